@@ -1,0 +1,47 @@
+# Everything sets itself up: a machine with Python 3.11+ and make is enough.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+UV_VERSION := 0.13.7
+
+.PHONY: help demo test test-slow check format docs bench lock clean
+
+help:  ## show this help
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tallystick needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable . --group dev
+	touch $@
+
+demo: $(STAMP)  ## count a generated table of votes and show it
+	$(BIN)/tallystick demo
+
+test: $(STAMP)  ## run the tests, the README and the docs
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-slow: $(STAMP)  ## run the long coverage simulations and rewrite their tables in docs/
+	$(BIN)/python -m pytest -n auto -m slow
+
+check: $(STAMP)  ## format, lint, types, import rules, docs build
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/mkdocs build --strict --quiet
+
+format: $(STAMP)  ## rewrite the code in the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(STAMP)  ## serve the documentation on this machine
+	$(BIN)/mkdocs serve
+
+lock: $(STAMP)  ## renew constraints.txt (no addresses in it)
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --no-header --no-annotate \
+	  --no-emit-index-url --upgrade --quiet --output-file constraints.txt
+
+clean:  ## remove everything that can be made again
+	rm -rf .venv site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

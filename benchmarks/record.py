@@ -1,0 +1,34 @@
+"""Print a table of claims and, with ``--write``, put it into docs/benchmarks/."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "benchmarks"
+
+
+def record(name: str, title: str, rows: Sequence[Mapping[str, Any]], *, notes: Sequence[str] = ()) -> None:
+    """Show *rows*; with ``--write`` on the command line also save them as docs/benchmarks/NAME.md."""
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [names, *([_cell(row.get(key, "")) for key in names] for row in rows)]
+    widths = [max(len(line[j]) for line in cells) for j in range(len(names))]
+    for line in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    for note in notes:
+        print(note)
+    if "--write" in sys.argv:
+        DOCS.mkdir(parents=True, exist_ok=True)
+        table = ["| " + " | ".join(line) + " |" for line in cells]
+        table.insert(1, "|" + "---|" * len(names))
+        machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+        page = [f"# {title}", "", *table, "", *(f"- {note}" for note in notes)]
+        page += ["", f"Measured in one run on {machine}; remade by `make bench`.", ""]
+        (DOCS / f"{name}.md").write_text("\n".join(page), encoding="utf-8")
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

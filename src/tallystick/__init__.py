@@ -1,0 +1,46 @@
+"""Tallystick: how good your models, judges and APIs are when labels are scarce, and how sure that is.
+
+Names load on first use, so ``import tallystick`` costs nothing:
+
+>>> import tallystick as ts
+>>> ts.Interval(0.6, 0.7, guarantee="exact").width < 0.11
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tallystick.errors import TallystickError
+    from tallystick.results import Figure, Interval, Needed, Result, Unknown
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Figure": "results",
+    "Interval": "results",
+    "Needed": "results",
+    "Result": "results",
+    "TallystickError": "errors",
+    "Unknown": "results",
+}
+"""Public name to the module that holds it."""
+
+_ROOMS = frozenset({"errors", "results"})
+"""Subpackages that load on first use."""
+
+__all__ = ["Figure", "Interval", "Needed", "Result", "TallystickError", "Unknown", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"tallystick.{_HOME[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"tallystick.{name}")
+    raise AttributeError(f"module 'tallystick' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_ROOMS})

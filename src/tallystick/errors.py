@@ -1,0 +1,79 @@
+"""The error tree.
+
+::
+
+    TallystickError
+    ├── InputError          the caller's data or argument cannot be used (also a ValueError)
+    │   ├── FileError       a file cannot be read or written: absent, damaged, of another kind
+    │   │   └── FormatError a saved Tallystick file is damaged, foreign or of a newer version
+    │   └── MergeError      two tallies do not fit together
+    ├── NotIdentifiable     the data cannot answer this question by this method, however much there is
+    ├── ConvergenceError    an iteration stopped before it reached its tolerance
+    ├── BudgetError         the budget of calls or money does not allow what was asked
+    └── MissingExtra        an optional library is needed (also an ImportError)
+
+Every message names the argument, the value and the way out.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetError",
+    "ConvergenceError",
+    "FileError",
+    "FormatError",
+    "InputError",
+    "MergeError",
+    "MissingExtra",
+    "NotIdentifiable",
+    "TallystickError",
+]
+
+
+class TallystickError(Exception):
+    """The root: catch this to catch everything that Tallystick raises on purpose."""
+
+
+class InputError(TallystickError, ValueError):
+    """The caller's data or argument cannot be used; the message says which and what to do."""
+
+
+class FileError(InputError):
+    """A file cannot be read or written: absent, empty, truncated, a directory, not text."""
+
+
+class FormatError(FileError):
+    """A saved Tallystick file is damaged, foreign, or written by a newer version."""
+
+
+class MergeError(InputError):
+    """Two tallies (or moments, or journals) do not fit together."""
+
+
+class NotIdentifiable(TallystickError):
+    """The data cannot answer this question by this method, however much of it there is."""
+
+
+class ConvergenceError(TallystickError):
+    """An iteration stopped before it reached its tolerance; no number is returned."""
+
+
+class BudgetError(TallystickError):
+    """The budget of calls or money does not allow what was asked."""
+
+
+class MissingExtra(TallystickError, ImportError):
+    """An optional library is needed for this call.
+
+    Parameters
+    ----------
+    library
+        The module that could not be imported.
+    extra
+        The extra of Tallystick that installs it.
+    """
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"{library} is not installed: pip install 'tallystick[{extra}]'")
+        self.library = library
+        self.extra = extra

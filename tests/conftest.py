@@ -1,0 +1,44 @@
+"""What every test may ask for: the real data, if it is here, and a place to publish a coverage table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data; the test is skipped, with this reason, where it is absent."""
+    folder = Path(os.environ.get("TALLYSTICK_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("real data is absent: set TALLYSTICK_DATA to its folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def publish_coverage() -> Callable[[str, str, Sequence[Mapping[str, Any]]], None]:
+    """Write the rows of a slow simulation to docs/coverage/NAME.md, under a sentence that says what they are."""
+
+    def publish(name: str, sentence: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        names = list(rows[0])
+        lines = [f"# Coverage: {name.replace('-', ' ')}", "", sentence, ""]
+        lines += ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+        lines += ["| " + " | ".join(_cell(row[key]) for key in names) + " |" for row in rows]
+        lines += ["", "Remade by `make test-slow`.", ""]
+        (ROOT / "docs" / "coverage" / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
+
+    return publish
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
