@@ -138,6 +138,12 @@ def test_shifted_labels_attain_the_robust_end_within_the_radius(side: str) -> No
         np.testing.assert_allclose(attained, robust_end(getattr(agreement(Q, P), side), delta), rtol=0, atol=1e-12)
 
 
+def test_a_law_that_gives_everything_away_stays_a_law() -> None:
+    q, p = [[1.0, 0.0]], [[0.1, 0.9]]  # 1 + 0.1 - 1 is more than 0.1 in floats
+    shifted = shifted_labels(q, p, 0.5, side="lower")
+    assert agreement(q, shifted).mean() == (0.0, 0.0)
+
+
 def test_two_labels_shift_by_clipping() -> None:
     q, p = Q[:, :2] / Q[:, :2].sum(1, keepdims=True), P[:, :2] / P[:, :2].sum(1, keepdims=True)
     low, high = p[:, 1] - 0.1, p[:, 1] + 0.1

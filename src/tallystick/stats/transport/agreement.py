@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.stats.transport.ends import Bounds, End, Side, as_side, one_segment
+from tallystick.stats.transport.ends import Bounds, End, Side, as_side, in_order, one_segment
 from tallystick.stats.transport.marginals import FloatArray, as_laws, as_same_shape
 
 __all__ = ["agreement", "agreement_coupling"]
@@ -17,7 +17,7 @@ def agreement(q: ArrayLike, p: ArrayLike) -> Bounds:
     .. math::
         \max\bigl(0, \max_y (q_y + p_y - 1)\bigr) \;\le\; P(h = Y \mid z) \;\le\; \sum_y \min(q_y, p_y)
 
-    The linear programme of [Polo23]_, (1.1) with g = 1[h = y], solved by hand: the upper potentials are
+    The linear programme of [MP23]_, (1.1) with g = 1[h = y], solved by hand: the upper potentials are
     :math:`a_y = -1[q_y > p_y]`, the lower ones :math:`a_y = 1[y \ne k]` where :math:`k = \arg\max (q + p)` has
     :math:`q_k + p_k > 1`, and 0 otherwise.
 
@@ -36,7 +36,7 @@ def agreement(q: ArrayLike, p: ArrayLike) -> Bounds:
     """
     q, p = as_laws(q, name="q"), as_laws(p, name="p")
     as_same_shape(q, p)
-    return Bounds(_lower(q, p), _upper(q, p))
+    return in_order(_lower(q, p), _upper(q, p))
 
 
 def _upper(q: FloatArray, p: FloatArray) -> End:

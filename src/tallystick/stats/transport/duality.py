@@ -7,7 +7,7 @@ For every coupling of atoms i (of law q) and labels y (of law p) and every table
     \;\le\; E[g] \;\le\;
     \sum_i q_i \max_y (g_{iy} + a_y) - \sum_y p_y a_y ,  \tag{T1}
 
-with equality for the best a: [Polo23]_, Theorem 2.1. If p itself may be wrong by total variation δ, add (or subtract)
+with equality for the best a: [MP23]_, Theorem 2.1. If p itself may be wrong by total variation δ, add (or subtract)
 :math:`\delta\,(\max_y a_y - \min_y a_y)`, again with equality for the best a (``docs/theory/transport.md#robust``).
 """
 
@@ -30,7 +30,7 @@ def row_values(
 
     .. math:: f_{zi} = \max_y (g_{iy} + a_{zy}) - \sum_y p_{zy} a_{zy}
 
-    and min for the lower end: [Polo23]_, (2.2). Their mean over rows is an outer bound whatever the potentials are, so
+    and min for the lower end: [MP23]_, (2.2). Their mean over rows is an outer bound whatever the potentials are, so
     potentials may be learnt, as long as not from the rows that they are applied to.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from tallystick.errors import InputError
 from tallystick.stats.transport.marginals import FloatArray, as_weights
 
-__all__ = ["Bounds", "End", "Side", "as_side", "mirrored", "one_segment"]
+__all__ = ["Bounds", "End", "Side", "as_side", "in_order", "mirrored", "one_segment"]
 
 Side: TypeAlias = Literal["lower", "upper"]
 
@@ -63,6 +63,14 @@ class Bounds:
     def mean(self, weights: ArrayLike | None = None) -> tuple[float, float]:
         """Return (lower, upper) for the whole population, with the patterns' *weights* (shares or counts)."""
         return self.lower.mean(weights), self.upper.mean(weights)
+
+
+def in_order(lower: End, upper: End) -> Bounds:
+    """Return both ends; where they meet, rounding does not make them cross."""
+    return Bounds(
+        replace(lower, value=np.minimum(lower.value, upper.value)),
+        replace(upper, value=np.maximum(lower.value, upper.value)),
+    )
 
 
 def one_segment(side: Side, value: FloatArray, potentials: FloatArray, room: FloatArray) -> End:

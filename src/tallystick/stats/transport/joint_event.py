@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.stats.transport.ends import Bounds, one_segment
+from tallystick.stats.transport.ends import Bounds, in_order, one_segment
 from tallystick.stats.transport.marginals import as_laws, as_probabilities, as_same_shape
 
 __all__ = ["class_joint", "joint_event"]
@@ -16,7 +16,7 @@ def joint_event(q: ArrayLike, p: ArrayLike) -> Bounds:
 
     .. math:: \max(0, q + p - 1) \;\le\; P(A \cap B \mid z) \;\le\; \min(q, p)
 
-    The bounds of Fréchet; with A = {h = 1} and B = {Y = 1} the numerator of precision, recall and F1 in [Polo23]_,
+    The bounds of Fréchet; with A = {h = 1} and B = {Y = 1} the numerator of precision, recall and F1 in [MP23]_,
     (3.1). The labels of the potentials are (not B, B).
 
     Parameters
@@ -35,7 +35,7 @@ def joint_event(q: ArrayLike, p: ArrayLike) -> Bounds:
     nothing = np.zeros_like(p)
     low, high = np.maximum(q + p - 1, 0), np.minimum(q, p)
     on = np.where(low > 0, 1.0, 0.0)
-    return Bounds(
+    return in_order(
         one_segment("lower", low, np.column_stack([on, nothing]), low),
         one_segment("upper", high, np.column_stack([nothing, -np.where(q > p, 1.0, 0.0)]), np.maximum(q - p, 0)),
     )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tallystick.errors import InputError
-from tallystick.stats.transport.ends import Bounds, End, mirrored
+from tallystick.stats.transport.ends import Bounds, End, in_order, mirrored
 from tallystick.stats.transport.marginals import FloatArray, as_laws
 
 __all__ = ["pair_cost", "pair_difference"]
@@ -59,7 +59,7 @@ def pair_difference(w: ArrayLike, p: ArrayLike) -> Bounds:
     w, p = as_laws(w, name="w", dimensions=3), as_laws(p, name="p")
     if w.shape != (*p.shape, p.shape[1]):
         raise InputError(f"w must have shape {(*p.shape, p.shape[1])} to go with p, got {w.shape}")
-    return Bounds(mirrored(_upper(w.transpose(0, 2, 1), p)), _upper(w, p))
+    return in_order(mirrored(_upper(w.transpose(0, 2, 1), p)), _upper(w, p))
 
 
 def _upper(w: FloatArray, p: FloatArray) -> End:

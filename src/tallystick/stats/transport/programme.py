@@ -26,7 +26,7 @@ def programme(q: ArrayLike, p: ArrayLike, cost: ArrayLike, *, side: Side, delta:
         \max_{\pi \ge 0} \sum_{iy} g_{iy} \pi_{iy}
         \quad\text{with}\quad \sum_y \pi_{iy} = q_i, \quad \sum_i \pi_{iy} = p'_y, \quad TV(p', p) \le \delta
 
-    and min for the lower end: [Polo23]_, (1.1), pattern by pattern (A.1 there). The patterns are blocks of one sparse
+    and min for the lower end: [MP23]_, (1.1), pattern by pattern (A.1 there). The patterns are blocks of one sparse
     programme. What is reported as ``value`` is not the solver's word but the bound (T1) that its potentials prove.
 
     Parameters

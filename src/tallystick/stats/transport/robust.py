@@ -25,7 +25,7 @@ _ROUNDING = 1e-12
 def robust_end(end: End, delta: ArrayLike) -> FloatArray:
     r"""Move the end, pattern by pattern, to where it is if P(Y | z) may be wrong by total variation *delta*.
 
-    Accuracy: :math:`\max(0, L_z - \delta)` and :math:`\min(1, U_z + \delta)`. [Polo23]_, Theorem A.3 says
+    Accuracy: :math:`\max(0, L_z - \delta)` and :math:`\min(1, U_z + \delta)`. [MP23]_, Theorem A.3 says
     :math:`O(\delta)`; this is the sharp constant.
 
     Parameters
@@ -140,7 +140,7 @@ def shifted_labels(q: ArrayLike, p: ArrayLike, delta: ArrayLike, *, side: Side) 
     room = np.maximum(-excess, 0)
     np.put_along_axis(room, k, 0.0, axis=1)
     shifted = p + given * room / np.maximum(room.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    np.put_along_axis(shifted, k, np.take_along_axis(p, k, axis=1) - given, axis=1)
+    np.put_along_axis(shifted, k, np.maximum(np.take_along_axis(p, k, axis=1) - given, 0), axis=1)
     return np.asarray(shifted)
 
 

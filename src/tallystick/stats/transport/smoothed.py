@@ -32,7 +32,7 @@ class Smoothed(Certified):
     soft
         The smoothed dual without the term ε log|Y|: further out than *value*, hence safe.
     printed
-        The smoothed dual as printed, [Polo23]_, (2.4): *inside* the sharp interval by up to ε log|Y|, hence not safe.
+        The smoothed dual as printed, [MP23]_, (2.4): *inside* the sharp interval by up to ε log|Y|, hence not safe.
         For comparison only.
     """
 
@@ -57,7 +57,7 @@ def smoothed(
         U_\varepsilon = \min_a \sum_i q_i\, \varepsilon \log \sum_y \exp \frac{g_{iy} + a_y}{\varepsilon}
         - \sum_y p_y a_y   \tag{T3}
 
-    [Polo23]_, (2.3)-(2.6), on weighted atoms, with three deviations. The term -ε log|Y| is left out, since with it the
+    [MP23]_, (2.3)-(2.6), on weighted atoms, with three deviations. The term -ε log|Y| is left out, since with it the
     value lies inside the sharp interval. The value reported is (T1), the hard maximum at the same potentials, which is
     an outer bound for any ε and any state of the solver. And the solver is Newton's method while ε is lowered in steps,
     for all patterns at once, in place of L-BFGS at a fixed ε (which is ``solver="lbfgs"``, and takes over where Newton

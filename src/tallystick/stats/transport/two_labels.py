@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.stats.transport.ends import Bounds, End, Side, as_side, mirrored
+from tallystick.stats.transport.ends import Bounds, End, Side, as_side, in_order, mirrored
 from tallystick.stats.transport.marginals import FloatArray, as_cost, as_laws
 
 __all__ = ["two_label_coupling", "two_labels"]
@@ -42,7 +42,7 @@ def two_labels(q: ArrayLike, p: ArrayLike, cost: ArrayLike) -> Bounds:
     (array([0.25]), array([1.75]))
     """
     q, p, g = _checked(q, p, cost)
-    return Bounds(mirrored(_upper(q, p, -g)), _upper(q, p, g))
+    return in_order(mirrored(_upper(q, p, -g)), _upper(q, p, g))
 
 
 def two_label_coupling(q: ArrayLike, p: ArrayLike, cost: ArrayLike, *, side: Side) -> FloatArray:
