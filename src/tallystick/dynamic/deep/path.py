@@ -67,12 +67,12 @@ class DeepRollouts:
     @property
     def errors(self) -> npt.NDArray[np.bool_]:
         """Where a model was wrong: rollouts x rounds x items."""
-        return self.predictions != self.labels
+        return np.not_equal(self.predictions, self.labels)
 
     @property
     def complete(self) -> bool:
         """Whether every round that was asked for is there."""
-        return self.predictions.shape[1] == self.rounds_wanted
+        return bool(self.predictions.shape[1] == self.rounds_wanted)
 
 
 def train(stack: StackedModel, items: Tensor, labels: Tensor, weights: Tensor, recipe: Recipe, *, seed: int) -> None:
@@ -182,7 +182,7 @@ def mixture(errors: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     for t in range(rounds):
         sizes = errors[:, t].sum(1, keepdims=True)
         total += np.where(sizes > 0, errors[:, t] / np.maximum(sizes, 1), 1.0 / n)
-    return total / (rounds + 1)
+    return np.asarray(total / (rounds + 1))
 
 
 def predict(stack: StackedModel, items: Tensor, recipe: Recipe) -> npt.NDArray[np.int8]:
@@ -190,7 +190,7 @@ def predict(stack: StackedModel, items: Tensor, recipe: Recipe) -> npt.NDArray[n
     with torch.no_grad():
         starts = range(0, len(items), recipe.batch)
         parts = [stack.logits(items[at : at + recipe.batch], training=False).argmax(-1) for at in starts]
-    return torch.cat(parts, dim=1).cpu().numpy().astype(np.int8)
+    return np.asarray(torch.cat(parts, dim=1).cpu().numpy(), np.int8)
 
 
 def _seed(seed: int, t: int, use: int) -> int:
@@ -216,7 +216,8 @@ def _recorded(step: Callable[[], None], parameters: list[Tensor], optimiser: tor
         for state in optimiser.state.values():
             for tensor in state.values():
                 tensor.zero_()
-    return graph.replay
+    replay: Callable[[], None] = graph.replay
+    return replay
 
 
 def _resume(checkpoint: Path | None, truth: npt.NDArray[np.int8], rollouts: int, seed: int) -> npt.NDArray[np.int8]:
