@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.transport import outer_bound, row_values
+from tallystick.stats.transport import coupling_value, outer_bound, row_values
 
 HALF = [[0.5, 0.5]]
 
@@ -30,5 +30,7 @@ def test_potentials_and_laws_that_do_not_fit_are_refused() -> None:
         row_values(HALF, np.eye(2), [[0.0, 1.0, 2.0]], side="upper")
     with pytest.raises(InputError, match="potentials must be finite"):
         row_values(HALF, np.eye(2), [[0.0, np.inf]], side="upper")
+    with pytest.raises(InputError, match=r"coupling must have shape"):
+        coupling_value(np.eye(2), np.eye(2))
     with pytest.raises(InputError, match=r"q must have shape \(1, 2\)"):
         outer_bound([[0.2, 0.3, 0.5]], HALF, np.eye(2), [[0.0, 0.0]], side="upper")

@@ -59,7 +59,9 @@ def independent_value(q: np.ndarray, p: np.ndarray, cost: np.ndarray) -> np.ndar
 
 
 def assert_encloses(bounds: Bounds, value: np.ndarray) -> None:
-    assert (bounds.lower.value <= bounds.upper.value).all()  # exactly: where the ends meet, rounding must not cross them
+    assert (
+        bounds.lower.value <= bounds.upper.value
+    ).all()  # exactly: where the ends meet, rounding must not cross them
     assert (bounds.lower.value <= value + ROUNDING).all()
     assert (value <= bounds.upper.value + ROUNDING).all()
 

@@ -67,7 +67,7 @@ def test_counts_serve_as_weights() -> None:
     assert bounds.mean() == (0.5, 0.5)
 
 
-@pytest.mark.parametrize("delta", [-0.1, 1.1, np.nan, [[0.1]]])
+@pytest.mark.parametrize("delta", [-0.1, 1.1, np.nan, [[0.1]], [0.1, 0.2]])
 def test_an_error_radius_outside_the_unit_interval_is_refused(delta: object) -> None:
     with pytest.raises(InputError, match="delta must be in"):
         robust_end(agreement(HALF, HALF).upper, delta)

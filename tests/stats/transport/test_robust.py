@@ -123,6 +123,20 @@ def test_a_breakdown_is_zero_when_passed_and_infinite_when_out_of_reach(solve: t
         solve(end, math.nan, COUNTS)
 
 
+@pytest.mark.parametrize(("joint", "in_h", "in_y"), [(1, 1, 0), (1, 0, 1), (2, 1, 1)])
+def test_a_claim_on_a_ratio_breaks_where_the_worst_ratio_meets_it(joint: float, in_h: float, in_y: float) -> None:
+    rng = np.random.default_rng(2)
+    q, p, share = rng.beta(5, 2, 8), rng.beta(5, 2, 8), rng.dirichlet(np.ones(8))
+    claim = 0.3
+    cost = np.array([[0, -claim * in_y], [-claim * in_h, joint - claim * (in_h + in_y)]])
+    two = np.column_stack([1 - q, q]), np.column_stack([1 - p, p])
+    delta = breakdown(two_labels(*two, cost).lower, 0.0, share)
+    assert 0 < delta < 1
+    worst = np.clip(1 - q, p - delta, p + delta)
+    ratio = joint * (share @ np.maximum(q + worst - 1, 0)) / (in_h * (share @ q) + in_y * (share @ worst))
+    assert ratio == pytest.approx(claim, abs=1e-12)
+
+
 def test_a_claim_that_nothing_can_move_never_breaks() -> None:
     end = agreement([[0.5, 0.5]], [[0.5, 0.5]]).lower
     assert breakdown(end, -0.1) == math.inf

@@ -67,7 +67,7 @@ def row_values(
     best = g[:, :, 0] + a[:, :1]
     for y in range(1, labels):  # label by label: no (patterns, atoms, labels) array is made
         best = extreme(best, g[:, :, y] + a[:, y : y + 1])
-    offset = outward * as_delta(delta) * np.ptp(a, axis=1) - (p * a).sum(axis=1)
+    offset = outward * as_delta(delta, patterns) * np.ptp(a, axis=1) - (p * a).sum(axis=1)
     return np.asarray(best + offset[:, None])
 
 
@@ -95,5 +95,7 @@ def coupling_value(coupling: ArrayLike, cost: ArrayLike) -> FloatArray:
     array([0.75])
     """
     joint = np.asarray(coupling, dtype=np.float64)
+    if joint.ndim != 3:
+        raise InputError(f"coupling must have shape (patterns, atoms, labels), got {joint.shape}")
     g = as_cost(cost, patterns=joint.shape[0], atoms=joint.shape[1], labels=joint.shape[2])
     return np.asarray((joint * g).sum(axis=(1, 2)))

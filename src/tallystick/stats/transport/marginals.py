@@ -92,12 +92,12 @@ def as_weights(weights: ArrayLike | None, patterns: int) -> FloatArray:
     return array / total
 
 
-def as_delta(delta: ArrayLike) -> FloatArray:
-    """Return a total-variation radius (or one for each pattern) in [0, 1]."""
+def as_delta(delta: ArrayLike, patterns: int) -> FloatArray:
+    """Return a total-variation radius in [0, 1] for each pattern; one number serves all of them."""
     array = np.asarray(delta, dtype=np.float64)
-    if array.ndim > 1 or not ((array >= 0) & (array <= 1)).all():
-        raise InputError(f"delta must be in [0, 1], one number or one for each pattern, got {delta!r}")
-    return array
+    if array.shape not in {(), (patterns,)} or not ((array >= 0) & (array <= 1)).all():
+        raise InputError(f"delta must be in [0, 1], one number or one for each of {patterns} pattern(s), got {delta!r}")
+    return np.broadcast_to(array, (patterns,))
 
 
 def as_cost(cost: ArrayLike, *, patterns: int, atoms: int, labels: int) -> FloatArray:

@@ -39,7 +39,8 @@ def pair_difference(w: ArrayLike, p: ArrayLike) -> Bounds:
 
     and if P(Y | z) may be wrong by total variation δ it is :math:`\min(C_0, C_1 + \delta, C_2 + 2\delta)`. The lower
     end follows by exchanging the two. Potentials in {0, 1, 2} suffice, because the costs are -1, 0 and 1; (T2) is the
-    minimum over all :math:`3^K` of them, at the price of :math:`K^2` (``docs/theory/transport.md#pair``).
+    minimum over all :math:`3^K` of them, at the price of :math:`K^2` (``docs/theory/transport.md#pair``). For couplings
+    that attain the ends, solve :func:`programme` with :func:`pair_cost`.
 
     Parameters
     ----------

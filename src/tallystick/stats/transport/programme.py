@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,9 @@ from tallystick.stats.transport.certificate import Certified
 from tallystick.stats.transport.duality import coupling_value, outer_bound
 from tallystick.stats.transport.ends import Side, as_side
 from tallystick.stats.transport.marginals import FloatArray, as_cost, as_delta, as_laws, normalised
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["programme"]
 
@@ -52,7 +55,7 @@ def programme(q: ArrayLike, p: ArrayLike, cost: ArrayLike, *, side: Side, delta:
     if len(q) != len(p):
         raise InputError(f"q and p must have one row a pattern, got {len(q)} and {len(p)} rows")
     g = as_cost(cost, patterns=len(p), atoms=q.shape[1], labels=p.shape[1])
-    radius = np.broadcast_to(as_delta(delta), len(p))
+    radius = as_delta(delta, len(p))
     # Sums that differ in the ninth digit would make the equations contradict one another.
     laws, labels = normalised(q), normalised(p)
     sign = -1.0 if as_side(side) == "upper" else 1.0
@@ -76,24 +79,13 @@ def _solve(q: FloatArray, p: FloatArray, g: FloatArray, radius: FloatArray) -> t
     linprog: Any = optimize.linprog  # its published types know dense matrices only
     patterns, atoms, labels = g.shape
     cells = atoms * labels
-    one = np.zeros((atoms + labels, cells + 2 * labels))
-    one[:labels, :cells] = np.tile(np.eye(labels), atoms)
-    # Two more variables a label: how much it receives and how much it gives away, all labels together at most δ.
-    one[:labels, cells:] = np.hstack([-np.eye(labels), np.eye(labels)])
-    one[labels:, :cells] = np.kron(np.eye(atoms), np.ones(labels))
-    # The last atom's equation follows if the labels receive what they give. Beside the others it would be one too many,
-    # contradict them in the sixteenth digit, and be found infeasible.
-    one[-1] = 0
-    one[-1, cells:] = np.repeat([1.0, -1.0], labels)
-    known = np.hstack([p, q[:, :-1], np.zeros((patterns, 1))])
-    given = np.zeros((1, cells + 2 * labels))
-    given[0, cells + labels :] = 1
+    equations, limit = _one_pattern(atoms, labels)
     each = eye_array(patterns)
     answer = linprog(
         np.hstack([g.reshape(patterns, cells), np.zeros((patterns, 2 * labels))]).ravel(),
-        A_eq=kron(each, one, format="csr"),
-        b_eq=known.ravel(),
-        A_ub=kron(each, given, format="csr"),
+        A_eq=kron(each, equations, format="csr"),
+        b_eq=np.hstack([p, q[:, :-1], np.zeros((patterns, 1))]).ravel(),
+        A_ub=kron(each, limit, format="csr"),
         b_ub=radius,
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
@@ -106,3 +98,25 @@ def _solve(q: FloatArray, p: FloatArray, g: FloatArray, radius: FloatArray) -> t
     potentials = -np.asarray(answer.eqlin.marginals).reshape(patterns, -1)[:, :labels]
     coupling = np.asarray(answer.x).reshape(patterns, -1)[:, :cells].reshape(patterns, atoms, labels)
     return potentials, coupling
+
+
+def _one_pattern(atoms: int, labels: int) -> tuple[csr_array, csr_array]:
+    """Return the equations of one pattern and its one inequality.
+
+    The variables are the cells of the coupling, then how much each label receives, then how much it gives away. The
+    equations are those of the labels, those of the atoms but the last, and that as much is received as is given; the
+    last atom's equation follows. Written down beside the others, it would contradict them in the sixteenth digit.
+    """
+    from scipy.sparse import csr_array
+
+    cell, y = np.arange(atoms * labels), np.arange(labels)
+    received, given = len(cell) + y, len(cell) + labels + y
+    last = np.full(labels, labels + atoms - 1)
+    rows = np.concatenate([cell % labels, y, y, labels + cell[:-labels] // labels, last, last])
+    columns = np.concatenate([cell, received, given, cell[:-labels], received, given])
+    signs = np.concatenate(
+        [np.ones(len(cell)), -np.ones(labels), np.ones(len(cell)), np.ones(labels), -np.ones(labels)]
+    )
+    equations = csr_array((signs, (rows, columns)), shape=(atoms + labels, len(cell) + 2 * labels))
+    limit = csr_array((np.ones(labels), (np.zeros(labels, dtype=int), given)), shape=(1, len(cell) + 2 * labels))
+    return equations, limit

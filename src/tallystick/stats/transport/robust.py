@@ -42,7 +42,7 @@ def robust_end(end: End, delta: ArrayLike) -> FloatArray:
     >>> robust_end(bounds.lower, 0.125), robust_end(bounds.upper, 0.125)
     (array([0.125, 0.125]), array([0.875, 0.875]))
     """
-    radius = np.broadcast_to(as_delta(delta), end.value.shape)[:, None]
+    radius = as_delta(delta, len(end.value))[:, None]
     starts = end.lengths.cumsum(axis=1) - end.lengths
     moved = (end.slopes * np.clip(radius - starts, 0, end.lengths)).sum(axis=1)
     return np.asarray(end.value + _outward(end) * moved)
@@ -60,7 +60,7 @@ def budget_end(end: End, delta: float, weights: ArrayLike | None = None) -> floa
     (0.25, 0.125)
     """
     mass, gain = _by_slope(end, as_weights(weights, len(end.value)))
-    spent = np.clip(float(as_delta(delta)) - (mass.cumsum() - mass), 0, mass)
+    spent = np.clip(as_delta(delta, 1)[0] - (mass.cumsum() - mass), 0, mass)
     return end.mean(weights) + _outward(end) * float(spent @ gain)
 
 
@@ -68,7 +68,8 @@ def breakdown(end: End, target: float, weights: ArrayLike | None = None) -> floa
     r"""Return how wrong the label model may be in every pattern before the end reaches *target*.
 
     The least δ that solves, for a lower end, :math:`\sum_z P(z)\, L_z(\delta) = c`: 0 if the end is there already, and
-    infinity if not even δ = 1 takes it there.
+    infinity if not even δ = 1 takes it there. A claim on a ratio, N/D ≥ c with D > 0, is the claim that E[N - cD] ≥ 0:
+    for precision, recall and F1 of two classes take the lower end of :func:`two_labels` with that cost, and target 0.
 
     >>> from tallystick.stats.transport import agreement
     >>> bounds = agreement([[0.9, 0.1], [0.6, 0.4]], [[0.9, 0.1], [0.6, 0.4]])
@@ -128,7 +129,7 @@ def shifted_labels(q: ArrayLike, p: ArrayLike, delta: ArrayLike, *, side: Side) 
     """
     q, p = as_laws(q, name="q"), as_laws(p, name="p")
     as_same_shape(q, p)
-    radius = np.broadcast_to(as_delta(delta), len(p))[:, None]
+    radius = as_delta(delta, len(p))[:, None]
     if as_side(side) == "upper":
         distance = np.abs(q - p).sum(axis=1, keepdims=True) / 2
         part = radius / np.where(distance > 0, distance, 1)
