@@ -187,7 +187,7 @@ def main() -> None:
         "Transport: any cost on 2000 atoms, 5 labels",
         general_cost(),
         notes=[
-            "Processor time. The value of the smoothed dual is an outer bound; its proved gap is that to an attained coupling."
+            "Processor time. The smoothed dual gives an outer bound; its proved gap is to the value of a coupling."
         ],
     )
 
