@@ -6,7 +6,28 @@ spelling of each label, ``write_csv`` writes tables that a spreadsheet can open 
 
 from __future__ import annotations
 
+from tallystick.io.engine import connect, identifier, literal, reading
+from tallystick.io.roles import ColumnOptions, Roles, assign
 from tallystick.io.scan import Source, scan
-from tallystick.io.table import Label, Place, Table
+from tallystick.io.shapes import ShapeOption
+from tallystick.io.table import Kind, Label, Place, Table
+from tallystick.io.vocabulary import canonical, check_vocabulary
 
-__all__ = ["Label", "Place", "Source", "Table", "scan"]
+__all__ = [
+    "ColumnOptions",
+    "Kind",
+    "Label",
+    "Place",
+    "Roles",
+    "ShapeOption",
+    "Source",
+    "Table",
+    "assign",
+    "canonical",
+    "check_vocabulary",
+    "connect",
+    "identifier",
+    "literal",
+    "reading",
+    "scan",
+]

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tallystick.errors import FileError, InputError
+from tallystick.errors import FileError
+from tallystick.io.names import check_names
 from tallystick.io.spool import BATCH, Spool
 from tallystick.io.table import Part
 from tallystick.io.text import CheckedText
 
-__all__ = ["MAX_COLUMNS", "check_names", "read_delimited"]
+__all__ = ["read_delimited"]
 
-MAX_COLUMNS = 10_000
 MAX_CELL = 1 << 24  # characters; also how far an unclosed quote can run before it is reported
 _BLOCK = 1 << 23
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
@@ -43,35 +43,6 @@ def read_delimited(text: CheckedText, spool: Spool, *, delimiter: str | None = N
     if separator != "," and delimiter is None:
         notes = (f"{text.name}: columns are separated by a {_SEPARATORS[separator]}", *notes)
     return Part(text.name, rows, 2 if one_line_a_row else None), notes
-
-
-def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return usable column names and notes on nameless ones; refuse duplicates and far too many."""
-    if len(header) > MAX_COLUMNS:
-        raise InputError(
-            f"{name} has {len(header):,} columns, more than {MAX_COLUMNS:,}: items go in rows and judges in columns; "
-            "transpose it, or give it as a long table (item, judge, vote)"
-        )
-    notes = []
-    names: list[str] = []
-    for position, column in enumerate(header, start=1):
-        if not column.strip():
-            notes.append(f"{name}: column {position} has no name and is called 'column_{position}'")
-            column = f"column_{position}"
-        names.append(column)
-    first: dict[str, int] = {}
-    for position, column in enumerate(names, start=1):
-        # DuckDB tells columns apart without regard to case, so these cannot both be reached either
-        key = column.casefold()
-        if key in first:
-            other = names[first[key] - 1]
-            same = f"{column!r} twice" if other == column else f"both {other!r} and {column!r}, alike but for case"
-            raise InputError(
-                f"{name} has {same} (columns {first[key]} and {position}): rename one; if the first line is data, "
-                "put a line with column names above it"
-            )
-        first[key] = position
-    return tuple(names), tuple(notes)
 
 
 def _header(line: str, text: CheckedText, rest: Iterator[str], separator: str) -> list[str]:
@@ -185,7 +156,9 @@ def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], sepa
     found, wanted = len(row), len(names)
     where = f"{name}, line {line} has {found} field{'s' * (found != 1)}, the header has {wanted}"
     if found < wanted:
-        return f"{where}: there is nothing for column {names[found]!r}; complete the line (starts {row[0]!r}) or remove it"
+        return (
+            f"{where}: there is nothing for column {names[found]!r}; complete the line (starts {row[0]!r}) or remove it"
+        )
     return (
         f"{where}: {row[wanted]!r} is one too many; quote a cell that holds a {_SEPARATORS.get(separator, 'separator')}, "
         "or name the column"

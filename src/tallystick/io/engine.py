@@ -11,16 +11,18 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tallystick.errors import InputError
+from tallystick.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["MEMORY", "connect", "identifier", "literal", "scratch"]
+__all__ = ["MEMORY", "connect", "identifier", "literal", "reading", "scratch"]
 
 MEMORY = "256MB"
 """What DuckDB may hold in memory before it spills to disk; ``TALLYSTICK_MEMORY`` overrides it."""
@@ -40,6 +42,22 @@ def connect() -> DuckDBPyConnection:
 def scratch() -> Path:
     """Return this process's private folder for spooled data, made on first use and removed at exit."""
     return _folder(os.getpid())
+
+
+@contextmanager
+def reading(source: str) -> Iterator[None]:
+    """Turn DuckDB's errors into ours: every query on foreign data runs inside this."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise InputError(
+            f"{source} needs more memory than {_memory()}: allow more with the environment variable TALLYSTICK_MEMORY, "
+            "for instance TALLYSTICK_MEMORY=4GB"
+        ) from error
+    except duckdb.Error as error:
+        raise FileError(f"{source} cannot be read: {str(error).splitlines()[0]}") from error
 
 
 def identifier(name: str) -> str:
@@ -64,13 +82,10 @@ def literal(text: str) -> str:
 def _database(process: int) -> DuckDBPyConnection:  # keyed by process: a forked child must not share its parent's
     import duckdb
 
-    memory = os.environ.get("TALLYSTICK_MEMORY", MEMORY)
-    if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory):
-        raise InputError(f"TALLYSTICK_MEMORY must be a size such as 512MB or 4GB, got {memory!r}")
     # External access stays on, since reading the user's files is the whole point; with no extension to load there is
     # no file system but the local one.
     settings: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": memory,
+        "memory_limit": _memory(),
         "temp_directory": str(_folder(process)),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
@@ -82,6 +97,13 @@ def _database(process: int) -> DuckDBPyConnection:  # keyed by process: a forked
         "lock_configuration": True,
     }
     return duckdb.connect(":memory:", config=settings)
+
+
+def _memory() -> str:
+    memory = os.environ.get("TALLYSTICK_MEMORY", MEMORY)
+    if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory):
+        raise InputError(f"TALLYSTICK_MEMORY must be a size such as 512MB or 4GB, got {memory!r}")
+    return memory
 
 
 @lru_cache(maxsize=1)

@@ -77,7 +77,9 @@ def detect(file: File) -> Format:
     for magic, kind in _MAGIC:
         if head.startswith(magic):
             if packed:
-                raise FileError(f"{file.name} is a gzipped {kind} file; unpack it first (gunzip), it is compressed inside")
+                raise FileError(
+                    f"{file.name} is a gzipped {kind} file; unpack it first (gunzip), it is compressed inside"
+                )
             return kind
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         raise FileError(f"{file.name} is {_archive(file.path)}")

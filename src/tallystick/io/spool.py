@@ -49,7 +49,7 @@ class Spool:
 
         names = tuple(batch.schema.names)
         if self._writer is None or names != self._names:
-            self._finish()
+            self.finish()
             with tempfile.NamedTemporaryFile(dir=scratch(), prefix="spool-", suffix=".parquet", delete=False) as made:
                 self.paths.append(Path(made.name))
             self._writer = pq.ParquetWriter(self.paths[-1], batch.schema, compression="lz4")
@@ -59,11 +59,12 @@ class Spool:
 
     def take(self, other: Spool) -> None:
         """Append all that *other*, which is complete, holds."""
-        self._finish()
+        self.finish()
         self.paths += other.paths
         self.rows += other.rows
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """Complete the scratch file that is being written."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -71,8 +72,10 @@ class Spool:
     def __enter__(self) -> Spool:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._finish()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.finish()
         if error is not None:
             for path in self.paths:
                 path.unlink(missing_ok=True)

@@ -7,19 +7,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tallystick.errors import InputError
-from tallystick.io.engine import identifier
+from tallystick.io.engine import identifier, reading
 from tallystick.io.nearest import missing_column
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+    from duckdb import DuckDBPyRelation
 
-__all__ = ["Label", "Part", "Place", "Shape", "Table"]
+__all__ = ["Kind", "Label", "Part", "Place", "Shape", "Table", "kind_of"]
 
 Label: TypeAlias = str | int | float | bool | None
 Shape: TypeAlias = Literal["wide", "long"]
+Kind: TypeAlias = Literal["text", "integer", "float", "boolean", "other"]
+
+_KINDS: Mapping[str, Kind] = {
+    "VARCHAR": "text",
+    "BOOLEAN": "boolean",
+    "FLOAT": "float",
+    "DOUBLE": "float",
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "integer"),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "integer"),
+}
+
+
+def kind_of(sql_type: object) -> Kind:
+    """Return which sort of label a column of this SQL type can hold; ``other`` holds none."""
+    return _KINDS.get(str(sql_type), "other")
+
+
+def kind_of_value(value: Label) -> Kind:
+    """Return the kind of one label."""
+    kinds: Mapping[type, Kind] = {str: "text", bool: "boolean", int: "integer", float: "float"}
+    return kinds.get(type(value), "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +115,16 @@ class Table:
     doubtful: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[Part, ...] = field(default=(), repr=False)
     spools: tuple[Path, ...] = field(default=(), repr=False)
-    connection: DuckDBPyConnection | None = field(default=None, repr=False)
 
-    def types(self) -> dict[str, str]:
-        """Return the SQL type of each column."""
-        return {name: str(kind) for name, kind in zip(self.columns, self.relation.types, strict=True)}
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """What each column holds: text, integer, float, boolean or other."""
+        return {name: kind_of(one) for name, one in zip(self.columns, self.relation.types, strict=True)}
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run *sql*, in which the rows are called ``rows``, and return what it gives."""
+        with reading(self.source):
+            return self.relation.query("rows", sql).fetchall()
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of each file that was read, by path, computed now."""
@@ -112,12 +138,15 @@ class Table:
         """Return where *value* first occurs in *column*, or None if it does not (NULL is found by None)."""
         if column not in self.columns:
             raise InputError(missing_column(column, self.columns, self.source))
+        if value is not None and kind_of_value(value) != self.kinds[column]:
+            return None  # "1" is not 1: SQL would cast one to the other
         import duckdb
 
-        value_column = duckdb.ColumnExpression("value")
-        same = value_column.isnull() if value is None else value_column == duckdb.ConstantExpression(value)
-        numbered = self.relation.project(f"row_number() over () as place, {identifier(column)} as value")
-        [(row,)] = numbered.filter(same).aggregate("min(place)").fetchall()
+        cell = duckdb.ColumnExpression("cell")
+        same = cell.isnull() if value is None else cell == duckdb.ConstantExpression(value)
+        numbered = self.relation.project(f"row_number() over () as place, {identifier(column)} as cell")
+        with reading(self.source):
+            [(row,)] = numbered.filter(same).aggregate("min(place)").fetchall()
         return None if row is None else self.place(int(row))
 
     def place(self, row: int) -> Place:
@@ -139,5 +168,7 @@ class Table:
     def __enter__(self) -> Table:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
