@@ -112,10 +112,13 @@ def _as_file(path: Path) -> Path:
 
     with tempfile.NamedTemporaryFile(dir=scratch(), prefix="arrow-", suffix=".arrow", delete=False) as copy:
         try:
-            with path.open("rb") as source, pa.ipc.open_stream(source) as reader:
-                with pa.ipc.new_file(copy, reader.schema) as writer:
-                    for batch in reader:
-                        writer.write_batch(batch)
+            with (
+                path.open("rb") as source,
+                pa.ipc.open_stream(source) as reader,
+                pa.ipc.new_file(copy, reader.schema) as writer,
+            ):
+                for batch in reader:
+                    writer.write_batch(batch)
         except BaseException:
             Path(copy.name).unlink()
             raise

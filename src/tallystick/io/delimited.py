@@ -160,8 +160,8 @@ def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], sepa
             f"{where}: there is nothing for column {names[found]!r}; complete the line (starts {row[0]!r}) or remove it"
         )
     return (
-        f"{where}: {row[wanted]!r} is one too many; quote a cell that holds a {_SEPARATORS.get(separator, 'separator')}, "
-        "or name the column"
+        f"{where}: {row[wanted]!r} is one too many; quote a cell that holds a "
+        f"{_SEPARATORS.get(separator, 'separator')}, or name the column"
     )
 
 

@@ -22,12 +22,12 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 
 
 def without_missing(column: str, kind: Kind, tokens: Sequence[str]) -> str:
-    """Return the SQL of *column* with every missing value as NULL.
+    r"""Return the SQL of *column* with every missing value as NULL.
 
     >>> without_missing("a", "integer", ["-1", "NA"])
     'case when "a" in (-1) then null else "a" end'
     >>> without_missing("a", "text", ["NA"])
-    'case when trim("a", chr(9) || chr(10) || chr(13) || \\' \\') in (\\'\\', \\'NA\\') then null else "a" end'
+    'case when trim("a", chr(9) || chr(10) || chr(13) || \' \') in (\'\', \'NA\') then null else "a" end'
     >>> without_missing("a", "boolean", [])
     '"a"'
     """

@@ -14,7 +14,19 @@ from tallystick.io.table import Table
 
 __all__ = ["ColumnOptions", "Roles", "assign", "expand"]
 
-_TRUTH_NAMES = frozenset(["truth", "true", "true_label", "gold", "gold_label", "ground_truth", "groundtruth", "target", "y_true"])
+_TRUTH_NAMES = frozenset(
+    {
+        "truth",
+        "true",
+        "true_label",
+        "gold",
+        "gold_label",
+        "ground_truth",
+        "groundtruth",
+        "target",
+        "y_true",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,8 +202,8 @@ def _twice(table: Table, column: str) -> tuple[str, str, str] | None:
     if not found:
         return None
     rows = table.query(
-        f"select any_value(value), list(place order by place) from (select {name} as value, row_number() over () as place "
-        f"from rows) where value in (select {name} from rows group by 1 having count(*) > 1) "
+        "select any_value(value), list(place order by place) from "
+        f"(select {name} as value, row_number() over () as place from rows) where value in (select {name} from rows group by 1 having count(*) > 1) "
         "group by value order by min(place) limit 1"
     )
     [(value, places)] = rows

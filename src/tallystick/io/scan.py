@@ -124,7 +124,9 @@ def _read(files: tuple[File, ...], delimiter: str | None) -> Table:
 def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
     connection = connect()
     with Spool() as spool:
-        parts, notes, each = [], [], []
+        parts: list[Part] = []
+        notes: list[str] = []
+        each: list[DuckDBPyRelation] = []
         for file in files:
             start = len(spool.paths)
             with checked(file) as text:

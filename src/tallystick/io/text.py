@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from tallystick.errors import FileError
 from tallystick.io.engine import scratch
@@ -57,7 +57,7 @@ def checked(file: File) -> Iterator[CheckedText]:
         yield CheckedText(Path(copy.name), file.name, quoted, lines)
 
 
-def _check(stream: BinaryIO | gzip.GzipFile, copy: BinaryIO | None, name: str) -> tuple[bool, int]:
+def _check(stream: BinaryIO | gzip.GzipFile, copy: IO[bytes] | None, name: str) -> tuple[bool, int]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, offset, quoted = 1, 0, False
     while True:
@@ -66,7 +66,8 @@ def _check(stream: BinaryIO | gzip.GzipFile, copy: BinaryIO | None, name: str) -
         if nul >= 0:
             at = line + chunk.count(b"\n", 0, nul)
             raise FileError(
-                f"{name}, line {at}: a NUL byte at offset {offset + nul:,}; this is not text, or UTF-16: save it as UTF-8"
+                f"{name}, line {at}: a NUL byte at offset {offset + nul:,}; this is not text, or "
+                "it is UTF-16: save it as UTF-8"
             )
         held = len(decoder.getstate()[0])
         try:
