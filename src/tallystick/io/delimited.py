@@ -61,7 +61,8 @@ def _header(line: str, text: CheckedText, rest: Iterator[str], separator: str) -
 
 def _separator(text: CheckedText) -> str:
     """Return the one separator under which the opening is a table; the name of the file decides between several."""
-    by_name = "\t" if text.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    name = text.name.lower().removesuffix(".gz")
+    by_name = "\t" if name.endswith(".tsv") else "," if name.endswith(".csv") else None
     fits, cuts = [], []
     for candidate in _SEPARATORS:
         widths = _widths(text.path, candidate)
@@ -72,7 +73,7 @@ def _separator(text: CheckedText) -> str:
     if len(fits) == 1:
         return fits[0]
     if not fits:
-        return cuts[0] if len(cuts) == 1 else by_name
+        return cuts[0] if len(cuts) == 1 else by_name or ","
     if by_name in fits:
         return by_name
     names = " and ".join(f"{_SEPARATORS[one]} ({one!r})" for one in fits)
@@ -111,7 +112,7 @@ def _parse_fast(text: CheckedText, spool: Spool, names: Sequence[str], separator
         ),
     }
     try:
-        with Spool() as trial, pa.csv.open_csv(text.path, **options) as reader:
+        with Spool() as trial, pa.OSFile(str(text.path)) as source, pa.csv.open_csv(source, **options) as reader:
             for batch in reader:
                 trial.add_batch(batch)
     except pa.ArrowInvalid:

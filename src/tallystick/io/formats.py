@@ -60,8 +60,11 @@ def opening(file: File) -> bytes:
                 return stream.read(_OPENING)
         with gzip.open(file.path, "rb") as stream:
             return stream.read(_OPENING)
-    except EOFError:
-        return _partial(file.path)  # the text reader says where it breaks off
+    except EOFError as error:
+        head = _partial(file.path)
+        if not head:
+            raise FileError(f"{file.name} is a truncated .gz file: its content is missing; copy it again") from error
+        return head  # the text reader says where it breaks off
     except (gzip.BadGzipFile, zlib.error) as error:
         raise FileError(f"{file.name} is a damaged .gz file ({error}); copy or compress it again") from error
     except OSError as error:
@@ -105,7 +108,7 @@ def _text(file: File, head: bytes) -> Format:
 def _is_object(line: str) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

@@ -40,6 +40,7 @@ def without_missing(column: str, kind: Kind, tokens: Sequence[str]) -> str:
         return f"case when {name} in ({', '.join(bools)}) then null else {name} end" if bools else name
     numbers = [token for token in tokens if NUMBER.fullmatch(token)]
     if kind == "float":
+        numbers += [f"'{token.lower()}'::double" for token in tokens if token.lower() in ("inf", "-inf")]
         tests = [f"isnan({name})", *([f"{name} in ({', '.join(numbers)})"] if numbers else [])]
         return f"case when {' or '.join(tests)} then null else {name} end"
     return f"case when {name} in ({', '.join(numbers)}) then null else {name} end" if numbers else name

@@ -53,7 +53,9 @@ class JsonColumns:
             rest = {kind: place for kind, place in kinds.items() if kind not in ("an object", "a list")}
             if self._type(rest) is None:
                 found = " and ".join(f"{kind} at {place}" for kind, place in list(rest.items())[:2])
-                out[key] = f"column {key!r} mixes {found}" if len(rest) > 1 else f"column {key!r} holds {found}"
+                many = len(rest) > 1
+                way_out = "write them alike, or coerce (--coerce)" if many else "write such numbers as text"
+                out[key] = f"column {key!r} {'mixes' if many else 'holds'} {found}: {way_out}"
         return {key: reason for key, reason in out.items() if key not in self.left_out}
 
     def projection(self) -> str:
@@ -101,11 +103,11 @@ def read_ndjson(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:
 
 def _object(line: str, number: int, name: str) -> dict[str, Any]:
     try:
-        value = json.loads(line, object_pairs_hook=_pairs, parse_constant=_constant)
+        value = json.loads(line.rstrip(), object_pairs_hook=_pairs, parse_constant=_constant)
     except json.JSONDecodeError as error:
+        way_out = "put each object on one line (jq -c .)" if line.strip() == "{" else "complete the line or remove it"
         raise FileError(
-            f"{name}, line {number} is not one JSON object ({error.msg} at character {error.colno}): "
-            "complete the line or remove it"
+            f"{name}, line {number} is not one JSON object ({error.msg} at character {error.colno}): {way_out}"
         ) from error
     except (ValueError, RecursionError) as error:
         raise FileError(f"{name}, line {number} cannot be read ({error}): correct the line or remove it") from error

@@ -157,7 +157,7 @@ def _check_usable(table: Table, column: str, coerce: bool) -> None:
     if column not in table.columns:
         raise InputError(missing_column(column, table.columns, table.source))
     if column in table.doubtful and not coerce:
-        raise InputError(f"{table.source}: {table.doubtful[column]}: write them alike, or coerce (--coerce)")
+        raise InputError(f"{table.source}: {table.doubtful[column]}")
 
 
 def _reason(table: Table, column: str) -> str | None:
@@ -203,7 +203,8 @@ def _twice(table: Table, column: str) -> tuple[str, str, str] | None:
         return None
     rows = table.query(
         "select any_value(value), list(place order by place) from "
-        f"(select {name} as value, row_number() over () as place from rows) where value in (select {name} from rows group by 1 having count(*) > 1) "
+        f"(select {name} as value, row_number() over () as place from rows) "
+        f"where value in (select {name} from rows group by 1 having count(*) > 1) "
         "group by value order by min(place) limit 1"
     )
     [(value, places)] = rows

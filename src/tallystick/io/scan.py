@@ -209,5 +209,8 @@ def _agree(files: Sequence[File], relations: Sequence[DuckDBPyRelation]) -> dict
                 continue  # all missing: it fits any type
             kind, where = first.setdefault(column, (kind_of(sql_type), file.name))
             if kind != kind_of(sql_type):
-                doubtful[column] = f"column {column!r} is {kind} in {where} and {kind_of(sql_type)} in {file.name}"
+                doubtful[column] = (
+                    f"column {column!r} is {kind} in {where} and {kind_of(sql_type)} in {file.name}: write them alike, "
+                    "or coerce (--coerce)"
+                )
     return doubtful

@@ -149,7 +149,8 @@ def _check_pairs(table: Table, roles: Mapping[str, str], sure: bool) -> None:
             raise InputError(f"{place}: the {role} column {roles[role]!r} is blank; fill it or remove the row")
     twice = table.query(
         f"select {item}, {judge}, list(place order by place) from "
-        f"(select {item}, {judge}, row_number() over () as place from rows) group by 1, 2 having count(*) > 1 order by min(place) limit 1"
+        f"(select {item}, {judge}, row_number() over () as place from rows) "
+        "group by 1, 2 having count(*) > 1 order by min(place) limit 1"
     )
     if twice:
         [(name, by, rows)] = twice
