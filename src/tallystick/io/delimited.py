@@ -7,6 +7,7 @@ whatever Arrow refuses, goes through the strict parser of the standard library, 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -87,7 +88,7 @@ def _widths(path: Path, separator: str) -> list[int]:
         sample = stream.read(_SAMPLE_CHARACTERS)
         whole = len(sample) < _SAMPLE_CHARACTERS
     try:
-        for row in csv.reader(sample.splitlines(keepends=True), delimiter=separator):
+        for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator):
             if row:
                 widths.append(len(row))
             if len(widths) > _SAMPLE_ROWS:

@@ -96,7 +96,7 @@ def detect(file: File) -> Format:
 
 def _text(file: File, head: bytes) -> Format:
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
-    if text[:1] == "{" and (_is_object(text.splitlines()[0]) or not _named_delimited(file.name)):
+    if text[:1] == "{" and (_is_object(text.partition("\n")[0]) or not _named_delimited(file.name)):
         return "ndjson"
     if text[:1] == "[" and not _named_delimited(file.name):
         raise FileError(f"{file.name} is one JSON array; write one object a line instead (jq -c '.[]')")

@@ -100,8 +100,8 @@ def check_numbers(
     if not found:
         return
     [(row, value)] = found
-    ends = [f"at least {low:g}"] * (low is not None) + [f"at most {high:g}"] * (high is not None)
-    wanted = " and ".join(["a finite number", *ends])
+    ends = [f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None]
+    wanted = ", ".join(["a finite number", *ends])
     told = "is missing" if value is None else f"is {value!r}"
     raise InputError(
         f"{table.place(row)}: column {column!r} {told}, but must be {wanted}: correct the cell, or remove the row"

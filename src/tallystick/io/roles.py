@@ -43,7 +43,8 @@ class ColumnOptions:
     others
         Further columns that a verb names, role to column (``{"cluster": "scenario"}``): they are not labels.
     missing
-        Tokens that mean "no answer", compared with what is written; blank and NaN always do.
+        Tokens that mean "no answer", several in one string with commas, compared with what is written; blank and NaN
+        always do.
     coerce
         Whether several spellings of one label are read as one.
     """
@@ -117,7 +118,7 @@ def assign(table: Table, options: ColumnOptions | None = None) -> Roles:
         weight=options.weight,
         by=options.by,
         others=dict(options.others),
-        missing=options.missing,
+        missing=tuple(piece.strip() for token in options.missing for piece in token.split(",")),
         coerce=options.coerce,
         notes=notes,
     )

@@ -86,7 +86,9 @@ def to_wide(table: Table, *, shape: ShapeOption, item: str | None, judge: str | 
     roles = _roles(table, given, sure)
     extras = [name for name in table.columns if name not in roles.values() and name not in table.left_out]
     if not sure and not _items_repeat(table, roles["item"]):
-        return table
+        once = f"{table.source} has each {roles['item']!r} once and is read as wide"
+        note = f"{once}; if its rows are votes, say --shape long"
+        return replace(table, notes=(*table.notes, note))
     _check_pairs(table, roles, sure)
     steady = [name for name in extras if _is_steady(table, roles["item"], name)]
     varying = [name for name in extras if name not in steady]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -106,9 +105,11 @@ def _plain(values: Sequence[Any]) -> list[Any]:
 
 
 def _delimited(stream: TextIO, table: Mapping[str, list[Any]], delimiter: str) -> None:
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([escape(name) for name in table])
-    writer.writerows(zip(*([_cell(value) for value in values] for values in table.values()), strict=True))
+    # Not csv.writer: with lines that end in "\n" it leaves a carriage return unquoted, and the reader breaks the line
+    cells = ([escape(name), *map(_cell, values)] for name, values in table.items())
+    quoted = ([_quoted(cell, delimiter, len(table) == 1) for cell in column] for column in cells)
+    for row in zip(*quoted, strict=True):
+        stream.write(delimiter.join(row) + "\n")
 
 
 def _delimited_bytes(stream: BinaryIO, table: Mapping[str, list[Any]], delimiter: str) -> None:
@@ -118,10 +119,16 @@ def _delimited_bytes(stream: BinaryIO, table: Mapping[str, list[Any]], delimiter
     text.detach()
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: Any) -> str:
     if isinstance(value, str):
         return escape(value)
-    return None if _is_nan(value) else value
+    return "" if value is None or _is_nan(value) else str(value)
+
+
+def _quoted(cell: str, delimiter: str, alone: bool) -> str:
+    if any(sign in cell for sign in (delimiter, '"', "\n", "\r")) or (alone and not cell):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
 
 
 def _ndjson(stream: BinaryIO, table: Mapping[str, list[Any]]) -> None:
