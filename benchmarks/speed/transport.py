@@ -186,9 +186,7 @@ def main() -> None:
         "transport-general-cost",
         "Transport: any cost on 2000 atoms, 5 labels",
         general_cost(),
-        notes=[
-            "Processor time. The smoothed dual gives an outer bound; its proved gap is to the value of a coupling."
-        ],
+        notes=["Processor time. The smoothed dual gives an outer bound; its proved gap is to the value of a coupling."],
     )
 
 
