@@ -1,7 +1,7 @@
 """Counting rows of whole numbers: one open dense table, chunk by chunk; sorted packed rows where that is too wide.
 
-A :class:`Counter` is what a stream counts into. It knows nothing of labels: its columns hold integers, and its layout (the
-lowest value and the number of values of each column) grows with what it meets.
+A :class:`Counter` is what a stream counts into. It knows nothing of labels: its columns hold integers, and its layout
+(the lowest value and the number of values of each column) grows with what it meets.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Counter:
         lows, sizes = [], []
         for column, low, size in zip(chunk, self._lows, self._sizes, strict=True):
             least, most = int(column.min()), int(column.max())
-            if 0 <= least and most <= 1:  # a judge who always says the same so far is still a 0/1 judge
+            if least >= 0 and most <= 1:  # a judge who always says the same so far is still a 0/1 judge
                 least, most = 0, 1
             if size:
                 least, most = min(least, low), max(most, low + size - 1)

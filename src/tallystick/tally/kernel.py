@@ -1,12 +1,12 @@
 """The compiled heart: rows of small bytes become counts, several rows an instruction.
 
-Two ways to count a chunk of at most a few ten thousand rows, so that everything between the columns and the table stays in
-the processor's cache:
+Two ways to count a chunk of rows, a chunk being so short that everything between the columns and the table stays in the
+processor's cache:
 
 - **ANDs.** Of up to three 0/1 columns every count follows from the sizes of the intersections, and those are sums of
   ``a & b & c``: plain byte arithmetic on eight rows a word, which the compiler vectorises.
-- **Packing.** Otherwise each row gets its cell number, one byte-wise multiply-add a column, and the cells are counted into
-  four interleaved tables, so that equal neighbours do not wait for one another's store.
+- **Packing.** Otherwise each row gets its cell number, one byte-wise multiply-add a column, and the cells are counted
+  into four interleaved tables, so that equal neighbours do not wait for one another's store.
 
 Numba takes longer to load than a small table takes to count, so this module is imported only by large inputs.
 """

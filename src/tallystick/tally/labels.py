@@ -7,12 +7,24 @@ every table here is keyed by :func:`identity`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from tallystick.errors import InputError
 
-__all__ = ["MOST_LABELS", "Label", "canonical", "identity", "is_missing", "plain", "too_many"]
+__all__ = [
+    "MOST_LABELS",
+    "Label",
+    "canonical",
+    "identity",
+    "is_missing",
+    "not_labels",
+    "numbers_among",
+    "plain",
+    "too_many",
+]
 
 Label: TypeAlias = bool | int | float | str | None
 """A decision as it was written; None is a missing one."""
@@ -20,6 +32,7 @@ Label: TypeAlias = bool | int | float | str | None
 MOST_LABELS = 10_000
 """A column with more distinct values than this looks like text, not like decisions."""
 
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _RANK: Mapping[type, int] = {bool: 0, int: 1, float: 2, str: 3, type(None): 4}
 
 
@@ -65,28 +78,41 @@ def plain(value: Any, *, column: str) -> Label:
         return str(value)
     if type(value).__name__ in ("NAType", "NaTType"):  # pandas' own missing values
         return None
-    raise InputError(
-        f"column {column!r} holds a {type(value).__name__} ({value!r}): a label is a bool, an int, a float or a str; "
-        "cast the column, or leave it out with columns="
-    )
+    raise not_labels(column, f"holds a {type(value).__name__} ({value!r})")
 
 
 def is_missing(label: Label, tokens: frozenset[str]) -> bool:
-    """Say whether *label* is blank or spelt like one of *tokens*.
+    """Say whether *label* is blank or one of *tokens*, as it is written: ``"-1"`` means -1, -1.0 and the text.
 
-    A number matches a token by its spelling, and a whole float also without its point: pandas turns a column of
-    integers into floats as soon as one of them is missing.
-
-    >>> [is_missing(label, frozenset({"-1"})) for label in (-1, -1.0, "-1", " ", "no")]
+    >>> [is_missing(label, frozenset({"-1"})) for label in (-1, -1.0, " -1", " ", "no")]
     [True, True, True, True, False]
     """
     if label is None:
         return True
     if isinstance(label, str):
-        return label in tokens or not label.strip()
-    if not tokens:
-        return False
-    return str(label) in tokens or (isinstance(label, float) and label.is_integer() and str(int(label)) in tokens)
+        text = label.strip()
+        return not text or text in tokens
+    if isinstance(label, bool):
+        return str(label) in tokens or str(label).lower() in tokens
+    return bool(tokens) and label in numbers_among(tokens)
+
+
+@cache
+def numbers_among(tokens: frozenset[str]) -> tuple[float, ...]:
+    """Return the tokens that are plain numbers, as numbers.
+
+    >>> numbers_among(frozenset({"-1", "NA", "inf"}))
+    (-1.0,)
+    """
+    return tuple(sorted(float(token) for token in tokens if _NUMBER.fullmatch(token)))
+
+
+def not_labels(column: str, what: str) -> InputError:
+    """Return the error for a column of something else than labels."""
+    return InputError(
+        f"column {column!r} {what}: a label is a bool, an int, a float or a str; cast the column, or leave it out with "
+        "columns="
+    )
 
 
 def too_many(column: str, distinct: int, example: Sequence[Any] = ()) -> InputError:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any
 
 from tallystick.errors import InputError, MergeError
@@ -69,7 +70,7 @@ class Recipe:
             columns=columns,
             cut=edges,
             weight=weight,
-            missing=frozenset(str(token) for token in missing),
+            missing=frozenset(str(token).strip() for token in missing),
             coerce=coerce,
             apart=frozenset(apart) | frozenset(edges),
         )
@@ -116,7 +117,7 @@ class Recipe:
 
 def _edges(column: str, values: Sequence[float]) -> tuple[float, ...]:
     edges = tuple(float(value) for value in values)
-    rising = all(a < b for a, b in zip(edges, edges[1:], strict=False))
+    rising = all(a < b for a, b in pairwise(edges))
     if len(edges) < 2 or not rising or any(map(math.isnan, edges)):
         raise InputError(f"cut[{column!r}] must be at least two rising edges, got {list(values)!r}")
     return edges

@@ -56,7 +56,7 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None]:
 
 
 def write_table(path: Path, kind: str, table: pa.Table, head: Mapping[str, Any]) -> None:
-    """Write one Arrow table with its head, atomically: a temporary file in the same folder takes the place of the old."""
+    """Write one Arrow table with its head, atomically: a temporary file beside it takes its place."""
     import pyarrow as pa
 
     meta = {"format": FORMAT, "kind": kind, "version": VERSION, **head}

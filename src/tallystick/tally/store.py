@@ -1,7 +1,7 @@
 """Where the counts of a tally lie: a dense table while it is small, sorted packed patterns beyond.
 
-A *pattern* is a row of label codes, one a column. Both forms list the occurring patterns in the same lexicographic order
-and answer the same three questions (``codes``, ``counts``, ``find``), so nobody else can tell which one is at work.
+A *pattern* is a row of label codes, one a column. Both forms list the occurring patterns in the same lexicographic
+order and answer the same three questions (``codes``, ``counts``, ``find``), so nobody can tell which one is at work.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _fields(sizes: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
 
 
 def pack(codes: Codes, sizes: Sequence[int]) -> NDArray[Any]:
-    """Return one sortable key a pattern: a 64-bit word, or several as big-endian bytes (NumPy sorts and finds those)."""
+    """Return one sortable key a pattern: a 64-bit word, or several as big-endian bytes (which NumPy sorts)."""
     places, n_words = _fields(sizes)
     words = np.zeros((len(codes), n_words), np.uint64)
     for j, (word, shift) in enumerate(places):
@@ -180,6 +180,7 @@ def pack(codes: Codes, sizes: Sequence[int]) -> NDArray[Any]:
 
 
 def unpack(keys: NDArray[Any], sizes: Sequence[int]) -> Codes:
+    """Return the patterns that :func:`pack` made these keys of."""
     places, n_words = _fields(sizes)
     words = keys.astype(np.uint64)[:, None] if n_words == 1 else keys[:, None].view(">u8").astype(np.uint64)
     codes = np.empty((len(keys), len(sizes)), np.int32)

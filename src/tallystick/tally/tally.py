@@ -24,11 +24,14 @@ __all__ = ["Tally"]
 
 
 class Tally:
-    r"""How often did each pattern of decisions occur?
+    r"""How often each pattern of decisions occurred.
 
-    For columns :math:`1 \dots k` a tally holds :math:`N(v) = \#\{i : (x_{i1}, \dots, x_{ik}) = v\}` (or the sum of weights) for
-    every pattern :math:`v` that occurs, a missing decision being a label of its own. Tallies add:
-    :math:`N_{A \cup B} = N_A + N_B`, in any order and any sharding, and ``Tally()`` is the empty one.
+    For columns :math:`1 \dots k` a tally holds
+
+    .. math:: N(v) = \#\{i : (x_{i1}, \dots, x_{ik}) = v\}
+
+    (or the sum of weights) for every pattern :math:`v` that occurs, a missing decision being a label of its own.
+    Tallies add, :math:`N_{A \cup B} = N_A + N_B`, in any order and any sharding, and ``Tally()`` is the empty one.
 
     Labels are kept as they were written: the text ``"1"``, the integer 1, the float 1.0 and True are four labels. A
     pandas column of integers with a gap in it holds floats, and its labels stay floats.
@@ -70,13 +73,13 @@ class Tally:
         Parameters
         ----------
         data
-            A mapping of NumPy arrays or lists, a pyarrow Table or RecordBatch, a pandas or Polars frame (eager or lazy), a
-            DuckDB relation, a Dask or PySpark frame, or a path, a glob or a sequence of paths.
+            A mapping of NumPy arrays or lists, a pyarrow Table or RecordBatch, a pandas or Polars frame (eager or
+            lazy), a DuckDB relation, a Dask or PySpark frame, or a path, a glob or a sequence of paths.
         columns
             What to count; every column except *weight* by default.
         cut
-            Edges by column. A number is replaced by the index of its bin: bin i is ``edges[i] <= x < edges[i + 1]``, and
-            the last bin includes its upper edge. NaN is missing; a number outside the edges is refused (use ±inf).
+            Edges by column. A number is replaced by the index of its bin: bin i is ``edges[i] <= x < edges[i + 1]``,
+            and the last bin includes its upper edge. NaN is missing; a number outside the edges is refused (use ±inf).
         weight
             A column of weights, finite and not negative; the counts are then floats.
         missing
@@ -84,8 +87,8 @@ class Tally:
         coerce
             Make spellings of one value (``"1"``, 1, 1.0) one label instead of refusing them.
         apart
-            Columns with a vocabulary of their own, such as a slice or a cluster. All others (except those that are cut) must
-            share one, so that a vote ``"1"`` is not silently compared with a vote 1.
+            Columns with a vocabulary of their own, such as a slice or a cluster. All others (except those that are cut)
+            must share one, so that a vote ``"1"`` is not silently compared with a vote 1.
         """
         from tallystick.tally.engines import count
 
@@ -101,21 +104,18 @@ class Tally:
         >>> Tally.from_patterns({"a": [0, 1], "b": [1, 1]}, [30, 12]).n
         42
         """
-        from tallystick.tally.engines.memory import encode_columns
+        from tallystick.tally.engines.memory import count_groups, encode_columns
 
-        recipe = Recipe(weight="count" if np.asarray(counts).dtype.kind == "f" else None)
-        names = recipe.select((*columns, "count"))[: len(columns)]
-        encoded = encode_columns(columns, names, Recipe())
-        held = np.asarray(counts, np.int64 if recipe.weight is None else np.float64)
-        if held.shape != encoded[0].values.shape:
-            raise InputError(f"counts must have one entry a pattern ({len(encoded[0].values)}), got shape {held.shape}")
-        if not (np.isfinite(held) & (held >= 0)).all():
-            raise InputError(f"counts must be finite and not negative, got {min(counts)!r}")
-        labels, codes = [], np.empty((len(held), len(names)), np.int32)
-        for j, column in enumerate(encoded):
-            distinct, codes[:, j] = np.unique(column.values, return_inverse=True)
-            labels.append([column.label(value) for value in distinct.tolist()])
-        return cls._holding(settle(names, labels, codes, held, recipe), recipe)
+        held = np.asarray(counts)
+        weighted = held.dtype.kind == "f"
+        rows = len(encode_columns(columns, tuple(columns), Recipe())[0].values) if columns else 0
+        if held.shape != (rows,):
+            raise InputError(f"counts must have one entry a pattern ({rows}), got shape {held.shape}")
+        if held.dtype.kind not in "iuf" or not (np.isfinite(held) & (held >= 0)).all():
+            raise InputError(f"counts must be finite numbers that are not negative, got {list(counts)!r:.80}")
+        counted = count_groups(tuple(columns), columns, held, weighted=weighted)
+        recipe = Recipe(weight="count" if weighted else None)
+        return cls._holding(settle(counted.names, counted.labels, counted.codes, counted.counts, recipe), recipe)
 
     @classmethod
     def _holding(cls, patterns: Patterns, recipe: Recipe) -> Tally:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
 from tallystick.tally.engines.memory import Counted, count_columns
 from tallystick.tally.recipe import Recipe
+
+if TYPE_CHECKING:
+    from tallystick.io import Table
 
 __all__ = ["Counted", "columns_of", "count"]
 
@@ -16,7 +20,22 @@ def count(data: Any, recipe: Recipe) -> Counted:
     """Count *data* with the engine that holds it; only counts come back."""
     if isinstance(data, Mapping):
         return count_columns(data, recipe)
-    raise InputError(f"data must be a mapping, a frame, a relation or a path, got a {type(data).__name__}")
+    if _is_source(data):
+        from tallystick.tally.engines.duck import count_relation
+
+        with _opened(data) as table:
+            _refuse_doubtful(table, recipe)
+            return count_relation(table.relation, recipe)
+    if _is_relation(data):
+        from tallystick.tally.engines.duck import count_relation
+
+        return count_relation(data, recipe)
+    import narwhals as nw
+
+    from tallystick.tally.engines.frames import count_eager, count_lazy
+
+    frame = _frame(data)
+    return count_lazy(frame, recipe) if isinstance(frame, nw.LazyFrame) else count_eager(frame, recipe)
 
 
 def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
@@ -24,4 +43,55 @@ def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
     if isinstance(data, Mapping):
         Recipe(columns=tuple(names)).select(tuple(data))
         return data
-    raise InputError(f"data must be a mapping, a frame, a relation or a path, got a {type(data).__name__}")
+    if _is_source(data):
+        from tallystick.tally.engines.duck import fetch_columns
+
+        with _opened(data) as table:
+            return fetch_columns(table.relation, names)
+    if _is_relation(data):
+        from tallystick.tally.engines.duck import fetch_columns
+
+        return fetch_columns(data, names)
+    import narwhals as nw
+
+    from tallystick.tally.engines.frames import checked_names, columns_in
+
+    frame = _frame(data)
+    Recipe(columns=tuple(names)).select(checked_names(list(frame.collect_schema())))
+    return columns_in(frame.select(*names).collect() if isinstance(frame, nw.LazyFrame) else frame, names)
+
+
+def _is_source(data: Any) -> bool:
+    """Say whether *data* names files."""
+    if isinstance(data, str | Path):
+        return True
+    return isinstance(data, Sequence) and bool(data) and all(isinstance(item, str | Path) for item in data)
+
+
+def _is_relation(data: Any) -> bool:
+    return type(data).__name__ == "DuckDBPyRelation"  # without loading DuckDB to look
+
+
+def _opened(data: Any) -> Table:
+    from tallystick.io import scan
+
+    return scan(data)
+
+
+def _refuse_doubtful(table: Table, recipe: Recipe) -> None:
+    """Refuse a column whose values had several types in the source, unless they are to be coerced."""
+    for name in recipe.select(table.columns):
+        if name in table.doubtful and not recipe.coerce:
+            raise InputError(f"column {name!r} of {table.source}: {table.doubtful[name]}; coerce it, or leave it out")
+
+
+def _frame(data: Any) -> Any:
+    import narwhals as nw
+
+    try:
+        return nw.from_native(data)
+    except TypeError as error:
+        raise InputError(
+            "data must be a mapping of columns, an Arrow, pandas, Polars, Dask or Spark frame, a relation or a path, "
+            f"got a {type(data).__name__}"
+        ) from error

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.tally.labels import MOST_LABELS, Label, identity, plain, too_many
+from tallystick.tally.labels import MOST_LABELS, Label, identity, is_missing, not_labels, numbers_among, plain, too_many
 
-__all__ = ["Encoded", "cut_numbers", "encode", "weights_of"]
+__all__ = ["Encoded", "bad_weight", "cut_numbers", "encode", "numbers_of", "outside_edges", "weights_of"]
 
 _SAMPLE = 1 << 16
 
@@ -41,9 +41,7 @@ def encode(name: str, column: Any) -> Encoded:
         return _by_dictionary(name, _arrow(name, column.data, mask=np.ma.getmaskarray(column)))
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
-            raise InputError(
-                f"column {name!r} must be one-dimensional, got shape {column.shape}: give one array a column"
-            )
+            raise InputError(f"column {name!r} must be one-dimensional, got shape {column.shape}")
         if column.dtype.kind == "b":
             return Encoded(column.view(np.uint8), boolean=True)
         if column.dtype.kind in "iu":
@@ -53,9 +51,7 @@ def encode(name: str, column: Any) -> Encoded:
         if column.dtype.kind in "fU":
             return _by_dictionary(name, _arrow(name, column))
         if column.dtype.kind != "O":
-            raise InputError(
-                f"column {name!r} has dtype {column.dtype}: a label is a bool, an int, a float or a str; cast the column"
-            )
+            raise not_labels(name, f"has dtype {column.dtype}")
         return _by_identity(name, column.tolist())
     if hasattr(column, "dictionary_encode"):
         return _from_arrow(name, column)
@@ -72,7 +68,7 @@ def _arrow(name: str, column: NDArray[Any], *, mask: NDArray[np.bool_] | None = 
     try:
         return pa.array(column.astype(np.float32) if column.dtype == np.float16 else column, mask=mask)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        raise InputError(f"column {name!r} has dtype {column.dtype}, which holds no labels: {error}") from error
+        raise not_labels(name, f"has dtype {column.dtype}") from error
 
 
 def _from_arrow(name: str, column: Any) -> Encoded:
@@ -97,9 +93,7 @@ def _by_dictionary(name: str, column: Any) -> Encoded:
     kind = column.type
     if not (pa.types.is_primitive(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
             or pa.types.is_string_view(kind)) or pa.types.is_temporal(kind):  # fmt: skip
-        raise InputError(
-            f"column {name!r} has type {kind}: a label is a bool, an int, a float or a str; cast the column"
-        )
+        raise not_labels(name, f"has type {kind}")
     glance = pc.count_distinct(column.slice(0, _SAMPLE)).as_py()
     if glance > MOST_LABELS:
         raise too_many(name, glance, [column[0].as_py()])
@@ -132,44 +126,45 @@ def _by_identity(name: str, column: Sequence[Any]) -> Encoded:
     return Encoded(codes, labels=labels)
 
 
-def cut_numbers(name: str, column: Any, edges: Sequence[float]) -> Encoded:
+def cut_numbers(name: str, column: Any, edges: Sequence[float], missing: frozenset[str] = frozenset()) -> Encoded:
     """Return the bin of every number: bin i is ``edges[i] <= x < edges[i + 1]``, the last one closed; NaN is missing.
 
     >>> coded = cut_numbers("score", np.array([0.0, 0.5, 1.0, np.nan]), [0.0, 0.5, 1.0])
     >>> [coded.label(value) for value in coded.values]
     [0, 1, 1, None]
     """
-    numbers = numbers_of(name, column, "cut")
+    numbers = numbers_of(name, column, "cut", missing)
     bins = np.searchsorted(np.asarray(edges), numbers, side="right") - 1
     bins[numbers == edges[-1]] = len(edges) - 2
     outside = (numbers < edges[0]) | (numbers > edges[-1])
     if outside.any():
-        raise outside_edges(name, float(numbers[outside][0]), edges)
+        raise outside_edges(name, repr(float(numbers[outside][0])), edges)
     bins[np.isnan(numbers)] = len(edges) - 1
     return Encoded(bins.astype(np.int32), labels=(*range(len(edges) - 1), None))
 
 
-def outside_edges(name: str, value: float, edges: Sequence[float]) -> InputError:
+def outside_edges(name: str, value: str, edges: Sequence[float]) -> InputError:
     """Return the error for a number that no bin holds."""
     return InputError(
-        f"column {name!r} holds {value!r}, outside cut[{name!r}] = [{edges[0]!r} … {edges[-1]!r}]: "
+        f"column {name!r} holds {value}, outside cut[{name!r}] = [{edges[0]!r} … {edges[-1]!r}]: "
         "widen the edges, with -inf and inf if need be"
     )
 
 
-def numbers_of(name: str, column: Any, purpose: str) -> NDArray[np.float64]:
-    """Return the column as floats, null as NaN; what is not a number is refused."""
+def numbers_of(name: str, column: Any, purpose: str, missing: frozenset[str] = frozenset()) -> NDArray[np.float64]:
+    """Return the column as floats, what is missing as NaN; what is not a number is refused."""
     if hasattr(column, "dictionary_encode"):
         column = column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy()
     if isinstance(column, np.ma.MaskedArray):
         column = np.where(np.ma.getmaskarray(column), np.nan, column.data.astype(np.float64))
     values = np.asarray(column)
     if values.dtype.kind == "O":
-        values = np.array([np.nan if value is None or value == "" else value for value in values.tolist()], object)
+        values = np.array([None if is_missing(value, missing) else value for value in values.tolist()], object)
     try:
-        return values.astype(np.float64)
+        numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"column {name!r} is asked for as numbers ({purpose}), but {error}") from error
+    return np.where(np.isin(numbers, numbers_among(missing)), np.nan, numbers) if missing else numbers
 
 
 def weights_of(name: str, column: Any) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from tallystick.tally.labels import Label
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.store import Codes, Counts
 
-__all__ = ["Counted", "count_columns", "encode_columns", "weights_in"]
+__all__ = ["Counted", "count_columns", "count_groups", "decode", "encode_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +33,20 @@ def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:
     """Count the rows of a mapping of equally long columns."""
     names = recipe.select(tuple(columns))
     encoded = encode_columns(columns, names, recipe)
-    weights = weights_in(columns, recipe)
+    weights = None if recipe.weight is None else weights_of(recipe.weight, columns[recipe.weight])
     if not len(encoded[0].values):
         dtype = np.int64 if weights is None else np.float64
         return Counted(names, tuple(() for _ in names), np.zeros((0, len(names)), np.int32), np.zeros(0, dtype))
     values, counts = count_integers([column.values for column in encoded], weights)
     return decode(names, encoded, values, counts)
+
+
+def count_groups(names: tuple[str, ...], columns: Mapping[str, Any], counts: Any, *, weighted: bool) -> Counted:
+    """Take over what another engine has grouped: one row a pattern (a pattern may come twice) and its count."""
+    encoded = [encode(name, columns[name]) for name in names]
+    values = np.stack([column.values.astype(np.int64) for column in encoded], axis=1)
+    held = counts.to_numpy() if hasattr(counts, "to_numpy") else np.asarray(counts)
+    return decode(names, encoded, values, held.astype(np.float64 if weighted else np.int64))
 
 
 def decode(names: tuple[str, ...], encoded: Sequence[Encoded], values: NDArray[np.int64], counts: Counts) -> Counted:
@@ -54,7 +62,9 @@ def decode(names: tuple[str, ...], encoded: Sequence[Encoded], values: NDArray[n
 def encode_columns(columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe) -> list[Encoded]:
     """Encode the columns *names*, with their cuts; unequal lengths are refused."""
     encoded = [
-        cut_numbers(name, columns[name], recipe.cut[name]) if name in recipe.cut else encode(name, columns[name])
+        cut_numbers(name, columns[name], recipe.cut[name], recipe.missing)
+        if name in recipe.cut
+        else encode(name, columns[name])
         for name in names
     ]
     lengths = {name: len(column.values) for name, column in zip(names, encoded, strict=True)}
@@ -63,8 +73,3 @@ def encode_columns(columns: Mapping[str, Any], names: Sequence[str], recipe: Rec
     if len(set(lengths.values())) > 1:
         raise InputError(f"columns must have equal lengths, got {lengths}")
     return encoded
-
-
-def weights_in(columns: Mapping[str, Any], recipe: Recipe) -> NDArray[np.float64] | None:
-    """Return the weights that the recipe asks for, None where each row counts one."""
-    return None if recipe.weight is None else weights_of(recipe.weight, columns[recipe.weight])
