@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tallystick.io.vocabulary import canonical
 from tallystick.tally.engines import columns_of
 from tallystick.tally.engines.memory import encode_columns
 from tallystick.tally.labels import Label, is_missing
@@ -29,4 +30,6 @@ def locate(patterns: Patterns, data: Any, recipe: Recipe) -> NDArray[np.int64]:
         distinct, codes[:, j] = np.unique(column.values, return_inverse=True)
         written = (column.label(value) for value in distinct.tolist())
         labels.append([None if is_missing(label, recipe.missing) else label for label in written])
+        if recipe.coerce and names[j] not in recipe.apart:
+            labels[j] = [canonical(label) for label in labels[j]]
     return patterns.find(names, labels, codes)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
+from tallystick.io.vocabulary import check_vocabulary
 from tallystick.tally.labels import Label, canonical, identity, is_missing
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.store import Codes, Counts, Store, checked_total, store
@@ -98,7 +99,14 @@ def merge(a: Patterns, b: Patterns, recipe: Recipe) -> Patterns:
 
 def one_vocabulary(labels: Mapping[str, Sequence[Label]], recipe: Recipe) -> Mapping[str, Sequence[Label]]:
     """Refuse (or, if asked to coerce, rename) one value in two spellings, over all columns that are not apart."""
-    return labels
+    shared = {name: column for name, column in labels.items() if name not in recipe.apart}
+    renamed = check_vocabulary(shared, coerce=recipe.coerce)
+    if not recipe.coerce:
+        return labels
+    return {
+        name: [renamed[name].get(label, label) for label in column] if name in renamed else column
+        for name, column in labels.items()
+    }
 
 
 def _on_common_labels(a: Patterns, b: Patterns, recipe: Recipe) -> tuple[Patterns, Patterns]:

@@ -88,6 +88,10 @@ def _refuse_doubtful(table: Table, recipe: Recipe) -> None:
 def _frame(data: Any) -> Any:
     import narwhals as nw
 
+    if type(data).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        data = pa.Table.from_batches([data])
     try:
         return nw.from_native(data)
     except TypeError as error:

@@ -52,8 +52,8 @@ def count_lazy(frame: nw.LazyFrame[Any], recipe: Recipe) -> Counted:
     sums = [nw.len().alias(_COUNT)]
     if recipe.weight is not None:
         weight = nw.col(recipe.weight)
-        keys.append(weight.cast(nw.Float64))
-        sums = [weight.sum().alias(_COUNT), weight.min().alias(_LEAST), weight.null_count().alias(_ABSENT)]
+        keys += [weight.cast(nw.Float64), weight.is_null().cast(nw.Int64).alias(_ABSENT)]
+        sums = [weight.sum().alias(_COUNT), weight.min().alias(_LEAST), nw.col(_ABSENT).sum()]
     groups = frame.select(*keys).group_by(*names).agg(*sums).collect()
     columns = columns_in(groups, groups.columns)
     if recipe.weight is not None:
