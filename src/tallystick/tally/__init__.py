@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from tallystick.tally.attach import attach
 from tallystick.tally.labels import Label
+from tallystick.tally.moments import Moments
+from tallystick.tally.result import TallyResult, describe
 from tallystick.tally.tally import Tally
 
-__all__ = ["Label", "Tally"]
+__all__ = ["Label", "Moments", "Tally", "TallyResult", "attach", "describe"]

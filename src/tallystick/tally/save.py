@@ -1,4 +1,4 @@
-"""Keeping a tally: one Arrow IPC file with a format version, written whole or not at all."""
+"""Keeping tallies and moments: one Arrow IPC file with a format version, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from tallystick.errors import FileError, FormatError, InputError
 from tallystick.tally.patterns import Patterns
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.store import store
+from tallystick.tally.sums import Sums
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["FORMAT", "VERSION", "load_tally", "read_table", "save_tally", "write_table"]
+__all__ = ["FORMAT", "VERSION", "load_moments", "load_tally", "save_moments", "save_tally"]
 
 FORMAT = "tallystick"
 VERSION = 1
@@ -153,3 +154,44 @@ def _recipe_in(written: dict[str, Any] | None) -> Recipe | None:
         coerce=bool(written["coerce"]),
         apart=frozenset(written["apart"]),
     )
+
+
+def save_moments(sums: Sums, recipe: Recipe, by: str | None, path: Path) -> None:
+    """Write sums to *path*: one row a group, the cross-products in the head, written so that every bit comes back."""
+    import pyarrow as pa
+
+    columns = {f"c{j}": pa.array(sums.sums[:, j]) for j in range(len(sums.names))}
+    columns["count"] = pa.array(sums.counts)
+    head = {
+        "names": list(sums.names),
+        "groups": list(sums.groups),
+        "products": [value.hex() for value in sums.products.ravel().tolist()],
+        **{name: getattr(sums, name) for name in ("grouped", "weighted", "exact", "dropped")},
+        "recipe": _recipe_out(recipe),
+        "by": by,
+    }
+    write_table(path, "moments", pa.table(columns), head)
+
+
+def load_moments(path: Path) -> tuple[Sums, Recipe | None, str | None]:
+    """Read what :func:`save_moments` wrote."""
+    table, head = read_table(path, "moments")
+    try:
+        names = tuple(str(name) for name in head["names"])
+        products = np.array([float.fromhex(value) for value in head["products"]]).reshape(len(names), len(names))
+        sums = Sums(
+            names=names,
+            groups=tuple(_label_in(group) for group in head["groups"]),
+            grouped=bool(head["grouped"]),
+            weighted=bool(head["weighted"]),
+            exact=bool(head["exact"]),
+            dropped=int(head["dropped"]),
+            counts=table["count"].to_numpy(),
+            sums=np.stack([table[f"c{j}"].to_numpy() for j in range(len(names))], axis=1),
+            products=products,
+        )
+        if len(sums.counts) != (len(sums.groups) if sums.grouped else 1):
+            raise InputError("the groups and their counts differ in number")
+        return sums, _recipe_in(head["recipe"]), head["by"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path} holds damaged moments ({error}): add the data up again") from error

@@ -53,17 +53,19 @@ class Dense:
     def _occurring(self) -> NDArray[np.intp]:
         return np.flatnonzero(self.table)
 
-    @property
+    @cached_property
     def codes(self) -> Codes:
         """The occurring patterns."""
-        if not self.sizes:
-            return np.zeros((len(self._occurring), 0), np.int32)
-        return np.stack(np.unravel_index(self._occurring, self.sizes), axis=1).astype(np.int32)
+        codes = np.empty((len(self._occurring), len(self.sizes)), np.int32)
+        rest = self._occurring
+        for j in reversed(range(len(self.sizes))):
+            rest, codes[:, j] = np.divmod(rest, self.sizes[j])
+        return _frozen(codes)
 
-    @property
+    @cached_property
     def counts(self) -> Counts:
         """How often each of them occurred."""
-        return self.table[self._occurring]
+        return _frozen(self.table[self._occurring])
 
     def find(self, codes: Codes) -> NDArray[np.int64]:
         """Return the place of each row of *codes* among the occurring patterns, -1 if it never occurred."""
@@ -87,7 +89,7 @@ class Sparse:
     @cached_property
     def codes(self) -> Codes:
         """The occurring patterns."""
-        return unpack(self.keys, self.sizes)
+        return _frozen(unpack(self.keys, self.sizes))
 
     def find(self, codes: Codes) -> NDArray[np.int64]:
         """Return the place of each row of *codes* among the occurring patterns, -1 if it never occurred."""
@@ -116,7 +118,7 @@ def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> Store:
         np.add.at(table, _ravel(codes, sizes), counts)
         return Dense(sizes, table)
     keys, counts = group(pack(codes, sizes), counts)
-    return Sparse(sizes, keys, counts)
+    return Sparse(sizes, keys, _frozen(counts))
 
 
 def group(keys: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
@@ -143,6 +145,12 @@ def checked_total(counts: Counts) -> int | float:
     if total > _LARGEST:
         raise InputError(f"the counts add up to {total}, more than a 64-bit integer holds: keep the tallies apart")
     return total
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Forbid writing: what a tally hands out is what it holds."""
+    array.flags.writeable = False
+    return array
 
 
 def _ravel(codes: Codes, sizes: tuple[int, ...]) -> NDArray[np.intp]:

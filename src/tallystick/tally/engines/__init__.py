@@ -13,20 +13,20 @@ from tallystick.tally.recipe import Recipe
 if TYPE_CHECKING:
     from tallystick.io import Table
 
-__all__ = ["Counted", "columns_of", "count"]
+__all__ = ["Counted", "columns_of", "count", "frame_of", "is_relation", "is_source", "opened"]
 
 
 def count(data: Any, recipe: Recipe) -> Counted:
     """Count *data* with the engine that holds it; only counts come back."""
     if isinstance(data, Mapping):
         return count_columns(data, recipe)
-    if _is_source(data):
+    if is_source(data):
         from tallystick.tally.engines.duck import count_relation
 
-        with _opened(data) as table:
+        with opened(data) as table:
             _refuse_doubtful(table, recipe)
             return count_relation(table.relation, recipe)
-    if _is_relation(data):
+    if is_relation(data):
         from tallystick.tally.engines.duck import count_relation
 
         return count_relation(data, recipe)
@@ -34,7 +34,7 @@ def count(data: Any, recipe: Recipe) -> Counted:
 
     from tallystick.tally.engines.frames import count_eager, count_lazy
 
-    frame = _frame(data)
+    frame = frame_of(data)
     return count_lazy(frame, recipe) if isinstance(frame, nw.LazyFrame) else count_eager(frame, recipe)
 
 
@@ -43,12 +43,12 @@ def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
     if isinstance(data, Mapping):
         Recipe(columns=tuple(names)).select(tuple(data))
         return data
-    if _is_source(data):
+    if is_source(data):
         from tallystick.tally.engines.duck import fetch_columns
 
-        with _opened(data) as table:
+        with opened(data) as table:
             return fetch_columns(table.relation, names)
-    if _is_relation(data):
+    if is_relation(data):
         from tallystick.tally.engines.duck import fetch_columns
 
         return fetch_columns(data, names)
@@ -56,23 +56,25 @@ def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
 
     from tallystick.tally.engines.frames import checked_names, columns_in
 
-    frame = _frame(data)
+    frame = frame_of(data)
     Recipe(columns=tuple(names)).select(checked_names(list(frame.collect_schema())))
     return columns_in(frame.select(*names).collect() if isinstance(frame, nw.LazyFrame) else frame, names)
 
 
-def _is_source(data: Any) -> bool:
+def is_source(data: Any) -> bool:
     """Say whether *data* names files."""
     if isinstance(data, str | Path):
         return True
     return isinstance(data, Sequence) and bool(data) and all(isinstance(item, str | Path) for item in data)
 
 
-def _is_relation(data: Any) -> bool:
+def is_relation(data: Any) -> bool:
+    """Say whether *data* is a DuckDB relation."""
     return type(data).__name__ == "DuckDBPyRelation"  # without loading DuckDB to look
 
 
-def _opened(data: Any) -> Table:
+def opened(data: Any) -> Table:
+    """Open files; the table removes what it spooled when it is left."""
     from tallystick.io import scan
 
     return scan(data)
@@ -85,7 +87,8 @@ def _refuse_doubtful(table: Table, recipe: Recipe) -> None:
             raise InputError(f"column {name!r} of {table.source}: {table.doubtful[name]}; coerce it, or leave it out")
 
 
-def _frame(data: Any) -> Any:
+def frame_of(data: Any) -> Any:
+    """Return *data* as a narwhals frame, eager or lazy; what is none is refused."""
     import narwhals as nw
 
     if type(data).__name__ == "RecordBatch":

@@ -32,13 +32,14 @@ class Encoded:
         return bool(value) if self.boolean else int(value)
 
 
-def encode(name: str, column: Any) -> Encoded:
+def encode(name: str, column: Any, *, most: int = MOST_LABELS) -> Encoded:
     """Return *column* (a NumPy array, a pyarrow array or a plain sequence) as integers with their labels.
 
-    A list is taken element by element, because NumPy would turn ``[1, "1"]`` into two equal strings.
+    A list is taken element by element, because NumPy would turn ``[1, "1"]`` into two equal strings. A column with more
+    than *most* labels is refused.
     """
     if isinstance(column, np.ma.MaskedArray):
-        return _by_dictionary(name, _arrow(name, column.data, mask=np.ma.getmaskarray(column)))
+        return _by_dictionary(name, _arrow(name, column.data, mask=np.ma.getmaskarray(column)), most)
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
             raise InputError(f"column {name!r} must be one-dimensional, got shape {column.shape}")
@@ -47,15 +48,15 @@ def encode(name: str, column: Any) -> Encoded:
         if column.dtype.kind in "iu":
             if column.itemsize == 1 or _narrow(column):
                 return Encoded(column)
-            return _by_dictionary(name, _arrow(name, column))
+            return _by_dictionary(name, _arrow(name, column), most)
         if column.dtype.kind in "fU":
-            return _by_dictionary(name, _arrow(name, column))
+            return _by_dictionary(name, _arrow(name, column), most)
         if column.dtype.kind != "O":
             raise not_labels(name, f"has dtype {column.dtype}")
-        return _by_identity(name, column.tolist())
+        return _by_identity(name, column.tolist(), most)
     if hasattr(column, "dictionary_encode"):
-        return _from_arrow(name, column)
-    return _by_identity(name, list(column))
+        return _from_arrow(name, column, most)
+    return _by_identity(name, list(column), most)
 
 
 def _narrow(column: NDArray[Any]) -> bool:
@@ -71,7 +72,7 @@ def _arrow(name: str, column: NDArray[Any], *, mask: NDArray[np.bool_] | None = 
         raise not_labels(name, f"has dtype {column.dtype}") from error
 
 
-def _from_arrow(name: str, column: Any) -> Encoded:
+def _from_arrow(name: str, column: Any, most: int) -> Encoded:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -81,11 +82,11 @@ def _from_arrow(name: str, column: Any) -> Encoded:
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)):
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        return encode(name, column.to_numpy(zero_copy_only=False))
-    return _by_dictionary(name, column)
+        return encode(name, column.to_numpy(zero_copy_only=False), most=most)
+    return _by_dictionary(name, column, most)
 
 
-def _by_dictionary(name: str, column: Any) -> Encoded:
+def _by_dictionary(name: str, column: Any, most: int) -> Encoded:
     """Encode an Arrow column by its hash table; a column that looks like text is refused after a glance."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -95,7 +96,7 @@ def _by_dictionary(name: str, column: Any) -> Encoded:
             or pa.types.is_string_view(kind)) or pa.types.is_temporal(kind):  # fmt: skip
         raise not_labels(name, f"has type {kind}")
     glance = pc.count_distinct(column.slice(0, _SAMPLE)).as_py()
-    if glance > MOST_LABELS:
+    if glance > most:
         raise too_many(name, glance, [column[0].as_py()])
     coded = column.dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):
@@ -103,12 +104,12 @@ def _by_dictionary(name: str, column: Any) -> Encoded:
         if isinstance(coded, pa.ChunkedArray):  # combine_chunks of no chunk at all
             return Encoded(np.zeros(0, np.uint8), labels=(None,))
     labels = [plain(value, column=name) for value in coded.dictionary.to_pylist()]
-    if len(labels) > MOST_LABELS:
+    if len(labels) > most:
         raise too_many(name, len(labels), labels)
     return Encoded(coded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False), labels=(*labels, None))
 
 
-def _by_identity(name: str, column: Sequence[Any]) -> Encoded:
+def _by_identity(name: str, column: Sequence[Any], most: int) -> Encoded:
     """Encode arbitrary Python objects, telling 1 from 1.0 and True."""
     seen: dict[Any, int] = {}
     labels: list[Label] = []
@@ -120,7 +121,7 @@ def _by_identity(name: str, column: Sequence[Any]) -> Encoded:
         if code is None:
             code = seen[key] = len(labels)
             labels.append(label)
-            if code > MOST_LABELS:
+            if code > most:
                 raise too_many(name, code + 1, labels)
         codes[row] = code
     return Encoded(codes, labels=labels)
