@@ -16,7 +16,7 @@ from tallystick.io.table import Table
 
 def _scan(path: Path, content: bytes, **options: str) -> Table:
     path.write_bytes(content)
-    return scan(path, **options)  # type: ignore[arg-type]
+    return scan(path, **options)
 
 
 def _rows(path: Path, content: bytes, **options: str) -> list[tuple[str | None, ...]]:

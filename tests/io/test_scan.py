@@ -22,7 +22,7 @@ def test_a_relation_of_any_connection_can_be_scanned() -> None:
 
 def test_other_objects_are_refused() -> None:
     with pytest.raises(InputError, match="a dict cannot be scanned: give a path"):
-        scan({"a": [1]})  # type: ignore[arg-type]
+        scan({"a": [1]})
 
 
 def test_digests_are_those_of_the_files_as_they_lie(tmp_path: Path) -> None:
@@ -39,6 +39,15 @@ def test_csv_files_of_a_glob_are_matched_by_name_and_counted_by_file(tmp_path: P
         assert table.row_of("a", "3") == Place(1, str(tmp_path / "2.csv"), 2)
         assert table.source.endswith("1.csv and 1 more")
         assert len(table.files) == 2
+
+
+def test_lines_are_counted_within_each_file(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text('a,b\n"1",2\n"3",2\n')
+    (tmp_path / "2.csv").write_text('a,b\n"5",6\n')
+    (tmp_path / "3.csv").write_text('a,b\n"x\ny",6\n7,8\n')
+    with scan(str(tmp_path / "*.csv")) as table:
+        assert table.row_of("a", "5") == Place(1, str(tmp_path / "2.csv"), 2)
+        assert table.row_of("a", "7") == Place(2, str(tmp_path / "3.csv"), None)
 
 
 def test_a_missing_column_is_refused_with_the_nearest_name(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tallystick.io.table import Table
 
 def _scan(path: Path, content: str, **options: str) -> Table:
     path.write_text(content)
-    return scan(path, **options)  # type: ignore[arg-type]
+    return scan(path, **options)
 
 
 LONG = "task,worker,label,truth\n2,b,x,x\n2,a,y,x\n1,a,,y\n"

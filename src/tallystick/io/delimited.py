@@ -124,7 +124,7 @@ def _parse_fast(text: CheckedText, spool: Spool, names: Sequence[str], separator
 
 def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separator: str) -> bool:
     """Parse with the standard library, naming the line of any fault; return whether each row was one line."""
-    width = len(names)
+    width, before = len(names), spool.rows
     batch: list[list[str]] = []
     start = 1
     blank = False
@@ -136,7 +136,7 @@ def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separ
         try:
             for row in reader:
                 if len(row) != width:
-                    if row and not (width == 1 and row == []):
+                    if row:
                         raise FileError(_ragged(text.name, start, row, names, separator))
                     blank = True
                     if width == 1:
@@ -151,7 +151,7 @@ def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separ
             raise FileError(f"{text.name}, line {start}: {_fault(error)}") from error
     if batch:
         spool.add(names, list(zip(*batch, strict=True)))
-    return first == 2 and not blank and start == spool.rows + 2
+    return first == 2 and not blank and start == spool.rows - before + 2
 
 
 def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], separator: str) -> str:

@@ -21,6 +21,7 @@ from tallystick.io.text import CheckedText
 __all__ = ["JsonColumns", "read_ndjson"]
 
 _NAMES = {str: "text", bool: "boolean", int: "integer", float: "number", dict: "an object", list: "a list"}
+_NESTED = frozenset({"an object", "a list"})
 _LARGEST = 2**63 - 1
 
 
@@ -37,12 +38,11 @@ class JsonColumns:
     @property
     def left_out(self) -> dict[str, str]:
         """Keys with nested values, and why they cannot be used."""
-        nested = ("an object", "a list")
+        found = {key: [kind for kind in kinds if kind in _NESTED] for key, kinds in self.seen.items()}
         return {
-            key: f"column {key!r} holds {kind} at {place}: flatten it to one value a key"
-            for key, kinds in self.seen.items()
-            for kind, place in kinds.items()
-            if kind in nested and kind == next(one for one in kinds if one in nested)
+            key: f"column {key!r} holds {kinds[0]} at {self.seen[key][kinds[0]]}: flatten it to one value a key"
+            for key, kinds in found.items()
+            if kinds
         }
 
     @property
@@ -50,13 +50,12 @@ class JsonColumns:
         """Keys whose values have several types, and where."""
         out = {}
         for key, kinds in self.seen.items():
-            rest = {kind: place for kind, place in kinds.items() if kind not in ("an object", "a list")}
-            if self._type(rest) is None:
-                found = " and ".join(f"{kind} at {place}" for kind, place in list(rest.items())[:2])
-                many = len(rest) > 1
+            if self._type(kinds) is None and key not in self.left_out:
+                found = " and ".join(f"{kind} at {place}" for kind, place in list(kinds.items())[:2])
+                many = len(kinds) > 1
                 way_out = "write them alike, or coerce (--coerce)" if many else "write such numbers as text"
                 out[key] = f"column {key!r} {'mixes' if many else 'holds'} {found}: {way_out}"
-        return {key: reason for key, reason in out.items() if key not in self.left_out}
+        return out
 
     def projection(self) -> str:
         """Return the SQL that gives every key its type."""
