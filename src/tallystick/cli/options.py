@@ -14,6 +14,7 @@ __all__ = [
     "By",
     "Coerce",
     "Columns",
+    "Delimiter",
     "Input",
     "Item",
     "ItemsOut",
@@ -56,8 +57,11 @@ Coerce: TypeAlias = Annotated[
 TableShape: TypeAlias = Annotated[
     ShapeChoice, typer.Option("--shape", help="wide: a column a judge; long: a row a vote (item, judge, vote).")
 ]
-JudgeColumn: TypeAlias = Annotated[str | None, typer.Option("--judge-column", help="Long tables: who voted.")]
-VoteColumn: TypeAlias = Annotated[str | None, typer.Option("--vote-column", help="Long tables: the vote.")]
+JudgeColumn: TypeAlias = Annotated[
+    str | None, typer.Option("--judge", help="Long tables: the column that says who voted.")
+]
+VoteColumn: TypeAlias = Annotated[str | None, typer.Option("--vote", help="Long tables: the column of votes.")]
+Delimiter: TypeAlias = Annotated[str | None, typer.Option("--delimiter", help="Separator of delimited text.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
 ItemsOut: TypeAlias = Annotated[
     Path | None, typer.Option("--items-out", help="Write a table of items with what was learnt of each.")

@@ -12,7 +12,7 @@ from tallystick.cli.deliver import tell
 from tallystick.cli.options import ShapeChoice
 
 if TYPE_CHECKING:
-    from tallystick.io import ColumnOptions, Roles, Table
+    from tallystick.io import ColumnOptions, Roles, ShapeOption, Table
     from tallystick.results import Result
 
 __all__ = ["Layout", "opened", "write_items"]
@@ -20,12 +20,13 @@ __all__ = ["Layout", "opened", "write_items"]
 
 @dataclass(frozen=True)
 class Layout:
-    """How the input is laid out: what ``--shape``, ``--item``, ``--judge-column`` and ``--vote-column`` said."""
+    """How the input is laid out: what ``--shape``, ``--item``, ``--judge``, ``--vote`` and ``--delimiter`` said."""
 
     shape: ShapeChoice = ShapeChoice.auto
     item: str | None = None
     judge: str | None = None
     vote: str | None = None
+    delimiter: str | None = None
 
 
 @contextmanager
@@ -33,7 +34,11 @@ def opened(source: list[str], layout: Layout, options: ColumnOptions) -> Iterato
     """Read *source*, decide what its columns are, tell both on stderr, and clean up behind the verb."""
     from tallystick import io
 
-    with io.scan(source, shape=layout.shape.value, item=layout.item, judge=layout.judge, vote=layout.vote) as table:
+    shape: ShapeOption = layout.shape.value
+    scanned = io.scan(
+        source, shape=shape, item=layout.item, judge=layout.judge, vote=layout.vote, delimiter=layout.delimiter
+    )
+    with scanned as table:
         roles = io.assign(table, options)
         tell((*table.notes, *roles.notes))
         yield table, roles

@@ -13,6 +13,7 @@ from tallystick.cli.options import (
     By,
     Coerce,
     Columns,
+    Delimiter,
     Input,
     Item,
     ItemsOut,
@@ -42,8 +43,9 @@ def tally(
     missing: Missing = None,
     coerce: Coerce = False,
     shape: TableShape = ShapeChoice.auto,
-    judge_column: JudgeColumn = None,
-    vote_column: VoteColumn = None,
+    judge: JudgeColumn = None,
+    vote: VoteColumn = None,
+    delimiter: Delimiter = None,
     items_out: ItemsOut = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,7 +64,7 @@ def tally(
         missing=tuple(missing or ()),
         coerce=coerce,
     )
-    with opened(source, Layout(shape, item, judge_column, vote_column), options) as (table, roles):
+    with opened(source, Layout(shape, item, judge, vote, delimiter), options) as (table, roles):
         counted = Tally.of(
             table,
             columns=(*roles.labels, *([by] if by else [])),

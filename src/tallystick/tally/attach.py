@@ -59,7 +59,9 @@ def _with_columns(frame: Any, learnt: Mapping[str, Any]) -> Any:
 
     backend = nw.get_native_namespace(frame)
     series = [
-        nw.from_native(nw.new_series(name, column.to_pylist(), backend=backend).to_native(), series_only=True)
+        nw.from_native(nw.new_series(name, column.to_pylist(), backend=backend).to_native(), series_only=True).alias(
+            name
+        )
         for name, column in learnt.items()
     ]
     return frame.with_columns(*series).to_native()
