@@ -28,8 +28,8 @@ from tallystick.stats.ranges import at_least, open_unit, whole
 
 __all__ = ["PairTests", "pairwise_max_t", "sup_t_critical"]
 
-CELLS = 1_000_000
-"""Pairs times draws that are in memory at once: 4 MB."""
+CELLS = 4_000_000
+"""Pairs times draws that are in memory at once: 16 MB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
