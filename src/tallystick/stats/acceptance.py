@@ -1,9 +1,9 @@
 r"""How many items does a *rate* need: to rule out failures, to accept a limit, to reach a width.
 
 The exception to the :math:`1/ε^2` law: a perfect predictor is told from one that fails on a share ε with about
-:math:`1/ε` items ([H25]_, sections 3.2 and 3.5), because a single failure settles it.
+:math:`1/ε` items ([DD]_, sections 3.2 and 3.5), because a single failure settles it.
 
-.. [H25] M. Hardt, *The Emerging Science of Machine Learning Benchmarks*, chapter 3, "Detecting differences", 2025.
+Errata to the text: ``docs/theory/differences.md#errata``.
 """
 
 from __future__ import annotations

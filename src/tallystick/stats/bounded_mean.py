@@ -16,7 +16,6 @@ from math import log
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from tallystick.errors import InputError
 from tallystick.stats.binomial import Floats
@@ -101,7 +100,7 @@ def bounded_mean_interval(
 
 def _mixture(lead: Floats, spread: Floats) -> Floats:
     exponents = lead[..., None] * LAMBDAS - spread[..., None] * PSI  # (E2)
-    return np.asarray(special.logsumexp(exponents, axis=-1) - log(LAMBDAS.size))
+    return np.asarray(np.logaddexp.reduce(exponents, axis=-1) - log(LAMBDAS.size))
 
 
 def _moments(

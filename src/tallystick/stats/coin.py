@@ -1,8 +1,8 @@
 r"""The coin problem: the tosses that tell a fair coin from one that shows heads with probability :math:`(1+ε)/2`.
 
-It is the smallest model of a benchmark, and here it is solved exactly, beside the bounds of [H25]_, sections 3.2-3.4.
+It is the smallest model of a benchmark, and here it is solved exactly, beside the bounds of [DD]_, sections 3.2-3.4.
 An accuracy gap :math:`γ` from one half is :math:`ε = 2γ`; the chapter uses :math:`ε` for both, so that the
-":math:`1/(2ε^2)`" of section 3.5 reads :math:`1/(8γ^2)` for a gap (ERRATA).
+":math:`1/(2ε^2)`" of section 3.5 reads :math:`1/(8γ^2)` for a gap (errata).
 
 ====================================  ===================  ==================
 :math:`n ε^2` as :math:`ε \to 0`      TV reaches 1/2       error sum reaches .1
@@ -13,7 +13,7 @@ exact                                 1.82                 10.82
 Chernoff allows                                            23.97
 ====================================  ===================  ==================
 
-.. [H25] M. Hardt, *The Emerging Science of Machine Learning Benchmarks*, chapter 3, "Detecting differences", 2025.
+Errata to the text: ``docs/theory/differences.md#errata``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 def mean_test_error(epsilon: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
     r"""Return the exact errors of the mean test: false alarm on the fair coin, miss of the biased one.
 
-    The test of [H25]_, section 3.2, with tosses in {-1, 1} and their sum :math:`S`, says "biased" if :math:`S > εn/2`,
+    The test of [DD]_, section 3.2, with tosses in {-1, 1} and their sum :math:`S`, says "biased" if :math:`S > εn/2`,
     that is if the heads exceed :math:`n(2+ε)/4`. Both errors are binomial tails, exact to about 12 digits for any n.
 
     >>> alarm, miss = mean_test_error(0.1, 800)
@@ -64,7 +64,7 @@ def mean_test_error(epsilon: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, F
 
 
 def chernoff_error(epsilon: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-    r"""Bound the error sum of the mean test by :math:`\min(1, 2 e^{-ε^2 n/8})`; [H25]_, section 3.3.
+    r"""Bound the error sum of the mean test by :math:`\min(1, 2 e^{-ε^2 n/8})`; [DD]_, section 3.3.
 
     >>> round(float(chernoff_error(0.1, 800)), 2)
     0.74
@@ -91,9 +91,9 @@ def coin_hellinger_squared(epsilon: npt.ArrayLike) -> Floats:
 
     .. math:: H^2 = 1 - \tfrac12\bigl(\sqrt{1+ε} + \sqrt{1-ε}\bigr) = \frac{ε^2}{2 (1 + s)(1 + u)}   \tag{C1}
 
-    so :math:`ε^2/8 \le H^2 \le (1 - 1/\sqrt2)\,ε^2`, with :math:`H^2 \approx ε^2/8`. Claim 1 of [H25]_
+    so :math:`ε^2/8 \le H^2 \le (1 - 1/\sqrt2)\,ε^2`, with :math:`H^2 \approx ε^2/8`. Claim 1 of [DD]_
     (:math:`H^2 \le ε^2/4`) is loose by two for small ε and fails for ε above .990; its proof's remainder bound fails at
-    :math:`ε = -1/2` (ERRATA). (C1) needs no expansion.
+    :math:`ε = -1/2` (errata). (C1) needs no expansion.
 
     >>> float(coin_hellinger_squared(1e-6)) / 1e-12
     0.125...

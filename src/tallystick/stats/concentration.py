@@ -7,10 +7,10 @@ Every :class:`Bound` answers three questions on the mean of *n* independent item
 * ``items(t, alpha)``: from which n on is the tail at most alpha.
 
 ``sides=1`` bounds deviations above the mean only (below it, apply the bound to the negated items, for
-:class:`Chernoff` to :math:`1 - p`). What each one assumes stands in ``assumes``. Source: [H25]_, sections 3.2-3.3 and
-notes, with ERRATA: a variance in [0, 1] is at most 1/4 (the text says 1), and Theorem 3 lacks its "≥ a".
+:class:`Chernoff` to :math:`1 - p`). What each one assumes stands in ``assumes``. Source: [DD]_, sections 3.2-3.3 and
+notes, with errata: a variance in [0, 1] is at most 1/4 (the text says 1), and Theorem 3 lacks its "≥ a".
 
-.. [H25] M. Hardt, *The Emerging Science of Machine Learning Benchmarks*, chapter 3, "Detecting differences", 2025.
+Errata to the text: ``docs/theory/differences.md#errata``.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Markov(Bound):
 
     .. math:: P(\bar X \ge μ + t) \le \frac{μ}{μ + t}
 
-    [H25]_, Proposition 1. It speaks of one side; that side is also all that a non-negative variable needs.
+    [DD]_, Proposition 1. It speaks of one side; that side is also all that a non-negative variable needs.
 
     >>> float(Markov(mean=0.1, sides=1).tail(0.4, 1000))
     0.2
@@ -101,7 +101,7 @@ class Chebyshev(Bound):
     .. math:: P(|\bar X - μ| \ge t) \le \frac{σ^2}{n t^2}, \qquad
               P(\bar X - μ \ge t) \le \frac{σ^2}{σ^2 + n t^2} \quad\text{(one side, Cantelli)}
 
-    [H25]_, section 3.2; items need to be uncorrelated, not independent.
+    [DD]_, section 3.2; items need to be uncorrelated, not independent.
 
     >>> Chebyshev().items(0.02, 0.05)
     12500
@@ -128,9 +128,9 @@ class Hoeffding(Bound):
 
     .. math:: P(|\bar X - μ| \ge t) \le 2 \exp(-2 n t^2 / w^2)
 
-    [H25]_, Theorem 2, for the mean. Items of unequal widths: pass their root mean square. With :math:`w = 2` and
+    [DD]_, Theorem 2, for the mean. Items of unequal widths: pass their root mean square. With :math:`w = 2` and
     :math:`t = a/n` this is the chapter's Chernoff bound :math:`\exp(-a^2/2n)` for coins in {-1, 1}, fair or not: the
-    proof is Hoeffding's lemma, because the "magic inequality" for biased coins fails for :math:`λ < 0` (ERRATA).
+    proof is Hoeffding's lemma, because the "magic inequality" for biased coins fails for :math:`λ < 0` (errata).
 
     >>> Hoeffding().items(0.02, 0.05)
     4612
@@ -159,7 +159,7 @@ class McDiarmid(Bound):
     .. math:: P(|f - E f| \ge t) \le 2 \exp\Bigl(-\frac{2 t^2}{\sum_i c_i^2}\Bigr) = 2 \exp(-2 n t^2/c^2)
               \quad\text{with every } c_i = c/n
 
-    [H25]_, Theorem 3, whose printed event lacks "≥ a" (ERRATA). Unequal :math:`c_i`: pass
+    [DD]_, Theorem 3, whose printed event lacks "≥ a" (errata). Unequal :math:`c_i`: pass
     :math:`c = \sqrt{n \sum_i c_i^2}`. For the mean, :math:`c` is the width and this is Hoeffding's inequality.
 
     >>> McDiarmid(sensitivity=1.0).items(0.02, 0.05) == Hoeffding(width=1.0).items(0.02, 0.05)
@@ -220,7 +220,7 @@ class Chernoff(Bound):
     .. math:: P(\bar X \ge p + t) \le e^{-n\,\mathrm{kl}(p + t,\, p)}, \qquad
               P(\bar X \le p - t) \le e^{-n\,\mathrm{kl}(p - t,\, p)}
 
-    The optimised form of the recipe of [H25]_, Theorem 1 (which stops at :math:`\exp(-a^2/2n)`; Pinsker's inequality
+    The optimised form of the recipe of [DD]_, Theorem 1 (which stops at :math:`\exp(-a^2/2n)`; Pinsker's inequality
     leads back to it). Deviations beyond [0, 1] have probability 0.
 
     >>> Chernoff(p=0.01, sides=1).items(0.01, 0.05), Hoeffding(sides=1).items(0.01, 0.05)

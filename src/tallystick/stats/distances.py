@@ -4,10 +4,10 @@ Total variation is what a test can achieve, Hellinger is what multiplies over in
 
 .. math:: H^2 \le \mathrm{TV} \le \sqrt{H^2 (2 - H^2)} \le \sqrt 2\, H   \tag{D1}
 
-takes one to the other. ``hellinger_squared`` and ``hellinger`` are named apart on purpose: section 3.4 of [H25]_ says
-"Hellinger distance at most 1/8" where the square is meant (ERRATA).
+takes one to the other. ``hellinger_squared`` and ``hellinger`` are named apart on purpose: section 3.4 of [DD]_ says
+"Hellinger distance at most 1/8" where the square is meant (errata).
 
-.. [H25] M. Hardt, *The Emerging Science of Machine Learning Benchmarks*, chapter 3, "Detecting differences", 2025.
+Errata to the text: ``docs/theory/differences.md#errata``.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def total_variation(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
 
     .. math:: \mathrm{TV}(P, Q) = \tfrac12 \sum_x |P(x) - Q(x)| = \sup_T |P(T) - Q(T)|
 
-    [H25]_, section 3.4. For the fair coin and the coin of bias :math:`(1+ε)/2` this is :math:`ε/2`; the text prints
-    :math:`ε` (ERRATA). Distributions lie along the last axis.
+    [DD]_, section 3.4. For the fair coin and the coin of bias :math:`(1+ε)/2` this is :math:`ε/2`; the text prints
+    :math:`ε` (errata). Distributions lie along the last axis.
 
     >>> float(total_variation([0.5, 0.5], [0.25, 0.75]))
     0.25
@@ -60,7 +60,7 @@ def hellinger_squared(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
 
     .. math:: H^2(P, Q) = \tfrac12 \sum_x \bigl(\sqrt{P(x)} - \sqrt{Q(x)}\bigr)^2 = 1 - \sum_x \sqrt{P(x) Q(x)}
 
-    [H25]_, section 3.4. The first form is computed: the second loses all digits when the distributions are close.
+    [DD]_, section 3.4. The first form is computed: the second loses all digits when the distributions are close.
 
     >>> float(hellinger_squared([1.0, 0.0], [0.0, 1.0]))
     1.0
@@ -108,7 +108,7 @@ def hellinger_squared_of_product(squared: npt.ArrayLike, n: npt.ArrayLike = 1) -
     .. math:: H^2\Bigl(\prod_i P_i, \prod_i Q_i\Bigr) = 1 - \prod_i \bigl(1 - H^2(P_i, Q_i)\bigr)
               \le \sum_i H^2(P_i, Q_i)
 
-    [H25]_, section 3.4, "direct sum theorem". For n draws of one pair pass its single squared distance and *n*.
+    [DD]_, section 3.4, "direct sum theorem". For n draws of one pair pass its single squared distance and *n*.
 
     >>> float(hellinger_squared_of_product([0.5, 0.5]))
     0.75

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from tallystick.errors import InputError
 from tallystick.stats.binomial import Floats
@@ -38,13 +37,13 @@ def average_log_e(log_e: npt.ArrayLike, *, weights: npt.ArrayLike | None = None,
     >>> round(float(np.exp(average_log_e(np.log([3.0, 1.0])))), 6)
     2.0
     """
-    values = _logs(log_e)
-    if weights is None:
-        return np.asarray(special.logsumexp(values, axis=axis) - np.log(values.shape[axis]))
-    shares = np.asarray(weights, dtype=float)
-    if shares.shape != (values.shape[axis],) or not np.all(shares >= 0) or not np.isclose(shares.sum(), 1):
-        raise InputError(f"weights must be {values.shape[axis]} non-negative numbers that sum to 1, got {weights!r}")
-    return np.asarray(special.logsumexp(np.moveaxis(values, axis, -1), b=shares, axis=-1))
+    values = np.moveaxis(np.atleast_1d(_logs(log_e)), axis, -1)
+    k = values.shape[-1]
+    shares = np.full(k, 1 / k) if weights is None else np.asarray(weights, dtype=float)
+    if shares.shape != (k,) or not np.all(shares >= 0) or not np.isclose(shares.sum(), 1):
+        raise InputError(f"weights must be {k} non-negative numbers that sum to 1, got {weights!r}")
+    used = shares > 0
+    return np.asarray(np.logaddexp.reduce(values[..., used] + np.log(shares[used]), axis=-1))
 
 
 def p_from_log_e(log_e: npt.ArrayLike) -> Floats:

@@ -129,7 +129,8 @@ def pairwise_max_t(
     adjusted = np.empty(order.size)
     adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
 
-    critical = _upper_quantile(largest, alpha)
+    # Pairs without any variance take no part in the draws; each still deserves the value of a single pair.
+    critical = max(_upper_quantile(largest, alpha), float(-special.ndtri(alpha / 2)))
     size = n + (width > 0)
     centre = lead / size
     variance = np.maximum(0.0, square + width**2 - size * centre**2) / max(size - 1, 1)

@@ -12,10 +12,10 @@ function                    controls            needs
 :func:`benjamini_hochberg`  false discovery     independence or positive dependence
 ==========================  ==================  =====================================
 
-Bonferroni's is the union bound of [H25]_, section 3.5. For all pairs of a leaderboard
+Bonferroni's is the union bound of [DD]_, section 3.5. For all pairs of a leaderboard
 :func:`~tallystick.stats.maxt.pairwise_max_t` is sharper than all of these, because it knows how the pairs depend.
 
-.. [H25] M. Hardt, *The Emerging Science of Machine Learning Benchmarks*, chapter 3, "Detecting differences", 2025.
+Errata to the text: ``docs/theory/differences.md#errata``.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ Two models on the *same* items that disagree on a share :math:`d` of them need a
 .. math:: n \approx (z_{1-α/2} + z_{power})^2\, d/ε^2 = 7.85\, d/ε^2 \qquad (α = .05,\ \text{power } .8)   \tag{P1}
 
 items to show a difference :math:`ε`: from about :math:`1/ε` (one dominates, :math:`d = ε`) to :math:`1/ε^2`. Section
-3.1 of [H25]_ calls two independent coins near one half "the hardest case so that we really don't give up anything";
-for models on the same items it gives up a factor of 4 to 20 (ERRATA).
+3.1 of [DD]_ calls two independent coins near one half "the hardest case so that we really don't give up anything";
+for models on the same items it gives up a factor of 4 to 20 (errata).
 
-.. [H25] M. Hardt, *The Emerging Science of Machine Learning Benchmarks*, chapter 3, "Detecting differences", 2025.
+Errata to the text: ``docs/theory/differences.md#errata``.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def detectable_difference(n: int, disagreement: float, *, alpha: float = 0.05, p
 def union_items(difference: float, models: int, *, alpha: float = 0.05) -> int:
     r"""Return the items at which *k* scores are all within ε/2 of the truth, by Hoeffding and the union bound.
 
-    :math:`n = 2 \ln(2k/α)/ε^2`: [H25]_, section 3.5, with :math:`t/\sqrt n = ε/2`. Certain under nothing but
+    :math:`n = 2 \ln(2k/α)/ε^2`: [DD]_, section 3.5, with :math:`t/\sqrt n = ε/2`. Certain under nothing but
     independent items in [0, 1], and far more than is needed: see :func:`leaderboard_items`.
 
     >>> union_items(0.02, 30)
@@ -182,7 +182,7 @@ def leaderboard_items(
 
     (P2) with :func:`range_critical` in the place of :math:`z_{1-α/2}`: the critical value of the largest of all
     :math:`k(k-1)/2` statistics when the models are exchangeable. Its square grows with the logarithm of k, and so do
-    the items, as [H25]_ section 3.5 says, at the paired price.
+    the items, as [DD]_ section 3.5 says, at the paired price.
 
     >>> leaderboard_items(0.02, 2, 0.1) == paired_items(0.02, 0.1)
     True

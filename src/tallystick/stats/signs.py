@@ -13,7 +13,7 @@ kept in logarithms: :math:`2^{5000}` is no float.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, log
+from math import ceil, exp, lgamma, log
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from scipy import special
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.binomial import Floats, binomial_window
-from tallystick.stats.distances import kl_bernoulli
 from tallystick.stats.ranges import open_unit, positive, whole
 from tallystick.stats.smallest import smallest
 
@@ -111,11 +110,12 @@ class StoppingLaw:
         return int(np.searchsorted(self.stopped, share))
 
 
-def sign_stopping(lean: float, horizon: int, *, alpha: float = 0.05) -> StoppingLaw:
+def sign_stopping(lean: float, horizon: int, *, alpha: float = 0.05, until: float = 1.0) -> StoppingLaw:
     r"""Return the exact law of the stopping time when each sign favours the first side with probability *lean*.
 
     Forward recursion over the runs that still go on, which lie in a band of width :math:`O(\sqrt{m \ln m})` around m/2.
-    With lean 1/2 the last entry is the exact probability of a false stop.
+    With lean 1/2 the last entry is the exact probability of a false stop. The law ends at the *horizon*, or earlier
+    where the share *until* of all runs has stopped.
 
     >>> law = sign_stopping(0.5, 5000)
     >>> bool(law.stopped[-1] < 0.05)
@@ -129,19 +129,21 @@ def sign_stopping(lean: float, horizon: int, *, alpha: float = 0.05) -> Stopping
         raise InputError(f"lean must be in [0, 1], got {lean!r}")
     if horizon > LONGEST:
         raise InputError(f"horizon must be at most {LONGEST:,} signs, got {horizon!r}")
-    cuts = _cuts(horizon, alpha)
-    going = np.ones(1)  # probability of each b in (cut, m - cut) among the runs that still go on
-    lowest = 0
     stopped = np.zeros(horizon + 1)
+    going, lowest = np.ones(1), 0  # probability of b = lowest, lowest + 1, … together with still going on
+    cut = -1  # the run stops if either count is at most this; it never falls as m grows
     for m in range(1, horizon + 1):
         after = np.zeros(going.size + 1)
         after[:-1] = going * (1 - lean)
         after[1:] += going * lean
-        first, last = cuts[m] + 1, m - cuts[m] - 1  # goes on for b in [first, last]
-        going = after[max(0, first - lowest) : max(0, last + 1 - lowest)]
-        lowest = max(lowest, first)
+        while _log_e(cut + 1, m - cut - 1) >= log(1 / alpha):
+            cut += 1
+        going = after[cut + 1 - lowest : m - cut - lowest]
+        lowest = cut + 1
         stopped[m] = 1 - going.sum()
-    return StoppingLaw(np.maximum.accumulate(np.clip(stopped, 0.0, 1.0)))
+        if stopped[m] >= until:
+            break
+    return StoppingLaw(np.maximum.accumulate(np.clip(stopped[: m + 1], 0.0, 1.0)))
 
 
 def sequential_items(
@@ -153,40 +155,27 @@ def sequential_items(
     and Wald's identity for the mean (over runs that may go on to where all but 1 in 1000 have stopped).
 
     >>> sequential_items(0.02, 0.02), sequential_items(0.02, 0.1)
-    ((511, 400), (3762, 2413))
+    ((511, 400), (3762, 2412))
     """
     positive(difference=difference)
     open_unit(power=power, alpha=alpha)
     if not difference <= disagreement <= 1:
         raise InputError(f"disagreement must be in [difference = {difference!r}, 1], got {disagreement!r}")
-    lean = (1 + difference / disagreement) / 2
-    growth = float(kl_bernoulli(lean, 0.5))
-
-    def about(m: int) -> bool:  # Stirling's formula for log E on the expected path
-        return m * growth - 0.5 * log(m + 1) >= log(1 / alpha) + 3
-
-    horizon = min(smallest(about), LONGEST)
-    while (law := sign_stopping(lean, horizon, alpha=alpha)).stopped[-1] < max(0.999, power):
-        if horizon == LONGEST:
-            raise InputError(
-                f"a lead of {difference / disagreement:.3g} on disagreements takes over {LONGEST:,} signs: "
-                "plan it with paired_items"
-            )
-        horizon = min(2 * horizon, LONGEST)
+    goal = max(0.999, power)
+    law = sign_stopping((1 + difference / disagreement) / 2, LONGEST, alpha=alpha, until=goal)
+    if law.stopped[-1] < goal:
+        raise InputError(
+            f"a lead of {difference / disagreement:.3g} on disagreements takes over {LONGEST:,} signs: "
+            "plan it with paired_items"
+        )
 
     def stopped_by(n: int) -> float:
         signs, mass = binomial_window(n, disagreement)
-        return float(mass @ law.stopped[np.minimum(signs.astype(int), horizon)])
+        return float(mass @ law.stopped[np.minimum(signs.astype(int), len(law.stopped) - 1)])
 
     return smallest(lambda n: stopped_by(n) >= power), ceil(law.mean / disagreement)
 
 
-def _cuts(horizon: int, alpha: float) -> list[int]:
-    """Return, for each m, the largest k with E(k, m - k) >= 1/alpha and k <= m/2, or -1; it never falls as m grows."""
-    m = np.arange(horizon + 1)
-    low, high = np.full(horizon + 1, -1), m // 2 + 1
-    while np.any(high - low > 1):  # log E falls in k on [0, m/2]: halve for all m at once
-        k = (low + high) // 2
-        stops = (k < 0) | (sign_log_e(np.maximum(k, 0), m - np.maximum(k, 0)) >= log(1 / alpha))
-        low, high = np.where(stops, k, low), np.where(stops, high, k)
-    return [int(cut) for cut in low]
+def _log_e(b: int, c: int) -> float:
+    """(E1) for one pair of counts, without the weight of an array."""
+    return lgamma(b + 1) + lgamma(c + 1) - lgamma(b + c + 2) + (b + c) * log(2)
