@@ -161,7 +161,7 @@ def sequential_items(
     open_unit(power=power, alpha=alpha)
     if not difference <= disagreement <= 1:
         raise InputError(f"disagreement must be in [difference = {difference!r}, 1], got {disagreement!r}")
-    goal = max(0.999, power)
+    goal = max(0.999, (1 + power) / 2)
     law = sign_stopping((1 + difference / disagreement) / 2, LONGEST, alpha=alpha, until=goal)
     if law.stopped[-1] < goal:
         raise InputError(
