@@ -7,6 +7,7 @@ A :class:`Counter` is what a stream counts into. It knows nothing of labels: its
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -95,7 +96,7 @@ class Counter:
             return False
         if self._compiled is not None:
             return self._compiled.count(chunk)
-        if self.rows + coming >= _COMPILE_ROWS and weights is None and _compilable(self._sizes):
+        if weights is None and _compilable(self._sizes) and (self.rows + coming >= _COMPILE_ROWS or _loaded()):
             self._compiled = _Compiled(self._lows, self._sizes)
             return self._compiled.count(chunk)
         cells = np.zeros(len(chunk[0]), np.intp)
@@ -137,6 +138,11 @@ class Counter:
             self._compiled = None
 
 
+def _loaded() -> bool:
+    """Say whether the compiled kernel is here already, so that even a small table may use it."""
+    return "tallystick.tally.kernel" in sys.modules
+
+
 def _compilable(sizes: Sequence[int]) -> bool:
     return max(sizes) <= 256 and math.prod(sizes) <= 1 << 16
 
@@ -148,41 +154,49 @@ class _Compiled:
         from tallystick.tally import kernel
 
         self._kernel = kernel
-        self._layout = [(low, np.uint8(low & 0xFF), size) for low, size in zip(lows, sizes, strict=True)]
+        self._lows, self._sizes = lows, sizes
+        self._low_bytes = [np.uint8(low & 0xFF) for low in lows]
         self._binary = len(sizes) <= 3 and set(lows) == {0} and set(sizes) == {2}
         n_cells = math.prod(sizes)
         self.tables = np.zeros((4, n_cells), np.int64)
+        self._table = self.tables[0]
         self._cells = np.empty(_CHUNK, np.uint8 if n_cells <= 256 else np.uint16)
-        self._zeros = [np.zeros(_CHUNK, np.uint8)] * (3 - len(sizes)) if self._binary else []
+        self._zeros = [np.zeros(_CHUNK, np.uint8)] * (3 - len(sizes)) if self._binary else []  # three columns, always
 
     def count(self, chunk: Sequence[NDArray[Any]]) -> bool:
         """Count the chunk; False, and nothing done, if a value is outside the layout."""
-        bytes_, lows = [], []
-        for column, (low, low_byte, size) in zip(chunk, self._layout, strict=True):
-            if column.itemsize == 1:
-                column = column.view(np.uint8)
-                bytes_.append(column if column.flags.c_contiguous else column.copy())
-                lows.append(low_byte)
-            elif int(column.min()) < low or int(column.max()) >= low + size:
-                return False
-            else:
-                bytes_.append(np.subtract(column, low, dtype=np.int64).astype(np.uint8))
-                lows.append(np.uint8(0))
-        return self._intersect(bytes_) if self._binary else self._pack(bytes_, lows)
-
-    def _intersect(self, columns: list[NDArray[np.uint8]]) -> bool:
-        """Three 0/1 columns, or fewer with columns of zeros in front."""
-        n = len(columns[0])
-        return bool(self._kernel.add_intersections(*(zeros[:n] for zeros in self._zeros), *columns, self.tables[0]))
-
-    def _pack(self, columns: list[NDArray[np.uint8]], lows: list[np.uint8]) -> bool:
-        cells = self._cells[: len(columns[0])]
+        columns, lows = chunk, self._low_bytes
+        for column in chunk:
+            if column.itemsize != 1 or not column.flags.c_contiguous:
+                narrowed = self._narrowed(chunk)
+                if narrowed is None:
+                    return False
+                columns, lows = narrowed
+                break
+        if self._binary:
+            zeros = [column[: len(chunk[0])] for column in self._zeros]
+            return bool(self._kernel.add_intersections(*zeros, *columns, self._table))
+        cells = self._cells[: len(chunk[0])]
         cells.fill(0)
-        for column, low, (_, _, size) in zip(columns, lows, self._layout, strict=True):
+        for column, low, size in zip(columns, lows, self._sizes, strict=True):
             if not self._kernel.add_column(cells, column, low, size):
                 return False
         self._kernel.histogram(cells, self.tables)
         return True
+
+    def _narrowed(self, chunk: Sequence[NDArray[Any]]) -> tuple[list[NDArray[Any]], list[np.uint8]] | None:
+        """Return every column as contiguous bytes above its lowest value; None if a value is outside the layout."""
+        columns, lows = [], []
+        for column, low, low_byte, size in zip(chunk, self._lows, self._low_bytes, self._sizes, strict=True):
+            if column.itemsize == 1:
+                columns.append(np.ascontiguousarray(column))
+                lows.append(low_byte)
+            elif int(column.min()) < low or int(column.max()) >= low + size:
+                return None
+            else:
+                columns.append(np.subtract(column, low, dtype=np.int64).astype(np.uint8))
+                lows.append(np.uint8(0))
+        return columns, lows
 
 
 def count_integers(

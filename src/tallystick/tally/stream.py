@@ -62,7 +62,7 @@ class Stream:
         columns = []
         for name, dtype in zip(names, self._dtypes, strict=True):
             column = batch.get(name)
-            if type(column) is not np.ndarray or column.dtype != dtype or column.ndim != 1:
+            if type(column) is not np.ndarray or column.dtype is not dtype or column.ndim != 1:
                 return 0
             columns.append(column.view(np.uint8) if self._boolean else column)
         n = len(columns[0])
