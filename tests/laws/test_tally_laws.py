@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_any_sharding_gives_the_same_tally(form: str, data: st.DataObject) -> No
     whole = table.tally()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(table.rows)), max_size=4)))
     edges = [0, *cuts, len(table.rows)]
-    shards = [table.tally(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    shards = [table.tally(a, b) for a, b in pairwise(edges)]
     assert sum(data.draw(st.permutations(shards)), Tally()) == whole
 
 
@@ -121,7 +122,7 @@ def test_updates_in_any_batching_equal_one_pass(form: str, data: st.DataObject) 
     cuts = sorted(data.draw(st.lists(st.integers(0, len(table.rows)), max_size=4)))
     edges = [0, *cuts, len(table.rows)]
     stream = table.tally(0, 0)
-    for a, b in zip(edges, edges[1:], strict=False):
+    for a, b in pairwise(edges):
         stream.update(table.columns(a, b))
     assert stream == table.tally()
 
@@ -200,7 +201,9 @@ def test_counts_equal_those_of_a_plain_dictionary(form: str, data: st.DataObject
         key = tuple((type(label), label) for label in row)
         plain[key] = plain.get(key, 0) + weight
     tally = table.tally()
-    found = {tuple((type(label), label) for label in row): n for row, n in zip(_patterns(tally), tally.counts, strict=True)}
+    found = {
+        tuple((type(label), label) for label in row): n for row, n in zip(_patterns(tally), tally.counts, strict=True)
+    }
     assert found == {key: n for key, n in plain.items() if n}
     assert tally.n == sum(plain.values())
 
@@ -220,5 +223,6 @@ def test_dense_and_sparse_agree_exactly(data: st.DataObject) -> None:
 
 def _patterns(tally: Tally) -> list[tuple[Any, ...]]:
     return [
-        tuple(tally.labels[name][code] for name, code in zip(tally.names, row, strict=True)) for row in tally.codes.tolist()
+        tuple(tally.labels[name][code] for name, code in zip(tally.names, row, strict=True))
+        for row in tally.codes.tolist()
     ]

@@ -92,7 +92,11 @@ def test_an_engine_adds_up_as_numpy_does(engine: str, options: dict[str, Any]) -
 def test_only_counts_are_collected_from_a_lazy_engine(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = ENGINES[engine](votes(5000))
     tall: list[int] = []
-    collect, fetch, rows = nw.LazyFrame.collect, duckdb.DuckDBPyRelation.to_arrow_table, duckdb.DuckDBPyRelation.fetchall
+    collect, fetch, rows = (
+        nw.LazyFrame.collect,
+        duckdb.DuckDBPyRelation.to_arrow_table,
+        duckdb.DuckDBPyRelation.fetchall,
+    )
 
     def watched_collect(self: Any, *args: Any, **kwargs: Any) -> Any:
         got = collect(self, *args, **kwargs)
