@@ -68,6 +68,16 @@ class Counter:
                 return start
         return n
 
+    def add_bytes(self, columns: Sequence[NDArray[Any]], n: int) -> bool:
+        """Count *n* rows of contiguous one-byte columns at once; False, and nothing done, if that takes more thought.
+
+        The short way of a stream, whose batches take the kernel less time than Python needs for a few calls.
+        """
+        if self._compiled is None or n > _CHUNK or not self._compiled.count_bytes(columns, n):
+            return False
+        self.rows += n
+        return True
+
     def patterns(self) -> tuple[NDArray[np.int64], Counts]:
         """Return the rows that occurred, one a pattern, and how often."""
         self._fold()
@@ -165,38 +175,28 @@ class _Compiled:
 
     def count(self, chunk: Sequence[NDArray[Any]]) -> bool:
         """Count the chunk; False, and nothing done, if a value is outside the layout."""
-        columns, lows = chunk, self._low_bytes
-        for column in chunk:
-            if column.itemsize != 1 or not column.flags.c_contiguous:
-                narrowed = self._narrowed(chunk)
-                if narrowed is None:
-                    return False
-                columns, lows = narrowed
-                break
+        columns = []
+        for column, low, size in zip(chunk, self._lows, self._sizes, strict=True):
+            if column.itemsize == 1:
+                columns.append(column if column.flags.c_contiguous else column.copy())
+            elif int(column.min()) < low or int(column.max()) >= low + size:
+                return False
+            else:
+                columns.append(column.astype(np.uint8))  # modulo 256, as the kernel subtracts the lowest value
+        return self.count_bytes(columns, len(chunk[0]))
+
+    def count_bytes(self, columns: Sequence[NDArray[Any]], n: int) -> bool:
+        """Count *n* rows of contiguous one-byte columns; False, and nothing done, if a value is outside the layout."""
         if self._binary:
-            zeros = [column[: len(chunk[0])] for column in self._zeros]
+            zeros = [column[:n] for column in self._zeros]
             return bool(self._kernel.add_intersections(*zeros, *columns, self._table))
-        cells = self._cells[: len(chunk[0])]
+        cells = self._cells[:n]
         cells.fill(0)
-        for column, low, size in zip(columns, lows, self._sizes, strict=True):
+        for column, low, size in zip(columns, self._low_bytes, self._sizes, strict=True):
             if not self._kernel.add_column(cells, column, low, size):
                 return False
         self._kernel.histogram(cells, self.tables)
         return True
-
-    def _narrowed(self, chunk: Sequence[NDArray[Any]]) -> tuple[list[NDArray[Any]], list[np.uint8]] | None:
-        """Return every column as contiguous bytes above its lowest value; None if a value is outside the layout."""
-        columns, lows = [], []
-        for column, low, low_byte, size in zip(chunk, self._lows, self._low_bytes, self._sizes, strict=True):
-            if column.itemsize == 1:
-                columns.append(np.ascontiguousarray(column))
-                lows.append(low_byte)
-            elif int(column.min()) < low or int(column.max()) >= low + size:
-                return None
-            else:
-                columns.append(np.subtract(column, low, dtype=np.int64).astype(np.uint8))
-                lows.append(np.uint8(0))
-        return columns, lows
 
 
 def count_integers(
