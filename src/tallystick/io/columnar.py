@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import tempfile
 from collections.abc import Sequence
 from functools import reduce
@@ -42,7 +43,7 @@ def parquet_part(file: File) -> Part:
 
 def parquet_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> DuckDBPyRelation:
     """Return the rows of Parquet files, in the order of the files, columns matched by name."""
-    names = ", ".join(literal(str(path)) for path in paths)
+    names = ", ".join(literal(glob.escape(str(path))) for path in paths)  # DuckDB would expand a * in a name
     by_name = "true" if len(paths) > 1 else "false"
     return connection.sql(f"select * from read_parquet([{names}], union_by_name={by_name}, hive_partitioning=false)")
 
@@ -112,10 +113,13 @@ def _as_file(path: Path) -> Path:
 
     with tempfile.NamedTemporaryFile(dir=scratch(), prefix="arrow-", suffix=".arrow", delete=False) as copy:
         try:
-            with path.open("rb") as source, pa.ipc.open_stream(source) as reader:
-                with pa.ipc.new_file(copy, reader.schema) as writer:
-                    for batch in reader:
-                        writer.write_batch(batch)
+            with (
+                path.open("rb") as source,
+                pa.ipc.open_stream(source) as reader,
+                pa.ipc.new_file(copy, reader.schema) as writer,
+            ):
+                for batch in reader:
+                    writer.write_batch(batch)
         except BaseException:
             Path(copy.name).unlink()
             raise

@@ -7,6 +7,7 @@ whatever Arrow refuses, goes through the strict parser of the standard library, 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,7 +62,8 @@ def _header(line: str, text: CheckedText, rest: Iterator[str], separator: str) -
 
 def _separator(text: CheckedText) -> str:
     """Return the one separator under which the opening is a table; the name of the file decides between several."""
-    by_name = "\t" if text.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    name = text.name.lower().removesuffix(".gz")
+    by_name = "\t" if name.endswith(".tsv") else "," if name.endswith(".csv") else None
     fits, cuts = [], []
     for candidate in _SEPARATORS:
         widths = _widths(text.path, candidate)
@@ -72,7 +74,7 @@ def _separator(text: CheckedText) -> str:
     if len(fits) == 1:
         return fits[0]
     if not fits:
-        return cuts[0] if len(cuts) == 1 else by_name
+        return cuts[0] if len(cuts) == 1 else by_name or ","
     if by_name in fits:
         return by_name
     names = " and ".join(f"{_SEPARATORS[one]} ({one!r})" for one in fits)
@@ -86,7 +88,7 @@ def _widths(path: Path, separator: str) -> list[int]:
         sample = stream.read(_SAMPLE_CHARACTERS)
         whole = len(sample) < _SAMPLE_CHARACTERS
     try:
-        for row in csv.reader(sample.splitlines(keepends=True), delimiter=separator):
+        for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator):
             if row:
                 widths.append(len(row))
             if len(widths) > _SAMPLE_ROWS:
@@ -111,7 +113,7 @@ def _parse_fast(text: CheckedText, spool: Spool, names: Sequence[str], separator
         ),
     }
     try:
-        with Spool() as trial, pa.csv.open_csv(text.path, **options) as reader:
+        with Spool() as trial, pa.OSFile(str(text.path)) as source, pa.csv.open_csv(source, **options) as reader:
             for batch in reader:
                 trial.add_batch(batch)
     except pa.ArrowInvalid:
@@ -122,7 +124,7 @@ def _parse_fast(text: CheckedText, spool: Spool, names: Sequence[str], separator
 
 def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separator: str) -> bool:
     """Parse with the standard library, naming the line of any fault; return whether each row was one line."""
-    width = len(names)
+    width, before = len(names), spool.rows
     batch: list[list[str]] = []
     start = 1
     blank = False
@@ -134,7 +136,7 @@ def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separ
         try:
             for row in reader:
                 if len(row) != width:
-                    if row and not (width == 1 and row == []):
+                    if row:
                         raise FileError(_ragged(text.name, start, row, names, separator))
                     blank = True
                     if width == 1:
@@ -149,7 +151,7 @@ def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separ
             raise FileError(f"{text.name}, line {start}: {_fault(error)}") from error
     if batch:
         spool.add(names, list(zip(*batch, strict=True)))
-    return first == 2 and not blank and start == spool.rows + 2
+    return first == 2 and not blank and start == spool.rows - before + 2
 
 
 def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], separator: str) -> str:
@@ -160,8 +162,8 @@ def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], sepa
             f"{where}: there is nothing for column {names[found]!r}; complete the line (starts {row[0]!r}) or remove it"
         )
     return (
-        f"{where}: {row[wanted]!r} is one too many; quote a cell that holds a {_SEPARATORS.get(separator, 'separator')}, "
-        "or name the column"
+        f"{where}: {row[wanted]!r} is one too many; quote a cell that holds a "
+        f"{_SEPARATORS.get(separator, 'separator')}, or name the column"
     )
 
 

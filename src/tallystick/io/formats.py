@@ -60,8 +60,11 @@ def opening(file: File) -> bytes:
                 return stream.read(_OPENING)
         with gzip.open(file.path, "rb") as stream:
             return stream.read(_OPENING)
-    except EOFError:
-        return _partial(file.path)  # the text reader says where it breaks off
+    except EOFError as error:
+        head = _partial(file.path)
+        if not head:
+            raise FileError(f"{file.name} is a truncated .gz file: its content is missing; copy it again") from error
+        return head  # the text reader says where it breaks off
     except (gzip.BadGzipFile, zlib.error) as error:
         raise FileError(f"{file.name} is a damaged .gz file ({error}); copy or compress it again") from error
     except OSError as error:
@@ -93,7 +96,7 @@ def detect(file: File) -> Format:
 
 def _text(file: File, head: bytes) -> Format:
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
-    if text[:1] == "{" and (_is_object(text.splitlines()[0]) or not _named_delimited(file.name)):
+    if text[:1] == "{" and (_is_object(text.partition("\n")[0]) or not _named_delimited(file.name)):
         return "ndjson"
     if text[:1] == "[" and not _named_delimited(file.name):
         raise FileError(f"{file.name} is one JSON array; write one object a line instead (jq -c '.[]')")
@@ -105,7 +108,7 @@ def _text(file: File, head: bytes) -> Format:
 def _is_object(line: str) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

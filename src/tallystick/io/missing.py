@@ -22,12 +22,12 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 
 
 def without_missing(column: str, kind: Kind, tokens: Sequence[str]) -> str:
-    """Return the SQL of *column* with every missing value as NULL.
+    r"""Return the SQL of *column* with every missing value as NULL.
 
     >>> without_missing("a", "integer", ["-1", "NA"])
     'case when "a" in (-1) then null else "a" end'
     >>> without_missing("a", "text", ["NA"])
-    'case when trim("a", chr(9) || chr(10) || chr(13) || \\' \\') in (\\'\\', \\'NA\\') then null else "a" end'
+    'case when trim("a", chr(9) || chr(10) || chr(13) || \' \') in (\'\', \'NA\') then null else "a" end'
     >>> without_missing("a", "boolean", [])
     '"a"'
     """
@@ -40,6 +40,7 @@ def without_missing(column: str, kind: Kind, tokens: Sequence[str]) -> str:
         return f"case when {name} in ({', '.join(bools)}) then null else {name} end" if bools else name
     numbers = [token for token in tokens if NUMBER.fullmatch(token)]
     if kind == "float":
+        numbers += [f"'{token.lower()}'::double" for token in tokens if token.lower() in ("inf", "-inf")]
         tests = [f"isnan({name})", *([f"{name} in ({', '.join(numbers)})"] if numbers else [])]
         return f"case when {' or '.join(tests)} then null else {name} end"
     return f"case when {name} in ({', '.join(numbers)}) then null else {name} end" if numbers else name

@@ -21,6 +21,7 @@ from tallystick.io.text import CheckedText
 __all__ = ["JsonColumns", "read_ndjson"]
 
 _NAMES = {str: "text", bool: "boolean", int: "integer", float: "number", dict: "an object", list: "a list"}
+_NESTED = frozenset({"an object", "a list"})
 _LARGEST = 2**63 - 1
 
 
@@ -37,12 +38,11 @@ class JsonColumns:
     @property
     def left_out(self) -> dict[str, str]:
         """Keys with nested values, and why they cannot be used."""
-        nested = ("an object", "a list")
+        found = {key: [kind for kind in kinds if kind in _NESTED] for key, kinds in self.seen.items()}
         return {
-            key: f"column {key!r} holds {kind} at {place}: flatten it to one value a key"
-            for key, kinds in self.seen.items()
-            for kind, place in kinds.items()
-            if kind in nested and kind == next(one for one in kinds if one in nested)
+            key: f"column {key!r} holds {kinds[0]} at {self.seen[key][kinds[0]]}: flatten it to one value a key"
+            for key, kinds in found.items()
+            if kinds
         }
 
     @property
@@ -50,11 +50,12 @@ class JsonColumns:
         """Keys whose values have several types, and where."""
         out = {}
         for key, kinds in self.seen.items():
-            rest = {kind: place for kind, place in kinds.items() if kind not in ("an object", "a list")}
-            if self._type(rest) is None:
-                found = " and ".join(f"{kind} at {place}" for kind, place in list(rest.items())[:2])
-                out[key] = f"column {key!r} mixes {found}" if len(rest) > 1 else f"column {key!r} holds {found}"
-        return {key: reason for key, reason in out.items() if key not in self.left_out}
+            if self._type(kinds) is None and key not in self.left_out:
+                found = " and ".join(f"{kind} at {place}" for kind, place in list(kinds.items())[:2])
+                many = len(kinds) > 1
+                way_out = "write them alike, or coerce (--coerce)" if many else "write such numbers as text"
+                out[key] = f"column {key!r} {'mixes' if many else 'holds'} {found}: {way_out}"
+        return out
 
     def projection(self) -> str:
         """Return the SQL that gives every key its type."""
@@ -99,18 +100,21 @@ def read_ndjson(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:
     return Part(text.name, spool.rows - before, None if blank else 1)
 
 
-def _object(line: str, number: int, name: str) -> dict[str, Any]:
+def _object(text: str, number: int, name: str) -> dict[str, Any]:
+    line = text.strip()
     try:
-        value = json.loads(line, object_pairs_hook=_pairs, parse_constant=_constant)
+        value = _FAST.decode(line)
+        if not isinstance(value, dict) or line.count(":") > len(value):  # perhaps a key twice, which a dict hides
+            value = _EXACT.decode(line)
     except json.JSONDecodeError as error:
+        way_out = "put each object on one line (jq -c .)" if line == "{" else "complete the line or remove it"
         raise FileError(
-            f"{name}, line {number} is not one JSON object ({error.msg} at character {error.colno}): "
-            "complete the line or remove it"
+            f"{name}, line {number} is not one JSON object ({error.msg} at character {error.colno}): {way_out}"
         ) from error
     except (ValueError, RecursionError) as error:
         raise FileError(f"{name}, line {number} cannot be read ({error}): correct the line or remove it") from error
     if not isinstance(value, dict):
-        raise FileError(f"{name}, line {number} is {line.strip()[:40]!r}, not an object: write {{'column': value, …}}")
+        raise FileError(f"{name}, line {number} is {line[:40]!r}, not an object: write {{'column': value, …}}")
     return value
 
 
@@ -127,6 +131,10 @@ def _constant(word: str) -> float | None:
     return None if word == "NaN" else float(word)
 
 
+_FAST = json.JSONDecoder(parse_constant=_constant)
+_EXACT = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_pairs)
+
+
 def _flush(batch: list[dict[str, Any]], lines: list[int], name: str, spool: Spool, columns: JsonColumns) -> None:
     for row in batch:
         if not row.keys() <= columns.seen.keys():
@@ -136,14 +144,15 @@ def _flush(batch: list[dict[str, Any]], lines: list[int], name: str, spool: Spoo
     cells: list[Sequence[str | None]] = []
     for key in columns.seen:
         values = [row.get(key) for row in batch]
-        for kind in {type(value) for value in values} - {type(None)}:
+        kinds = set(map(type, values)) - {type(None)}
+        for kind in kinds:
             word = _NAMES[kind]
             if kind is int and any(type(value) is int and abs(value) > _LARGEST for value in values):
                 word = "an integer beyond 64 bits"
             if word not in columns.seen[key]:
                 first = next(i for i, value in enumerate(values) if type(value) is kind)
                 columns.note(key, word, f"line {lines[first]} of {name}")
-        cells.append([_written(value) for value in values])
+        cells.append(values if kinds <= {str} else [_written(value) for value in values])
     spool.add(keys, cells)
     batch.clear()
     lines.clear()

@@ -19,7 +19,7 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     plain: dict[str, str] = {}
     for candidate in names:
         plain.setdefault(candidate.strip().casefold(), candidate)
-    found = get_close_matches(name.strip().casefold(), plain, n=1)
+    found = get_close_matches(name.strip().casefold(), plain, n=1, cutoff=0.7)
     return plain[found[0]] if found else None
 
 
@@ -30,6 +30,6 @@ def missing_column(name: str, columns: Sequence[str], source: str) -> str:
     "votes.csv has no column 'jugde'; did you mean 'judge'? (columns: 'item', 'judge')"
     """
     guess = nearest(name, columns)
-    hint = f"; did you mean {guess!r}?" if guess is not None else ";"
+    hint = f"; did you mean {guess!r}?" if guess is not None else ""
     shown = ", ".join(map(repr, columns[:_SHOWN])) + (f", … {len(columns):,} in all" if len(columns) > _SHOWN else "")
     return f"{source} has no column {name!r}{hint} (columns: {shown})"

@@ -14,7 +14,19 @@ from tallystick.io.table import Table
 
 __all__ = ["ColumnOptions", "Roles", "assign", "expand"]
 
-_TRUTH_NAMES = frozenset(["truth", "true", "true_label", "gold", "gold_label", "ground_truth", "groundtruth", "target", "y_true"])
+_TRUTH_NAMES = frozenset(
+    {
+        "truth",
+        "true",
+        "true_label",
+        "gold",
+        "gold_label",
+        "ground_truth",
+        "groundtruth",
+        "target",
+        "y_true",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +43,8 @@ class ColumnOptions:
     others
         Further columns that a verb names, role to column (``{"cluster": "scenario"}``): they are not labels.
     missing
-        Tokens that mean "no answer", compared with what is written; blank and NaN always do.
+        Tokens that mean "no answer", several in one string with commas, compared with what is written; blank and NaN
+        always do.
     coerce
         Whether several spellings of one label are read as one.
     """
@@ -105,7 +118,7 @@ def assign(table: Table, options: ColumnOptions | None = None) -> Roles:
         weight=options.weight,
         by=options.by,
         others=dict(options.others),
-        missing=options.missing,
+        missing=tuple(piece.strip() for token in options.missing for piece in token.split(",")),
         coerce=options.coerce,
         notes=notes,
     )
@@ -145,7 +158,7 @@ def _check_usable(table: Table, column: str, coerce: bool) -> None:
     if column not in table.columns:
         raise InputError(missing_column(column, table.columns, table.source))
     if column in table.doubtful and not coerce:
-        raise InputError(f"{table.source}: {table.doubtful[column]}: write them alike, or coerce (--coerce)")
+        raise InputError(f"{table.source}: {table.doubtful[column]}")
 
 
 def _reason(table: Table, column: str) -> str | None:
@@ -190,8 +203,9 @@ def _twice(table: Table, column: str) -> tuple[str, str, str] | None:
     if not found:
         return None
     rows = table.query(
-        f"select any_value(value), list(place order by place) from (select {name} as value, row_number() over () as place "
-        f"from rows) where value in (select {name} from rows group by 1 having count(*) > 1) "
+        "select any_value(value), list(place order by place) from "
+        f"(select {name} as value, row_number() over () as place from rows) "
+        f"where value in (select {name} from rows group by 1 having count(*) > 1) "
         "group by value order by min(place) limit 1"
     )
     [(value, places)] = rows

@@ -124,7 +124,9 @@ def _read(files: tuple[File, ...], delimiter: str | None) -> Table:
 def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
     connection = connect()
     with Spool() as spool:
-        parts, notes, each = [], [], []
+        parts: list[Part] = []
+        notes: list[str] = []
+        each: list[DuckDBPyRelation] = []
         for file in files:
             start = len(spool.paths)
             with checked(file) as text:
@@ -207,5 +209,8 @@ def _agree(files: Sequence[File], relations: Sequence[DuckDBPyRelation]) -> dict
                 continue  # all missing: it fits any type
             kind, where = first.setdefault(column, (kind_of(sql_type), file.name))
             if kind != kind_of(sql_type):
-                doubtful[column] = f"column {column!r} is {kind} in {where} and {kind_of(sql_type)} in {file.name}"
+                doubtful[column] = (
+                    f"column {column!r} is {kind} in {where} and {kind_of(sql_type)} in {file.name}: write them alike, "
+                    "or coerce (--coerce)"
+                )
     return doubtful

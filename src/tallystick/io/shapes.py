@@ -20,12 +20,54 @@ __all__ = ["ITEM_NAMES", "ShapeOption", "to_wide"]
 ShapeOption: TypeAlias = Literal["auto", "wide", "long"]
 
 ITEM_NAMES = frozenset(
-    ["item", "item_id", "itemid", "id", "uid", "task", "task_id", "question", "question_id", "example", "example_id", "doc_id", "sample_id", "prompt_id"]
+    {
+        "item",
+        "item_id",
+        "itemid",
+        "id",
+        "uid",
+        "task",
+        "task_id",
+        "question",
+        "question_id",
+        "example",
+        "example_id",
+        "doc_id",
+        "sample_id",
+        "prompt_id",
+    }
 )
 _JUDGE_NAMES = frozenset(
-    ["judge", "judge_id", "worker", "worker_id", "annotator", "annotator_id", "rater", "rater_id", "labeler", "labeller", "coder", "performer", "model"]
+    {
+        "judge",
+        "judge_id",
+        "worker",
+        "worker_id",
+        "annotator",
+        "annotator_id",
+        "rater",
+        "rater_id",
+        "labeler",
+        "labeller",
+        "coder",
+        "performer",
+        "model",
+    }
 )
-_VOTE_NAMES = frozenset(["vote", "label", "answer", "response", "annotation", "verdict", "prediction", "decision", "judgment", "judgement"])
+_VOTE_NAMES = frozenset(
+    {
+        "vote",
+        "label",
+        "answer",
+        "response",
+        "annotation",
+        "verdict",
+        "prediction",
+        "decision",
+        "judgment",
+        "judgement",
+    }
+)
 
 
 def to_wide(table: Table, *, shape: ShapeOption, item: str | None, judge: str | None, vote: str | None) -> Table:
@@ -44,7 +86,9 @@ def to_wide(table: Table, *, shape: ShapeOption, item: str | None, judge: str | 
     roles = _roles(table, given, sure)
     extras = [name for name in table.columns if name not in roles.values() and name not in table.left_out]
     if not sure and not _items_repeat(table, roles["item"]):
-        return table
+        once = f"{table.source} has each {roles['item']!r} once and is read as wide"
+        note = f"{once}; if its rows are votes, say --shape long"
+        return replace(table, notes=(*table.notes, note))
     _check_pairs(table, roles, sure)
     steady = [name for name in extras if _is_steady(table, roles["item"], name)]
     varying = [name for name in extras if name not in steady]
@@ -81,8 +125,8 @@ def _roles(table: Table, given: Mapping[str, str | None], sure: bool) -> dict[st
             if len(found) != 1:
                 said = f"could be any of {found}" if found else f"is none of {list(table.columns[:8])} by its name"
                 raise InputError(
-                    f"{table.source} {'is' if sure else 'looks like'} a long table, but its {role} column {said}: name it "
-                    f"with {role}=… (--{role})" + ("" if sure else ", or say shape='wide' (--shape wide)")
+                    f"{table.source} {'is' if sure else 'looks like'} a long table, but its {role} column {said}: "
+                    f"name it with {role}=… (--{role})" + ("" if sure else ", or say shape='wide' (--shape wide)")
                 )
             column = found[0]
         roles[role] = column
@@ -106,8 +150,9 @@ def _check_pairs(table: Table, roles: Mapping[str, str], sure: bool) -> None:
         if place is not None:
             raise InputError(f"{place}: the {role} column {roles[role]!r} is blank; fill it or remove the row")
     twice = table.query(
-        f"select {item}, {judge}, list(place order by place) from (select {item}, {judge}, row_number() over () as place "
-        "from rows) group by 1, 2 having count(*) > 1 order by min(place) limit 1"
+        f"select {item}, {judge}, list(place order by place) from "
+        f"(select {item}, {judge}, row_number() over () as place from rows) "
+        "group by 1, 2 having count(*) > 1 order by min(place) limit 1"
     )
     if twice:
         [(name, by, rows)] = twice
@@ -150,7 +195,7 @@ def _pivot(table: Table, roles: Mapping[str, str], steady: Sequence[str], varyin
     with tempfile.NamedTemporaryFile(dir=scratch(), prefix="wide-", suffix=".parquet", delete=False) as made:
         path = Path(made.name)
     with reading(table.source):
-        table.relation.query("rows", sql).write_parquet(str(path))
+        table.derive(sql).write_parquet(str(path))
     table.close()
     relation = parquet_relation(connect(), [path])
     doubtful = {}

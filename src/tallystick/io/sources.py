@@ -6,7 +6,7 @@ import glob
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -68,12 +68,19 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
     except OSError as error:
         raise FileError(f"{text}: {error.strerror}") from error
     if glob.has_magic(text):
-        matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
+        matches = sorted(_matches(path))
         files = tuple(File(match, str(match)) for match in matches if match.is_file())
         if not files:
             raise FileError(f"no file matches {text!r}: check the folder and the ending")
         return files
     raise FileError(_absent(path, text))
+
+
+def _matches(pattern: Path) -> Iterator[Path]:
+    """Return what a glob matches; the part before its first sign is a folder as it stands."""
+    parts = pattern.parts
+    first = next(i for i, part in enumerate(parts) if glob.has_magic(part))
+    return Path(*parts[:first]).glob(str(Path(*parts[first:])))
 
 
 def _absent(path: Path, text: str) -> str:

@@ -124,7 +124,14 @@ class Table:
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Run *sql*, in which the rows are called ``rows``, and return what it gives."""
         with reading(self.source):
-            return self.relation.query("rows", sql).fetchall()
+            return self.derive(sql).fetchall()
+
+    def derive(self, sql: str) -> DuckDBPyRelation:
+        """Return the relation that *sql* makes of the rows, which it calls ``rows``; nothing is read yet."""
+        derived = self.relation.query("rows", sql)
+        if derived is None:
+            raise InputError(f"sql must be a query, got {sql!r}")
+        return derived
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of each file that was read, by path, computed now."""

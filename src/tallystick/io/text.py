@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from tallystick.errors import FileError
 from tallystick.io.engine import scratch
 from tallystick.io.formats import is_gzip
 from tallystick.io.sources import CHUNK, File
 
-__all__ = ["CheckedText", "checked"]
+__all__ = ["MAX_LINE", "CheckedText", "checked"]
+
+MAX_LINE = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,18 @@ def checked(file: File) -> Iterator[CheckedText]:
         yield CheckedText(Path(copy.name), file.name, quoted, lines)
 
 
-def _check(stream: BinaryIO | gzip.GzipFile, copy: BinaryIO | None, name: str) -> tuple[bool, int]:
+def _check(stream: io.BufferedReader | gzip.GzipFile, copy: IO[bytes] | None, name: str) -> tuple[bool, int]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, offset, quoted = 1, 0, False
+    run = 0  # bytes since the last line end
     while True:
         chunk = _read(stream, name, line)
         nul = chunk.find(0)
         if nul >= 0:
             at = line + chunk.count(b"\n", 0, nul)
             raise FileError(
-                f"{name}, line {at}: a NUL byte at offset {offset + nul:,}; this is not text, or UTF-16: save it as UTF-8"
+                f"{name}, line {at}: a NUL byte at offset {offset + nul:,}; this is not text, or "
+                "it is UTF-16: save it as UTF-8"
             )
         held = len(decoder.getstate()[0])
         try:
@@ -83,13 +88,17 @@ def _check(stream: BinaryIO | gzip.GzipFile, copy: BinaryIO | None, name: str) -
         if copy is not None:
             copy.write(chunk)
         quoted = quoted or b'"' in chunk
+        end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+        run = run + len(chunk) if end < 0 else len(chunk) - end - 1
+        if run > MAX_LINE:
+            raise FileError(f"{name}, line {line} is longer than {MAX_LINE >> 20} MB: this is not a table of lines")
         line += chunk.count(b"\n")
         offset += len(chunk)
 
 
-def _read(stream: BinaryIO | gzip.GzipFile, name: str, line: int) -> bytes:
+def _read(stream: io.BufferedReader | gzip.GzipFile, name: str, line: int) -> bytes:
     try:
-        return stream.read(CHUNK)
+        return stream.read1(CHUNK)  # all that is there: what precedes a break is still counted
     except EOFError as error:
         raise FileError(f"{name} is a truncated .gz file: it breaks off after line {line:,}; copy it again") from error
     except (gzip.BadGzipFile, zlib.error) as error:

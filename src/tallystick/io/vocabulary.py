@@ -67,16 +67,16 @@ def check_vocabulary(
         present = [value for value in values if not _is_missing(value)]
         if len(present) > MAX_LABELS:
             raise InputError(
-                f"column {column!r} has more than {MAX_LABELS:,} different values: it looks like text or item names, not "
-                "labels; leave it out of the label columns, or name it as the item"
+                f"column {column!r} has more than {MAX_LABELS:,} different values: it looks like text or item "
+                "names, not labels; leave it out of the label columns, or name it as the item"
             )
         for value in present:
             _check_size(value, column, coerce, locate_row)
             other, where = first.setdefault(_meaning(value), (value, column))
             if not coerce and (type(other) is not type(value) or other != value):
                 raise InputError(
-                    f"the label {_told(other, where, locate_row)} and the label {_told(value, column, locate_row)} look "
-                    f"like one label spelled in two ways: write them alike, or coerce (--coerce) to read both as "
+                    f"the label {_told(other, where, locate_row)} and the label {_told(value, column, locate_row)} "
+                    "look like one label spelled in two ways: write them alike, or coerce (--coerce) to read both as "
                     f"{canonical(value)!r}"
                 )
         renaming[column] = {value: canonical(value) if coerce else value for value in present}

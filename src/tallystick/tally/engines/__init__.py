@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,8 +63,10 @@ def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
 
 
 def is_source(data: Any) -> bool:
-    """Say whether *data* names files."""
-    if isinstance(data, str | Path):
+    """Say whether *data* names files, or is a table that was read from some."""
+    from tallystick.io import Table
+
+    if isinstance(data, str | Path | Table):
         return True
     return isinstance(data, Sequence) and bool(data) and all(isinstance(item, str | Path) for item in data)
 
@@ -73,11 +76,11 @@ def is_relation(data: Any) -> bool:
     return type(data).__name__ == "DuckDBPyRelation"  # without loading DuckDB to look
 
 
-def opened(data: Any) -> Table:
-    """Open files; the table removes what it spooled when it is left."""
-    from tallystick.io import scan
+def opened(data: Any) -> AbstractContextManager[Table]:
+    """Open files; the table removes what it spooled when it is left. A table that is open stays so."""
+    from tallystick.io import Table, scan
 
-    return scan(data)
+    return nullcontext(data) if isinstance(data, Table) else scan(data)
 
 
 def _refuse_doubtful(table: Table, recipe: Recipe) -> None:
