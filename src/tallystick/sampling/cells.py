@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling.strata import IntArray, Strata, codes
+from tallystick.sampling.strata import IntArray, Strata, codes, merge_small
 
 __all__ = ["difficulty_cells", "history_cells"]
 
@@ -55,8 +55,8 @@ def history_cells(true: ArrayLike, old: ArrayLike, *, calls: int, confidence: Ar
     of the N = *calls* questions. Per true code there is one cell of right items and one for each wrong old answer with
     e ≥ 4; its other wrong items share a cell. If its wrong side has e < 4, or either side fewer than two items, the
     code is one mixed cell; codes with e < 4 in all are pooled. Each cell is then cut by confidence rank into
-    clip(⌊e/6⌋, 1, 4) bins. Families are (mostly right or not) x (third of the mean confidence rank). METHODS, *Shift:
-    strata, allocation, estimator*.
+    clip(⌊e/6⌋, 1, 4) bins. If two questions a stratum would exceed N, the smallest strata merge. Families are (mostly
+    right or not) x (third of the mean confidence rank). METHODS, *Shift: strata, allocation, estimator*.
 
     Only codes and ranks are used, so the engine stays ignorant of what they mean. Where codes are pooled or mixed,
     count outcomes in flattened (true, answer) space.
@@ -97,7 +97,10 @@ def history_cells(true: ArrayLike, old: ArrayLike, *, calls: int, confidence: Ar
     third = np.zeros(len(size), np.intp)
     if ranks is not None:
         third = np.floor(3 * np.bincount(of, weights=ranks) / size / len(ranks)).astype(np.intp)
-    return Strata(of, 3 * mostly_right + third)
+    strata = Strata(of, 3 * mostly_right + third)
+    while len(strata) > 1 and 2 * len(strata) > calls:  # rare: few calls and mostly wrong
+        strata = merge_small(strata, least=int(strata.sizes.min()) + 1)
+    return strata
 
 
 def _cells(truth: IntArray, before: IntArray, right: NDArray[np.bool_], expects: NDArray[np.float64]) -> list[IntArray]:

@@ -92,19 +92,21 @@ def difference(seen: Observed, *, beta: float | None = None) -> Estimate:
     if seen.old is None or seen.same is None or seen.before is None:
         raise InputError("a difference needs a baseline for every item: plan with baseline=…")
     n = _answers(seen)
-    new, old, same = seen.new / n, seen.old / n, seen.same / n
+    old, gained, lost = seen.old / n, (seen.new - seen.same) / n, (seen.old - seen.same) / n
+    change = gained - lost
     error = _error(seen, n)
-    covariance, variance = _weigh(error, same - new * old), _weigh(error, old * (1 - old))
+    # Everything is written in the change e_new - e_old, so that without flips it is 0 exactly, not nearly.
+    against = _weigh(error, lost + change * old)  # minus the covariance of change and e_old: B - A by entry
+    variance = _weigh(error, old * (1 - old))
     if beta is None:
-        a, b = covariance.sum(axis=-1), variance.sum(axis=-1)
-        varies = b > 0
-        share = np.where(varies, np.clip((a + 0.1 * b) / np.where(varies, 1.1 * b, 1), 0, 1), 1.0)  # (E3)
+        b = variance.sum(axis=-1)
+        share = np.clip(1 - against.sum(axis=-1) / np.where(b > 0, 1.1 * b, np.inf), 0, 1)  # (E3)
     else:
         share = np.full(seen.answered.shape[:-1], float(beta))
-    by_entry = share[..., None]
-    value = _weigh(seen.shares, new - by_entry[..., None] * old) - (1 - by_entry) * seen.before  # (E2)
-    spread = _weigh(error, new * (1 - new)) + by_entry**2 * variance - 2 * by_entry * covariance
-    return Estimate(value, np.maximum(spread, 0), share)
+    left = 1 - share[..., None]
+    value = _weigh(seen.shares, change) + left * (_weigh(seen.shares, old) - seen.before)  # (E2)
+    spread = _weigh(error, gained + lost - change**2) - 2 * left * against + left**2 * variance
+    return Estimate(value, np.maximum(spread, 0), np.asarray(share))
 
 
 def _answers(seen: Observed) -> FloatArray:

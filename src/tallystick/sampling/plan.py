@@ -74,11 +74,11 @@ class Plan:
         if self.in_flight < 1:
             raise InputError(f"in_flight must be at least 1, got {self.in_flight!r}")
         _ = self.vectors, self.old  # refused now if they do not fit, not at the first answer
-        floors = int(self.floors.sum())
-        if floors > self.calls:
+        floors, rest = int(self.floors.sum()), self.calls - self.policy.opening(self.calls)
+        if floors > rest:
             raise BudgetError(
                 f"{len(self.strata)} strata with at least {self.policy.minimum} questions each need {floors} calls, "
-                f"the budget has {self.calls}: merge strata, lower the policy's minimum or raise the budget"
+                f"the budget has {rest} for them: merge strata, lower the policy's minimum or raise the budget"
             )
 
     @cached_property
