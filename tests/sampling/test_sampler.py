@@ -120,7 +120,9 @@ def test_only_items_in_flight_can_be_answered_once_with_a_code() -> None:
     item = sampler.ask()[0]
     with pytest.raises(InputError, match="code 0 … 2, or None, got 3"):
         sampler.tell({item: 3})
-    sampler.tell({item: 2})
+    with pytest.raises(InputError, match=r"or None, got 1\.5"):
+        sampler.tell({item: 1.5})
+    sampler.tell({np.int64(item): np.int8(2)})
     with pytest.raises(InputError, match="not in flight"):
         sampler.tell({item: 2})
     with pytest.raises(InputError, match="k must be at least 1"):
@@ -176,6 +178,8 @@ def test_a_state_is_refused_under_another_plan_or_seed_or_format() -> None:
         Sampler.restore(plan_of(in_flight=5), state)
     with pytest.raises(FormatError, match="does not follow from its seed"):
         Sampler.restore(plan_of(), state | {"key": 2})
+    with pytest.raises(FormatError, match="one answer an item"):
+        Sampler.restore(plan_of(), state | {"answers": [0]})
     with pytest.raises(FormatError, match="format 1, got 9"):
         Sampler.restore(plan_of(), state | {"format": 9})
 

@@ -20,6 +20,10 @@ def column(table: Any, at: Any) -> Any:
     return table[:, at].tolist() if isinstance(at, int) else table[:, at]
 
 
+def _take(array: Any, *at: Any) -> Any:
+    return array[at]
+
+
 class Book:
     """Per stratum: questions asked, answers, how many of them changed anything, and two sums of their vectors x.
 
@@ -56,17 +60,18 @@ class Book:
 
     def _add(self, at: Any, k: Any, new: Any, old: Any) -> None:
         effects, total = self.effects, self._total
-        gain, loss = effects.weight[k, new], effects.weight[k, old]
+        take: Any = np.ndarray.item if isinstance(at, int) else _take
+        gain, loss = take(effects.weight, k, new), take(effects.weight, k, old)
         square, length = 0.0 * gain, 0.0 * gain
         for index, value in zip(effects.index, effects.value, strict=True):
-            i, a = index[new], value[new] * gain
-            j, b = index[old], value[old] * loss
+            i, a = take(index, new), take(value, new) * gain
+            j, b = take(index, old), take(value, old) * loss
             square = square + (a * a + b * b - 2 * a * b * (i == j))
             # ‖s + a e_i‖² = ‖s‖² + a (2 s_i + a): the length of the sum is kept in O(1), too.
             i, j = at * effects.dimensions + i, at * effects.dimensions + j
-            length = length + a * (2 * total[i] + a)
+            length = length + a * (2 * take(total, i) + a)
             total[i] += a
-            length = length + b * (b - 2 * total[j])
+            length = length + b * (b - 2 * take(total, j))
             total[j] -= b
         self.square[at] += square
         self.length[at] += length

@@ -42,7 +42,8 @@ class Draws:
 def draw(plan: Plan, key: int) -> Draws:
     """Return the chance of the run that *key* names."""
     rng = as_rng(key)
-    of = plan.strata.of
+    # Sorting 16-bit numbers is linear in their count, and there are rarely more strata than that.
+    of = plan.strata.of.astype(np.uint16 if len(plan.strata) <= 2**16 else np.intp)
     if plan.replacement:
         return Draws(np.arange(len(of)), np.argsort(of, kind="stable"), rng.random(plan.calls))
     order = rng.permutation(len(of))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.sampling.allocation import Allocation
-from tallystick.sampling.draws import Draws, draw
+from tallystick.sampling.draws import draw
 from tallystick.sampling.observed import FAILED, Observed, observe
 from tallystick.sampling.plan import Plan
 
@@ -108,13 +108,12 @@ def _block(plan: Plan) -> int:
 def _advance(plan: Plan, known: IntArray, keys: NDArray[np.int64]) -> tuple[IntArray, NDArray[np.bool_]]:
     """Run one block; return the items asked and whether each was chosen blindly."""
     allocation = Allocation(plan, runs=len(keys))
-    draws = [draw(plan, int(key)) for key in keys]
     opening = plan.policy.opening(plan.calls)
     S, of, old = len(plan.strata), plan.strata.of, plan.old
     run = np.arange(len(keys))
     items = np.empty((plan.calls, len(keys)), np.intp)
     blind = np.empty((plan.calls, len(keys)), bool)
-    pick = _Pick(plan, draws)
+    pick = _Pick(plan, keys)
     for number in range(plan.calls):
         due = number - plan.in_flight
         if due >= 0 and allocation.rule.adaptive:
@@ -136,28 +135,30 @@ def _advance(plan: Plan, known: IntArray, keys: NDArray[np.int64]) -> tuple[IntA
 class _Pick:
     """Which item comes next in every run; all runs of a block side by side."""
 
-    def __init__(self, plan: Plan, draws: list[Draws]) -> None:
+    def __init__(self, plan: Plan, keys: NDArray[np.int64]) -> None:
+        M = plan.strata.n_items
         self.sizes = plan.strata.sizes
         self.start = np.cumsum(self.sizes) - self.sizes
-        self.run = np.arange(len(draws))
         # With replacement all runs share one queue, and chance is in the uniform numbers.
-        shared = draws[:1] if plan.replacement else draws
-        self.order = np.stack([d.order for d in shared])
-        self.queue = np.stack([d.queue for d in shared])
-        self.row = self.run if len(shared) == len(draws) else np.zeros(len(draws), np.intp)
-        numbers = [d.uniform for d in draws if d.uniform is not None]
-        self.uniform = np.stack(numbers) if numbers else None
+        shared = 1 if plan.replacement else len(keys)
+        self.row = np.arange(len(keys)) % shared
+        self.queue = np.empty((shared, M), np.int32)
+        self.order = np.empty((shared, M if plan.policy.opening(plan.calls) else 0), np.int32)
+        self.uniform = np.empty((len(keys), plan.calls)) if plan.replacement else None
+        for run, key in enumerate(keys):
+            draws = draw(plan, int(key))
+            self.queue[run % shared] = draws.queue
+            self.order[run % shared] = draws.order[: self.order.shape[1]]
+            if self.uniform is not None:
+                self.uniform[run] = draws.uniform
 
     def anywhere(self, number: int) -> IntArray:
         """Return the next item of each run in random order."""
         u = self.uniform
-        items: IntArray = self.order[
-            self.row, number if u is None else (u[:, number] * self.order.shape[1]).astype(np.intp)
-        ]
-        return items
+        at = number if u is None else (u[:, number] * self.order.shape[1]).astype(np.intp)
+        return np.asarray(self.order[self.row, at], dtype=np.intp)
 
     def inside(self, number: int, k: IntArray, taken: NDArray[np.float64]) -> IntArray:
         """Return the next item of stratum *k* of each run, of which *taken* were asked already."""
         steps = taken if self.uniform is None else self.uniform[:, number] * self.sizes[k]
-        items: IntArray = self.queue[self.row, self.start[k] + steps.astype(np.intp)]
-        return items
+        return np.asarray(self.queue[self.row, self.start[k] + steps.astype(np.intp)], dtype=np.intp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -130,12 +131,8 @@ class Sampler:
                 raise InputError(
                     f"item {item!r} is not in flight: only items that were asked for can be answered, once"
                 )
-            if outcome is not None and not 0 <= outcome < self.plan.n_outcomes:
-                raise InputError(
-                    f"the answer to item {item!r} must be a code 0 … {self.plan.n_outcomes - 1}, or None, "
-                    f"got {outcome!r}"
-                )
-            self._answers[tickets.pop(0)] = FAILED if outcome is None else int(outcome)
+            self._answers[tickets[0]] = self._code(item, outcome)
+            del tickets[0]
             if not tickets:
                 del self._open[item]
         while self._ready < len(self._answers) and self._answers[self._ready] != WAITING:
@@ -167,7 +164,9 @@ class Sampler:
             raise FormatError(f"this version reads sampler states of format {FORMAT}, got {state.get('format')!r}")
         if state.get("plan") != plan.fingerprint:
             raise FormatError("this state was saved under another plan: restore it with the plan that it began with")
-        items, answers = list(state["items"]), list(state["answers"])
+        items, answers = state.get("items"), state.get("answers")
+        if not (isinstance(items, list) and isinstance(answers, list) and len(items) == len(answers)):
+            raise FormatError("the state is damaged: it needs lists of items and answers, one answer an item")
         sampler = cls(plan, rng=int(state["key"]))
         for number, (item, answer) in enumerate(zip(items, answers, strict=True)):
             due = number + 1 - plan.in_flight
@@ -178,6 +177,20 @@ class Sampler:
             if answer != "waiting":
                 sampler.tell([(item, answer)])
         return sampler
+
+    def _code(self, item: int, outcome: int | None) -> int:
+        """Check one answer."""
+        if outcome is None:
+            return FAILED
+        try:
+            code = index(outcome)  # refuses 1.5 and "1", takes NumPy's integers
+        except TypeError:
+            code = FAILED
+        if not 0 <= code < self.plan.n_outcomes:
+            raise InputError(
+                f"the answer to item {item!r} must be a code 0 … {self.plan.n_outcomes - 1}, or None, got {outcome!r}"
+            )
+        return code
 
     def _again(self, due: int, item: int) -> bool:
         """Repeat one question of a saved run; False if it would have been another."""
