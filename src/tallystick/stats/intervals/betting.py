@@ -68,11 +68,11 @@ def betting(
     >>> from tallystick._rng import as_rng
     >>> scores = as_rng(1).beta(8, 2, size=500)
     >>> print(betting(scores))
-    [0.786, 0.811] (95 %, exact)
+    [0.789, 0.817] (95 %, exact)
     >>> print(betting(scores, anytime=True))
-    [0.779, 0.813] (95 %, anytime)
+    [0.789, 0.822] (95 %, anytime)
     >>> print(betting(scores, population=600))
-    [0.789, 0.808] (95 %, exact)
+    [0.798, 0.812] (95 %, exact)
     """
     from tallystick.stats.intervals._capital import lower_ends
 
@@ -119,7 +119,7 @@ def betting_sequence(
     >>> flips = as_rng(2).random(200) < 0.9
     >>> path = betting_sequence(flips)
     >>> [str(path[t - 1]) for t in (10, 50, 200)]
-    ['[0.432, 1.000] (95 %, anytime)', '[0.728, 0.995] (95 %, anytime)', '[0.835, 0.949] (95 %, anytime)']
+    ['[0.528, 1.000] (95 %, anytime)', '[0.818, 1.000] (95 %, anytime)', '[0.850, 0.964] (95 %, anytime)']
     """
     from tallystick.stats.intervals._capital import lower_path
 

@@ -26,8 +26,8 @@ def hoeffding(
 
     .. math:: \bar x \mp (b - a) \sqrt{\ln(1/\delta) / (2n)}   \tag{I5}
 
-    with :math:`\delta = \alpha/2` at each end, clipped to the bounds [DD]_, Theorem 2. Exact for independent values, and
-    for draws without replacement; wide, because it prepares for the largest variance that the bounds allow.
+    with :math:`\delta = \alpha/2` at each end, clipped to the bounds [DD]_, Theorem 2. Exact for independent values,
+    and for draws without replacement; wide, because it prepares for the largest variance that the bounds allow.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Exact intervals for a finite population: how many of these N items are right, given the labels of k of them?"""
+"""Exact intervals for a finite population: how many of *these* items are right, from the labels of some."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def hypergeometric(
     Examples
     --------
     >>> print(hypergeometric(45, 50, 60))
-    [0.833, 0.917] (95 %, exact)
+    [0.850, 0.917] (95 %, exact)
     >>> hypergeometric([8, 80], [10, 100], 200).low.round(3).tolist()
-    [0.46, 0.735]
+    [0.455, 0.735]
     """
     from tallystick.stats.intervals._urn import fewest_in_urn
 
@@ -99,9 +99,9 @@ def hypergeometric_strata(
     Examples
     --------
     >>> print(hypergeometric_strata([28, 2], [30, 20], [120, 80]))
-    [0.530, 0.665] (95 %, exact)
+    [0.490, 0.705] (95 %, exact)
     >>> print(hypergeometric(30, 50, 200))
-    [0.465, 0.725] (95 %, exact)
+    [0.475, 0.715] (95 %, exact)
     """
     from tallystick.stats.intervals._urn import fewest_in_strata
 
@@ -142,7 +142,7 @@ def hypergeometric_subgroup(
     Examples
     --------
     >>> print(hypergeometric_subgroup(18, 20, 50, 300))
-    [0.691, 0.982] (95 %, exact)
+    [0.691, 0.985] (95 %, exact)
     """
     as_counts(successes, members, names=("successes", "members"))
     sizes = hypergeometric(members, draws, population, alpha=alpha / 10)

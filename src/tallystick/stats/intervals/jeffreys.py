@@ -35,7 +35,7 @@ def jeffreys(successes: Numbers, trials: Numbers, *, alpha: float = 0.05, side: 
     Examples
     --------
     >>> print(jeffreys(8, 10))
-    [0.498, 0.956] (95 %, approximate)
+    [0.497, 0.956] (95 %, approximate)
     """
     from scipy.special import betainccinv, betaincinv
 

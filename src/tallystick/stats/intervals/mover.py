@@ -80,7 +80,7 @@ def mover_ratio(
     >>> reach = np.array(4.0), np.array(4.0)
     >>> low, high = mover_ratio(np.array(20.0), np.array(10.0), top_reach=reach, bottom_reach=reach)
     >>> float(low.round(4)), float(high.round(4))
-    (1.5956, 2.5711)
+    (1.6194, 2.5473)
     """
     a2, c2, ac = top**2, bottom**2, top * bottom
     la, ua = top_reach

@@ -55,7 +55,7 @@ def wilson(
     >>> print(wilson(8, 10))
     [0.490, 0.943] (95 %, approximate)
     >>> wilson([0, 8], 10, quantile=2.262).high.round(3).tolist()
-    [0.338, 0.954]
+    [0.338, 0.952]
     """
     from scipy.special import ndtri
 
