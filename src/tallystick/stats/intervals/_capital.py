@@ -19,8 +19,8 @@ _compile = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 TRUNCATION = 0.5
 """No bet risks more than this share of the capital on one value."""
-HALVINGS = 34
-"""Steps of bisection: ends are good to 6e-11 of the range, and always err outwards."""
+HALVINGS = 30
+"""Steps of bisection: ends are good to 1e-9 of the range, and always err outwards."""
 RUIN = 1e-300
 """Capital below this is given up. A gambler who stops betting still plays fair, so the ends only widen by it."""
 
