@@ -3,7 +3,7 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.report.chart import chart
 from tallystick.report.plot import Plot, plot
-from tallystick.report.shorten import MOST_ROWS, shorten, thin
+from tallystick.report.shorten import MOST_NAMES, MOST_POINTS, MOST_SIDE, shorten, thin
 from tallystick.results import Figure, Result
 
 LINE = {"x": [1, 2, 3], "y": [0.1, None, 0.3], "lo": [0.0, 0.1, 0.2], "hi": [0.2, 0.3, 0.4], "g": ["a", "a", "b"]}
@@ -62,7 +62,7 @@ def test_a_leaderboard_of_thousands_is_cut_and_says_so():
     n = 5000
     figure = Figure("forest", "f", {"n": [f"m{i}" for i in range(n)], "s": [0.5] * n}, {"name": "n", "x": "s"})
     drawn, note = thin(figure)
-    assert len(drawn.columns["n"]) == MOST_ROWS["forest"]
+    assert len(drawn.columns["n"]) == MOST_NAMES
     assert note == "the first 60 of 5,000 are drawn"
     assert len(Plot(figure).svg()) < 100_000
 
@@ -86,3 +86,15 @@ def test_a_picture_is_saved_in_the_format_of_its_ending(tmp_path):
 def test_a_result_without_a_picture_says_so():
     with pytest.raises(InputError, match="has no picture"):
         plot(Result(verdict="v", n_items=1))
+
+
+def test_a_large_matrix_shows_its_corner_and_a_long_line_is_thinned():
+    names = [str(i) for i in range(50)]
+    cells = {"r": [a for a in names for _ in names], "c": names * 50, "v": [0.1] * 2500}
+    drawn, note = thin(Figure("matrix", "m", cells, {"row": "r", "column": "c", "value": "v"}))
+    assert len(drawn.columns["v"]) == MOST_SIDE**2
+    assert note == "the first 30 of 50 rows and 50 columns are drawn"
+    line = Figure("curve", "c", {"x": range(10_001), "y": range(10_001)}, {"x": "x", "y": "y"})
+    drawn, note = thin(line)
+    assert len(drawn.columns["x"]) <= MOST_POINTS
+    assert note == "one in 6 of 10,001 points is drawn"

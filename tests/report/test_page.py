@@ -37,7 +37,7 @@ def test_nothing_from_the_data_becomes_markup(hostile):
     addresses = [v for _, attributes in seen for k, v in attributes.items() if k in ("src", "href")]
     assert addresses
     assert all(address.startswith("data:") for address in addresses)
-    assert "49" not in re.findall(r"\{\{|49", text), "a template inside the data was run"
+    assert "{{ 7*7 }}" in text, "a template inside the data was run"
 
 
 def test_the_policy_forbids_scripts_and_the_network(hostile):

@@ -106,7 +106,11 @@ def _lines(figure: Figure, theme: Theme) -> Any:
                     edge.encode(x=x, y=alt.Y(f"{end}:Q", title=y_title), **_colour(figure)) for end in (low, high)
                 ]
     if "y" in figure.roles:
-        line = base.mark_line(point=figure.kind == "rounds", strokeWidth=2, color=theme.series[0])
+        line = base.mark_line(
+            point=figure.kind == "rounds" and len(figure.columns[figure.roles["x"]]) <= 200,
+            strokeWidth=2,
+            color=theme.series[0],
+        )
         layers.append(line.encode(x=x, y=alt.Y("y:Q", title=y_title, scale=scale_y), **_colour(figure)))
     if "mark" in figure.roles:
         crosses = base.mark_point(shape="cross", filled=True, size=70, color=theme.ink)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ class Plot:
         """Return the picture as SVG text, made without a browser."""
         import vl_convert
 
-        return str(vl_convert.vegalite_to_svg(self.chart.to_json()))
+        return _renumbered(str(vl_convert.vegalite_to_svg(self.chart.to_json())))
 
     def save(self, path: str | Path) -> None:
         """Write the picture to *path*, in the format that its ending names: .svg, .png or .html (a page of its own)."""
@@ -63,6 +64,16 @@ class Plot:
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return {"image/svg+xml": self.svg(), "text/plain": self.figure.title}
+
+
+def _renumbered(svg: str) -> str:
+    """Return *svg* with gradients and clips numbered from 0, since the renderer counts on over a process.
+
+    >>> _renumbered('<g id="clip17"/><g clip-path="url(#clip17)"/>')
+    '<g id="clip0"/><g clip-path="url(#clip0)"/>'
+    """
+    order: dict[str, str] = {}
+    return re.sub(r"\b(clip|gradient_)(\d+)", lambda m: order.setdefault(m[0], f"{m[1]}{len(order)}"), svg)
 
 
 def plot(result: Result, *, figure: int = 0, mode: Mode = "light") -> Plot:

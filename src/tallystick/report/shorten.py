@@ -6,10 +6,12 @@ import unicodedata
 
 from tallystick.results import Figure
 
-__all__ = ["MOST_ROWS", "shorten", "thin"]
+__all__ = ["MOST_NAMES", "MOST_POINTS", "MOST_SIDE", "shorten", "thin"]
 
-MOST_ROWS = {"forest": 60, "matrix": 2500, "bands": 5000, "rounds": 5000, "curve": 5000}
-"""How many rows of each kind are drawn."""
+MOST_NAMES = 60
+MOST_SIDE = 30
+MOST_POINTS = 2000
+"""How many rows of a forest, rows and columns of a matrix, points of a line are drawn."""
 
 
 def shorten(text: str, most: int = 48) -> str:
@@ -26,12 +28,23 @@ def shorten(text: str, most: int = 48) -> str:
 
 
 def thin(figure: Figure) -> tuple[Figure, str]:
-    """Return the rows of *figure* that are drawn, and a sentence where that is not all of them."""
+    """Return what of *figure* is drawn, and a sentence where that is not all of it.
+
+    Of a forest its first rows are drawn, of a matrix its first rows and columns, of lines every so many points.
+    """
     n = len(next(iter(figure.columns.values()), ()))
-    most = MOST_ROWS[figure.kind]
-    if n <= most:
+    if figure.kind == "matrix":
+        rows, columns = (list(dict.fromkeys(figure.columns[figure.roles[role]])) for role in ("row", "column"))
+        shown = set(rows[:MOST_SIDE]), set(columns[:MOST_SIDE])
+        pairs = zip(figure.columns[figure.roles["row"]], figure.columns[figure.roles["column"]], strict=True)
+        kept = [i for i, (row, column) in enumerate(pairs) if row in shown[0] and column in shown[1]]
+        note = f"the first {MOST_SIDE} of {len(rows):,} rows and {len(columns):,} columns are drawn"
+    elif figure.kind == "forest":
+        kept, note = list(range(min(n, MOST_NAMES))), f"the first {MOST_NAMES} of {n:,} are drawn"
+    else:
+        step = -(-n // MOST_POINTS)
+        kept, note = list(range(0, n, max(step, 1))), f"one in {step:,} of {n:,} points is drawn"
+    if len(kept) == n:
         return figure, ""
-    columns = {name: list(values[:most]) for name, values in figure.columns.items()}
-    return Figure(
-        figure.kind, figure.title, columns, figure.roles, figure.labels
-    ), f"the first {most:,} of {n:,} are drawn"
+    columns_kept = {name: [values[i] for i in kept] for name, values in figure.columns.items()}
+    return Figure(figure.kind, figure.title, columns_kept, figure.roles, figure.labels), note
