@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from typing import NoReturn
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
-from tallystick.results import Result, to_json
+from tallystick.results import Json, Result, to_json
+
+if TYPE_CHECKING:
+    from tallystick.cli.slices import Slice
 
 __all__ = ["deliver", "leave_by_gate", "tell"]
 
@@ -17,9 +20,16 @@ def tell(messages: Iterable[str]) -> None:
         sys.stderr.write(f"{message}\n")
 
 
-def deliver(result: Result, *, as_json: bool) -> None:
-    """Print *result* on stdout and make sure that it arrived."""
-    sys.stdout.write((to_json(result.to_dict()) if as_json else result.summary()) + "\n")
+def deliver(result: Result, *, as_json: bool, slices: Sequence[Slice] | None = None) -> None:
+    """Print *result* (and, with ``--by``, its slices) on stdout and make sure that it arrived."""
+    if as_json:
+        more: dict[str, Json] = {} if slices is None else {"slices": [part.to_dict() for part in slices]}
+        text = to_json({**result.to_dict(), **more})
+    else:
+        text = "\n".join(
+            [result.summary(), *(["By slice:"] if slices else []), *(f"  {part}" for part in slices or ())]
+        )
+    sys.stdout.write(text + "\n")
     sys.stdout.flush()  # a closed pipe shows here, inside the verb, and not at the interpreter's end
 
 
