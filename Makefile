@@ -40,7 +40,7 @@ docs: $(STAMP)  ## serve the documentation on this machine
 	$(BIN)/mkdocs serve
 
 bench: $(STAMP)  ## measure speed and truth, and write the tables into docs/benchmarks/
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint benchmarks/constraints.txt --requirement benchmarks/requirements.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
 	for script in benchmarks/speed/*.py benchmarks/truth/*.py; do \
 	  case $$script in *_deep.py) continue;; esac; echo "== $$script"; $(BIN)/python $$script --write || exit 1; done
 
