@@ -1,7 +1,8 @@
 r"""A leaderboard that may be asked again and again: the Ladder, and the attack that tells its two rules apart.
 
 Whoever submits, looks at the score and submits again fits the test set. The Ladder of Blum and Hardt releases a new
-best score only when it is better than the last by more than noise. With losses :math:`\ell` in [0, 1] on n items, R the best
+best score only when it is better than the last by more than noise. With losses :math:`\ell` in [0, 1] on n items, R the
+best
 released risk, r the new one and s the standard deviation of the differences of losses to the best submission:
 
 * *free* of parameters: release if :math:`r < R - s/\sqrt n`;

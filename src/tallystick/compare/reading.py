@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tallystick.compare.board import Board
 from tallystick.errors import InputError
 from tallystick.io import check_numbers, check_vocabulary, identifier, label_sets, select
+from tallystick.io.shapes import ITEM_NAMES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +34,8 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
         Between what scores must lie; the first one outside is refused by row.
     """
     item, cluster = roles.others.get("item", roles.item), roles.others.get("cluster")
+    if item is None:
+        _refuse_hidden_replicates(table, roles)
     columns = select(table, roles).to_arrow_table()
     answers = None
     if roles.truth is None:
@@ -72,6 +75,17 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
         rows=places,
         notes=tuple(notes),
     )
+
+
+def _refuse_hidden_replicates(table: Table, roles: Roles) -> None:
+    """Refuse a column that is named like the items but repeats: its rows would be counted as independent items."""
+    named = {*roles.labels, roles.truth, roles.weight, roles.by, *roles.others.values()}
+    for column in table.columns:
+        if column.strip().lower() in ITEM_NAMES and column not in named and column not in table.left_out:
+            raise InputError(
+                f"{table.source}: column {column!r} is named like the items but repeats: name it (--item {column}) to "
+                "average the replicates of each item, or rename it if its rows are items of their own"
+            )
 
 
 def _numbers(table: Table, roles: Roles, bounds: tuple[float, float] | None) -> Floats:
