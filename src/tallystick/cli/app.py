@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 import tallystick
+from tallystick.cli.compare import compare
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
 from tallystick.cli.merge import merge
+from tallystick.cli.plan import plan
 from tallystick.cli.tally import tally
 
 __all__ = ["app"]
@@ -39,5 +41,5 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (tally, merge, demo, doctor):
+for verb in (compare, plan, tally, merge, demo, doctor):
     app.command()(verb)
