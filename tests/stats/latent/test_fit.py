@@ -113,6 +113,15 @@ def test_a_known_judge_stands_in_for_a_third_one(binary, frequencies) -> None:
     np.testing.assert_allclose(found.confusion[1], binary.confusion[1], atol=1e-5)
 
 
+def test_votes_that_a_known_judge_cannot_give_are_refused() -> None:
+    codes = np.array([[0, 0, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
+    sure = {0: np.eye(2), 1: np.eye(2)}
+    with pytest.raises(NotIdentifiable, match="pattern 2 has probability 0 under the known confusion matrices"):
+        fit(codes, [5, 5, 1, 1], n_classes=2, options=LatentOptions(confusion=sure))
+    with pytest.raises(NotIdentifiable, match="pattern 3 has probability 0"):
+        fit(codes, [5, 5, 1, 1], n_classes=2, truth=[-1, -1, -1, 0], options=LatentOptions(confusion={0: np.eye(2)}))
+
+
 def test_a_prior_is_a_pseudo_count() -> None:
     codes = np.array([[0, 0, 0], [1, 1, 1]])
     options = LatentOptions(confusion_prior=1.0)

@@ -50,28 +50,40 @@ def test_scores_sum_to_zero_at_the_maximum(noisy) -> None:
     np.testing.assert_allclose(total, 0, atol=1e-3)  # of 3000 items, at tolerance 1e-8
 
 
-def test_on_exact_frequencies_the_information_is_minus_the_hessian(binary, frequencies) -> None:
-    codes, counts = frequencies(binary, 1000)
-    info = information(fit(codes, counts, n_classes=2))
+def second_derivatives(info, codes, counts, h=1e-3):
+    """Central second differences of the log likelihood."""
     size = info.position.shape[0]
 
     def value(eta):
         return counts @ log_likelihood(moved(info, eta), codes)
 
-    h = 1e-3
-    numeric = np.empty((size, size))
+    out = np.empty((size, size))
     for a, b in itertools.product(range(size), repeat=2):
         ea, eb = h * np.eye(size)[a], h * np.eye(size)[b]
-        numeric[a, b] = (value(ea + eb) - value(ea - eb) - value(eb - ea) + value(-ea - eb)) / (4 * h * h)
-    np.testing.assert_allclose(info.information, -numeric, atol=2e-3)
+        out[a, b] = (value(ea + eb) - value(ea - eb) - value(eb - ea) + value(-ea - eb)) / (4 * h * h)
+    return out
 
 
-def test_for_a_trio_the_covariance_is_the_multinomial_delta_method() -> None:
+def test_the_observed_information_is_minus_the_hessian(noisy) -> None:
+    info = information(noisy)
+    numeric = second_derivatives(info, noisy.votes.codes, noisy.votes.counts)
+    np.testing.assert_allclose(info.information, -numeric, atol=2e-3)  # entries reach 400
+
+
+def test_on_exact_frequencies_the_outer_form_is_the_observed_one(binary, frequencies) -> None:
+    codes, counts = frequencies(binary, 1000)
+    found = fit(codes, counts, n_classes=2, options=LatentOptions(tolerance=1e-12))
+    outer, observed = (information(found, kind=kind) for kind in ("outer", "observed"))
+    np.testing.assert_allclose(outer.information, observed.information, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["outer", "observed"])
+def test_for_a_trio_the_covariance_is_the_multinomial_delta_method(kind) -> None:
     model = LatentModel([0.6, 0.4], [[[a, 1 - a], [1 - b, b]] for a, b in [(0.9, 0.8), (0.7, 0.85), (0.8, 0.75)]])
     codes = np.array(list(itertools.product([0, 1], repeat=3)))
     counts = np.random.default_rng(2).multinomial(5000, np.exp(log_likelihood(model, codes)))
     found = fit(codes, counts, n_classes=2, options=LatentOptions(tolerance=1e-13))
-    info = information(found)
+    info = information(found, kind=kind)
     frequency = counts / 5000
     jacobian = slope(info, lambda m: np.exp(log_likelihood(m, codes)))[:-1]  # seven free frequencies, seven parameters
     inverse = np.linalg.inv(jacobian)
@@ -133,6 +145,7 @@ def test_truth_narrows_the_intervals(binary) -> None:
     p, n = (codes[truth == 0, 0] == 0).mean(), (truth == 0).sum()  # of a binomial count, the textbook information
     cell = np.flatnonzero((told.position[:, 0] == 0) & np.isin(told.position[:, 1], [1, 2]))[0]
     assert told.information[cell, cell] == pytest.approx(n * p * (1 - p), rel=1e-9)
+    assert told.covariance[cell, cell] == pytest.approx(1 / (n * p * (1 - p)), rel=1e-9)
 
 
 def test_an_estimate_on_the_boundary_has_no_interval_and_leaves_the_others_theirs(binary, frequencies) -> None:
@@ -147,11 +160,22 @@ def test_an_estimate_on_the_boundary_has_no_interval_and_leaves_the_others_their
     assert np.isfinite(accuracy[:4]).all()
 
 
-def test_a_flat_likelihood_is_refused_with_the_parameter_named() -> None:
-    codes = np.array(list(itertools.product([0, 1], repeat=2)))
-    found = fit(codes, [40, 10, 10, 40], n_classes=2, options=LatentOptions(confusion_prior=0.1))
+@pytest.mark.parametrize("kind", ["outer", "observed"])
+def test_a_flat_likelihood_is_refused_with_the_parameter_named(kind, frequencies) -> None:
+    # The third judge is a coin: two judges are left, and infinitely many models explain two judges.
+    model = LatentModel([0.6, 0.4], [[[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]])
+    codes, counts = frequencies(model, 1000)
+    found = fit(codes, counts, n_classes=2, options=LatentOptions(tolerance=1e-12))
     with pytest.raises(NotIdentifiable, match="singular, most of all for"):
-        information(found)
+        information(found, kind=kind)
+
+
+def test_a_prior_informs_like_pseudo_votes() -> None:
+    codes, truth = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 1], [0, 1, 1]]), [0, 0, 1, 1]
+    found = fit(codes, [6, 2, 4, 3], n_classes=2, truth=truth, options=LatentOptions(confusion_prior=1.0))
+    info = information(found)
+    cell = np.flatnonzero((info.position[:, 0] == 0) & np.isin(info.position[:, 1], [1, 2]))[0]
+    assert info.information[cell, cell] == pytest.approx((8 + 2) * 0.7 * 0.3)
 
 
 def test_when_everything_is_known_there_is_nothing_to_be_unsure_of(binary, frequencies) -> None:

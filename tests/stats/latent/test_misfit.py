@@ -60,6 +60,7 @@ def test_pairs_with_few_common_items_are_left_out() -> None:
     found = fit(codes, np.ones(300), n_classes=2)
     result = misfit(found, rng=1)
     assert result.n_pairs == 6
+    assert result.n_unconverged == 0
     assert np.isnan(result.z[4]).all()
     with pytest.raises(NotIdentifiable, match="no pair"):
         misfit(found, min_common=1000, rng=1)

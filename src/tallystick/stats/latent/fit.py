@@ -105,8 +105,8 @@ def fit(
 ) -> LatentFit:
     """Fit class balance and confusion matrices to weighted vote patterns, with no labels or some.
 
-    Maximises the likelihood of (L1), docs/theory/latent.md, by EM [DS79]_ from the majority vote and, if asked, from
-    random starts.
+    Maximises the likelihood of (L1), docs/theory/latent.md, by EM from the majority vote and, if asked, from random
+    starts.
 
     Parameters
     ----------
@@ -129,7 +129,8 @@ def fit(
     ------
     NotIdentifiable
         Fewer than three judges with two different votes, and neither truth, a known confusion matrix nor a prior to
-        stand in: infinitely many models fit such votes equally well.
+        stand in: infinitely many models fit such votes equally well. Or votes that the known confusion matrices
+        call impossible.
     ConvergenceError
         The tolerance was not reached in ``max_iterations`` (unless ``strict`` is False).
 
@@ -137,10 +138,6 @@ def fit(
     -----
     A judge that always gives the same vote is fitted so and moves nothing. A class that no item takes up ends with
     balance near 0 and ``n_effective`` near 0: its confusion rows mean nothing.
-
-    References
-    ----------
-    .. [DS79] Dawid and Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm.
 
     Examples
     --------
@@ -184,6 +181,7 @@ def fit_votes(votes: Votes, n_classes: int, options: LatentOptions, rng: Rng) ->
             f"EM did not reach tolerance {options.tolerance:g} in {best.iterations} steps: raise max_iterations, "
             "loosen tolerance, add a confusion_prior, or pass strict=False and read converged"
         )
+    _refuse_contradictions(problem, best)
     responsibility = best.expectation.responsibility
     return LatentFit(
         model=unpack(best.table, votes.n_votes),
@@ -211,6 +209,21 @@ def _refuse_the_unidentified(votes: Votes, options: LatentOptions) -> None:
         raise NotIdentifiable(
             f"only {varied} judges gave two different votes and three are needed: add a judge, some truth, a known "
             "confusion matrix or a confusion_prior"
+        )
+
+
+def _refuse_contradictions(problem: Problem, run: Run) -> None:
+    """Refuse votes that known confusion matrices call impossible: EM's stand-in for log 0 would hide them."""
+    if not (problem.fixed == 0).any():
+        return
+    barriers = problem.one_hot.score((run.table[:, 1:] == 0).astype(np.float64))
+    if problem.barred is not None:
+        barriers -= problem.barred
+    impossible = (barriers > 0).all(axis=0) & (problem.weights > 0)
+    if impossible.any():
+        raise NotIdentifiable(
+            f"pattern {int(impossible.argmax())} has probability 0 under the known confusion matrices: correct them, or "
+            "give their zeros a small probability"
         )
 
 

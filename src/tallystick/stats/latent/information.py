@@ -7,14 +7,21 @@ Each row of probabilities (the balance; judge j's votes given class y) is writte
     s_{i,y} = r_{iy} - \pi_y, \qquad
     s_{i,jyv} = r_{iy}\,(1[x_{ij} = v] - C_{jyv})\,1[x_{ij} \ne -1]   \tag{L4}
 
-and the information is :math:`I = \sum_i w_i s_i s_i'`. For three binary judges, where the fit is saturated, its inverse
-equals the delta method on the multinomial frequencies.
+With the score :math:`s_i^y` that pattern i would have if its class were known to be y, the observed information is
+
+.. math::
+    I = J + \sum_i w_i s_i s_i' - \sum_i w_i \sum_y r_{iy} s_i^y s_i^{y\prime}   \tag{L5}
+
+where J, block by block :math:`n\,(\mathrm{diag}\,p - p p')`, is what complete data would tell. The middle term alone is
+the *outer* form. For three binary judges, where the fit is saturated, both have the inverse that the delta method
+gives on the multinomial frequencies; with nearly as many parameters as items the outer form is far too wide.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -130,10 +137,19 @@ class LatentInformation:
         return out
 
 
-def information(fit: LatentFit) -> LatentInformation:
+def information(fit: LatentFit, *, kind: Literal["observed", "outer"] = "observed") -> LatentInformation:
     """Return scores, information and intervals of a fit, under conditional independence.
 
-    The outer product of scores (L4), docs/theory/latent.md, from the votes alone: a prior adds nothing to it.
+    A prior counts as the pseudo-votes that it is: minus the second derivatives of its log density are added.
+
+    Parameters
+    ----------
+    fit
+        A converged fit.
+    kind
+        ``observed``, minus the second derivatives of the log likelihood (L5), or ``outer``, the sum of outer products
+        of scores. They agree for few judges; for 39 judges on 108 items the outer form is 2.6 times as wide and often
+        singular, while the observed one covers as promised (docs/coverage/latent.md).
 
     Raises
     ------
@@ -151,13 +167,17 @@ def information(fit: LatentFit) -> LatentInformation:
     True
     """
     model = fit.model
-    position, unsupported = _coordinates(fit)
+    problem = Problem.of(fit.votes, model.n_classes, fit.options)
+    position, unsupported = _coordinates(fit, np.isfinite(problem.fixed))
     if not position.size:
         raise NotIdentifiable("every parameter is known or on the boundary: there is nothing to be unsure of")
     scores = _scores(fit.posterior, fit.votes.codes, position, model)
     scores[fit.votes.weights == 0] = 0.0
     matrix = scores.T @ (fit.votes.weights[:, None] * scores)
-    scale = np.sqrt(matrix.diagonal())
+    matrix += _complete(problem.prior, position, model)
+    if kind == "observed":
+        matrix += _complete(problem.counts(fit.posterior.T), position, model) - _spread_of_scores(fit, position)
+    scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
     flat = int(scale.argmin())
     if scale[flat] > 0:
         values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
@@ -173,15 +193,35 @@ def information(fit: LatentFit) -> LatentInformation:
     )
 
 
+def _complete(counts: FloatArray, position: IntArray, model: LatentModel) -> FloatArray:
+    r"""Return the information of complete data with these *counts* (classes x columns): n (diag p - p p') a row."""
+    y, m = position.T
+    part = _parts(model)
+    p = pack(model)[y, m]
+    rows = np.add.reduceat(counts, np.flatnonzero(np.diff(part, prepend=-1)), axis=1)  # classes x parts
+    rows[:, 0] = counts[:, 0].sum()
+    same_row = (part[m][:, None] == part[m]) & ((y[:, None] == y) | (m == 0))
+    return np.asarray(np.where(same_row, rows[y, part[m]][:, None] * (np.diag(p) - np.outer(p, p)), 0.0))
+
+
+def _spread_of_scores(fit: LatentFit, position: IntArray) -> FloatArray:
+    """Return the last sum of (L5)."""
+    codes, n_classes = fit.votes.codes, fit.model.n_classes
+    out = np.zeros((position.shape[0], position.shape[0]))
+    for y in range(n_classes):
+        scores = _scores(np.eye(n_classes)[[y] * codes.shape[0]], codes, position, fit.model)
+        out += scores.T @ ((fit.votes.weights * fit.posterior[:, y])[:, None] * scores)
+    return out
+
+
 def _parts(model: LatentModel) -> IntArray:
     """Return, by column of a packed table, 0 for the balance and 1 + j for judge j."""
     return np.concatenate(([0], 1 + np.repeat(np.arange(model.n_judges), model.n_votes)))
 
 
-def _coordinates(fit: LatentFit) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+def _coordinates(fit: LatentFit, known: npt.NDArray[np.bool_]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """Return the free coordinates and the mask of unsupported probabilities."""
     model, table = fit.model, pack(fit.model)
-    known = np.isfinite(Problem.of(fit.votes, model.n_classes, fit.options).fixed)
     part = _parts(model)
     exposed = np.column_stack((np.ones(model.n_classes), fit.n_effective.T[:, part[1:] - 1]))
     inside = (table > _BOUNDARY) & (table < 1 - _BOUNDARY) & (exposed > _BOUNDARY)

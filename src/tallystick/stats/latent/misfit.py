@@ -30,12 +30,15 @@ class Misfit:
         Judges x judges; NaN where a pair shares too few items.
     n_pairs
         Pairs that count.
+    n_unconverged
+        Refits that stopped at ``max_iterations``; they are kept, and should be none.
     """
 
     rms: float
     null: FloatArray
     z: FloatArray
     n_pairs: int
+    n_unconverged: int
 
     @property
     def ratio(self) -> float:
@@ -90,8 +93,9 @@ def misfit(fit: LatentFit, *, n_refits: int = 19, min_common: int = 10, rng: Rng
             "the model has as many parameters as the votes have free frequencies and fits anything: add a judge"
         )
     z = agreement_z(fit, min_common=min_common)
-    null = np.array([_rms(agreement_z(one, min_common=min_common)) for one in refits(fit, n_refits, rng)])
-    return Misfit(_rms(z), null, z, int(np.isfinite(z).sum()) // 2)
+    again = refits(fit, n_refits, rng)
+    null = np.array([_rms(agreement_z(one, min_common=min_common)) for one in again])
+    return Misfit(_rms(z), null, z, int(np.isfinite(z).sum()) // 2, sum(not one.converged for one in again))
 
 
 def agreement_z(fit: LatentFit, *, min_common: int = 10) -> FloatArray:
@@ -110,12 +114,13 @@ def agreement_z(fit: LatentFit, *, min_common: int = 10) -> FloatArray:
 
 
 def degrees_of_freedom(fit: LatentFit) -> float:
-    """Return free frequencies, summed over the sets of judges that vote together, less free parameters."""
+    """Return free frequencies, summed over the sets of judges seen together, less free parameters."""
     votes, options = fit.votes, fit.options
-    together = np.unique(votes.codes[votes.weights > 0] >= 0, axis=0)
-    cells = np.where(together, votes.n_votes.astype(np.float64), 1.0).prod(axis=1)
-    free = [int(v) - 1 for j, v in enumerate(votes.n_votes) if j not in options.confusion]
     n_classes = fit.model.n_classes
+    seen = np.column_stack((votes.codes, votes.truth))[votes.weights > 0] >= 0  # a known truth is one more vote
+    sizes = np.append(votes.n_votes, n_classes).astype(np.float64)
+    cells = np.where(np.unique(seen, axis=0), sizes, 1.0).prod(axis=1)
+    free = [int(v) - 1 for j, v in enumerate(votes.n_votes) if j not in options.confusion]
     return float((cells - 1).sum()) - n_classes * sum(free) - (n_classes - 1) * (options.balance is None)
 
 

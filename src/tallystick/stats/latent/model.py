@@ -1,4 +1,4 @@
-r"""The latent-class model of Dawid and Skene: a class balance and one confusion matrix a judge.
+r"""The latent-class model (Dawid-Skene): a class balance and one confusion matrix a judge.
 
 An item has a class :math:`y` with probability :math:`\pi_y`; given the class the judges vote independently,
 

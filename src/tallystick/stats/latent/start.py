@@ -25,7 +25,7 @@ def majority_share(votes: Votes, n_classes: int) -> FloatArray | None:
 
 
 def majority_start(problem: Problem, share: FloatArray) -> FloatArray:
-    """Return the M step of the vote shares, with known classes in place: the start of Dawid and Skene (1979)."""
+    """Return the M step of the vote shares, with known classes in place."""
     if problem.barred is None:
         return problem.maximise(share)
     allowed = np.isfinite(problem.barred)

@@ -5,10 +5,11 @@ of three, and :math:`\delta_j` the sum of judge j's two accuracies less 1. Under
 
 .. math::
     D_{jk} = \pi_0 \pi_1 \delta_j \delta_k, \qquad T = \pi_0 \pi_1 (\pi_0 - \pi_1) \delta_1 \delta_2 \delta_3, \qquad
-    S^2 = 4 D_{12} D_{13} D_{23} + T^2   \tag{L5}
+    S^2 = 4 D_{12} D_{13} D_{23} + T^2   \tag{L6}
 
-so that :math:`\pi_0 = (1 + T/S)/2` and :math:`\delta_j = S / D_{kl}` on the branch of better-than-chance judges. This
-never divides by T, unlike [CE23]_, Table 1, whose sign is corrected here as well (docs/theory/latent.md#l5).
+so that :math:`\pi_0 = (1 + T/S)/2` and :math:`\delta_j = S / D_{kl}` on the branch of better-than-chance judges:
+Corrada-Emmanuel, *Streaming algorithms for evaluating noisy judges on unlabeled data*, Theorem 2 and Table 1, whose
+sign is corrected (docs/theory/latent.md#l6). Nothing is divided by T, so balanced classes are no special case.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Trios:
 
 
 def solve_trios(codes: npt.ArrayLike, counts: npt.ArrayLike) -> Trios:
-    """Solve every trio of binary judges (L5); pairs and trios use the items on which all of them vote.
+    """Solve every trio of binary judges (L6); pairs and trios use the items on which all of them vote.
 
     Missing votes must be missing at random.
 

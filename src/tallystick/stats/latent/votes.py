@@ -24,7 +24,9 @@ __all__ = ["FloatArray", "IntArray", "OneHot", "Votes", "as_votes"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
-_SPARSE_BELOW = 0.05  # share of ones under which scipy.sparse overtakes BLAS (at .03, 800 x 328, it is 1.8 times faster)
+_SPARSE_BELOW = (
+    0.05  # share of ones under which scipy.sparse overtakes BLAS (at .03, 800 x 328, it is 1.8 times faster)
+)
 _DENSE_CELLS = 50_000_000  # a dense matrix above 400 MB is never built
 
 
