@@ -170,6 +170,12 @@ def test_a_flat_likelihood_is_refused_with_the_parameter_named(kind, frequencies
         information(found, kind=kind)
 
 
+def test_an_interval_of_almost_nothing_is_almost_everything(noisy) -> None:
+    info = information(noisy)
+    low, high = info.interval(np.array([0.3]), np.full((1, info.position.shape[0]), 1e6))
+    assert (low[0], high[0]) == (0, 1)
+
+
 def test_a_prior_informs_like_pseudo_votes() -> None:
     codes, truth = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 1], [0, 1, 1]]), [0, 0, 1, 1]
     found = fit(codes, [6, 2, 4, 3], n_classes=2, truth=truth, options=LatentOptions(confusion_prior=1.0))

@@ -14,8 +14,10 @@ with pseudo-counts :math:`b, a`. It never lowers the objective, log likelihood p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.stats.latent.model import TINY, LatentModel, class_scores, pack
@@ -55,6 +57,11 @@ class Problem:
             votes.one_hot, votes.weights, barred, _prior(votes, n_classes, options), _fixed(votes, n_classes, options)
         )
 
+    @cached_property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Which parameters are not estimated."""
+        return np.isfinite(self.fixed)
+
     def expect(self, table: FloatArray) -> Expectation:
         """Return the E step at *table*."""
         scores = class_scores(table, self.one_hot)
@@ -89,9 +96,8 @@ class Problem:
         else:
             size = self.one_hot.total(np.ones_like(total))
             out[:, 1:] = np.where(total > 0, table[:, 1:] / np.where(total > 0, total, 1.0), 1.0 / size)
-        known = np.isfinite(self.fixed)
-        if known.any():
-            out[known] = self.fixed[known]
+        if self.known.any():
+            out[self.known] = self.fixed[self.known]
         return out
 
 

@@ -222,8 +222,8 @@ def _refuse_contradictions(problem: Problem, run: Run) -> None:
     impossible = (barriers > 0).all(axis=0) & (problem.weights > 0)
     if impossible.any():
         raise NotIdentifiable(
-            f"pattern {int(impossible.argmax())} has probability 0 under the known confusion matrices: correct them, or "
-            "give their zeros a small probability"
+            f"pattern {int(impossible.argmax())} has probability 0 under the known confusion matrices: correct them, "
+            "or give their zeros a small probability"
         )
 
 

@@ -105,12 +105,13 @@ class LatentInformation:
         """
         if not 0 < level < 1:
             raise InputError(f"level must be in (0, 1), got {level!r}")
+        from scipy.special import expit, logit
+
         error = np.sqrt(((gradient @ self.covariance) * gradient).sum(axis=1))
         inside = (estimate > 0) & (estimate < 1) & (error > 0)
         p = np.where(inside, estimate, 0.5)
         half = NormalDist().inv_cdf((1 + level) / 2) * error / (p * (1 - p))
-        odds = p / (1 - p)
-        low, high = (np.where(inside, 1 / (1 + np.exp(sign * half) / odds), np.nan) for sign in (1, -1))
+        low, high = (np.where(inside, expit(logit(p) + sign * half), np.nan) for sign in (-1, 1))
         return low, high
 
     def posterior_gradient(self, codes: npt.ArrayLike, direction: FloatArray) -> FloatArray:
@@ -168,7 +169,7 @@ def information(fit: LatentFit, *, kind: Literal["observed", "outer"] = "observe
     """
     model = fit.model
     problem = Problem.of(fit.votes, model.n_classes, fit.options)
-    position, unsupported = _coordinates(fit, np.isfinite(problem.fixed))
+    position, unsupported = _coordinates(fit, problem.known)
     if not position.size:
         raise NotIdentifiable("every parameter is known or on the boundary: there is nothing to be unsure of")
     scores = _scores(fit.posterior, fit.votes.codes, position, model)
