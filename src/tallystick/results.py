@@ -263,26 +263,25 @@ class Result:
         """Return the main table as an Arrow table (``.to_pandas()`` and ``polars.from_arrow`` take it from there)."""
         import pyarrow as pa
 
-        unknown: dict[str, str] = {}
-        return pa.Table.from_pylist([_flat(row, unknown) for row in self.rows()])
+        return pa.Table.from_pylist(_flat(self.rows()))
 
     def summary(self) -> str:
         """Return plain text to paste: the verdict, the table, what it rests on."""
         parts = [self.verdict]
         if self.needed is not None:
             parts.append(f"To settle it: {self.needed}.")
-        rows = [_flat(row, {}) for row in self.rows()]
-        if rows and rows != [_flat(row, {}) for row in Result.rows(self)]:
+        rows = _flat(self.rows())
+        if rows and rows != _flat(Result.rows(self)):
             parts.append(_text_table(rows))
         parts += [f"Rests on: {text}" for text in self.assumptions]
         parts += [f"Warning: {text}" for text in self.warnings]
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        rows = [_flat(row, {}) for row in self.rows()]
-        names = list(dict.fromkeys(name for row in rows for name in row))
+        rows = _flat(self.rows())
+        names = list(rows[0]) if rows else []
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        cells = ("".join(f"<td>{html.escape(_cell(row.get(name)))}</td>" for name in names) for row in rows)
+        cells = ("".join(f"<td>{html.escape(_cell(row[name]))}</td>" for name in names) for row in rows)
         body = "".join(f"<tr>{row}</tr>" for row in cells)
         notes = "".join(f"<li>{html.escape(text)}</li>" for text in (*self.assumptions, *self.warnings))
         return (
@@ -334,16 +333,22 @@ def _fields(items: Mapping[str, Any], path: str, unknown: dict[str, str]) -> dic
     return out
 
 
-def _flat(row: Mapping[str, Any], unknown: dict[str, str]) -> dict[str, Json]:
-    """One table row of plain cells: an interval becomes two columns, anything nested becomes JSON text."""
-    out: dict[str, Json] = {}
-    for name, item in row.items():
-        if isinstance(item, Interval):
-            out[f"{name}_low"], out[f"{name}_high"] = (_clean(end, name, unknown) for end in item)
-        else:
-            value = _clean(item, name, unknown)
-            out[name] = to_json(value) if isinstance(value, dict | list) else value
-    return out
+def _flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
+    """Rows of plain cells, all with the same names: an interval is two columns, what is nested is JSON text."""
+    intervals = {name for row in rows for name, item in row.items() if isinstance(item, Interval)}
+    out: list[dict[str, Json]] = []
+    for row in rows:
+        cells: dict[str, Json] = {}
+        for name, item in row.items():
+            if name in intervals:
+                low, high = item if isinstance(item, Interval) else (None, None)
+                cells[f"{name}_low"], cells[f"{name}_high"] = _clean(low, name, {}), _clean(high, name, {})
+            else:
+                value = _clean(item, name, {})
+                cells[name] = to_json(value) if isinstance(value, dict | list) else value
+        out.append(cells)
+    names = dict.fromkeys(name for row in out for name in row)
+    return [{name: row.get(name) for name in names} for row in out]
 
 
 def _cell(value: Json) -> str:
@@ -355,8 +360,8 @@ def _cell(value: Json) -> str:
 
 
 def _text_table(rows: Sequence[Mapping[str, Json]]) -> str:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [names, *([_cell(row.get(name)) for name in names] for row in rows)]
+    names = list(rows[0])
+    lines = [names, *([_cell(row[name]) for name in names] for row in rows)]
     widths = [max(len(line[j]) for line in lines) for j in range(len(names))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines

@@ -1,0 +1,232 @@
+r"""Many small networks as one: every weight carries a leading axis of models.
+
+Models trained side by side on a *shared* mini-batch, each with its own weights on the examples, turn thousands of small
+kernels into a few large ones. The first convolution of all models is one matrix product with the shared image patches;
+all else are batched matrix products (grouped convolutions spend more time on layout and pooling than on arithmetic).
+Nothing is shared between models but the batch: the gradient of the summed loss falls apart by model, and so do the
+elementwise steps of Adam. Each network is a pure function of its tensors, compiled once for all rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import pairwise
+from typing import Protocol, TypeAlias
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+__all__ = ["Forward", "StackedBiLSTM", "StackedCNN", "StackedModel"]
+
+
+Forward: TypeAlias = partial[Tensor]
+"""A network's pure function with its constants bound; it takes (parameters, batch, training)."""
+
+
+class StackedModel(Protocol):
+    """What a rollout needs of a stack of models."""
+
+    models: int
+
+    def parameters(self) -> list[Tensor]:
+        """Return the trainable tensors, each with a leading axis of models."""
+        ...
+
+    def forward(self) -> Forward:
+        """Return the pure function of (parameters, batch, training) that gives models x examples x classes."""
+        ...
+
+
+class _Weights:
+    """Draws initial weights, apart for every model, and puts them on the device."""
+
+    def __init__(self, models: int, rng: torch.Generator, device: str) -> None:
+        self.models, self.rng, self.device = models, rng, device
+
+    def glorot(self, *shape: int, fan_in: int, fan_out: int) -> Tensor:
+        """Uniform in ± sqrt(6/(fan_in + fan_out))."""
+        bound = math.sqrt(6.0 / (fan_in + fan_out))
+        return self.ready((2 * torch.rand(self.models, *shape, generator=self.rng) - 1) * bound)
+
+    def zeros(self, *shape: int) -> Tensor:
+        return self.ready(torch.zeros(self.models, *shape))
+
+    def ready(self, values: Tensor) -> Tensor:
+        return values.to(self.device).requires_grad_()
+
+
+class StackedCNN:
+    """The image model of [SAH23]_ section B.1, *models* times: two convolutions, max-pooling, dropout, a dense layer.
+
+    With ``valid`` padding on 3 x 32 x 32 images and 32 and 64 filters a model has 42,442 parameters (paper: 40k).
+
+    Parameters
+    ----------
+    models
+        How many networks to train side by side.
+    classes
+        Number of labels.
+    dropout
+        Share of features dropped before the dense layer, drawn apart for every model. The paper gives no rate.
+    rng
+        Where the initial weights come from.
+    device
+        ``cpu`` or ``cuda``.
+
+    Examples
+    --------
+    >>> stack = StackedCNN(2, rng=torch.Generator().manual_seed(0))
+    >>> sum(p.numel() for p in stack.parameters()) // 2
+    42442
+    >>> stack.forward()(stack.parameters(), torch.zeros(5, 3, 32, 32), False).shape
+    torch.Size([2, 5, 10])
+    """
+
+    def __init__(
+        self, models: int, *, classes: int = 10, dropout: float = 0.5, rng: torch.Generator, device: str = "cpu"
+    ) -> None:
+        draw = _Weights(models, rng, device)
+        self.models, self.dropout = models, dropout
+        self.first = draw.glorot(32, 3, 3, 3, fan_in=27, fan_out=288)
+        self.first_bias = draw.zeros(32)
+        self.second = draw.glorot(64, 32, 3, 3, fan_in=288, fan_out=576)
+        self.second_bias = draw.zeros(64)
+        self.dense = draw.glorot(64 * 6 * 6, classes, fan_in=64 * 6 * 6, fan_out=classes)
+        self.dense_bias = draw.zeros(1, classes)
+
+    def parameters(self) -> list[Tensor]:
+        """Return the six trainable tensors."""
+        return [self.first, self.first_bias, self.second, self.second_bias, self.dense, self.dense_bias]
+
+    def forward(self) -> Forward:
+        """Return the network as a pure function; it computes in the type of the images."""
+        return partial(_cnn, self.dropout)
+
+
+def _cnn(dropout: float, parameters: list[Tensor], images: Tensor, training: bool) -> Tensor:
+    kind, n = images.dtype, len(images)
+    first, first_bias, second, second_bias, dense, dense_bias = (tensor.to(kind) for tensor in parameters)
+    models = len(first)
+    patches = functional.unfold(images, 3).transpose(1, 2).reshape(-1, 27)  # (n 30 30) x 27, the same for all models
+    x = patches @ first.flatten(0, 1).flatten(1).T  # (n 30 30) x (models 32)
+    x = torch.relu(_pool(x.view(n, 30, 30, -1)) + first_bias.flatten())
+    x = x.view(n, 15, 15, models, 32).permute(3, 0, 1, 2, 4)
+    windows = torch.cat([x[:, :, i : i + 13, j : j + 13] for i in range(3) for j in range(3)], -1)
+    x = torch.bmm(windows.reshape(models, n * 169, 288), second.permute(0, 3, 4, 2, 1).reshape(models, 288, 64))
+    x = _pool(x.view(models * n, 13, 13, 64)[:, :12, :12]).view(models, n, 36, 64)  # the odd last row falls away
+    x = torch.relu(x + second_bias.view(models, 1, 1, 64)).flatten(2)
+    return torch.baddbmm(dense_bias, functional.dropout(x, dropout, training), dense).float()
+
+
+def _pool(x: Tensor) -> Tensor:
+    """Max-pooling by two, before bias and ReLU: they commute, and this order does them on a quarter of the numbers."""
+    n, rows, columns, channels = x.shape
+    return x.reshape(n, rows // 2, 2, columns // 2, 2, channels).amax((2, 4))
+
+
+class StackedBiLSTM:
+    """The sentence-pair model of [SAH23]_ section B.1, *models* times: a BiLSTM a sentence, three dense layers, labels.
+
+    With 100-dimensional word vectors and 32 units a direction a model has 118,019 trainable parameters (paper: 120k).
+    Word vectors are fixed. The four recurrences of a model (two sentences, two directions) run as one batched product.
+
+    Parameters
+    ----------
+    models
+        How many networks to train side by side.
+    vectors
+        Fixed word vectors, words x dimensions, on the device; word 0 is padding.
+    units
+        Units of one direction of one recurrence.
+    classes
+        Number of labels.
+    rng
+        Where the initial weights come from.
+    device
+        ``cpu`` or ``cuda``.
+
+    Examples
+    --------
+    >>> stack = StackedBiLSTM(2, torch.zeros(7, 100), rng=torch.Generator().manual_seed(0))
+    >>> sum(p.numel() for p in stack.parameters()) // 2
+    118019
+    >>> stack.forward()(stack.parameters(), torch.ones(5, 2, 9, dtype=torch.long), False).shape
+    torch.Size([2, 5, 3])
+    """
+
+    def __init__(
+        self,
+        models: int,
+        vectors: Tensor,
+        *,
+        units: int = 32,
+        classes: int = 3,
+        rng: torch.Generator,
+        device: str = "cpu",
+    ) -> None:
+        self.models, self.units, self.vectors = models, units, vectors
+        dimensions, gates = vectors.shape[1], 4 * units
+        recurrences = _Weights(4 * models, rng, device)
+        self.inward = recurrences.glorot(dimensions, gates, fan_in=dimensions, fan_out=gates)
+        self.across = recurrences.glorot(units, gates, fan_in=units, fan_out=gates)
+        bias = torch.zeros(4 * models, 1, gates)
+        bias[:, :, units : 2 * units] = 1.0  # the forget gate starts open
+        self.bias = recurrences.ready(bias)
+        draw = _Weights(models, rng, device)
+        widths = (4 * units, 128, 128, 128, classes)
+        self.dense = [(draw.glorot(a, b, fan_in=a, fan_out=b), draw.zeros(1, b)) for a, b in pairwise(widths)]
+
+    def parameters(self) -> list[Tensor]:
+        """Return the trainable tensors: three of the recurrences, two a dense layer."""
+        return [self.inward, self.across, self.bias, *(tensor for layer in self.dense for tensor in layer)]
+
+    def forward(self) -> Forward:
+        """Return the network as a pure function of word numbers, pairs x 2 x length."""
+        return partial(_bilstm, self.vectors)
+
+
+def _bilstm(vectors: Tensor, parameters: list[Tensor], words: Tensor, training: bool) -> Tensor:
+    del training  # no dropout in this network
+    inward, across, bias, *dense = parameters
+    flipped = _reverse_words(words)
+    streams = torch.stack([words[:, 0], flipped[:, 0], words[:, 1], flipped[:, 1]])  # 4 x pairs x length
+    x = _last_states(functional.embedding(streams, vectors), (streams != 0).float(), inward, across, bias)
+    x = x.view(4, len(across) // 4, len(words), -1).permute(1, 2, 0, 3).flatten(2)
+    for depth, (weight, offset) in enumerate(zip(dense[::2], dense[1::2], strict=True)):
+        x = torch.baddbmm(offset, x if depth == 0 else torch.relu(x), weight)
+    return x
+
+
+def _last_states(embedded: Tensor, present: Tensor, inward: Tensor, across: Tensor, bias: Tensor) -> Tensor:
+    """Return the last state of every recurrence, (4 models) x pairs x units, stream by stream."""
+    streams, n, length, dimensions = embedded.shape
+    stacks, units, _ = across.shape
+    models = stacks // streams
+    flat = embedded.reshape(streams, 1, n * length, dimensions).expand(-1, models, -1, -1).flatten(0, 1)
+    driven = torch.baddbmm(bias, flat, inward).view(stacks, n, length, -1)
+    here = present.unsqueeze(1).expand(-1, models, -1, -1).flatten(0, 1).unsqueeze(-1)
+    h = driven.new_zeros(stacks, n, units)
+    c = torch.zeros_like(h)
+    for step in range(length):
+        gates = torch.baddbmm(driven[:, :, step], h, across)
+        enter, forget, cell, leave = gates.chunk(4, dim=-1)
+        new_c = torch.sigmoid(forget) * c + torch.sigmoid(enter) * torch.tanh(cell)
+        new_h = torch.sigmoid(leave) * torch.tanh(new_c)
+        c = torch.lerp(c, new_c, here[:, :, step])  # padding leaves the state as it is
+        h = torch.lerp(h, new_h, here[:, :, step])
+    return h
+
+
+def _reverse_words(words: Tensor) -> Tensor:
+    """Reverse every sentence in place of its own words; padding (0) stays behind them.
+
+    >>> _reverse_words(torch.tensor([[[3, 4, 5, 0]]]))
+    tensor([[[5, 4, 3, 0]]])
+    """
+    length = words.shape[-1]
+    sizes = (words != 0).sum(-1, keepdim=True)
+    places = torch.arange(length, device=words.device).expand_as(words)
+    source = torch.where(places < sizes, sizes - 1 - places, places)
+    return words.gather(-1, source)

@@ -1,0 +1,161 @@
+import json
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.errors import InputError
+from tallystick.results import Figure, Interval, Needed, Result, Unknown, to_json
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    accuracy: Any
+    interval: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample(Result):
+    verb: ClassVar[str] = "sample"
+    judges: tuple[Row, ...] = ()
+    table: Any = None
+    raw: Any = field(default=None, metadata={"private": True})
+
+    def rows(self):
+        return [{"name": r.name, "accuracy": r.accuracy, "interval": r.interval} for r in self.judges]
+
+
+INTERVAL = Interval(0.5, 0.75, guarantee="exact")
+
+
+def sample(**more):
+    rows = (Row("gpt", 0.625, INTERVAL), Row("<b>llama</b>", Unknown("it never voted"), Unknown("it never voted")))
+    return Sample(verdict="gpt is right on 62 % of items, at least 50 %.", n_items=40, judges=rows, **more)
+
+
+def test_an_interval_says_what_it_promises():
+    assert INTERVAL.promise == "exact"
+    assert Interval(0, 1, guarantee="under", assumption="independence").promise == "under independence"
+    assert str(INTERVAL) == "[0.500, 0.750] (95 %, exact)"
+    assert 0.5 in INTERVAL
+    assert 0.76 not in INTERVAL
+    assert INTERVAL.width == 0.25
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"low": 2, "high": 1},
+        {"low": float("nan"), "high": 1},
+        {"low": 0, "high": 1, "level": 1},
+        {"low": 0, "high": 1, "guarantee": "sure"},
+        {"low": 0, "high": 1, "guarantee": "under"},
+        {"low": 0, "high": 1, "guarantee": "exact", "assumption": "independence"},
+    ],
+)
+def test_an_interval_that_makes_no_sense_is_refused(bad):
+    with pytest.raises(InputError):
+        Interval(**bad)
+
+
+def test_the_dictionary_of_a_result_is_the_frozen_schema():
+    assert sample(needed=Needed(12, "labels"), decision="undecided", seed=3).to_dict() == {
+        "schema": 1,
+        "verb": "sample",
+        "verdict": "gpt is right on 62 % of items, at least 50 %.",
+        "decision": "undecided",
+        "needed": {"count": 12, "of": "labels"},
+        "n_items": 40,
+        "assumptions": [],
+        "warnings": [],
+        "seed": 3,
+        "judges": [
+            {"name": "gpt", "accuracy": 0.625, "interval": [0.5, 0.75], "interval_guarantee": "exact"},
+            {"name": "<b>llama</b>", "accuracy": None, "interval": None},
+        ],
+        "table": None,
+        "unknown": {"judges[1].accuracy": "it never voted", "judges[1].interval": "it never voted"},
+    }
+
+
+def test_what_is_not_a_number_becomes_null_with_a_reason():
+    out = sample(
+        table={"a": float("nan"), "b": [1.0, float("inf")], "c": np.array([1, 2]), "d": np.float64(2)}
+    ).to_dict()
+    assert out["table"] == {"a": None, "b": [1.0, None], "c": [1, 2], "d": 2.0}
+    assert out["unknown"]["table.a"] == "not a number"
+    assert out["unknown"]["table.b[1]"] == "unbounded"
+    json.loads(to_json(out), parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+    )
+)
+def test_every_nested_value_has_a_strict_json_form(value):
+    text = to_json(sample(table=value).to_dict())
+    assert json.loads(text)["verb"] == "sample"
+
+
+def test_a_value_without_json_form_is_refused_by_path():
+    with pytest.raises(InputError, match=r"table\.x: a object has no JSON form"):
+        sample(table={"x": object()}).to_dict()
+
+
+def test_a_private_field_stays_out_of_the_dictionary():
+    assert "raw" not in sample(raw=object()).to_dict()
+
+
+def test_the_frame_splits_an_interval_into_its_ends():
+    frame = sample().to_frame()
+    assert frame.column_names == ["name", "accuracy", "interval_low", "interval_high"]
+    assert frame["interval_low"].to_pylist() == [0.5, None]
+
+
+def test_the_frame_keeps_columns_that_only_a_later_row_has():
+    rows = (Row("a", Unknown("no votes"), Unknown("no votes")), Row("b", 0.5, INTERVAL))
+    frame = Sample(verdict="v", n_items=1, judges=rows).to_frame()
+    assert frame.to_pylist()[1] == {"name": "b", "accuracy": 0.5, "interval_low": 0.5, "interval_high": 0.75}
+
+
+def test_the_summary_opens_with_the_verdict_and_ends_with_what_it_rests_on():
+    text = sample(
+        assumptions=("items drawn at random",), warnings=("few items",), needed=Needed(None, "labels")
+    ).summary()
+    lines = text.splitlines()
+    assert lines[0].startswith("gpt is right")
+    assert lines[1] == "To settle it: more labels."
+    assert lines[-2:] == ["Rests on: items drawn at random", "Warning: few items"]
+
+
+def test_html_is_escaped():
+    page = sample()._repr_html_()
+    assert "<b>llama" not in page
+    assert "&lt;b&gt;llama" in page
+
+
+@pytest.mark.parametrize("bad", [{"decision": "maybe"}, {"verdict": "  "}])
+def test_a_result_without_verdict_or_with_another_decision_is_refused(bad):
+    with pytest.raises(InputError):
+        Result(**{"verdict": "v", "n_items": 1, **bad})
+
+
+def test_a_figure_names_columns_that_exist_and_have_one_length():
+    Figure("forest", "t", {"a": [1], "b": [2]}, {"x": "a"})
+    with pytest.raises(InputError, match="equal lengths"):
+        Figure("forest", "t", {"a": [1], "b": []}, {})
+    with pytest.raises(InputError, match="role 'x' names column 'c'"):
+        Figure("forest", "t", {"a": [1]}, {"x": "c"})
+    with pytest.raises(InputError, match="kind must be"):
+        Figure("pie", "t", {}, {})
+
+
+def test_an_unknown_needs_a_reason():
+    with pytest.raises(InputError):
+        Unknown(" ")
