@@ -61,7 +61,7 @@ def sensitivity(votes: Tally, *, judges: Sequence[str] | None = None, truth: str
     >>> poor = Point(prevalence="1/2", accuracy={"x": ("9/10", "9/10"), "y": ("9/10", "9/10"), "z": ("3/5", "1/2")})
     >>> at = [sensitivity(simulate(point).tally, truth="truth").condition[0] for point in (good, poor)]
     >>> [round(float(condition), 1) for condition in at]
-    [1.1, 25.0]
+    [1.3, 10.0]
     """
     ballots = Ballots.of(votes, judges=judges, truth=truth).blind
     trios = solve(ballots)
