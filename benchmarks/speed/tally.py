@@ -79,7 +79,7 @@ def in_memory(k: int, size: int, goal: float) -> list[dict[str, Any]]:
         lambda: pack_and_bincount(columns, size),
         lambda: byte_pack_and_bincount(columns, size),
         stream,
-        clock=time.thread_time,  # one thread: its own time, so that other work on the machine does not favour short calls
+        clock=time.thread_time,  # its own time: other work on the machine would favour short calls
     )
     what = f"in memory, {k} columns of {size} labels"
     return [

@@ -164,6 +164,7 @@ class _Compiled:
         from tallystick.tally import kernel
 
         self._kernel = kernel
+        self._intersect = kernel.add_intersections
         self._lows, self._sizes = lows, sizes
         self._low_bytes = [np.uint8(low & 0xFF) for low in lows]
         self._binary = len(sizes) <= 3 and set(lows) == {0} and set(sizes) == {2}
@@ -188,8 +189,10 @@ class _Compiled:
     def count_bytes(self, columns: Sequence[NDArray[Any]], n: int) -> bool:
         """Count *n* rows of contiguous one-byte columns; False, and nothing done, if a value is outside the layout."""
         if self._binary:
-            zeros = [column[:n] for column in self._zeros]
-            return bool(self._kernel.add_intersections(*zeros, *columns, self._table))
+            if self._zeros:
+                columns = [*(column[:n] for column in self._zeros), *columns]
+            done: bool = self._intersect(*columns, self._table)
+            return done
         cells = self._cells[:n]
         cells.fill(0)
         for column, low, size in zip(columns, self._low_bytes, self._sizes, strict=True):

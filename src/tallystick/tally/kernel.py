@@ -24,7 +24,7 @@ __all__ = ["add_column", "add_intersections", "histogram"]
 _ONES = np.uint64(0x0101010101010101)
 _LOW = np.uint64(0x00FF00FF00FF00FF)
 _FOLD = np.uint64(0x0001000100010001)
-_RUN = 255  # so many 0/1 bytes add up without a carry into the next byte
+_RUN = 240  # at most 255, so that 0/1 bytes add up without a carry; a multiple of 16, so that no scalar rest is left
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:

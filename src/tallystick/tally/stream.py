@@ -19,6 +19,9 @@ from tallystick.tally.recipe import Recipe
 __all__ = ["Stream"]
 
 
+_CONTIGUOUS = (1,)  # the strides of bytes that lie side by side
+
+
 class Stream:
     """An open counter for batches that are dictionaries of integer (or all boolean) arrays."""
 
@@ -70,7 +73,7 @@ class Stream:
                 shape = column.shape
             if column.shape != shape or len(shape) != 1:
                 return 0
-            plain = plain and column.flags.c_contiguous
+            plain = plain and column.strides == _CONTIGUOUS
             columns.append(column)
         n = len(columns[0])
         if self._boolean:
