@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Interval, Needed, Unknown
+from tallystick.results import Decision, Interval, Needed, Unknown
 from tallystick.sampling import FAILED, Strata
 from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, point, unseen_bounds
 from tallystick.shift.counts import Counts, collapse, count
@@ -21,6 +22,8 @@ from tallystick.shift.stopping import frobenius_bound
 __all__ = ["Answers", "assess"]
 
 IntArray = NDArray[np.intp]
+FloatArray = NDArray[np.float64]
+Ends = tuple[FloatArray, FloatArray]
 TOP = 10
 """Cells that are named."""
 SMALL = 0.01
@@ -122,7 +125,6 @@ def assess(
     def interval(a: float, b: float) -> Interval:
         return Interval(a, b, level=level, guarantee="approximate", method=method)
 
-    diagonal = np.arange(L)
     accuracy = _change(accuracy_bounds(counts, alpha=alpha, by_item=by_item, blind=blind), shift.trace(), level)
     flips = Change(estimate=Unknown("the old answers by item are not known"), interval=None)
     if items.old is not None:
@@ -139,7 +141,6 @@ def assess(
             if mass
             else Change(estimate=Unknown(f"no item is truly {label}"), interval=None)
         )
-    del diagonal
     calls = len(answers.asked)
     warnings = _warnings(items, answers, strata, used)
     decision, needed, verdict = _decide(accuracy, flips, calls, len(items))
@@ -157,7 +158,8 @@ def assess(
         labels=items.labels,
         shift=tuple(tuple(map(float, row)) for row in shift),
         interval=tuple(
-            tuple(interval(a, b) for a, b in zip(lows, highs, strict=True)) for lows, highs in zip(low, high, strict=True)
+            tuple(interval(a, b) for a, b in zip(lows, highs, strict=True))
+            for lows, highs in zip(low, high, strict=True)
         ),
         accuracy_change=accuracy,
         flip_rate=flips,
@@ -179,7 +181,7 @@ def assess(
     )
 
 
-def _cells(counts: Counts, shift: NDArray[np.float64], *, alpha: float, by_item: bool) -> tuple[IntArray, IntArray]:
+def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) -> Ends:
     """Return the ends of every cell of the matrix; they always hold the estimate."""
     entries = entry_bounds(counts, alpha=alpha, by_item=by_item)
     unseen = unseen_bounds(counts, alpha=alpha)
@@ -203,13 +205,12 @@ def _change(bounds: Bounds, estimate: float, level: float) -> Change:
 def _top(
     items: Items,
     answers: Answers,
-    shift: NDArray[np.float64],
-    ends: tuple[NDArray[np.float64], NDArray[np.float64]],
-    sure: tuple[NDArray[np.float64], NDArray[np.float64]],
-    interval: object,
+    shift: FloatArray,
+    ends: Ends,
+    sure: Ends,
+    interval: Callable[[float, float], Interval],
 ) -> tuple[TopCell, ...]:
     """Return the cells that changed most for their doubt, in words."""
-    assert callable(interval)
     half = np.maximum((ends[1] - ends[0]) / 2, 1e-12)
     surprise = np.where(shift == 0, 0.0, np.abs(shift) / half)
     columns = items.columns
@@ -248,12 +249,12 @@ def _sensitivity(items: Items, strata: Strata, answers: Answers, alpha: float) -
     assert items.matrix is not None  # checked by assess
     before = float(np.trace(items.matrix))
     right = (answers.codes == truth).astype(np.float64)
-    ends = [float((p / n * np.where(failed, all_, right)).sum()) - before for all_ in (0.0, 1.0)]
-    found = {"accuracy_change": Interval(*ends, level=1 - alpha, method="failed calls all wrong, all right")}
+    low, high = (float((p / n * np.where(failed, all_, right)).sum()) - before for all_ in (0.0, 1.0))
+    found = {"accuracy_change": Interval(low, high, level=1 - alpha, method="failed calls all wrong, all right")}
     if items.old is not None:
         flip = (answers.codes != items.old[answers.asked]).astype(np.float64)
-        ends = [float((p / n * np.where(failed, all_, flip)).sum()) for all_ in (0.0, 1.0)]
-        found["flip_rate"] = Interval(*ends, level=1 - alpha, method="failed calls all the same, all flipped")
+        low, high = (float((p / n * np.where(failed, all_, flip)).sum()) for all_ in (0.0, 1.0))
+        found["flip_rate"] = Interval(low, high, level=1 - alpha, method="failed calls all the same, all flipped")
     return found
 
 
@@ -270,7 +271,7 @@ def _warnings(items: Items, answers: Answers, strata: Strata, used: Strata) -> t
     return tuple(told)
 
 
-def _decide(accuracy: Change, flips: Change, calls: int, population: int) -> tuple[object, ...]:
+def _decide(accuracy: Change, flips: Change, calls: int, population: int) -> tuple[Decision, Needed | None, str]:
     """Return decision, what is needed, and the verdict."""
     assert accuracy.interval is not None and isinstance(accuracy.estimate, float)
     low, high = accuracy.interval

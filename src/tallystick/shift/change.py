@@ -40,7 +40,7 @@ def entry_bounds(counts: Counts, *, alpha: float, by_item: bool) -> Bounds:
 
     With old answers: gains (new in the cell, old not) minus losses, by MOVER. Without: the new share, less the old one.
     """
-    sample = _sample(counts.seen)[..., None, :]
+    sample = _sample(counts.seen).by_event
     new = np.moveaxis(counts.seen.new, -1, -2).astype(np.float64)
     if by_item and counts.seen.old is not None and counts.seen.same is not None:
         same = np.moveaxis(counts.seen.same, -1, -2)
@@ -56,7 +56,7 @@ def entry_bounds(counts: Counts, *, alpha: float, by_item: bool) -> Bounds:
 
 def unseen_bounds(counts: Counts, *, alpha: float) -> Bounds:
     """Return the interval of a cell in which nothing was, before or now, by true label; axes (…, L)."""
-    sample = _sample(counts.seen)[..., None, :]
+    sample = _sample(counts.seen).by_event
     where = (counts.of_label > 0).T
     return sum_bounds(np.zeros((*counts.seen.answered.shape[:-1], *where.shape)), sample, alpha=alpha, possible=where)
 
@@ -136,7 +136,8 @@ def _filled(blind: Observed, pooled: Observed) -> Observed:
     if not empty.any():
         return blind
     tables = {
-        name: np.where(empty[..., None], getattr(pooled, name), getattr(blind, name)) for name in ("new", "old", "same")
+        name: np.where(empty[..., None], getattr(pooled, name), getattr(blind, name))
+        for name in ("new", "old", "same")
         if getattr(blind, name) is not None
     }
     return replace(

@@ -51,7 +51,8 @@ class Counts:
     def can_gain(self) -> BoolArray:
         """Where an item can move into a cell: shape (C, S)."""
         own = self.of_label[:, self.true]
-        return (own > (0 if self.before is None else self.before)).T
+        there: BoolArray = own > (0 if self.before is None else self.before)
+        return there.T
 
     @property
     def can_lose(self) -> BoolArray:
@@ -61,9 +62,7 @@ class Counts:
         return (self.before > 0).T
 
 
-def count(
-    items: Items, strata: Strata, asked: IntArray, answers: IntArray, *, keep: BoolArray | None = None
-) -> Counts:
+def count(items: Items, strata: Strata, asked: IntArray, answers: IntArray, *, keep: BoolArray | None = None) -> Counts:
     """Count *answers* (codes 0 … L, or FAILED) to the items *asked*, along the last axis.
 
     Parameters

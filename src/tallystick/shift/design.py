@@ -174,6 +174,8 @@ def weight_matrix(weights: str | ArrayLike, labels: Sequence[str]) -> NDArray[np
     for pair in weights.split(","):
         true, arrow, answered = (part.strip() for part in pair.partition(">"))
         if not arrow or true not in labels or answered not in (*labels, "(other)"):
-            raise InputError(f"weights must be 'accuracy', 'TRUE>ANSWERED' or a matrix, got {pair!r} for {list(labels)}")
+            raise InputError(
+                f"weights must be 'accuracy', 'TRUE>ANSWERED' or a matrix, got {pair!r} for {list(labels)}"
+            )
         table[list(labels).index(true), [*labels, "(other)"].index(answered)] = 1.0
     return table

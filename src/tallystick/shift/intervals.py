@@ -52,9 +52,10 @@ class Sample:
     answered: FloatArray
     fraction: FloatArray
 
-    def __getitem__(self, at: tuple[object, ...]) -> Sample:
-        """Insert axes: ``sample[..., None, :]`` broadcasts against several events a run."""
-        return Sample(self.shares, self.answered[at], self.fraction[at])
+    @property
+    def by_event(self) -> Sample:
+        """The same with an axis before the strata, for several events of each run."""
+        return Sample(self.shares, self.answered[..., None, :], self.fraction[..., None, :])
 
 
 @dataclass(frozen=True, eq=False)

@@ -166,7 +166,9 @@ def _matrix(matrix: ArrayLike, truth: IntArray, labels: Sequence[str]) -> FloatA
     table = np.asarray(matrix, dtype=np.float64)
     L = len(labels)
     if table.shape not in ((L, L), (L, L + 1)):
-        raise InputError(f"matrix must be {L} x {L} (or {L} x {L + 1}) for the labels {list(labels)}, got {table.shape}")
+        raise InputError(
+            f"matrix must be {L} x {L} (or {L} x {L + 1}) for the labels {list(labels)}, got {table.shape}"
+        )
     if not np.isfinite(table).all() or (table < 0).any() or not table.sum():
         raise InputError("matrix must hold counts or shares: finite, not negative, not all zero")
     table = np.hstack([table, np.zeros((L, L + 1 - table.shape[1]))]) / table.sum()
@@ -178,4 +180,4 @@ def _matrix(matrix: ArrayLike, truth: IntArray, labels: Sequence[str]) -> FloatA
             f"matrix has {table[row].sum():.4f} of its mass on true label {labels[row]!r}, the data {mass[row]:.4f}: "
             "it was measured on other data, or its rows are not the true labels (transpose it)"
         )
-    return table
+    return np.asarray(table)

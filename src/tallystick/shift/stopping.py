@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,7 +104,7 @@ def frobenius_bound(variance: ArrayLike, *, calls: int, alpha: float = 0.05) -> 
     from scipy.special import chdtri
 
     degrees = total**2 / float((rows**2).sum())
-    bound = (total * float(chdtri(degrees, alpha)) / degrees) ** 0.5
+    bound = sqrt(total * float(chdtri(degrees, alpha)) / degrees)
     return bound * (1.1 if calls < 500 else 1.0)
 
 
