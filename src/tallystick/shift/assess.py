@@ -273,7 +273,8 @@ def _warnings(items: Items, answers: Answers, strata: Strata, used: Strata) -> t
 
 def _decide(accuracy: Change, flips: Change, calls: int, population: int) -> tuple[Decision, Needed | None, str]:
     """Return decision, what is needed, and the verdict."""
-    assert accuracy.interval is not None and isinstance(accuracy.estimate, float)
+    assert accuracy.interval is not None
+    assert isinstance(accuracy.estimate, float)
     low, high = accuracy.interval
     change = f"{100 * accuracy.estimate:+.2f} % [{100 * low:+.2f}, {100 * high:+.2f}]"
     share = ""
@@ -285,7 +286,7 @@ def _decide(accuracy: Change, flips: Change, calls: int, population: int) -> tup
     after = f" ({calls:,} of {population:,} items asked)."
     if low > 0 or high < 0:
         return "decided", None, f"The API got {'better' if low > 0 else 'worse'}: accuracy {change}{share}{after}"
-    if -SMALL <= low and high <= SMALL:
+    if low >= -SMALL and high <= SMALL:
         return "decided", None, f"Its accuracy did not change by more than 1 %: {change}{share}{after}"
     half = (high - low) / 2
     aim = max(abs(accuracy.estimate), SMALL)

@@ -83,7 +83,8 @@ def accuracy_bounds(counts: Counts, *, alpha: float, by_item: bool, blind: Obser
         right_items = np.bincount(counts.strata.of, weights=was_right, minlength=number)
 
         def bounds(seen: Observed) -> Bounds:
-            assert seen.old is not None and seen.same is not None  # counted with old answers
+            assert seen.old is not None  # counted with old answers
+            assert seen.same is not None
             sample = _sample(seen)
             same = seen.same[..., right].sum(axis=-1)
             gain = (seen.new[..., right].sum(axis=-1) - same).astype(np.float64)

@@ -51,8 +51,7 @@ class Counts:
     def can_gain(self) -> BoolArray:
         """Where an item can move into a cell: shape (C, S)."""
         own = self.of_label[:, self.true]
-        there: BoolArray = own > (0 if self.before is None else self.before)
-        return there.T
+        return np.asarray((own > (0 if self.before is None else self.before)).T)
 
     @property
     def can_lose(self) -> BoolArray:

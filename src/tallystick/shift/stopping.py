@@ -16,7 +16,7 @@ __all__ = ["FlipGate", "frobenius_bound", "looks"]
 
 @dataclass(frozen=True, kw_only=True)
 class FlipGate:
-    r"""Watch items in uniformly random order: are more than a share *limit* of all answers changed?
+    r"""Watch items in uniformly random order, until it is proved which side of *limit* the share of flips is on.
 
     Two e-processes run side by side (:mod:`tallystick.stats.rate`): one for "under the limit", one for "over it". Each
     is wrong with probability at most *alpha*, however often one looks. With a limit of 0 the first flip settles it (for
