@@ -28,7 +28,7 @@ def test_phase_two_follows_the_formula_of_the_methods(seed: int) -> None:
     plan = Plan(strata=strata, policy=Flips(refresh=1), budget=Budget(calls=80), n_outcomes=3, baseline=old)
     sampler = Sampler(plan, rng=seed)
     seen_new, seen_old, n = np.zeros((4, 3)), np.zeros((4, 3)), np.zeros(4)
-    half = np.maximum(2, np.ceil(0.5 * 80 * strata.shares))
+    half = np.maximum(2, np.floor(0.5 * 80 * strata.shares + 1e-9))
     while batch := sampler.ask():
         (item,) = batch
         k = strata.of[item]

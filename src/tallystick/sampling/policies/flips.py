@@ -75,7 +75,8 @@ class _FlipsRule(Rule):
         super().__init__(plan)
         self.refresh_every = options.refresh
         shares = plan.strata.shares
-        proportional = np.ceil(options.blind * plan.calls * shares - 1e-9)
+        # Rounded down: rounding up lets small strata eat phase 2 (2 % more error at 500 calls). 1e-9 is for 30 - ulp.
+        proportional = np.floor(options.blind * plan.calls * shares + 1e-9)
         self.blind_until = np.minimum(np.maximum(plan.floors, proportional), plan.limits)
         self.table = np.stack([self.blind_until, FIRST * shares, np.square(plan.worth)])
         self.family = np.unique(plan.strata.families, return_inverse=True)[1]
