@@ -334,7 +334,7 @@ def _fields(items: Mapping[str, Any], path: str, unknown: dict[str, str]) -> dic
 
 
 def _flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
-    """Rows of plain cells, all with the same names: an interval becomes two columns, what is nested becomes JSON text."""
+    """Rows of plain cells, all with the same names: an interval is two columns, what is nested is JSON text."""
     intervals = {name for row in rows for name, item in row.items() if isinstance(item, Interval)}
     out: list[dict[str, Json]] = []
     for row in rows:

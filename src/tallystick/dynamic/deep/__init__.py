@@ -1,0 +1,8 @@
+"""Rollouts with neural networks: many models trained at once, on a CPU or a GPU, by one code (extra ``[torch]``)."""
+
+from __future__ import annotations
+
+from tallystick.dynamic.deep.path import DeepRollouts, Recipe, path_rollouts
+from tallystick.dynamic.deep.stacked import StackedBiLSTM, StackedCNN, StackedModel
+
+__all__ = ["DeepRollouts", "Recipe", "StackedBiLSTM", "StackedCNN", "StackedModel", "path_rollouts"]
