@@ -75,7 +75,7 @@ def roll_path(
     >>> from tallystick.dynamic.learners import RandomErrors
     >>> many = roll_path(Population.uniform(400), RandomErrors(0.1), rounds=3, rollouts=200, rng=1)
     >>> many.risk.mean(axis=0).round(3).tolist()
-    [0.1, 0.1, 0.026]
+    [0.1, 0.102, 0.027]
     """
     table = mixture_table(rounds, mixture)
     ballots = np.ones(rounds) if majority is None else np.asarray(majority, dtype=float)
