@@ -134,6 +134,35 @@ class Design:
         return len(self.trained)
 
 
+def as_path(design: Design) -> tuple[list[np.ndarray], np.ndarray] | None:
+    """Return the mixture rows and the votes of a design that is a path in shape, whatever its names; None for any other.
+
+    >>> table, votes = as_path(path(2, mixture=0.75))
+    >>> [row.tolist() for row in table], votes.tolist()
+    ([[1.0], [0.75, 0.25]], [0.5, 0.5])
+    >>> as_path(hierarchical()) is None
+    True
+    """
+    collected = {step.inputs[0]: name for name, step in design.steps.items() if step.operation == "collect"}
+    table, parts = [], [INITIAL]
+    for model in design.trained:
+        source = design.steps[model].inputs[0]
+        if source in design.steps and design.steps[source].operation == "mix":
+            step = design.steps[source]
+            inputs, shares = list(step.inputs), list(step.shares)
+        else:
+            inputs, shares = [source], [1.0]
+        if inputs != parts:
+            return None
+        table.append(np.array(shares))
+        if model in collected:
+            parts.append(collected[model])
+    last = design.steps[design.output]
+    if last.operation != "vote" or last.inputs != design.trained:
+        return None
+    return table, np.array(last.shares)
+
+
 def path(
     rounds: int,
     *,

@@ -15,7 +15,7 @@ import numpy as np
 from tallystick.dynamic.population import TOLERANCE, Array, Population
 from tallystick.errors import InputError
 
-__all__ = ["Build", "Correlated", "Learner", "Perfect", "RandomErrors", "Scripted", "checked_epsilon"]
+__all__ = ["Build", "Continued", "Correlated", "Learner", "Perfect", "RandomErrors", "Scripted", "checked_epsilon"]
 
 Build: TypeAlias = Callable[[Array, int], Array]
 """(distributions of shape (rollouts, items), round from 0) to error sets of the same shape, boolean."""
@@ -157,6 +157,21 @@ class Scripted:
             return np.broadcast_to(script[round_], weights.shape)
 
         return build
+
+
+@dataclass(frozen=True, eq=False)
+class Continued:
+    """A learner with a past: the first rounds are given error sets, what follows is another learner's."""
+
+    errors: Array
+    learner: Learner
+
+    def begin(self, population: Population, rollouts: int, rng: np.random.Generator) -> Build:
+        """Start *rollouts* careers that share their past."""
+        past = Scripted(self.errors).begin(population, rollouts, rng)
+        future = self.learner.begin(population, rollouts, rng)
+        known = len(self.errors)
+        return lambda weights, round_: past(weights, round_) if round_ < known else future(weights, round_)
 
 
 def checked_epsilon(epsilon: float | Sequence[float]) -> None:

@@ -53,6 +53,13 @@ class Rollouts:
     errors: Array | None = None
 
     @property
+    def error_sets(self) -> Array:
+        """The error sets, or a word on how to keep them."""
+        if self.errors is None:
+            raise InputError("these rollouts did not keep their error sets: pass keep_errors=True")
+        return self.errors
+
+    @property
     def rounds(self) -> int:
         """How many models each rollout trained."""
         return int(self.risk.shape[1])

@@ -1,0 +1,234 @@
+"""Theory and simulation of a design, as results."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tallystick._rng import Rng, as_rng, seed_of
+from tallystick.dynamic.advice import Prices, advise
+from tallystick.dynamic.collection import IDEAL, Collection
+from tallystick.dynamic.design import Design, Mixing, as_path, hierarchical, path
+from tallystick.dynamic.envelope import spread, worst_by_round
+from tallystick.dynamic.learners import Learner, checked_epsilon
+from tallystick.dynamic.noise import noise_bound
+from tallystick.dynamic.population import TOLERANCE, Population
+from tallystick.dynamic.result import Round, SimulationResult, TheoryResult
+from tallystick.dynamic.rollouts import Rollouts, roll_design, roll_path
+from tallystick.dynamic.similarity import Signals, early_signals, rank_persistence, similarity
+from tallystick.dynamic.theory import (
+    exponential_bound,
+    hierarchical_bound,
+    hierarchical_floor,
+    path_bound,
+    path_floor,
+    three_round_bound,
+)
+from tallystick.errors import InputError
+from tallystick.results import Interval, Unknown
+
+__all__ = ["simulate", "theory"]
+
+_Z_CELLS = 40_000_000
+"""Rollouts x rounds x items whose error sets are kept for z: as many rollouts as fit into some forty megabytes."""
+
+
+def theory(epsilon: float, *, rounds: int = 3, distance: float = 0.0, noise: float = 0.0, mixing: Mixing = "nested") -> TheoryResult:
+    """Say what is proved of a path and of a hierarchy of such models before anything is run.
+
+    Parameters
+    ----------
+    epsilon
+        Excess risk that the learner guarantees, in (0, 1/2].
+    rounds
+        Length of the path.
+    distance
+        :math:`d_{\\mathcal H\\Delta\\mathcal H}(\\mathcal D_0, \\mathcal D)`.
+    noise
+        Share of random labels.
+
+    Examples
+    --------
+    >>> known = theory(0.1, rounds=3)
+    >>> round(known.rounds[2].worst_case, 6), round(known.rounds[2].lower_bound, 6)
+    (0.05, 0.00125)
+    """
+    checked_epsilon(epsilon)
+    if rounds < 1:
+        raise InputError(f"rounds must be at least 1, got {rounds!r}")
+    if not 0 <= noise < 1:
+        raise InputError(f"noise must be in [0, 1), got {noise!r}")
+    worst = worst_by_round(epsilon, rounds) if not distance else tuple(
+        path_bound(epsilon, t, distance) for t in range(1, rounds + 1)
+    )  # fmt: skip
+    shares = noise_bound(epsilon, noise, rounds) if noise else (0.0,) * rounds
+    realisable = Unknown("labels are random in part: the bounds are for realisable problems")
+    unknown = Unknown("theory bounds it, it does not predict it")
+    table = tuple(
+        Round(
+            round=t + 1,
+            risk=unknown,
+            interval=unknown,
+            epsilon=epsilon,
+            worst_case=realisable if noise else worst[t],
+            lower_bound=epsilon if t == 0 else (0.0 if t == 1 else path_floor(epsilon)),
+            z=unknown,
+            noise_share=shares[t],
+        )
+        for t in range(rounds)
+    )
+    three, deep = three_round_bound(epsilon, distance), hierarchical_bound(epsilon, distance, mixing=mixing)
+    statements = [
+        f"Three rounds guarantee a majority risk of at most {three:.3g} (Theorem 3.4, sharpened).",
+        f"No path, however long and however weighted, can promise less than {path_floor(epsilon):.3g} (Theorem 3.5).",
+        f"A {mixing} hierarchy of depth 2 and width 3 guarantees at most {deep:.3g} (Theorem 4.1, sharpened) "
+        f"and cannot promise less than {hierarchical_floor(epsilon):.3g} (Theorem 4.2), for 9 rounds.",
+        f"Updating the model by exponential loss guarantees at most {exponential_bound(epsilon, rounds):.3g} after {rounds} "
+        "updates (Lemma A.2), if the population can be reweighted at will.",
+    ]
+    if noise:
+        statements.append(
+            f"With {100 * noise:g} % random labels, at least {100 * shares[-1]:.0f} % of round {rounds}'s data have random labels "
+            "(Theorem 3.6, sharpened)."
+        )
+    verdict = (
+        f"A learner with excess risk {epsilon:g} has a majority risk of at most {three:.3g} after three rounds; "
+        f"no number of rounds can promise less than {path_floor(epsilon):.2g}."
+    )
+    return TheoryResult(
+        verdict=verdict,
+        n_items=0,
+        assumptions=("every model has risk at most epsilon above the best on its own distribution", "uniform mixing and voting"),
+        action="theory",
+        design=path(rounds).name,
+        rounds=table,
+        advice=Unknown("theory gives bounds, not forecasts: simulate or analyse gives advice"),
+        epsilon=epsilon,
+        statements=tuple(statements),
+    )
+
+
+def simulate(
+    design: Design,
+    learner: Learner,
+    population: Population,
+    *,
+    rollouts: int = 1000,
+    rng: Rng,
+    collection: Collection = IDEAL,
+    early: int = 4,
+    prices: Prices | None = None,
+) -> SimulationResult:
+    """Run a design many times over a population and say what came of it.
+
+    Parameters
+    ----------
+    design
+        Any; a path in shape takes the fast lane.
+    learner
+        Any learner of :mod:`tallystick.dynamic.learners`.
+    collection
+        What annotators really bring back.
+    early
+        The round whose z and risk are held against the final risk (Figure 5).
+
+    Examples
+    --------
+    >>> from tallystick.dynamic.learners import RandomErrors
+    >>> result = simulate(path(5), RandomErrors(0.1), Population.uniform(400), rollouts=100, rng=0)
+    >>> [round(each.risk, 3) for each in result.rounds]
+    [0.1, 0.101, 0.026, 0.027, 0.007]
+    """
+    generator = as_rng(rng)
+    seed = int(generator.integers(2**31))
+    shape = as_path(design)
+    kept = max(4, min(rollouts, _Z_CELLS // (design.rounds * population.size)))
+
+    def roll(count: int, keep: bool) -> Rollouts:
+        if shape is None:
+            return roll_design(
+                population, design, learner, rollouts=count, rng=seed, collection=collection, keep_errors=keep
+            )
+        table, votes = shape
+        mixture = [row.tolist() for row in table]
+        return roll_path(
+            population, learner, rounds=design.rounds, rollouts=count, rng=seed, mixture=mixture,
+            majority=votes.tolist(), collection=collection, keep_errors=keep,
+        )  # fmt: skip
+
+    done = roll(rollouts, kept >= rollouts)
+    sample = done if done.errors is not None else roll(kept, True)
+    low_high = spread(done.risk, "errors fall as simulated")
+    uniform = shape is not None and all(np.ptp(row) < TOLERANCE for row in shape[0])
+    bounds = _bounds(design, learner, population, uniform and collection is IDEAL)
+    rounds = tuple(
+        Round(
+            round=t + 1,
+            risk=float(done.risk[:, t].mean()),
+            interval=low_high[t],
+            epsilon=float(done.epsilon[:, t].mean()),
+            worst_case=bounds[0][t],
+            lower_bound=bounds[1][t],
+            z=_mean_z(sample, t + 1),
+            noise_share=float(done.noise_share[:, t].mean()),
+        )
+        for t in range(design.rounds)
+    )
+    output = spread(done.output_risk[:, None], "errors fall as simulated")[0]
+    mean = float(done.output_risk.mean())
+    advice = (
+        advise(population, learner, rounds=design.rounds, rng=seed, prices=prices)
+        if uniform and hasattr(learner, "epsilon")
+        else Unknown("advice is for paths with uniform mixing and a learner that can go on")
+    )
+    return SimulationResult(
+        verdict=(
+            f"After {design.rounds} rounds the {design.name} delivers a risk of {mean:.3g} on average over {rollouts:,} "
+            f"rollouts, 90 % of them between {output.low:.3g} and {output.high:.3g}; the first model has {rounds[0].risk:.3g}."
+        ),
+        n_items=population.size,
+        assumptions=(f"the learner is {type(learner).__name__}", "a tie of votes counts one half"),
+        seed=seed_of(rng),
+        action="simulate",
+        design=design.name,
+        rounds=rounds,
+        advice=advice,
+        output_risk=mean,
+        output_interval=output,
+        price=design.rounds,
+        rollouts=rollouts,
+        signals=_signals(sample, early),
+        persistence=tuple(
+            Unknown("all rollouts are alike") if np.isnan(value) else float(value) for value in rank_persistence(done.risk)
+        ),
+    )
+
+
+def _bounds(
+    design: Design, learner: Learner, population: Population, uniform: bool
+) -> tuple[list[float | Unknown], list[float | Unknown]]:
+    """Worst case and floor of each round, or why there is none."""
+    epsilon = getattr(learner, "epsilon", None)
+    if not isinstance(epsilon, float | int):
+        reason = Unknown("the learner promises no single epsilon")
+    elif population.noise:
+        reason = Unknown("labels are random in part: the bounds are for realisable problems")
+    elif not uniform or not np.array_equal(population.start, population.weights):
+        reason = Unknown("the bounds are for uniform mixing, ideal collection and D_0 = D")
+    else:
+        floor = [float(epsilon), 0.0, *[path_floor(epsilon)] * design.rounds][: design.rounds]
+        return list(worst_by_round(float(epsilon), design.rounds)), list(floor)
+    return [reason] * design.rounds, [reason] * design.rounds
+
+
+def _mean_z(sample: Rollouts, rounds: int) -> float | Unknown:
+    if rounds < 2:
+        return Unknown("z needs two models")
+    z = similarity(sample.error_sets[:, :rounds], weights=sample.population.weights)
+    known = z[~np.isnan(z)]
+    return float(known.mean()) if known.size else Unknown("no two models share an error")
+
+
+def _signals(sample: Rollouts, early: int) -> Signals | Unknown:
+    if not 2 <= early < sample.rounds or len(sample.risk) < 4:
+        return Unknown(f"a correlation needs an early round before the last ({sample.rounds}) and four rollouts")
+    return early_signals(sample.error_sets, sample.risk, early=early, weights=sample.population.weights)
