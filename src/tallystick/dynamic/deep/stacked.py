@@ -1,22 +1,28 @@
 r"""Many small networks as one: every weight carries a leading axis of models.
 
 Models trained side by side on a *shared* mini-batch, each with its own weights on the examples, turn thousands of small
-kernels into a few large ones. The first convolution of all models is one ordinary convolution of the shared images; the
-second is a grouped one; recurrent and dense layers are batched matrix products. Nothing is shared between models but
-the batch: the gradient of the summed loss falls apart by model, and so do the elementwise steps of Adam.
+kernels into a few large ones. The first convolution of all models is one matrix product with the shared image patches;
+all else are batched matrix products (grouped convolutions spend more time on layout and pooling than on arithmetic).
+Nothing is shared between models but the batch: the gradient of the summed loss falls apart by model, and so do the
+elementwise steps of Adam. Each network is a pure function of its tensors, compiled once for all rounds.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["StackedBiLSTM", "StackedCNN", "StackedModel"]
+__all__ = ["Forward", "StackedBiLSTM", "StackedCNN", "StackedModel"]
+
+
+Forward: TypeAlias = partial[Tensor]
+"""A network's pure function with its constants bound; it takes (parameters, batch, training)."""
 
 
 class StackedModel(Protocol):
@@ -28,8 +34,8 @@ class StackedModel(Protocol):
         """Return the trainable tensors, each with a leading axis of models."""
         ...
 
-    def logits(self, batch: Tensor, *, training: bool) -> Tensor:
-        """Return models x examples x classes."""
+    def forward(self) -> Forward:
+        """Return the pure function of (parameters, batch, training) that gives models x examples x classes."""
         ...
 
 
@@ -74,7 +80,7 @@ class StackedCNN:
     >>> stack = StackedCNN(2, rng=torch.Generator().manual_seed(0))
     >>> sum(p.numel() for p in stack.parameters()) // 2
     42442
-    >>> stack.logits(torch.zeros(5, 3, 32, 32), training=False).shape
+    >>> stack.forward()(stack.parameters(), torch.zeros(5, 3, 32, 32), False).shape
     torch.Size([2, 5, 10])
     """
 
@@ -94,20 +100,30 @@ class StackedCNN:
         """Return the six trainable tensors."""
         return [self.first, self.first_bias, self.second, self.second_bias, self.dense, self.dense_bias]
 
-    def logits(self, batch: Tensor, *, training: bool) -> Tensor:
-        """Return models x images x classes, computed in the type of the images."""
-        kind = batch.dtype
-        x = functional.conv2d(batch, self.first.flatten(0, 1).to(kind))
-        x = _pool(x, self.first_bias)
-        x = functional.conv2d(x, self.second.flatten(0, 1).to(kind), groups=self.models)
-        x = _pool(x, self.second_bias).reshape(len(batch), self.models, -1).transpose(0, 1)
-        x = functional.dropout(x, self.dropout, training)
-        return torch.baddbmm(self.dense_bias.to(kind), x, self.dense.to(kind)).float()
+    def forward(self) -> Forward:
+        """Return the network as a pure function; it computes in the type of the images."""
+        return partial(_cnn, self.dropout)
 
 
-def _pool(x: Tensor, bias: Tensor) -> Tensor:
-    """Max-pooling by two, then bias and ReLU: they commute, and this order does them on a quarter of the numbers."""
-    return torch.relu(functional.max_pool2d(x, 2) + bias.view(1, -1, 1, 1).to(x.dtype))
+def _cnn(dropout: float, parameters: list[Tensor], images: Tensor, training: bool) -> Tensor:
+    kind, n = images.dtype, len(images)
+    first, first_bias, second, second_bias, dense, dense_bias = (tensor.to(kind) for tensor in parameters)
+    models = len(first)
+    patches = functional.unfold(images, 3).transpose(1, 2).reshape(-1, 27)  # (n 30 30) x 27, the same for all models
+    x = patches @ first.flatten(0, 1).flatten(1).T  # (n 30 30) x (models 32)
+    x = torch.relu(_pool(x.view(n, 30, 30, -1)) + first_bias.flatten())
+    x = x.view(n, 15, 15, models, 32).permute(3, 0, 1, 2, 4)
+    windows = torch.cat([x[:, :, i : i + 13, j : j + 13] for i in range(3) for j in range(3)], -1)
+    x = torch.bmm(windows.reshape(models, n * 169, 288), second.permute(0, 3, 4, 2, 1).reshape(models, 288, 64))
+    x = _pool(x.view(models * n, 13, 13, 64)[:, :12, :12]).view(models, n, 36, 64)  # the odd last row falls away
+    x = torch.relu(x + second_bias.view(models, 1, 1, 64)).flatten(2)
+    return torch.baddbmm(dense_bias, functional.dropout(x, dropout, training), dense).float()
+
+
+def _pool(x: Tensor) -> Tensor:
+    """Max-pooling by two, before bias and ReLU: they commute, and this order does them on a quarter of the numbers."""
+    n, rows, columns, channels = x.shape
+    return x.reshape(n, rows // 2, 2, columns // 2, 2, channels).amax((2, 4))
 
 
 class StackedBiLSTM:
@@ -136,7 +152,7 @@ class StackedBiLSTM:
     >>> stack = StackedBiLSTM(2, torch.zeros(7, 100), rng=torch.Generator().manual_seed(0))
     >>> sum(p.numel() for p in stack.parameters()) // 2
     118019
-    >>> stack.logits(torch.ones(5, 2, 9, dtype=torch.long), training=False).shape
+    >>> stack.forward()(stack.parameters(), torch.ones(5, 2, 9, dtype=torch.long), False).shape
     torch.Size([2, 5, 3])
     """
 
@@ -166,32 +182,41 @@ class StackedBiLSTM:
         """Return the trainable tensors: three of the recurrences, two a dense layer."""
         return [self.inward, self.across, self.bias, *(tensor for layer in self.dense for tensor in layer)]
 
-    def logits(self, batch: Tensor, *, training: bool) -> Tensor:
-        """Return models x pairs x classes for word numbers of shape pairs x 2 x length."""
-        del training  # no dropout in this network
-        flipped = _reverse_words(batch)
-        streams = torch.stack([batch[:, 0], flipped[:, 0], batch[:, 1], flipped[:, 1]])  # 4 x pairs x length
-        x = self._last_states(functional.embedding(streams, self.vectors), (streams != 0).float())
-        x = x.view(4, self.models, -1, self.units).permute(1, 2, 0, 3).flatten(2)
-        for depth, (weight, bias) in enumerate(self.dense):
-            x = torch.baddbmm(bias, x if depth == 0 else torch.relu(x), weight)
-        return x
+    def forward(self) -> Forward:
+        """Return the network as a pure function of word numbers, pairs x 2 x length."""
+        return partial(_bilstm, self.vectors)
 
-    def _last_states(self, embedded: Tensor, present: Tensor) -> Tensor:
-        streams, n, length, dimensions = embedded.shape
-        flat = embedded.reshape(streams, 1, n * length, dimensions).expand(-1, self.models, -1, -1).flatten(0, 1)
-        driven = torch.baddbmm(self.bias, flat, self.inward).view(streams * self.models, n, length, -1)
-        here = present.unsqueeze(1).expand(-1, self.models, -1, -1).flatten(0, 1).unsqueeze(-1)
-        h = driven.new_zeros(streams * self.models, n, self.units)
-        c = torch.zeros_like(h)
-        for step in range(length):
-            gates = torch.baddbmm(driven[:, :, step], h, self.across)
-            enter, forget, cell, leave = gates.chunk(4, dim=-1)
-            new_c = torch.sigmoid(forget) * c + torch.sigmoid(enter) * torch.tanh(cell)
-            new_h = torch.sigmoid(leave) * torch.tanh(new_c)
-            c = torch.lerp(c, new_c, here[:, :, step])  # padding leaves the state as it is
-            h = torch.lerp(h, new_h, here[:, :, step])
-        return h
+
+def _bilstm(vectors: Tensor, parameters: list[Tensor], words: Tensor, training: bool) -> Tensor:
+    del training  # no dropout in this network
+    inward, across, bias, *dense = parameters
+    flipped = _reverse_words(words)
+    streams = torch.stack([words[:, 0], flipped[:, 0], words[:, 1], flipped[:, 1]])  # 4 x pairs x length
+    x = _last_states(functional.embedding(streams, vectors), (streams != 0).float(), inward, across, bias)
+    x = x.view(4, len(across) // 4, len(words), -1).permute(1, 2, 0, 3).flatten(2)
+    for depth, (weight, offset) in enumerate(zip(dense[::2], dense[1::2], strict=True)):
+        x = torch.baddbmm(offset, x if depth == 0 else torch.relu(x), weight)
+    return x
+
+
+def _last_states(embedded: Tensor, present: Tensor, inward: Tensor, across: Tensor, bias: Tensor) -> Tensor:
+    """Return the last state of every recurrence, (4 models) x pairs x units, stream by stream."""
+    streams, n, length, dimensions = embedded.shape
+    stacks, units, _ = across.shape
+    models = stacks // streams
+    flat = embedded.reshape(streams, 1, n * length, dimensions).expand(-1, models, -1, -1).flatten(0, 1)
+    driven = torch.baddbmm(bias, flat, inward).view(stacks, n, length, -1)
+    here = present.unsqueeze(1).expand(-1, models, -1, -1).flatten(0, 1).unsqueeze(-1)
+    h = driven.new_zeros(stacks, n, units)
+    c = torch.zeros_like(h)
+    for step in range(length):
+        gates = torch.baddbmm(driven[:, :, step], h, across)
+        enter, forget, cell, leave = gates.chunk(4, dim=-1)
+        new_c = torch.sigmoid(forget) * c + torch.sigmoid(enter) * torch.tanh(cell)
+        new_h = torch.sigmoid(leave) * torch.tanh(new_c)
+        c = torch.lerp(c, new_c, here[:, :, step])  # padding leaves the state as it is
+        h = torch.lerp(h, new_h, here[:, :, step])
+    return h
 
 
 def _reverse_words(words: Tensor) -> Tensor:

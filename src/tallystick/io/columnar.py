@@ -1,0 +1,130 @@
+"""Parquet and Arrow: read where they lie, never copied, a damaged file refused before it is counted."""
+
+from __future__ import annotations
+
+import glob
+import tempfile
+from collections.abc import Sequence
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tallystick.errors import FileError
+from tallystick.io.engine import identifier, literal, scratch
+from tallystick.io.names import check_names
+from tallystick.io.sources import File
+from tallystick.io.table import Part, kind_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+__all__ = ["arrow_part", "arrow_relation", "parquet_part", "parquet_relation", "with_plain_types"]
+
+_NESTED = ("[]", "STRUCT", "MAP", "UNION", "BLOB", "BIT", "VARIANT")
+
+
+def parquet_part(file: File) -> Part:
+    """Check the footer of a Parquet file and return what it holds."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with file.path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(max(0, size - 4))
+        if size < 12 or stream.read(4) != b"PAR1":
+            raise FileError(f"{file.name} is a truncated Parquet file: its end is missing; copy it again")
+    try:
+        metadata = pq.read_metadata(file.path)
+        names = metadata.schema.to_arrow_schema().names
+    except (pa.ArrowException, OSError) as error:
+        raise FileError(f"{file.name} is a damaged Parquet file ({_first_line(error)}); write it again") from error
+    return _part(file, metadata.num_rows, names)
+
+
+def parquet_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> DuckDBPyRelation:
+    """Return the rows of Parquet files, in the order of the files, columns matched by name."""
+    names = ", ".join(literal(glob.escape(str(path))) for path in paths)  # DuckDB would expand a * in a name
+    by_name = "true" if len(paths) > 1 else "false"
+    return connection.sql(f"select * from read_parquet([{names}], union_by_name={by_name}, hive_partitioning=false)")
+
+
+def arrow_part(file: File, *, stream: bool) -> tuple[Part, Path]:
+    """Check an Arrow IPC file; return what it holds and a copy in the random-access format, if it is a stream.
+
+    The stream format can be read once only, from the front: it is copied, a batch at a time.
+    """
+    import pyarrow as pa
+
+    path = file.path
+    try:
+        if stream:
+            path = _as_file(file.path)
+        with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as reader:
+            metadata, names = reader.schema.metadata or {}, reader.schema.names
+            rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
+    except (pa.ArrowException, OSError) as error:
+        told = _first_line(error)
+        raise FileError(f"{file.name} is a truncated or damaged Arrow file ({told}); copy it again") from error
+    if any(key.startswith(b"tallystick") for key in metadata):
+        raise FileError(
+            f"{file.name} is a saved tally, not a table: give it to `tallystick merge`, or to Tally.load in Python"
+        )
+    return _part(file, rows, names), path
+
+
+def arrow_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> DuckDBPyRelation:
+    """Return the rows of Arrow IPC files, scanned from disk, in the order of the files."""
+    import pyarrow.dataset
+
+    def one(path: Path) -> DuckDBPyRelation:
+        dataset: Any = pyarrow.dataset.dataset(str(path), format="ipc")
+        return connection.from_arrow(dataset)
+
+    return reduce(lambda above, below: above.union_by_name(below), map(one, paths))
+
+
+def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict[str, str]]:
+    """Return the rows with dates, enumerations and the like as text and decimals as floats, and what stays nested."""
+    columns, left_out, changed = [], {}, False
+    for column, sql_type in zip(relation.columns, map(str, relation.types), strict=True):
+        name = identifier(column)
+        target = None
+        if kind_of(sql_type) == "other":
+            if sql_type.startswith("DECIMAL"):
+                target = "DOUBLE"
+            elif sql_type.startswith(_NESTED) or sql_type.endswith("]"):
+                left_out[column] = f"column {column!r} holds {sql_type} values: flatten it to one value a row"
+            else:
+                target = "VARCHAR"
+        changed = changed or target is not None
+        columns.append(f"cast({name} as {target}) as {name}" if target else name)
+    return (relation.project(", ".join(columns)) if changed else relation), left_out
+
+
+def _part(file: File, rows: int, names: Sequence[str]) -> Part:
+    check_names(names, file.name)
+    if rows == 0:
+        raise FileError(f"{file.name} has columns but no rows: nothing to count")
+    return Part(file.name, rows)
+
+
+def _as_file(path: Path) -> Path:
+    import pyarrow as pa
+
+    with tempfile.NamedTemporaryFile(dir=scratch(), prefix="arrow-", suffix=".arrow", delete=False) as copy:
+        try:
+            with (
+                path.open("rb") as source,
+                pa.ipc.open_stream(source) as reader,
+                pa.ipc.new_file(copy, reader.schema) as writer,
+            ):
+                for batch in reader:
+                    writer.write_batch(batch)
+        except BaseException:
+            Path(copy.name).unlink()
+            raise
+    return Path(copy.name)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

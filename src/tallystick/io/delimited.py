@@ -1,0 +1,188 @@
+"""CSV and TSV: the separator found or refused by name, every record checked, cells kept exactly as written.
+
+Two parsers, one meaning. Text without a double quote goes through Arrow's parser at full speed; text with quotes, and
+whatever Arrow refuses, goes through the strict parser of the standard library, which knows the line of every fault.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tallystick.errors import FileError
+from tallystick.io.names import check_names
+from tallystick.io.spool import BATCH, Spool
+from tallystick.io.table import Part
+from tallystick.io.text import CheckedText
+
+__all__ = ["read_delimited"]
+
+MAX_CELL = 1 << 24  # characters; also how far an unclosed quote can run before it is reported
+_BLOCK = 1 << 23
+_SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
+_SAMPLE_ROWS = 50
+_SAMPLE_CHARACTERS = 1 << 16
+
+
+def read_delimited(text: CheckedText, spool: Spool, *, delimiter: str | None = None) -> tuple[Part, tuple[str, ...]]:
+    """Write every record of *text* to *spool*; return what was read and notes on it."""
+    separator = delimiter if delimiter is not None else _separator(text)
+    with text.path.open(encoding="utf-8-sig", newline="") as stream, _wide_cells():
+        header = _header(stream.readline(), text, stream, separator)
+    names, notes = check_names(header, text.name)
+    before = spool.rows
+    plain = not text.quoted and _parse_fast(text, spool, names, separator)
+    one_line_a_row = plain and text.lines - 1 <= spool.rows - before <= text.lines
+    if not plain:
+        one_line_a_row = _parse_strictly(text, spool, names, separator)
+    rows = spool.rows - before
+    if rows == 0:
+        raise FileError(f"{text.name} has a header but no rows: nothing to count")
+    if separator != "," and delimiter is None:
+        notes = (f"{text.name}: columns are separated by a {_SEPARATORS[separator]}", *notes)
+    return Part(text.name, rows, 2 if one_line_a_row else None), notes
+
+
+def _header(line: str, text: CheckedText, rest: Iterator[str], separator: str) -> list[str]:
+    if not line.strip():
+        raise FileError(f"{text.name}, line 1 is blank: the first line must name the columns")
+
+    def lines() -> Iterator[str]:
+        yield line
+        yield from rest
+
+    try:
+        return next(csv.reader(lines(), delimiter=separator, strict=True))
+    except csv.Error as error:
+        raise FileError(f"{text.name}, line 1: {_fault(error)}") from error
+
+
+def _separator(text: CheckedText) -> str:
+    """Return the one separator under which the opening is a table; the name of the file decides between several."""
+    name = text.name.lower().removesuffix(".gz")
+    by_name = "\t" if name.endswith(".tsv") else "," if name.endswith(".csv") else None
+    fits, cuts = [], []
+    for candidate in _SEPARATORS:
+        widths = _widths(text.path, candidate)
+        if widths and widths[0] > 1:
+            cuts.append(candidate)
+            if set(widths) == {widths[0]}:
+                fits.append(candidate)
+    if len(fits) == 1:
+        return fits[0]
+    if not fits:
+        return cuts[0] if len(cuts) == 1 else by_name or ","
+    if by_name in fits:
+        return by_name
+    names = " and ".join(f"{_SEPARATORS[one]} ({one!r})" for one in fits)
+    raise FileError(f"{text.name} could be separated by {names}: say which with delimiter (--delimiter)")
+
+
+def _widths(path: Path, separator: str) -> list[int]:
+    """Return how many fields each of the first records has."""
+    widths: list[int] = []
+    with path.open(encoding="utf-8-sig", newline="") as stream, _wide_cells():
+        sample = stream.read(_SAMPLE_CHARACTERS)
+        whole = len(sample) < _SAMPLE_CHARACTERS
+    try:
+        for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator):
+            if row:
+                widths.append(len(row))
+            if len(widths) > _SAMPLE_ROWS:
+                break
+    except csv.Error:
+        return widths
+    return widths if whole or len(widths) < 2 or len(widths) > _SAMPLE_ROWS else widths[:-1]
+
+
+def _parse_fast(text: CheckedText, spool: Spool, names: Sequence[str], separator: str) -> bool:
+    """Parse quote-free text with Arrow; False, with nothing kept, if Arrow finds a fault."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    options = {
+        "read_options": pa.csv.ReadOptions(column_names=list(names), skip_rows=1, block_size=_BLOCK),
+        "parse_options": pa.csv.ParseOptions(
+            delimiter=separator, quote_char=False, ignore_empty_lines=len(names) > 1, newlines_in_values=False
+        ),
+        "convert_options": pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+        ),
+    }
+    try:
+        with Spool() as trial, pa.OSFile(str(text.path)) as source, pa.csv.open_csv(source, **options) as reader:
+            for batch in reader:
+                trial.add_batch(batch)
+    except pa.ArrowInvalid:
+        return False
+    spool.take(trial)
+    return True
+
+
+def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separator: str) -> bool:
+    """Parse with the standard library, naming the line of any fault; return whether each row was one line."""
+    width, before = len(names), spool.rows
+    batch: list[list[str]] = []
+    start = 1
+    blank = False
+    with text.path.open(encoding="utf-8-sig", newline="") as stream, _wide_cells():
+        reader = csv.reader(stream, delimiter=separator, strict=True)
+        next(reader)
+        start = reader.line_num + 1
+        first = start
+        try:
+            for row in reader:
+                if len(row) != width:
+                    if row:
+                        raise FileError(_ragged(text.name, start, row, names, separator))
+                    blank = True
+                    if width == 1:
+                        batch.append([""])
+                else:
+                    batch.append(row)
+                start = reader.line_num + 1
+                if len(batch) >= BATCH:
+                    spool.add(names, list(zip(*batch, strict=True)))
+                    batch.clear()
+        except csv.Error as error:
+            raise FileError(f"{text.name}, line {start}: {_fault(error)}") from error
+    if batch:
+        spool.add(names, list(zip(*batch, strict=True)))
+    return first == 2 and not blank and start == spool.rows - before + 2
+
+
+def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], separator: str) -> str:
+    found, wanted = len(row), len(names)
+    where = f"{name}, line {line} has {found} field{'s' * (found != 1)}, the header has {wanted}"
+    if found < wanted:
+        return (
+            f"{where}: there is nothing for column {names[found]!r}; complete the line (starts {row[0]!r}) or remove it"
+        )
+    return (
+        f"{where}: {row[wanted]!r} is one too many; quote a cell that holds a "
+        f"{_SEPARATORS.get(separator, 'separator')}, or name the column"
+    )
+
+
+def _fault(error: csv.Error) -> str:
+    words = str(error)
+    if "unexpected end" in words:
+        return 'a quote (") is opened and never closed; close it, or double it if it belongs to the text'
+    if "expected after" in words:
+        return 'text follows a closing quote ("); double the quotes that belong to the text'
+    if "field larger" in words:
+        return f'a quote (") is opened and not closed within {MAX_CELL:,} characters; close it'
+    return f"this is not CSV ({words})"
+
+
+@contextmanager
+def _wide_cells() -> Iterator[None]:
+    """Lift the standard library's limit of 131,072 characters a cell for the time of one read."""
+    before = csv.field_size_limit(MAX_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

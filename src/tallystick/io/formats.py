@@ -1,0 +1,140 @@
+"""What a file is: by its content first, by its name second."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from tallystick.errors import FileError
+from tallystick.io.sources import File
+
+__all__ = ["Format", "detect", "is_gzip", "opening"]
+
+Format: TypeAlias = Literal["delimited", "ndjson", "parquet", "arrow-file", "arrow-stream"]
+
+_OPENING = 1 << 16
+
+_MAGIC: tuple[tuple[bytes, Format], ...] = (
+    (b"PAR1", "parquet"),
+    (b"ARROW1\0\0", "arrow-file"),
+    (b"\xff\xff\xff\xff", "arrow-stream"),
+)
+
+_REFUSED: tuple[tuple[bytes, str], ...] = (
+    (b"PARE", "an encrypted Parquet file; decrypt it first"),
+    (b"FEA1", "a Feather file of version 1; write it again with pyarrow (version 2)"),
+    (b"BZh", "compressed with bzip2; decompress it first (bunzip2)"),
+    (b"\xfd7zXZ\0", "compressed with xz; decompress it first (unxz)"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd; decompress it first (unzstd)"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it and name the file inside"),
+    (b"Rar!", "a RAR archive; unpack it and name the file inside"),
+    (b"\xd0\xcf\x11\xe0", "an old or password-protected Office document; save the sheet as CSV (UTF-8)"),
+    (b"SQLite format 3\0", "an SQLite database; export the table as CSV"),
+    (b"\x89HDF", "an HDF5 file; export the table as Parquet"),
+    (b"\x93NUMPY", "a NumPy array; load it and pass its columns to Tallystick in Python"),
+    (b"%PDF", "a PDF document; export the table as CSV"),
+    (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
+    (b"\x80\x02", "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV"),
+    (b"\x80\x03", "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV"),
+    (b"\x80\x04", "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV"),
+    (b"\x80\x05", "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV"),
+)
+
+
+def is_gzip(path: Path) -> bool:
+    """Return whether the content, whatever the name, is gzip."""
+    with path.open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
+
+
+def opening(file: File) -> bytes:
+    """Return the first bytes of the content, unpacked if it is gzip."""
+    try:
+        if not is_gzip(file.path):
+            with file.path.open("rb") as stream:
+                return stream.read(_OPENING)
+        with gzip.open(file.path, "rb") as stream:
+            return stream.read(_OPENING)
+    except EOFError as error:
+        head = _partial(file.path)
+        if not head:
+            raise FileError(f"{file.name} is a truncated .gz file: its content is missing; copy it again") from error
+        return head  # the text reader says where it breaks off
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise FileError(f"{file.name} is a damaged .gz file ({error}); copy or compress it again") from error
+    except OSError as error:
+        raise FileError(f"{file.name} cannot be read: {error.strerror}") from error
+
+
+def detect(file: File) -> Format:
+    """Return the format of *file*, or refuse it by the name of what it is."""
+    head = opening(file)
+    packed = is_gzip(file.path)
+    if not head:
+        raise FileError(f"{file.name} is empty: a table needs a header line and at least one row")
+    for magic, kind in _MAGIC:
+        if head.startswith(magic):
+            if packed:
+                raise FileError(
+                    f"{file.name} is a gzipped {kind} file; unpack it first (gunzip), it is compressed inside"
+                )
+            return kind
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        raise FileError(f"{file.name} is {_archive(file.path)}")
+    for magic, what in _REFUSED:
+        if head.startswith(magic):
+            raise FileError(f"{file.name} is {what}")
+    if head[8:12] == b"DUCK":
+        raise FileError(f"{file.name} is a DuckDB database; export the table as Parquet")
+    return _text(file, head)
+
+
+def _text(file: File, head: bytes) -> Format:
+    text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    if text[:1] == "{" and (_is_object(text.partition("\n")[0]) or not _named_delimited(file.name)):
+        return "ndjson"
+    if text[:1] == "[" and not _named_delimited(file.name):
+        raise FileError(f"{file.name} is one JSON array; write one object a line instead (jq -c '.[]')")
+    if text[:9].lower().startswith(("<!doctype", "<html", "<?xml")):
+        raise FileError(f"{file.name} is a web page or XML, not a table; perhaps a download that failed")
+    return "delimited"
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _named_delimited(name: str) -> bool:
+    return name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+
+
+def _archive(path: Path) -> str:
+    """Say which sort of zip this is."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, OSError):
+        return "a damaged zip archive; copy it again, unpack it and name the file inside"
+    names = [entry.filename for entry in entries]
+    if any(entry.flag_bits & 1 for entry in entries):
+        return "a password-protected zip archive; unpack it and name the file inside"
+    if any(name.startswith("xl/") for name in names):
+        return "an Excel workbook; save the sheet as CSV (UTF-8)"
+    if "mimetype" in names and "content.xml" in names:
+        return "an OpenDocument spreadsheet; save the sheet as CSV (UTF-8)"
+    if names and all(name.endswith(".npy") for name in names):
+        return "a NumPy archive; load it and pass its columns to Tallystick in Python"
+    return f"a zip archive ({', '.join(names[:3])}…); unpack it and name the file inside"
+
+
+def _partial(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return zlib.decompressobj(wbits=31).decompress(stream.read(_OPENING), _OPENING)

@@ -1,0 +1,115 @@
+"""The columns that a method works on: missing values as NULL, distinct labels, numbers that are numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tallystick.errors import InputError
+from tallystick.io.engine import identifier
+from tallystick.io.missing import without_missing
+from tallystick.io.nearest import missing_column
+from tallystick.io.roles import Roles
+from tallystick.io.table import Label, Table
+from tallystick.io.vocabulary import MAX_LABELS
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+__all__ = ["check_numbers", "label_sets", "select"]
+
+
+def select(table: Table, roles: Roles) -> DuckDBPyRelation:
+    """Return the columns that have a role, in file order, every missing value as NULL; weights as DOUBLE.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import ColumnOptions, assign, scan
+    >>> table = scan(pa.table({"gpt": ["yes", " "], "claude": [1, -1]}))
+    >>> select(table, assign(table, ColumnOptions(missing=("-1",)))).fetchall()
+    [('yes', 1), (None, None)]
+    """
+    used = {*roles.labels, roles.item, roles.truth, roles.weight, roles.by, *roles.others.values()}
+    columns = []
+    for column, kind in table.kinds.items():
+        if column in used:
+            cell = without_missing(column, kind, roles.missing)
+            if column == roles.weight:
+                check_numbers(table, column, low=0.0)
+                cell = f"cast({cell} as double)"
+            columns.append(f"{cell} as {identifier(column)}")
+    return table.relation.project(", ".join(columns))
+
+
+def label_sets(table: Table, roles: Roles, columns: Sequence[str] | None = None) -> dict[str, tuple[Label, ...]]:
+    """Return the distinct labels of each label column and of the truth, sorted, missing ones left out.
+
+    A column with more than 10,000 of them is refused before they are all collected.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import assign, scan
+    >>> table = scan(pa.table({"a": ["yes", "no", None], "b": [1, 0, 1]}))
+    >>> label_sets(table, assign(table))
+    {'a': ('no', 'yes'), 'b': (0, 1)}
+    """
+    names = columns if columns is not None else [*roles.labels, *([roles.truth] if roles.truth else [])]
+    kinds = table.kinds
+    sets: dict[str, tuple[Label, ...]] = {}
+    for name in names:
+        cell = without_missing(name, kinds[name], roles.missing)
+        found = table.query(f"select distinct {cell} as label from rows where label is not null limit {MAX_LABELS + 1}")
+        if len(found) > MAX_LABELS:
+            raise InputError(_too_many(table, name))
+        sets[name] = tuple(sorted(label for (label,) in found))
+    return sets
+
+
+def check_numbers(
+    table: Table,
+    column: str,
+    *,
+    missing: Sequence[str] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> None:
+    """Refuse a column of numbers that holds anything but finite numbers within bounds.
+
+    Parameters
+    ----------
+    table, column
+        What to check.
+    missing
+        Tokens for "no number", besides blank and NaN; None means that no number may be missing.
+    low, high
+        The bounds, themselves allowed.
+    """
+    if column not in table.columns:
+        raise InputError(missing_column(column, table.columns, table.source))
+    cell = without_missing(column, table.kinds[column], missing or ())
+    faults = ["number is null and cell is not null", "not isfinite(number)"]
+    faults += ["cell is null"] if missing is None else []
+    faults += [f"number < {float(low)!r}"] if low is not None else []
+    faults += [f"number > {float(high)!r}"] if high is not None else []
+    found = table.query(
+        "select place, cell from (select row_number() over () as place, cell, try_cast(cell as double) as number from "
+        f"(select {cell} as cell from rows)) where {' or '.join(faults)} order by place limit 1"
+    )
+    if not found:
+        return
+    [(row, value)] = found
+    ends = [f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None]
+    wanted = ", ".join(["a finite number", *ends])
+    told = "is missing" if value is None else f"is {value!r}"
+    raise InputError(
+        f"{table.place(row)}: column {column!r} {told}, but must be {wanted}: correct the cell, or remove the row"
+    )
+
+
+def _too_many(table: Table, column: str) -> str:
+    return (
+        f"{table.source}: column {column!r} has more than {MAX_LABELS:,} different values: it looks like text or item "
+        "names, not labels; name the label columns, or name this one as the item (--item)"
+    )

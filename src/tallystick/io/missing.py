@@ -1,0 +1,46 @@
+"""What counts as missing, and the relation in which it is NULL.
+
+Blank cells, NaN, None and "" are missing, and so are the tokens that the user names. A token is compared with what is
+written: "-1" means the integer -1, the number -1.0 and the text "-1".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tallystick.io.engine import identifier, literal
+
+if TYPE_CHECKING:
+    from tallystick.io.table import Kind
+
+__all__ = ["NUMBER", "without_missing"]
+
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+"""A plain decimal number; not ``nan``, ``inf`` or ``1_000``."""
+
+
+def without_missing(column: str, kind: Kind, tokens: Sequence[str]) -> str:
+    r"""Return the SQL of *column* with every missing value as NULL.
+
+    >>> without_missing("a", "integer", ["-1", "NA"])
+    'case when "a" in (-1) then null else "a" end'
+    >>> without_missing("a", "text", ["NA"])
+    'case when trim("a", chr(9) || chr(10) || chr(13) || \' \') in (\'\', \'NA\') then null else "a" end'
+    >>> without_missing("a", "boolean", [])
+    '"a"'
+    """
+    name = identifier(column)
+    if kind == "text":
+        words = ", ".join(literal(word) for word in ["", *(token.strip() for token in tokens)])
+        return f"case when trim({name}, chr(9) || chr(10) || chr(13) || ' ') in ({words}) then null else {name} end"
+    if kind == "boolean":
+        bools = [token.lower() for token in tokens if token.lower() in ("true", "false")]
+        return f"case when {name} in ({', '.join(bools)}) then null else {name} end" if bools else name
+    numbers = [token for token in tokens if NUMBER.fullmatch(token)]
+    if kind == "float":
+        numbers += [f"'{token.lower()}'::double" for token in tokens if token.lower() in ("inf", "-inf")]
+        tests = [f"isnan({name})", *([f"{name} in ({', '.join(numbers)})"] if numbers else [])]
+        return f"case when {' or '.join(tests)} then null else {name} end"
+    return f"case when {name} in ({', '.join(numbers)}) then null else {name} end" if numbers else name

@@ -1,0 +1,181 @@
+"""A table of foreign data, ready to be counted: where it came from, what its columns are, which row is which."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from tallystick.errors import InputError
+from tallystick.io.engine import identifier, reading
+from tallystick.io.nearest import missing_column
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+__all__ = ["Kind", "Label", "Part", "Place", "Shape", "Table", "kind_of"]
+
+Label: TypeAlias = str | int | float | bool | None
+Shape: TypeAlias = Literal["wide", "long"]
+Kind: TypeAlias = Literal["text", "integer", "float", "boolean", "other"]
+
+_KINDS: Mapping[str, Kind] = {
+    "VARCHAR": "text",
+    "BOOLEAN": "boolean",
+    "FLOAT": "float",
+    "DOUBLE": "float",
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "integer"),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "integer"),
+}
+
+
+def kind_of(sql_type: object) -> Kind:
+    """Return which sort of label a column of this SQL type can hold; ``other`` holds none."""
+    return _KINDS.get(str(sql_type), "other")
+
+
+def kind_of_value(value: Label) -> Kind:
+    """Return the kind of one label."""
+    kinds: Mapping[type, Kind] = {str: "text", bool: "boolean", int: "integer", float: "float"}
+    return kinds.get(type(value), "other")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands: the data row (1 is the first below the header), its file and, where known, its line.
+
+    >>> print(Place(row=17, file="votes.csv", line=18))
+    row 17 of votes.csv (line 18)
+    """
+
+    row: int
+    file: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        file = f" of {self.file}" if self.file else ""
+        line = f" (line {self.line})" if self.line is not None else ""
+        return f"row {self.row}{file}{line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a table.
+
+    Parameters
+    ----------
+    name
+        How messages call it.
+    rows
+        How many data rows it gave.
+    first_line
+        The line of its first data row where each row is exactly one line; None where rows and lines differ.
+    """
+
+    name: str
+    rows: int
+    first_line: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """Foreign data behind one relation that is read out of core.
+
+    Parameters
+    ----------
+    relation
+        The rows, in file order. Text formats give VARCHAR exactly as written, a blank cell is NULL; typed formats
+        keep their types.
+    columns
+        Column names in file order.
+    source
+        How messages call the whole of it.
+    files
+        The paths that were read; empty for data in memory.
+    shape
+        What the source was: a ``long`` one has been pivoted, so the relation is wide in any case.
+    notes
+        What was detected, renamed or left out, for the user to read.
+    left_out
+        Columns that cannot be labels (nested values and the like), with the reason.
+    doubtful
+        Columns whose values had several types in the source, with the reason: usable under ``coerce`` only.
+    """
+
+    relation: DuckDBPyRelation
+    columns: tuple[str, ...]
+    source: str
+    files: tuple[Path, ...] = ()
+    shape: Shape = "wide"
+    notes: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    doubtful: Mapping[str, str] = field(default_factory=dict)
+    parts: tuple[Part, ...] = field(default=(), repr=False)
+    spools: tuple[Path, ...] = field(default=(), repr=False)
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """What each column holds: text, integer, float, boolean or other."""
+        return {name: kind_of(one) for name, one in zip(self.columns, self.relation.types, strict=True)}
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run *sql*, in which the rows are called ``rows``, and return what it gives."""
+        with reading(self.source):
+            return self.derive(sql).fetchall()
+
+    def derive(self, sql: str) -> DuckDBPyRelation:
+        """Return the relation that *sql* makes of the rows, which it calls ``rows``; nothing is read yet."""
+        derived = self.relation.query("rows", sql)
+        if derived is None:
+            raise InputError(f"sql must be a query, got {sql!r}")
+        return derived
+
+    def digests(self) -> dict[str, str]:
+        """Return the SHA-256 of each file that was read, by path, computed now."""
+        digests = {}
+        for path in self.files:
+            with path.open("rb") as stream:
+                digests[str(path)] = hashlib.file_digest(stream, "sha256").hexdigest()
+        return digests
+
+    def row_of(self, column: str, value: Label) -> Place | None:
+        """Return where *value* first occurs in *column*, or None if it does not (NULL is found by None)."""
+        if column not in self.columns:
+            raise InputError(missing_column(column, self.columns, self.source))
+        if value is not None and kind_of_value(value) != self.kinds[column]:
+            return None  # "1" is not 1: SQL would cast one to the other
+        import duckdb
+
+        cell = duckdb.ColumnExpression("cell")
+        same = cell.isnull() if value is None else cell == duckdb.ConstantExpression(value)
+        numbered = self.relation.project(f"row_number() over () as place, {identifier(column)} as cell")
+        with reading(self.source):
+            [(row,)] = numbered.filter(same).aggregate("min(place)").fetchall()
+        return None if row is None else self.place(int(row))
+
+    def place(self, row: int) -> Place:
+        """Return the file (and line) of the *row*-th data row of the whole table."""
+        before = 0
+        for part in self.parts:
+            if row <= before + part.rows:
+                inside = row - before
+                line = part.first_line + inside - 1 if part.first_line is not None else None
+                return Place(inside, part.name, line)
+            before += part.rows
+        return Place(row, self.source)
+
+    def close(self) -> None:
+        """Remove what was spooled for this table; its relation cannot be read afterwards."""
+        for path in self.spools:
+            path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Table:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

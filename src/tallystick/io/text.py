@@ -1,0 +1,107 @@
+"""Text, checked byte by byte before it is parsed: UTF-8, no NUL, whole to the end; gzip unpacked on the way."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from tallystick.errors import FileError
+from tallystick.io.engine import scratch
+from tallystick.io.formats import is_gzip
+from tallystick.io.sources import CHUNK, File
+
+__all__ = ["MAX_LINE", "CheckedText", "checked"]
+
+MAX_LINE = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """Plain UTF-8 text on disk.
+
+    Parameters
+    ----------
+    path
+        The plain text: the file itself, or its unpacked copy.
+    name
+        How messages call the file.
+    quoted
+        Whether a double quote occurs anywhere.
+    lines
+        How many lines end in a newline.
+    """
+
+    path: Path
+    name: str
+    quoted: bool
+    lines: int
+
+
+@contextmanager
+def checked(file: File) -> Iterator[CheckedText]:
+    """Check the whole of *file* and hold its plain text ready; an unpacked copy is removed at the end."""
+    if not is_gzip(file.path):
+        with file.path.open("rb") as stream:
+            quoted, lines = _check(stream, None, file.name)
+        yield CheckedText(file.path, file.name, quoted, lines)
+        return
+    with tempfile.NamedTemporaryFile(dir=scratch(), prefix="text-", suffix=".txt") as copy:
+        with gzip.open(file.path, "rb") as stream:
+            quoted, lines = _check(stream, copy, file.name)
+        copy.flush()
+        yield CheckedText(Path(copy.name), file.name, quoted, lines)
+
+
+def _check(stream: io.BufferedReader | gzip.GzipFile, copy: IO[bytes] | None, name: str) -> tuple[bool, int]:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line, offset, quoted = 1, 0, False
+    run = 0  # bytes since the last line end
+    while True:
+        chunk = _read(stream, name, line)
+        nul = chunk.find(0)
+        if nul >= 0:
+            at = line + chunk.count(b"\n", 0, nul)
+            raise FileError(
+                f"{name}, line {at}: a NUL byte at offset {offset + nul:,}; this is not text, or "
+                "it is UTF-16: save it as UTF-8"
+            )
+        held = len(decoder.getstate()[0])
+        try:
+            decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            bad = error.object[error.start]
+            at = line + error.object.count(b"\n", 0, error.start)
+            raise FileError(
+                f"{name}, line {at}: byte 0x{bad:02x} at offset {offset - held + error.start:,} is not UTF-8; save the "
+                "file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)"
+            ) from error
+        if not chunk:
+            return quoted, line - 1
+        if copy is not None:
+            copy.write(chunk)
+        quoted = quoted or b'"' in chunk
+        end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+        run = run + len(chunk) if end < 0 else len(chunk) - end - 1
+        if run > MAX_LINE:
+            raise FileError(f"{name}, line {line} is longer than {MAX_LINE >> 20} MB: this is not a table of lines")
+        line += chunk.count(b"\n")
+        offset += len(chunk)
+
+
+def _read(stream: io.BufferedReader | gzip.GzipFile, name: str, line: int) -> bytes:
+    try:
+        return stream.read1(CHUNK)  # all that is there: what precedes a break is still counted
+    except EOFError as error:
+        raise FileError(f"{name} is a truncated .gz file: it breaks off after line {line:,}; copy it again") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise FileError(f"{name} is a damaged .gz file near line {line:,} ({error}); copy it again") from error
+    except OSError as error:
+        raise FileError(f"{name} cannot be read: {error.strerror}") from error

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.errors import FileError, InputError
+from tallystick.io import delimited, scan
+from tallystick.io.spool import Spool
+from tallystick.io.table import Table
+
+
+def _scan(path: Path, content: bytes, **options: str) -> Table:
+    path.write_bytes(content)
+    return scan(path, **options)
+
+
+def _rows(path: Path, content: bytes, **options: str) -> list[tuple[str | None, ...]]:
+    return _scan(path, content, **options).relation.fetchall()
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (b"a,b\n1,1.0\nTrue,NULL\nNA,nan\nnull,-0\n", [("1", "1.0"), ("True", "NULL"), ("NA", "nan"), ("null", "-0")]),
+        (b"a,b\n 1 ,2\t\n", [(" 1 ", "2\t")]),
+        (b"a,b\n1,2", [("1", "2")]),
+        (b"a,b\r\n1,2\n3,4\r\n", [("1", "2"), ("3", "4")]),
+        (b"a,b\r1,2\r", [("1", "2")]),
+        (b"\xef\xbb\xbfa,b\n1,2\n", [("1", "2")]),
+        (b'a,b\n"x\ny",2\n', [("x\ny", "2")]),
+        (b'a,b\n"x\r\ny",2\r\n', [("x\r\ny", "2")]),
+        (b'a,b\n"x""y",2\n', [('x"y', "2")]),
+        (b'a,b\n x"y,"p,q"\n', [(' x"y', "p,q")]),
+        (b'a,b\n"",2\n,\n', [(None, "2"), (None, None)]),
+        (b"a,b\n1,2\n\n3,4\n\n", [("1", "2"), ("3", "4")]),
+        (b"a,b\n#1,2\n", [("#1", "2")]),
+        ("a;b\nx\u2028y;1,2\n".encode(), [("x\u2028y", "1,2")]),
+        (b"a\n1\n\n2\n", [("1",), (None,), ("2",)]),
+        (b'a\n"1"\n\n2\n', [("1",), (None,), ("2",)]),
+        (b"a,b\n2024-01-01,1e5\n", [("2024-01-01", "1e5")]),
+        (b'a,b\n\\N,\\"x\n', [("\\N", '\\"x')]),
+    ],
+)
+def test_cells_are_kept_exactly_as_written(tmp_path: Path, content: bytes, rows: list[tuple[str | None, ...]]) -> None:
+    assert _rows(tmp_path / "votes.csv", content) == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"a,b\n", "has a header but no rows"),
+        (b"a,b", "has a header but no rows"),
+        (b"a,b\n1,2\n3\n", r"line 3 has 1 field, the header has 2: there is nothing for column 'b'"),
+        (b"a,b\n1,2\n3,4,5\n", r"line 3 has 3 fields, the header has 2: '5' is one too many; quote a cell .* comma"),
+        (b'a,b\n"1\n2",2\n3,4,5\n', r"line 4 has 3 fields"),
+        (b"a,b\n1,2\n  \n", "line 3 has 1 field"),
+        (b'a,b\n1,2\n"3,4\n5,6\n', r'line 3: a quote \("\) is opened and never closed'),
+        (b'a,b\n1,"2\n', r'line 2: a quote \("\) is opened and never closed'),
+        (b'a,b\n"x"y,2\n', r"line 2: text follows a closing quote"),
+        (b'"a,b\n1,2\n', r'line 1: a quote \("\) is opened and never closed'),
+        (b"\na,b\n1,2\n", "line 1 is blank: the first line must name the columns"),
+    ],
+)
+def test_a_broken_record_is_refused_with_its_line(tmp_path: Path, content: bytes, words: str) -> None:
+    with pytest.raises(FileError, match=r"votes\.csv.*" + words):
+        _scan(tmp_path / "votes.csv", content)
+
+
+def test_a_quote_that_runs_on_is_reported_before_it_fills_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "MAX_CELL", 1000)
+    with pytest.raises(FileError, match=r"line 2: a quote .* not closed within 1,000 characters"):
+        _scan(tmp_path / "votes.csv", b'a,b\n1,"x\n' + b"1,2\n" * 1000)
+    assert csv.field_size_limit() == 131_072
+
+
+def test_a_cell_longer_than_the_standard_limit_is_read(tmp_path: Path) -> None:
+    long = "x" * 200_000
+    assert _rows(tmp_path / "votes.csv", f'a,b\n"{long}",1\n'.encode()) == [(long, "1")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "columns"),
+    [
+        ("a.csv", b"a;b\n1,5;2,5\n", ("a", "b")),
+        ("a.txt", b"a\tb\n1\t2\n", ("a", "b")),
+        ("a.csv", b"a|b\n1|2\n", ("a", "b")),
+        ("a.csv", b"a,b;c\n1,2;3\n", ("a", "b;c")),
+        ("a.tsv", b"a,b\tc\n1,2\t3\n", ("a,b", "c")),
+        ("a.csv", b"a\n1\n", ("a",)),
+        ("a.csv", b'"x;y",b\n"1;2",3\n', ("x;y", "b")),
+    ],
+)
+def test_the_separator_is_found_by_content_then_by_name(
+    tmp_path: Path, name: str, content: bytes, columns: tuple[str, ...]
+) -> None:
+    assert _scan(tmp_path / name, content).columns == columns
+
+
+def test_an_unusual_separator_is_told(tmp_path: Path) -> None:
+    table = _scan(tmp_path / "a.csv", b"a;b\n1;2\n")
+    assert [note.split(": ")[1] for note in table.notes] == ["columns are separated by a semicolon"]
+
+
+def test_two_possible_separators_are_not_guessed_between(tmp_path: Path) -> None:
+    content = b"a,b;c\n1,2;3\n"
+    with pytest.raises(FileError, match=r"comma \(','\) and semicolon \(';'\): say which with delimiter"):
+        _scan(tmp_path / "a.txt", content)
+    assert _scan(tmp_path / "a.txt", content, delimiter=";").columns == ("a,b", "c")
+
+
+@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "é"])
+def test_a_separator_that_cannot_be_one_is_refused(tmp_path: Path, delimiter: str) -> None:
+    with pytest.raises(InputError, match="delimiter must be one ASCII character"):
+        _scan(tmp_path / "a.csv", b"a,b\n1,2\n", delimiter=delimiter)
+
+
+def test_columns_may_be_named_anything(tmp_path: Path) -> None:
+    header = 'select,"from ""x""",tab le,naïve,"a,b",*,lr_?\n'
+    table = _scan(tmp_path / "a.csv", (header + "1,2,3,4,5,6,7\n").encode())
+    assert table.columns == ("select", 'from "x"', "tab le", "naïve", "a,b", "*", "lr_?")
+    for position, column in enumerate(table.columns, start=1):
+        assert str(table.row_of(column, str(position))).startswith("row 1 of")
+
+
+def test_a_nameless_column_gets_a_name_and_a_note(tmp_path: Path) -> None:
+    table = _scan(tmp_path / "a.csv", b",a\n0,x\n")
+    assert table.columns == ("column_1", "a")
+    assert "column 1 has no name and is called 'column_1'" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("a,b,a", r"has 'a' twice \(columns 1 and 3\): rename one"),
+        ("a,A", "has both 'a' and 'A', alike but for case"),
+        (",column_1", "'column_1' twice"),
+        (",".join(f"c{i}" for i in range(100_000)), "has 100,000 columns, more than 10,000: items go in rows"),
+    ],
+)
+def test_column_names_that_cannot_be_told_apart_are_refused(tmp_path: Path, header: str, words: str) -> None:
+    row = ",".join("1" for _ in header.split(","))
+    with pytest.raises(InputError, match=words):
+        _scan(tmp_path / "a.csv", f"{header}\n{row}\n".encode())
+
+
+cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+
+
+@given(rows=st.lists(st.tuples(cells, cells, st.just("x")), min_size=1, max_size=8), quoting=st.sampled_from([0, 1]))
+def test_any_text_goes_through_csv_unchanged(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]], quoting: int
+) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=quoting, lineterminator="\n")
+    writer.writerow(["a", "b", "c"])
+    writer.writerows(rows)
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_bytes(text.getvalue().encode())
+    with scan(path) as table:
+        assert table.relation.fetchall() == [tuple(cell or None for cell in row) for row in rows]
+
+
+plain = st.text(st.characters(exclude_categories=["Cs"], exclude_characters='\0"\n\r,'), max_size=6)
+
+
+@given(
+    rows=st.lists(st.tuples(plain, plain, st.just("x")), min_size=1, max_size=8),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_the_fast_parser_and_the_strict_one_agree(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]], end: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "plain.csv"
+    path.write_bytes((end.join([",".join(row) for row in [("a", "b", "c"), *rows]]) + end).encode())
+    with scan(path) as fast, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "_parse_fast", lambda *_: False)
+        with scan(path) as strict:
+            assert fast.relation.fetchall() == strict.relation.fetchall()
+
+
+def test_nothing_is_left_on_disk_after_a_refusal_or_a_close(tmp_path: Path) -> None:
+    from tallystick.io.engine import scratch
+
+    before = set(scratch().iterdir())
+    with pytest.raises(FileError):
+        _scan(tmp_path / "votes.csv", b'a,b\n"1",2\n3\n')
+    with _scan(tmp_path / "votes.csv", b"a,b\n1,2\n"):
+        assert set(scratch().iterdir()) > before
+    assert set(scratch().iterdir()) == before
+
+
+def test_rows_beyond_one_batch_keep_their_order_and_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited, "BATCH", 7)
+    table = _scan(tmp_path / "a.csv", b'a,b\n"x",1\n' + b"".join(b"%d,1\n" % i for i in range(100)))
+    assert [cell for cell, _ in table.relation.fetchall()] == ["x", *map(str, range(100))]
+    assert table.row_of("a", "99") is not None
+    assert str(table.row_of("a", "99")).endswith("row 101 of " + str(tmp_path / "a.csv") + " (line 102)")
+
+
+def test_a_spool_that_fails_leaves_no_file(tmp_path: Path) -> None:
+    spool = Spool()
+
+    def fail() -> None:
+        with spool:
+            spool.add(["a"], [["1"]])
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert [path.exists() for path in spool.paths] == [False]
+
+
+def test_a_million_rows_take_seconds(tmp_path: Path) -> None:
+    import time
+
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"item,a,b\n" + b"".join(b"%d,x,y\n" % i for i in range(1_000_000)))
+    start = time.perf_counter()
+    with scan(path) as table:
+        assert table.query("select count(*) from rows") == [(1_000_000,)]
+    assert time.perf_counter() - start < 20

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tallystick.errors import FileError, InputError
+from tallystick.io.engine import connect, identifier, literal, reading, scratch
+
+
+def test_no_extension_can_be_loaded_and_no_setting_changed() -> None:
+    cursor = connect()
+    with pytest.raises(duckdb.Error):
+        cursor.sql("install httpfs")
+    with pytest.raises(duckdb.Error):
+        cursor.sql("set memory_limit = '100GB'")
+    with pytest.raises(duckdb.Error):
+        cursor.sql("select * from read_csv('https://example.org/votes.csv')").fetchall()
+
+
+def test_a_table_name_in_sql_never_reaches_a_python_variable() -> None:
+    votes = [1, 2, 3]
+    assert votes
+    with pytest.raises(duckdb.Error, match="votes"):
+        connect().sql("select * from votes").fetchall()
+
+
+@pytest.mark.parametrize("name", ["select", 'a"b', "a b", "ü", "a;drop table x", "'"])
+def test_any_name_can_be_quoted(name: str) -> None:
+    relation = connect().sql(f"select {literal(name)} as {identifier(name)}")
+    assert relation.columns == [name]
+    assert relation.fetchall() == [(name,)]
+
+
+def test_an_error_of_the_engine_becomes_ours() -> None:
+    with pytest.raises(FileError, match=r"votes\.csv cannot be read"), reading("votes.csv"):
+        connect().sql("select cast('x' as integer)").fetchall()
+
+
+def test_too_little_memory_names_the_setting() -> None:
+    with pytest.raises(InputError, match="TALLYSTICK_MEMORY=4GB"), reading("votes.csv"):
+        raise duckdb.OutOfMemoryException("full")
+
+
+def _python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_wrong_memory_size_is_refused_by_name() -> None:
+    done = _python("from tallystick.io import connect; connect()", TALLYSTICK_MEMORY="lots")
+    assert "TALLYSTICK_MEMORY must be a size such as 512MB or 4GB, got 'lots'" in done.stderr
+
+
+def test_the_scratch_folder_goes_with_the_process_and_imports_are_light() -> None:
+    code = (
+        "import sys, tallystick.io\n"
+        "assert not {'duckdb', 'pyarrow', 'numpy'} & set(sys.modules)\n"
+        "from tallystick.io.engine import scratch; print(scratch())"
+    )
+    done = _python(code)
+    assert done.returncode == 0, done.stderr
+    assert not Path(done.stdout.strip()).exists()
+    assert scratch().is_dir()

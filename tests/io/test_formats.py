@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import gzip
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tallystick.errors import FileError
+from tallystick.io.formats import detect
+from tallystick.io.sources import File
+
+
+def _detect(path: Path, content: bytes) -> str:
+    path.write_bytes(content)
+    return detect(File(path, path.name))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wanted"),
+    [
+        ("a.csv", b"a,b\n1,2\n", "delimited"),
+        ("a.parquet", b"a,b\n1,2\n", "delimited"),
+        ("a.txt", b'{"a": 1}\n', "ndjson"),
+        ("a.csv", gzip.compress(b'{"a": 1}\n'), "ndjson"),
+        ("a.csv", b"PAR1....", "parquet"),
+        ("a.csv", b"ARROW1\0\0....", "arrow-file"),
+        ("a.csv", b"\xff\xff\xff\xff\x10", "arrow-stream"),
+        ("a.csv", b"{x,y\n1,2\n", "delimited"),
+        ("a.csv", b"[x],y\n1,2\n", "delimited"),
+        ("a.jsonl", b'{"a": \n', "ndjson"),
+    ],
+)
+def test_content_decides_before_the_name(tmp_path: Path, name: str, content: bytes, wanted: str) -> None:
+    assert _detect(tmp_path / name, content) == wanted
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"PARE", "encrypted Parquet"),
+        (b"FEA1", "Feather file of version 1"),
+        (b"BZh9", "bzip2"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"\xd0\xcf\x11\xe0", "password-protected Office document; save the sheet as CSV"),
+        (b"SQLite format 3\0", "SQLite"),
+        (b"12345678DUCK", "DuckDB database"),
+        (b"\x93NUMPY", "NumPy array"),
+        (b"%PDF-1.4", "PDF"),
+        (b"\x80\x04\x95", "pickle, which Tallystick never opens"),
+        (b"\x80\x02}q", "pickle, which Tallystick never opens"),
+        ("a,b\n".encode("utf-16"), "UTF-16 text; save it as UTF-8"),
+        (b'[{"a": 1}]', r"one JSON array; .*jq -c '\.\[\]'"),
+        (b"<!DOCTYPE html><html>", "web page"),
+        (gzip.compress(b"PAR1xx"), "gzipped parquet"),
+        (gzip.compress(b"a,b\n")[:9], "truncated .gz"),
+        (b"\x1f\x8bgarbage that is no deflate stream", "damaged .gz"),
+        (b"PK\x03\x04 and no more", "damaged zip"),
+    ],
+)
+def test_what_is_not_a_table_is_refused_by_the_name_of_what_it_is(tmp_path: Path, content: bytes, words: str) -> None:
+    with pytest.raises(FileError, match=words):
+        _detect(tmp_path / "votes.dat", content)
+
+
+@pytest.mark.parametrize(
+    ("entries", "words"),
+    [
+        (["votes.csv"], r"a zip archive \(votes\.csv…\); unpack it"),
+        (["[Content_Types].xml", "xl/workbook.xml"], "an Excel workbook; save the sheet as CSV"),
+        (["mimetype", "content.xml"], "OpenDocument"),
+        (["a.npy"], "NumPy archive"),
+    ],
+)
+def test_each_sort_of_zip_is_told_apart(tmp_path: Path, entries: list[str], words: str) -> None:
+    path = tmp_path / "votes.csv"
+    with zipfile.ZipFile(path, "w") as archive:
+        for entry in entries:
+            archive.writestr(entry, "x")
+    with pytest.raises(FileError, match=words):
+        detect(File(path, path.name))
+
+
+def test_a_password_protected_zip_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "votes.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("votes.csv", "x")
+    content = bytearray(path.read_bytes())
+    content[6] |= 1  # the flag of encryption, in the local header and in the directory
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(content)
+    with pytest.raises(FileError, match="password-protected zip"):
+        detect(File(path, path.name))
+
+
+def test_a_file_that_may_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("a\n1\n")
+
+    def refuse(self: Path, mode: str) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(FileError, match=r"votes\.csv cannot be read: Permission denied"):
+        detect(File(path, path.name))

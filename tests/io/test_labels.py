@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.io import ColumnOptions, assign, check_numbers, label_sets, scan, select
+
+
+def test_blank_nan_none_and_tokens_are_missing_in_every_kind_of_column() -> None:
+    table = scan(
+        pa.table(
+            {
+                "s": ["", " \t", "NA", "-1", "x"],
+                "i": [-1, 0, 1, None, 2],
+                "f": [float("nan"), -1.0, 0.5, None, float("inf")],
+                "b": [True, False, None, True, False],
+            }
+        )
+    )
+    roles = assign(table, ColumnOptions(missing=("-1", "NA", "inf", "false")))
+    assert select(table, roles).fetchall() == [
+        (None, None, None, True),
+        (None, 0, None, None),
+        (None, 1, 0.5, None),
+        (None, None, None, True),
+        ("x", 2, None, None),
+    ]
+    assert label_sets(table, roles) == {"s": ("x",), "i": (0, 1, 2), "f": (0.5,), "b": (True,)}
+
+
+def test_text_that_looks_missing_stays_unless_it_is_named() -> None:
+    table = scan(pa.table({"a": ["NA", "null", "nan", "None"]}))
+    assert label_sets(table, assign(table)) == {"a": ("NA", "None", "nan", "null")}
+
+
+def test_a_column_of_text_is_not_a_label_column() -> None:
+    table = scan(pa.table({"a": [str(i) for i in range(10_001)], "b": ["x"] * 10_001}))
+    with pytest.raises(InputError, match=r"column 'a' has more than 10,000 different values: it looks like text"):
+        label_sets(table, assign(table))
+    assert label_sets(table, assign(table), ["b"]) == {"b": ("x",)}
+
+
+def test_ten_thousand_labels_are_the_most() -> None:
+    table = scan(pa.table({"a": list(range(10_000))}))
+    assert len(label_sets(table, assign(table))["a"]) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["1", "x"], "row 2 of the table: column 'w' is 'x', but must be a finite number, at least 0"),
+        (["1", "inf"], "is 'inf'"),
+        (["1", "nan"], "is 'nan'"),
+        (["1", None], "is missing"),
+        ([1.0, float("nan")], "is missing"),
+        ([1.0, float("inf")], "is inf"),
+        ([1, -2], "is -2"),
+    ],
+)
+def test_a_weight_is_a_finite_number_from_zero_up(values: list[object], words: str) -> None:
+    table = scan(pa.table({"a": ["x", "y"], "w": values}))
+    roles = assign(table, ColumnOptions(weight="w"))
+    with pytest.raises(InputError, match=words):
+        select(table, roles)
+
+
+def test_weights_come_as_floats() -> None:
+    table = scan(pa.table({"a": ["x", "y"], "w": ["1", "0.5"]}))
+    assert select(table, assign(table, ColumnOptions(weight="w"))).fetchall() == [("x", 1.0), ("y", 0.5)]
+
+
+def test_scores_may_be_missing_and_have_bounds() -> None:
+    table = scan(pa.table({"s": ["0.5", "", "NA", "1"]}))
+    check_numbers(table, "s", missing=("NA",), low=0, high=1)
+    with pytest.raises(InputError, match=r"row 4 of the table: column 's' is '1', .* at most 0\.9"):
+        check_numbers(table, "s", missing=("NA",), low=0, high=0.9)
+    with pytest.raises(InputError, match="no column 't'"):
+        check_numbers(table, "t")

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tallystick.errors import FileError, InputError
+from tallystick.io import ColumnOptions, assign, ndjson, scan
+from tallystick.io.table import Table
+
+
+def _scan(path: Path, content: str) -> Table:
+    path.write_text(content, encoding="utf-8")
+    return scan(path)
+
+
+def test_values_keep_the_type_that_they_have(tmp_path: Path) -> None:
+    table = _scan(
+        tmp_path / "a.jsonl", '{"i": 1, "s": "1", "b": true, "f": 0.5, "n": null}\n\n{"i": 2, "late": "NA"}\n'
+    )
+    assert table.columns == ("i", "s", "b", "f", "n", "late")
+    assert table.relation.fetchall() == [(1, "1", True, 0.5, None, None), (2, None, None, None, None, "NA")]
+    assert table.kinds["i"] == "integer"
+
+
+def test_whole_and_broken_numbers_are_one_column_of_numbers(tmp_path: Path) -> None:
+    assert _scan(tmp_path / "a.jsonl", '{"a": 1}\n{"a": 1.5}\n{"a": NaN}\n').relation.fetchall() == [
+        (1.0,),
+        (1.5,),
+        (None,),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"a": 1}\n{"a":\n', r"line 2 is not one JSON object \(Expecting value at character 6\): complete the line"),
+        ('{"a": 1}\n[1]\n', r"line 2 is '\[1\]', not an object"),
+        ('{\n "a": 1\n}\n', r"line 1 is not one JSON object .*: put each object on one line \(jq -c \.\)"),
+        ('{"a": 1, "a": 2}\n', "line 1 cannot be read .key 'a' occurs twice in one object"),
+        ('{"a": 1} {"a": 2}\n', "line 1 is not one JSON object"),
+        ('{"a": ' + "[" * 100_000 + "\n", "line 1 cannot be read"),
+        ('{"a": ' + "9" * 5000 + "}\n", "line 1 cannot be read"),
+    ],
+)
+def test_a_broken_line_is_refused_with_its_number(tmp_path: Path, content: str, words: str) -> None:
+    with pytest.raises(FileError, match=words):
+        _scan(tmp_path / "a.jsonl", content)
+
+
+def test_nested_values_are_left_out_with_a_note_and_refused_when_named(tmp_path: Path) -> None:
+    table = _scan(tmp_path / "a.jsonl", '{"a": 1, "meta": null}\n{"a": 0, "meta": {"x": [1]}}\n')
+    assert table.left_out.keys() == {"meta"}
+    assert "column 'meta' holds an object at line 2 of" in table.notes[0]
+    assert assign(table).labels == ("a",)
+    with pytest.raises(InputError, match="column 'meta' holds an object at line 2"):
+        assign(table, ColumnOptions(labels=("meta",)))
+
+
+def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path: Path) -> None:
+    table = _scan(tmp_path / "a.jsonl", '{"a": 1}\n{"a": "1"}\n')
+    with pytest.raises(InputError, match=r"mixes integer at line 1 of .* and text at line 2 of .*--coerce"):
+        assign(table)
+    assert assign(table, ColumnOptions(coerce=True)).labels == ("a",)
+
+
+def test_an_integer_beyond_64_bits_is_refused(tmp_path: Path) -> None:
+    table = _scan(tmp_path / "a.jsonl", '{"a": 123456789012345678901234567890}\n')
+    with pytest.raises(InputError, match="an integer beyond 64 bits at line 1"):
+        assign(table)
+
+
+def test_keys_that_appear_after_the_first_batch_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ndjson, "BATCH", 2)
+    lines = [f'{{"a": {i}}}' for i in range(5)] + ['{"b": "x"}']
+    table = _scan(tmp_path / "a.jsonl", "\n".join(lines))
+    assert table.relation.fetchall() == [(0, None), (1, None), (2, None), (3, None), (4, None), (None, "x")]
+
+
+def test_types_are_compared_over_all_files(tmp_path: Path) -> None:
+    (tmp_path / "1.jsonl").write_text('{"a": 1}\n')
+    (tmp_path / "2.jsonl").write_text('{"a": "1", "b": "x"}\n')
+    table = scan(str(tmp_path / "*.jsonl"))
+    assert table.relation.fetchall() == [("1", None), ("1", "x")]
+    assert "a" in table.doubtful
+    assert str(table.row_of("b", "x")) == f"row 1 of {tmp_path / '2.jsonl'} (line 1)"

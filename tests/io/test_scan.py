@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tallystick.errors import FileError, InputError
+from tallystick.io import ColumnOptions, assign, label_sets, scan
+from tallystick.io.table import Place
+
+
+def test_a_relation_of_any_connection_can_be_scanned() -> None:
+    relation = duckdb.connect().sql("select * from (values (1, 'x'), (2, 'y')) t(a, b)")
+    table = scan(relation)
+    assert table.columns == ("a", "b")
+    assert table.source == "the table"
+    assert table.row_of("b", "y") == Place(2, "the table")
+    assert table.row_of("b", "z") is None
+
+
+def test_other_objects_are_refused() -> None:
+    with pytest.raises(InputError, match="a dict cannot be scanned: give a path"):
+        scan({"a": [1]})
+
+
+def test_digests_are_those_of_the_files_as_they_lie(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"a,b\n1,2\n")
+    assert scan(path).digests() == {str(path): hashlib.sha256(b"a,b\n1,2\n").hexdigest()}
+
+
+def test_csv_files_of_a_glob_are_matched_by_name_and_counted_by_file(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "2.csv").write_text("b,a\n4,3\n")
+    with scan(str(tmp_path / "*.csv")) as table:
+        assert table.relation.fetchall() == [("1", "2"), ("3", "4")]
+        assert table.row_of("a", "3") == Place(1, str(tmp_path / "2.csv"), 2)
+        assert table.source.endswith("1.csv and 1 more")
+        assert len(table.files) == 2
+
+
+def test_lines_are_counted_within_each_file(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text('a,b\n"1",2\n"3",2\n')
+    (tmp_path / "2.csv").write_text('a,b\n"5",6\n')
+    (tmp_path / "3.csv").write_text('a,b\n"x\ny",6\n7,8\n')
+    with scan(str(tmp_path / "*.csv")) as table:
+        assert table.row_of("a", "5") == Place(1, str(tmp_path / "2.csv"), 2)
+        assert table.row_of("a", "7") == Place(2, str(tmp_path / "3.csv"), None)
+
+
+def test_a_missing_column_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("item,truth\n1,2\n")
+    with pytest.raises(InputError, match=r"has no column 'truht'; did you mean 'truth'\? \(columns: 'item', 'truth'\)"):
+        scan(tmp_path / "1.csv").row_of("truht", "2")
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "columns"),
+    [
+        ("judge/bluebirds.csv.gz", 108, 41),
+        ("judge/rte.csv.gz", 800, 166),
+        ("judge/llmbar_swap0.csv.gz", 419, 67),
+        ("judge/adult.data.gz", 32_561, 15),
+        ("dynamic/snli_devtest.tsv.gz", 19_666, 4),
+        ("dynamic/anli_dev_rounds_8models.csv.gz", 3198, 12),
+        ("shift/semisynthetic_2020_to_2021.csv.gz", 288_356, 8),
+        ("compare/helm_lite_binary.parquet", 5001, 32),
+        ("bound/chemprot.parquet", 3214, 34),
+    ],
+)
+def test_real_files_are_read_whole(shared_data: Path, name: str, rows: int, columns: int) -> None:
+    with scan(shared_data / name) as table:
+        assert len(table.columns) == columns
+        assert table.query("select count(*) from rows") == [(rows,)]
+        assert table.shape == "wide"
+
+
+def test_real_votes_are_labels_as_written(shared_data: Path) -> None:
+    with scan(shared_data / "judge" / "dog.csv.gz") as table:
+        roles = assign(table, ColumnOptions(truth="truth"))
+        assert roles.item == "item"
+        assert len(roles.labels) == 109
+        assert set().union(*label_sets(table, roles).values()) == {"0", "1", "2", "3"}
+
+
+def test_real_weak_labels_have_their_abstentions_missing(shared_data: Path) -> None:
+    with scan(shared_data / "bound" / "youtube.parquet") as table:
+        roles = assign(table, ColumnOptions(labels=("lf_*",), truth="y", missing=("-1",)))
+        assert set().union(*label_sets(table, roles).values()) == {0, 1}
+
+
+@pytest.mark.parametrize("name", ["bound/youtube_minilm.npz", "dynamic/cifar10_60k_jpeg.npz"])
+def test_real_archives_are_refused_by_name(shared_data: Path, name: str) -> None:
+    with pytest.raises(FileError, match="NumPy archive"):
+        scan(shared_data / name)
+
+
+def test_a_real_file_without_a_header_is_refused(shared_data: Path) -> None:
+    with pytest.raises(InputError, match="if the first line is data, put a line with column names above it"):
+        scan(shared_data / "judge" / "agaricus-lepiota.data.gz")
