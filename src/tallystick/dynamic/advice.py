@@ -1,9 +1,10 @@
 """Is another round worth it: what each way to go on would bring, and what it costs.
 
-The rule is plain: simulate every option with the fitted learner, from where the benchmark stands; the one with the highest
-``value * expected gain - price`` wins, and stopping costs nothing. Two lessons are built in. Rounds are judged at the next *odd* count, because ties make
-even counts nearly worthless. And the decision rests on the expected gain, because the simulated probability of no gain, though reported, did not
-predict better than its base rate on real learners.
+The rule is plain: simulate every option with the fitted learner, from where the benchmark stands; the one with the
+highest ``value * expected gain - price`` wins, and stopping costs nothing. Two lessons are built in. Rounds are
+judged at the next *odd* count, because ties make even counts nearly worthless. And the decision rests on the expected
+gain, because the simulated probability of no gain, though reported, did not predict better than its base rate on real
+learners.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def advise(
     >>> from tallystick.dynamic.learners import Correlated
     >>> advise(Population.uniform(400), Correlated(0.1, rho=0.3), rounds=3, rng=0, rollouts=100).course
     'one more round'
-    >>> advise(Population.uniform(400), Correlated(0.3, rho=0.999), rounds=3, rng=0, rollouts=100).course
+    >>> advise(Population.uniform(400), Correlated(0.1), rounds=25, rng=0, rollouts=20).course
     'stop'
     """
     if rounds < 1 or rollouts < 20:
@@ -145,7 +146,9 @@ def advise(
 
     def reset_risk() -> Array:
         table = [row.tolist() for row in reset]
-        return roll_path(population, learner, rounds=rounds + ahead, rollouts=rollouts, rng=seed, mixture=table).risk[:, -1]
+        return roll_path(population, learner, rounds=rounds + ahead, rollouts=rollouts, rng=seed, mixture=table).risk[
+            :, -1
+        ]
 
     def hierarchical_risk() -> Array:
         fresh = learner if beginner is None else beginner
@@ -163,7 +166,8 @@ def advise(
     if population.noise:
         ways.append(("clean labels", clean_risk, ahead, costs.cleaning))
     options = tuple(
-        _option(course, now - future(), count, count * costs.round + extra, value) for course, future, count, extra in ways
+        _option(course, now - future(), count, count * costs.round + extra, value)
+        for course, future, count, extra in ways
     )
     straight = float((now - plain[:, rounds + climb - 1]).mean())
     options = tuple(
@@ -176,7 +180,8 @@ def advise(
     warning = f" Beware: {doubt}." if doubt else ""
     if best.net <= 0:
         reason = (
-            f"the best option, {best.course}, would lower the majority risk of {present:.3g} by {max(best.gain, 0):.2g}, "
+            f"the best option, {best.course}, would lower the majority risk of {present:.3g} "
+            f"by {max(best.gain, 0):.2g}, "
             f"worth {max(value * best.gain, 0):.3g} for a price of {best.price:.3g}.{warning}"
         )
         return Advice(course="stop", reason=reason, gain=0.0, interval=None, no_gain=1.0, price=0.0, options=options)
@@ -200,7 +205,12 @@ def _option(course: Course, gain: Array, rounds: int, price: float, value: float
     low, high = np.quantile(gain, (0.05, 0.95))
     low, high = (float(low) / _STRETCH if low > 0 else float(low) * _STRETCH), float(high) * _STRETCH
     interval = Interval(
-        low, max(low, high), level=0.9, guarantee="under", assumption="the simulator describes the learner", method="rollouts"
+        low,
+        max(low, high),
+        level=0.9,
+        guarantee="under",
+        assumption="the simulator describes the learner",
+        method="rollouts",
     )
     mean = float(gain.mean())
     return Option(

@@ -1,7 +1,7 @@
 r"""The bad sequences of [SAH23]_ as objects that anyone can check: Theorems 3.5, 4.2, C.2 and C.3.
 
-A certificate holds a population, a design and one error set a model. ``check()`` confirms that an :math:`\epsilon`-approximate
-learner could have behaved so; ``risk_by_round()`` shows what it costs.
+A certificate holds a population, a design and one error set a model. ``check()`` confirms that an
+:math:`\epsilon`-approximate learner could have behaved so; ``risk_by_round()`` shows what it costs.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class Certificate:
 
     def risk_by_round(self) -> tuple[float, ...]:
         """Risk of the plain majority of all models so far."""
-        return tuple(float(r) for r in roll_design(self.population, self.design, self.learner(), rollouts=1, rng=0).risk[0])
+        return tuple(
+            float(r) for r in roll_design(self.population, self.design, self.learner(), rollouts=1, rng=0).risk[0]
+        )
 
     def output_risk(self) -> float:
         """Risk of the vote that the design delivers."""
@@ -77,8 +79,8 @@ def path_certificate(
     r"""Build the path benchmark that stalls at :math:`\epsilon^2/8`, whatever its weights.
 
     [SAH23]_, Theorem 3.5. On :math:`d = 8/\epsilon^2` items in ascending order of :math:`\mathcal D_0`, the first
-    :math:`2/\epsilon` models err on one common item and on disjoint sets besides; each later model repeats the one that weighs least in
-    its mixture (Eq 26).
+    :math:`2/\epsilon` models err on one common item and on disjoint sets besides; each later model repeats the one
+    that weighs least in its mixture (Eq 26).
 
     Parameters
     ----------
@@ -89,9 +91,10 @@ def path_certificate(
     initial
         Any :math:`\mathcal D_0` on the :math:`8/\epsilon^2` items.
     slope
-        Theorem C.2: the items lie on a line and :math:`\mathcal D(x)` rises along it by this share from its mean to its end, so that unions of
-        two intervals are a rich enough class. The bound is then :math:`(1 - |slope|)\,\epsilon^2/8`, which tends to that of Theorem 3.5. :math:`\mathcal D_0`
-        has to rise where :math:`\mathcal D` does.
+        Theorem C.2: the items lie on a line and :math:`\mathcal D(x)` rises along it by this share from its mean to
+        its end, so that unions of two intervals are a rich enough class. The bound is then :math:`(1 -
+        |slope|)\,\epsilon^2/8`, which tends to that of Theorem 3.5. :math:`\mathcal D_0` has to rise where
+        :math:`\mathcal D` does.
 
     Examples
     --------
@@ -131,8 +134,8 @@ def hierarchical_certificate(
 ) -> Certificate:
     r"""Build the hierarchy of depth 2 and width 3 that stalls at :math:`\epsilon^3/2`, whatever its weights.
 
-    [SAH23]_, Theorem 4.2, on :math:`d = 2/\epsilon^3` items; with a *slope*, Theorem C.3 (unions of three intervals). For the
-    condition on :math:`\epsilon` the text prints :math:`\epsilon \ge 1/2`; it has to be :math:`\le` (ERRATA).
+    [SAH23]_, Theorem 4.2, on :math:`d = 2/\epsilon^3` items; with a *slope*, Theorem C.3 (unions of three intervals).
+    For the condition on :math:`\epsilon` the text prints :math:`\epsilon \ge 1/2`; it has to be :math:`\le` (ERRATA).
 
     Parameters
     ----------
@@ -186,7 +189,9 @@ def _inverse(epsilon: float) -> int:
     whole = round(1 / epsilon)
     if abs(1 / epsilon - whole) > 1e-9:
         below = 1 / int(np.ceil(1 / epsilon))
-        raise InputError(f"1/epsilon must be whole, got epsilon {epsilon!r}: use {below:.6g}, which is a fortiori valid")
+        raise InputError(
+            f"1/epsilon must be whole, got epsilon {epsilon!r}: use {below:.6g}, which is a fortiori valid"
+        )
     return whole
 
 

@@ -58,7 +58,8 @@ IDEAL = Collection()
 def gather(weights: Array, errors: Array, collection: Collection, rng: np.random.Generator) -> tuple[Array, Array]:
     """Collect the errors of each rollout; return the distributions and which rollouts brought nothing back.
 
-    A rollout with no errors to find has a row of zeros: its benchmark has ended, and the caller leaves the component out.
+    A rollout with no errors to find has a row of zeros: its benchmark has ended, and the caller leaves the component
+    out.
 
     >>> found, empty = gather(np.full(4, 0.25), np.array([[1, 1, 0, 0], [0, 0, 0, 0]]), IDEAL, np.random.default_rng(0))
     >>> found.tolist(), empty.tolist()
@@ -82,9 +83,9 @@ def gather(weights: Array, errors: Array, collection: Collection, rng: np.random
 
 
 def _normal(mass: Array, *, fallback: bool = False) -> Array:
-    """Scale each row to one; an empty row stays zero, or becomes uniform where a drawing function needs a distribution."""
+    """Scale each row to one; an empty row stays zero, or becomes uniform where something is to be drawn."""
     total = mass.sum(axis=1, keepdims=True)
     out = np.divide(mass, total, out=np.zeros(mass.shape), where=total > 0)
     if fallback:
         out[total[:, 0] <= 0] = 1 / mass.shape[1]
-    return out
+    return np.asarray(out)

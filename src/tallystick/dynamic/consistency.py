@@ -41,7 +41,8 @@ class Consistency:
         if self.violated_round is None:
             return f"consistent: every model has risk at most {self.epsilon:g} on its own distribution"
         risk = self.risks[self.violated_round - 1]
-        return f"round {self.violated_round} ({self.violated_step}) has risk {risk:.4g} > {self.epsilon:g} on its distribution"
+        where = f"round {self.violated_round} ({self.violated_step})"
+        return f"{where} has risk {risk:.4g} > {self.epsilon:g} on its distribution"
 
 
 def check(design: Design, errors: Array, population: Population, *, epsilon: float) -> Consistency:
@@ -52,8 +53,8 @@ def check(design: Design, errors: Array, population: Population, *, epsilon: flo
     .. math:: w_{t,0} \mathcal D_0(\mathcal K_t) + \sum_{t' < t} \overline w_{t,t'}
               \frac{\mathcal D(\mathcal K_t \cap \mathcal K_{t'})}{\mathcal D(\mathcal K_{t'})} \le \epsilon
 
-    ([SAH23]_, Eq 19; Eq 16 is its first round). The left side is the risk of :math:`h_t` on :math:`\mathcal D_t`, so any design is
-    checked in the same way.
+    ([SAH23]_, Eq 19; Eq 16 is its first round). The left side is the risk of :math:`h_t` on :math:`\mathcal D_t`, so
+    any design is checked in the same way.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """From predictions to curves: majority risk, plurality risk and excess risk by round, whoever made the predictions.
 
-Digits trees, a GPU's neural networks and a real log all end here: an array of predictions of shape (rollouts, rounds, items).
+Digits trees, a GPU's neural networks and a real log all end here: an array of predictions of shape (rollouts, rounds,
+items).
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ class Curves:
     epsilon: Array
 
     def standard_error(self) -> Array:
-        """Standard error of the mean risk over rollouts, by round; NaN for a single rollout."""
+        """Return the standard error of the mean risk over rollouts, by round; NaN for a single rollout."""
         rollouts = len(self.risk)
-        return np.asarray(self.risk.std(axis=0, ddof=1) / rollouts**0.5 if rollouts > 1 else np.full(self.risk.shape[1], np.nan))
+        return np.asarray(
+            self.risk.std(axis=0, ddof=1) / rollouts**0.5 if rollouts > 1 else np.full(self.risk.shape[1], np.nan)
+        )
 
 
 def curves(predictions: Array, labels: Array, *, trained_on_path: bool = True) -> Curves:
@@ -86,7 +89,7 @@ def curves(predictions: Array, labels: Array, *, trained_on_path: bool = True) -
 
 
 def path_weights(errors: Array) -> Array:
-    """Return the distribution of each round of a path with uniform mixing, from the errors of the models: (rounds + 1, items).
+    """Return the distribution of each round of a path with uniform mixing, from the errors: (rounds + 1, items).
 
     >>> path_weights(np.array([[True, False, False, False]])).tolist()
     [[0.25, 0.25, 0.25, 0.25], [0.625, 0.125, 0.125, 0.125]]

@@ -1,7 +1,7 @@
 r"""A benchmark design: a directed acyclic graph of the four operations.
 
-Steps are named. A *distribution* is ``initial`` (that is :math:`\mathcal D_0`), the errors collected from a model, or a mixture of
-distributions; a *model* is trained on a distribution, or is a vote of models ([SAH23]_, section 2).
+Steps are named. A *distribution* is ``initial`` (that is :math:`\mathcal D_0`), the errors collected from a model, or
+a mixture of distributions; a *model* is trained on a distribution, or is a vote of models ([SAH23]_, section 2).
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Design:
 
 
 def as_path(design: Design) -> tuple[list[np.ndarray], np.ndarray] | None:
-    """Return the mixture rows and the votes of a design that is a path in shape, whatever its names; None for any other.
+    """Return the mixture rows and the votes of a design that is a path in shape; None for any other.
 
     >>> table, votes = as_path(path(2, mixture=0.75))
     >>> [row.tolist() for row in table], votes.tolist()
@@ -176,9 +176,9 @@ def path(
     rounds
         How many models are built.
     mixture
-        Row t holds the weights of (initial, errors of model 1, ..., errors of model t), for t = 0, 1, ...; one number is
-        the weight that the initial distribution keeps in every mixture, the rest being shared equally; equal weights if
-        not given.
+        Row t holds the weights of (initial, errors of model 1, ..., errors of model t), for t = 0, 1, ...; one number
+        is the weight that the initial distribution keeps in every mixture, the rest being shared equally; equal
+        weights if not given.
     majority
         Weight of each model's vote; equal if not given.
     """
@@ -216,9 +216,9 @@ def mixture_table(rounds: int, mixture: Sequence[Sequence[float]] | float | None
 def hierarchical(*, depth: int = 2, width: int = 3, mixing: Mixing = "nested") -> Design:
     r"""Return the hierarchy of section 4: paths of *width* models, voted, *depth* layers of it (Figure 2).
 
-    ``nested`` is the recursive definition: a layer's mixture is the initial distribution of the layer below. ``flat`` is what
-    the proof of Theorem 4.1 uses: every component of a mixture, from whichever layer, has the same weight. They differ, and
-    so do their bounds (ERRATA). The price is ``width ** depth`` rounds of model building.
+    ``nested`` is the recursive definition: a layer's mixture is the initial distribution of the layer below. ``flat``
+    is what the proof of Theorem 4.1 uses: every component of a mixture, from whichever layer, has the same weight.
+    They differ, and so do their bounds (ERRATA). The price is ``width ** depth`` rounds of model building.
 
     >>> hierarchical().trained
     ('h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'h7', 'h8', 'h9')

@@ -83,11 +83,11 @@ def load_design(file: str | Path) -> Design:
 
 
 def parse_design(text: str, *, source: str = "design") -> Design:
-    """Read a design from the text of such a file; *source* is what errors call it.
+    r"""Read a design from the text of such a file; *source* is what errors call it.
 
-    >>> parse_design(design_text(parse_design('name = "one"\\noutput = "h"\\n[steps.h]\\ntrain = "initial"'))).trained
+    >>> parse_design(design_text(parse_design('name = "one"\noutput = "h"\n[steps.h]\ntrain = "initial"'))).trained
     ('h',)
-    >>> parse_design('name = "none"\\noutput = "h"\\n[steps.h]\\ntrian = "initial"')
+    >>> parse_design('name = "none"\noutput = "h"\n[steps.h]\ntrian = "initial"')
     Traceback (most recent call last):
     tallystick.errors.InputError: design: steps.h.trian: Extra inputs are not permitted
     """

@@ -16,8 +16,8 @@ _STEP_X, _STEP_Y, _RADIUS, _MARGIN = 84, 64, 17, 44
 def draw_design(design: Design) -> str:
     """Return the graph of *design* as one SVG image.
 
-    Time runs to the right, one column an operation depth; models stand below the data that they are trained on and votes below
-    the models. A is model building, H data collection, ⊕ mixing and M a majority vote, as in the paper.
+    Time runs to the right, one column an operation depth; models stand below the data that they are trained on and
+    votes below the models. A is model building, H data collection, ⊕ mixing and M a majority vote, as in the paper.
 
     >>> from tallystick.dynamic.design import path
     >>> image = draw_design(path(3))
@@ -25,10 +25,7 @@ def draw_design(design: Design) -> str:
     (9, 2)
     """
     column, row = _places(design)
-    at = {
-        name: (_MARGIN + _STEP_X * column[name], _MARGIN + _STEP_Y * row[name])
-        for name in (INITIAL, *design.order)
-    }
+    at = {name: (_MARGIN + _STEP_X * column[name], _MARGIN + _STEP_Y * row[name]) for name in (INITIAL, *design.order)}
     parts = []
     for name in design.order:
         for source in design.steps[name].inputs:
@@ -46,7 +43,8 @@ def draw_design(design: Design) -> str:
         parts.append(
             f'<circle cx="{x}" cy="{y}" r="{_RADIUS}" fill="{_FILL[operation]}" stroke="#444"/>'
             f'<text x="{x}" y="{y + 5}" text-anchor="middle">{_SIGN.get(operation, "D₀")}</text>'
-            f'<text x="{x}" y="{y + _RADIUS + 13}" text-anchor="middle" font-size="11" fill="#555">{escape(name)}</text>'
+            f'<text x="{x}" y="{y + _RADIUS + 13}" text-anchor="middle" font-size="11" fill="#555">'
+            f"{escape(name)}</text>"
         )
     width = 2 * _MARGIN + _STEP_X * max(column.values())
     height = 2 * _MARGIN + _STEP_Y * max(row.values())

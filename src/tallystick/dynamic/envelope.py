@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from tallystick._rng import Rng, spawn
+from tallystick.dynamic.bounds import path_bound, path_floor
 from tallystick.dynamic.learners import Correlated, Learner, RandomErrors
 from tallystick.dynamic.population import Array, Population
 from tallystick.dynamic.rollouts import roll_path
-from tallystick.dynamic.theory import path_bound, path_floor
 from tallystick.dynamic.worst_case import worst_case
 from tallystick.errors import InputError
 from tallystick.results import Figure, Interval
@@ -20,7 +21,7 @@ from tallystick.results import Figure, Interval
 __all__ = ["Envelope", "envelope", "worst_by_round"]
 
 _BY_PROGRAM = 5
-"""Up to so many rounds the worst case comes from a linear program (well under a second); beyond, from ``path_bound``."""
+"""Up to so many rounds the worst case comes from a linear program (under a second); beyond, from ``path_bound``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ class Envelope:
     def figures(self) -> tuple[Figure, ...]:
         """Return the three cases in one picture."""
         count = len(self.worst)
-        rows = {
+        rows: dict[str, list[Any]] = {
             "round": list(range(1, count + 1)) * 2,
             "case": ["random errors"] * count + ["fitted correlation"] * count,
             "risk": [*self.random, *self.fitted],
@@ -126,6 +127,8 @@ def spread(risk: Array, assumption: str, *, tails: Sequence[float] = (0.05, 0.95
     """Return where the rollouts lie, by column: a 90 % prediction interval under *assumption*."""
     low, high = np.quantile(risk, tails, axis=0)
     return tuple(
-        Interval(float(a), float(b), level=tails[1] - tails[0], guarantee="under", assumption=assumption, method="rollouts")
+        Interval(
+            float(a), float(b), level=tails[1] - tails[0], guarantee="under", assumption=assumption, method="rollouts"
+        )
         for a, b in zip(low, high, strict=True)
     )

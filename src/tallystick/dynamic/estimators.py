@@ -30,8 +30,8 @@ class EstimatorTrainer:
     Parameters
     ----------
     estimator
-        Anything with ``fit(X, y, sample_weight=...)`` and ``predict(X)``. Every parameter called ``random_state`` is set from the
-        call's generator.
+        Anything with ``fit(X, y, sample_weight=...)`` and ``predict(X)``. Every parameter called ``random_state`` is
+        set from the call's generator.
     features, labels
         The items.
 
@@ -53,8 +53,8 @@ class EstimatorTrainer:
         parameters = inspect.signature(self.estimator.fit).parameters
         if "sample_weight" not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             raise InputError(
-                f"{type(self.estimator).__name__}.fit takes no sample_weight, so it cannot follow a dynamic benchmark: choose "
-                "a learner that does, or write a Trainer that resamples by weight"
+                f"{type(self.estimator).__name__}.fit takes no sample_weight, so it cannot follow a dynamic benchmark: "
+                "choose a learner that does, or write a Trainer that resamples by weight"
             )
 
     def __call__(self, weights: Array, rng: np.random.Generator) -> Array:
@@ -76,9 +76,10 @@ class EstimatorTrainer:
 def refuse_weight_blind(trainer: Trainer, labels: Array, *, seed: int) -> None:
     """Refuse a learner that accepts weights and ignores them.
 
-    A classifier with known features is asked a question that only weights can answer: the same features stand twice, under
-    two labels, and nearly all weight lies on the one or on the other. Of a trainer that is a black box we only see its answers:
-    it is trained with nearly all weight on each label in turn, and refused if it makes the same mistakes every time.
+    A classifier with known features is asked a question that only weights can answer: the same features stand twice,
+    under two labels, and nearly all weight lies on the one or on the other. Of a trainer that is a black box we only
+    see its answers: it is trained with nearly all weight on each label in turn, and refused if it makes the same
+    mistakes every time.
 
     >>> refuse_weight_blind(lambda weights, rng: np.array([0, 0]), np.array([0, 1]), seed=0)
     Traceback (most recent call last):

@@ -33,7 +33,8 @@ class Experiment:
     kept
         Which of the given items are the population: those that the base model gets right.
     predictions, static_predictions
-        (rollouts, rounds, items); *static_predictions* are of models trained on the plain data, and None without that control.
+        (rollouts, rounds, items); *static_predictions* are of models trained on the plain data, and None without that
+        control.
     """
 
     labels: Array
@@ -66,7 +67,7 @@ def run_experiment(
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Experiment:
-    """Base model, realisable subset, rollouts and static control, all with one kind of classifier.
+    """Run base model, realisable subset, rollouts and static control, all with one kind of classifier.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ def run_experiment(
     rounds, rollouts
         Models a rollout, and how many rollouts.
     jobs
-        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or Ray's) the rollouts leave this machine.
+        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or Ray's) the rollouts leave this
+        machine.
     progress
         Called with the number of finished rollouts.
 
@@ -103,7 +105,14 @@ def run_experiment(
         )
     trainer = EstimatorTrainer(estimator, features[kept], truth[kept])
     played = learner_rollouts(
-        trainer, truth[kept], rounds=rounds, rollouts=rollouts, rng=generator, static=static, jobs=jobs, progress=progress
+        trainer,
+        truth[kept],
+        rounds=rounds,
+        rollouts=rollouts,
+        rng=generator,
+        static=static,
+        jobs=jobs,
+        progress=progress,
     )
     return Experiment(labels=truth[kept], kept=kept, predictions=played[0], static_predictions=played[1])
 

@@ -1,7 +1,7 @@
 r"""Updating the model itself instead of the benchmark: appendix A of [SAH23]_.
 
-The model is a real-valued function; only its margins :math:`m(x) = h(x) f(x)` matter, so a rollout is one row of margins. It
-starts at zero everywhere, where the zero-one risk is one half.
+The model is a real-valued function; only its margins :math:`m(x) = h(x) f(x)` matter, so a rollout is one row of
+margins. It starts at zero everywhere, where the zero-one risk is one half.
 """
 
 from __future__ import annotations
@@ -41,11 +41,14 @@ class Updates:
 def hinge_updates(
     population: Population, learner: Learner, *, updates: int, rollouts: int, rng: Rng, rate: float = 1.0
 ) -> Updates:
-    r"""Follow the hinge loss: :math:`h \leftarrow h + \eta\, R^{hinge}(h)\, \overline h`, where :math:`\overline h` is built on the margin errors.
+    r"""Follow the hinge loss, one model built on the margin errors at a time.
 
-    [SAH23]_, Lemma A.1: :math:`\overline h` is a descent direction. That is a statement about infinitesimal steps. With any fixed
-    :math:`\eta` the hinge risk can rise (ERRATA): an item that :math:`\overline h` gets wrong loses margin, also one that was no margin error.
-    :attr:`Updates.rises` counts it. In Eq (62) the mass of margin errors stands where the text has :math:`R^{hinge}`.
+    .. math:: h \leftarrow h + \eta\, R^{hinge}(h)\, \overline h, \qquad \overline h = \mathcal A(\mathcal D|_{h f < 1})
+
+    [SAH23]_, Lemma A.1: :math:`\overline h` is a descent direction. That is a statement about infinitesimal steps.
+    With any fixed :math:`\eta` the hinge risk can rise (ERRATA): an item that :math:`\overline h` gets wrong loses
+    margin, also one that was no margin error. :attr:`Updates.rises` counts it. In Eq (62) the mass of margin errors
+    stands where the text has :math:`R^{hinge}`.
 
     >>> from tallystick.dynamic.learners import RandomErrors
     >>> fast = hinge_updates(Population.uniform(200), RandomErrors(0.4), updates=30, rollouts=4, rng=0, rate=2.0)
@@ -71,11 +74,14 @@ def hinge_updates(
 
 
 def exponential_updates(population: Population, learner: Learner, *, updates: int, rollouts: int, rng: Rng) -> Updates:
-    r"""Follow the exponential loss, as AdaBoost does: :math:`h \leftarrow h + \eta\,\tilde h` with :math:`\eta = \tfrac12\log(1/R - 1)`.
+    r"""Follow the exponential loss, as AdaBoost does.
 
-    [SAH23]_, Lemma A.2 and Eq (71): :math:`\tilde h` is built on :math:`\mathcal D_h \propto \mathcal D e^{-hf}` and :math:`R` is its risk there. Then
-    :math:`R_{\mathcal D}(h_t) \le \exp(-(1-2\epsilon)^2 t/2)` (:func:`tallystick.dynamic.exponential_bound`). A model without error on
-    :math:`\mathcal D_h` (:math:`\eta = \infty`) is the true classifier, and takes over.
+    .. math:: h \leftarrow h + \eta\,\tilde h, \qquad \eta = \tfrac12 \log(1/R - 1)
+
+    [SAH23]_, Lemma A.2 and Eq (71): :math:`\tilde h` is built on :math:`\mathcal D_h \propto \mathcal D e^{-hf}` and
+    :math:`R` is its risk there. Then :math:`R_{\mathcal D}(h_t) \le \exp(-(1-2\epsilon)^2 t/2)`
+    (:func:`tallystick.dynamic.exponential_bound`). A model without error on :math:`\mathcal D_h` (:math:`\eta =
+    \infty`) is the true classifier, and takes over.
 
     >>> from tallystick.dynamic.learners import RandomErrors
     >>> boosted = exponential_updates(Population.uniform(500), RandomErrors(0.1), updates=24, rollouts=5, rng=0)

@@ -1,4 +1,4 @@
-"""Compiled inner loops of the rollouts. Rows are rollouts, columns items; plain NumPy needs about five times as long."""
+"""Compiled inner loops of the rollouts. Rows are rollouts, columns items; plain NumPy takes five times as long."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ _BINS = 256
 
 
 @njit(cache=True)
-def fill(scores: Array, weights: Array, clean: Array, epsilon: float, luck: Array, errors: Array) -> None:  # pragma: no cover
+def fill(
+    scores: Array, weights: Array, clean: Array, epsilon: float, luck: Array, errors: Array
+) -> None:  # pragma: no cover
     """Mark the clean items of highest score as *errors* until their mass reaches *epsilon*.
 
-    The item on the boundary is taken if *luck* (uniform, one a row) falls below the part of it that still fits; luck above one
-    never takes it. A histogram of scores finds the boundary, so only the few items beside it are sorted.
+    The item on the boundary is taken if *luck* (uniform, one a row) falls below the part of it that still fits; luck
+    above one never takes it. A histogram of scores finds the boundary, so only the few items beside it are sorted.
     """
     size = scores.shape[1]
     mass = np.empty(_BINS)

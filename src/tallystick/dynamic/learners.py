@@ -1,7 +1,8 @@
 r"""Learners at the level of populations: given a distribution, where does the next model err.
 
-Each is a small frozen configuration. ``begin(population, rollouts, rng)`` starts that many careers at once and returns a function
-that takes the distributions (one row a rollout) and the round, and returns the error sets of the models built on them.
+Each is a small frozen configuration. ``begin(population, rollouts, rng)`` starts that many careers at once and
+returns a function that takes the distributions (one row a rollout) and the round, and returns the error sets of the
+models built on them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Build: TypeAlias = Callable[[Array, int], Array]
 
 
 class Learner(Protocol):
-    """Whatever can build models: an :math:`\\epsilon`-approximate risk minimiser, or something that behaves like one."""
+    """Whatever can build models: an approximate risk minimiser, or something that behaves like one."""
 
     def begin(self, population: Population, rollouts: int, rng: np.random.Generator) -> Build:
         """Start *rollouts* independent careers on *population*."""
@@ -54,7 +55,7 @@ class Perfect:
 
 @dataclass(frozen=True)
 class RandomErrors:
-    r"""An :math:`\epsilon`-approximate risk minimiser that errs at random: as many items as fit into mass :math:`\epsilon`.
+    r"""An approximate risk minimiser that errs at random, on as many items as its promise allows.
 
     It keeps its promise :math:`R_{\mathcal D_t}(h_t) \le \epsilon` in every round and rollout.
 
@@ -86,10 +87,10 @@ class Correlated:
 
     .. math:: s_{it} = \sqrt\rho\, b_i + \sqrt{1-\rho}\, g_{it} - \gamma \log(d\, \mathcal D_t(i))
 
-    The items of highest score are wrong, until their mass in :math:`\mathcal D_t` reaches :math:`\epsilon_t`; the item on the
-    boundary is drawn, so that the mass is right on average. :math:`b_i` is difficulty, shared by all models of a rollout, and
-    :math:`\rho` its weight; :math:`\gamma` is how much up-weighting protects an item. ``Correlated(epsilon)`` alone is
-    :class:`RandomErrors`, but for the boundary.
+    The items of highest score are wrong, until their mass in :math:`\mathcal D_t` reaches :math:`\epsilon_t`; the
+    item on the boundary is drawn, so that the mass is right on average. :math:`b_i` is difficulty, shared by all
+    models of a rollout, and :math:`\rho` its weight; :math:`\gamma` is how much up-weighting protects an item.
+    ``Correlated(epsilon)`` alone is :class:`RandomErrors`, but for the boundary.
 
     Parameters
     ----------
@@ -100,7 +101,8 @@ class Correlated:
     gamma
         Protection by weight, not negative.
     difficulty
-        Known or estimated :math:`b_i`, of shape (items,) or (rollouts, items); drawn from a standard normal if not given.
+        Known or estimated :math:`b_i`, of shape (items,) or (rollouts, items); drawn from a standard normal if not
+        given.
     """
 
     epsilon: float | Sequence[float]
@@ -147,9 +149,7 @@ class Scripted:
         """Start *rollouts* identical careers on *population*."""
         script = np.asarray(self.errors, dtype=bool)
         if script.ndim != 2 or script.shape[1] != population.size:
-            raise InputError(
-                f"scripted errors need the shape (rounds, {population.size}), got {script.shape}"
-            )
+            raise InputError(f"scripted errors need the shape (rounds, {population.size}), got {script.shape}")
 
         def build(weights: Array, round_: int) -> Array:
             if round_ >= len(script):
@@ -190,7 +190,7 @@ def _at(epsilon: float | Sequence[float], round_: int) -> float:
 
 
 def _fill(scores: Array, weights: Array, epsilon: float, clean: Array, luck: Array) -> Array:
-    """Take the items of highest score until their mass reaches *epsilon*; see :func:`tallystick.dynamic.kernels.fill`."""
+    """Take the items of highest score until their mass reaches *epsilon*; see ``kernels.fill``."""
     from tallystick.dynamic.kernels import fill
 
     errors = np.empty(weights.shape, dtype=bool)

@@ -1,10 +1,12 @@
 """Weighted finite populations and the operations of a dynamic benchmark upon them.
 
-Of the four operations of [SAH23]_, section 2, three are plain arithmetic and live here: data collection, model combination
-and data combination. The fourth, model building, is what a learner does (:mod:`tallystick.dynamic.learners`).
+Of the four operations of [SAH23]_, section 2, three are plain arithmetic and live here: data collection, model
+combination and data combination. The fourth, model building, is what a learner does
+(:mod:`tallystick.dynamic.learners`).
 
-A model is known by its *error share* at every item: 0 right, 1 wrong, 1/2 where its label is a coin toss (a tie of a vote, or
-an item whose own label is random). Arrays may carry leading axes (rollouts); the last axis is always the items.
+A model is known by its *error share* at every item: 0 right, 1 wrong, 1/2 where its label is a coin toss (a tie of a
+vote, or an item whose own label is random). Arrays may carry leading axes (rollouts); the last axis is always the
+items.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ __all__ = ["Array", "Population", "checked_weights", "collect", "mix", "risk", "
 Array: TypeAlias = npt.NDArray[Any]
 
 TOLERANCE = 1e-9
-"""How far weights may be from one, and a risk from its limit, before it counts: far above rounding, far below an item."""
+"""How far weights may be from one, and a risk from its limit, before it counts: above rounding, below any item."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +37,12 @@ class Population:
     weights
         :math:`\mathcal D`, one weight an item, summing to one.
     initial
-        :math:`\mathcal D_0`, where the benchmark starts; :math:`\mathcal D` itself if not given. Its support must lie in that
-        of :math:`\mathcal D`.
+        :math:`\mathcal D_0`, where the benchmark starts; :math:`\mathcal D` itself if not given. Its support must lie
+        in that of :math:`\mathcal D`.
     noisy
-        Items whose label is a fair coin at every look (:math:`\mathcal X^\delta`, section 3.1). Every model is wrong on half
-        of such an item's mass. A label drawn once and kept is not noise in this sense: Theorem 3.6 fails for it (ERRATA).
+        Items whose label is a fair coin at every look (:math:`\mathcal X^\delta`, section 3.1). Every model is wrong
+        on half of such an item's mass. A label drawn once and kept is not noise in this sense: Theorem 3.6 fails for
+        it (ERRATA).
 
     Examples
     --------
@@ -61,7 +64,8 @@ class Population:
         noisy = np.zeros(weights.shape, dtype=bool) if self.noisy is None else np.array(self.noisy, dtype=bool)
         if initial.shape != weights.shape or noisy.shape != weights.shape:
             raise InputError(
-                f"weights, initial and noisy need one entry an item, got {weights.size}, {initial.size} and {noisy.size}"
+                "weights, initial and noisy need one entry an item, "
+                f"got {weights.size}, {initial.size} and {noisy.size}"
             )
         outside = np.flatnonzero((initial > 0) & (weights == 0))
         if outside.size:
@@ -112,7 +116,7 @@ def risk(weights: Array, errors: Array) -> Array:
 
 
 def collect(weights: Array, errors: Array) -> Array:
-    r"""Data collection: the distribution of a model's failures, :math:`\overline{\mathcal D} = \mathcal D|_{h(x) \ne y}`.
+    r"""Collect data: the distribution of a model's failures, :math:`\overline{\mathcal D} = \mathcal D|_{h(x) \ne y}`.
 
     [SAH23]_, section 2; in vectors Eq (14), whose factor has to read :math:`1/(2\mathcal D(\mathcal K_t))` (ERRATA).
 
@@ -129,7 +133,7 @@ def collect(weights: Array, errors: Array) -> Array:
 
 
 def mix(distributions: Sequence[Array], weights: Sequence[float] | Array) -> Array:
-    """Data combination: the mixture of *distributions* in the proportions *weights* (Eq 15).
+    """Combine data: the mixture of *distributions* in the proportions *weights* (Eq 15).
 
     >>> mix([np.array([1.0, 0.0]), np.array([0.0, 1.0])], [0.25, 0.75]).tolist()
     [0.25, 0.75]
@@ -144,10 +148,10 @@ def mix(distributions: Sequence[Array], weights: Sequence[float] | Array) -> Arr
 
 
 def vote(errors: Sequence[Array], weights: Sequence[float] | Array | None = None) -> Array:
-    r"""Model combination: where is the weighted majority of these models wrong.
+    r"""Combine models: where is the weighted majority of these models wrong.
 
-    A tie is broken by a coin, so it counts one half. ([SAH23]_ counts a tie as an error in Proposition 3.2 and leaves it open
-    elsewhere.) A model whose own error share is 1/2 casts half a vote.
+    A tie is broken by a coin, so it counts one half. ([SAH23]_ counts a tie as an error in Proposition 3.2 and leaves
+    it open elsewhere.) A model whose own error share is 1/2 casts half a vote.
 
     >>> vote([np.array([1, 1, 0]), np.array([1, 0, 0])]).tolist()
     [1.0, 0.5, 0.0]

@@ -1,9 +1,10 @@
 r"""How much do models fail together: a random-effects probit on error histories, and a test of whether it fits.
 
-Model t errs on item i with probability :math:`\Phi(\lambda b_i + \kappa_t - \gamma' o_{it})`, where :math:`b_i \sim N(0,1)` is the item's difficulty,
-shared by all models, and :math:`o_{it} = \log(d\,\mathcal D_t(i))` how much the item was up-weighted when model t was trained (known from the
-earlier errors, so the likelihood of a history is a product over rounds given :math:`b_i`). In the terms of
-:class:`tallystick.dynamic.Correlated`: :math:`\rho = \lambda^2/(1+\lambda^2)` and :math:`\gamma = \gamma'\sqrt{1-\rho}`.
+Model t errs on item i with probability :math:`\Phi(\lambda b_i + \kappa_t - \gamma' o_{it})`, where :math:`b_i \sim
+N(0,1)` is the item's difficulty, shared by all models, and :math:`o_{it} = \log(d\,\mathcal D_t(i))` how much the
+item was up-weighted when model t was trained (known from the earlier errors, so the likelihood of a history is a
+product over rounds given :math:`b_i`). In the terms of :class:`tallystick.dynamic.Correlated`: :math:`\rho =
+\lambda^2/(1+\lambda^2)` and :math:`\gamma = \gamma'\sqrt{1-\rho}`.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ class ProbitFit:
     thresholds
         :math:`-\kappa_t \sqrt{1-\rho}`, one a model.
     all_wrong, all_wrong_predicted
-        Share of items that every model gets wrong: observed, fitted, and what it would be (*all_wrong_independent*) if errors
-        were independent.
+        Share of items that every model gets wrong: observed, fitted, and what it would be (*all_wrong_independent*)
+        if errors were independent.
     fit_p
-        p-value of the goodness of fit, by simulation: the number of wrong models an item, observed against fitted. Small: the
-        model does not describe these errors, and envelopes built on it are not to be trusted.
+        p-value of the goodness of fit, by simulation: the number of wrong models an item, observed against fitted.
+        Small: the model does not describe these errors, and envelopes built on it are not to be trusted.
     """
 
     rho: float
@@ -72,7 +73,8 @@ class ProbitFit:
         posterior /= posterior.sum(axis=1, keepdims=True)
         cells = np.cumsum(posterior, axis=1)
         draws = as_rng(rng).random((rollouts, wrong.shape[1]))
-        return _NODES[(draws[:, :, None] > cells[None]).sum(axis=2).clip(0, _NODES.size - 1)]
+        places = (draws[:, :, None] > cells[None]).sum(axis=2)
+        return np.asarray(_NODES[places.clip(0, _NODES.size - 1)])
 
 
 def fit_correlation(
@@ -103,8 +105,8 @@ def fit_correlation(
     flat = np.flatnonzero((rates == 0) | (rates == 1))
     if flat.size:
         raise NotIdentifiable(
-            f"model {flat[0] + 1} of {models} is {'never' if rates[flat[0]] == 0 else 'always'} wrong, so it says nothing on "
-            "correlation: leave it out"
+            f"model {flat[0] + 1} of {models} is {'never' if rates[flat[0]] == 0 else 'always'} wrong, "
+            "so it says nothing on correlation: leave it out"
         )
     offsets = _offsets(wrong) if on_path else None
     patterns, extra, counts = _compressed(wrong, offsets)
@@ -145,7 +147,7 @@ def _compressed(wrong: Array, offsets: Array | None) -> tuple[Array, Array | Non
 
 
 def _linear(parameters: Array, patterns: Array, offsets: Array | None) -> Array:
-    """The probit's argument, (nodes, patterns, models), signed so that its Phi is the probability of what was seen."""
+    """Return the probit's argument, (nodes, patterns, models), signed so that Phi of it is the chance of what was seen."""
     index = parameters[1 : 1 + patterns.shape[1]]
     fixed = np.broadcast_to(index, patterns.shape) if offsets is None else index - parameters[-1] * offsets
     return np.asarray(np.where(patterns, 1.0, -1.0) * (parameters[0] * _NODES[:, None, None] + fixed))
@@ -159,7 +161,9 @@ def _joint(parameters: Array, patterns: Array, offsets: Array | None) -> Array:
     return np.asarray((np.exp(logs) * _WEIGHTS[:, None]).T)
 
 
-def _objective(free: Array, patterns: Array, offsets: Array | None, counts: Array, fixed: float | None) -> tuple[float, Array]:
+def _objective(
+    free: Array, patterns: Array, offsets: Array | None, counts: Array, fixed: float | None
+) -> tuple[float, Array]:
     """Negative log-likelihood and its gradient."""
     from scipy.special import log_ndtr
 
@@ -217,18 +221,20 @@ def _profile(
     low = float(brentq(excess, 0.0, rho, xtol=1e-4)) if rho > 1e-4 and excess(0.0) > 0 else 0.0
     high = float(brentq(excess, rho, 0.999, xtol=1e-4)) if excess(0.999) > 0 else 1.0
     assumption = "one normal difficulty an item, shared by all models"
-    return Interval(min(low, rho), max(high, rho), level=level, guarantee="under", assumption=assumption, method="profile")
+    return Interval(
+        min(low, rho), max(high, rho), level=level, guarantee="under", assumption=assumption, method="profile"
+    )
 
 
 def _fit_test(
     parameters: Array, wrong: Array, on_path: bool, simulations: int, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Compare the numbers of wrong models an item with data drawn from the fit; return the p-value and the share all wrong."""
+    """Hold the numbers of wrong models an item against data drawn from the fit: p-value, and the share all wrong."""
     models, items = wrong.shape
     observed = np.bincount(wrong.sum(axis=0), minlength=models + 1)
     drawn = np.empty((simulations, models + 1))
     for k in range(simulations):
-        fake = _replayed(parameters, rng.standard_normal(items), models, on_path, rng)
+        fake = _replayed(parameters, rng.standard_normal((items,)), models, on_path, rng)
         drawn[k] = np.bincount(fake.sum(axis=0), minlength=models + 1)
     mean = np.maximum(drawn.mean(axis=0), 0.5)
     distance = ((drawn - mean) ** 2 / mean).sum(axis=1)

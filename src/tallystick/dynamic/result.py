@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from tallystick.dynamic.advice import Advice
@@ -44,7 +44,7 @@ class Round:
     lower_bound: float | Unknown
     z: float | Unknown
     noise_share: float | Unknown
-    control: float | Unknown = Unknown("no control was asked for")
+    control: float | Unknown = field(default_factory=lambda: Unknown("no control was asked for"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +154,9 @@ class Overlap:
             "predicted": fit.all_wrong_predicted,
             "rho": fit.rho,
             "rho_interval": fit.interval,
-            "gamma": Unknown("the log does not say what its models were trained on") if fit.gamma is None else fit.gamma,
+            "gamma": Unknown("the log does not say what its models were trained on")
+            if fit.gamma is None
+            else fit.gamma,
             "fit_p": fit.fit_p,
         }
 

@@ -1,7 +1,7 @@
 r"""Many benchmarks at once: rollouts of a design over a population, as arrays.
 
-A rollout without errors in some round has nothing to collect there; that component is left out of its later mixtures and the
-other weights are scaled up. Risks are taken on the part of the population whose labels are not random.
+A rollout without errors in some round has nothing to collect there; that component is left out of its later mixtures
+and the other weights are scaled up. Risks are taken on the part of the population whose labels are not random.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ def roll_path(
     table = mixture_table(rounds, mixture)
     ballots = np.ones(rounds) if majority is None else np.asarray(majority, dtype=float)
     if ballots.shape != (rounds,) or not np.all(ballots >= 0) or not ballots[0] > 0:
-        raise InputError(
-            f"majority needs {rounds} weights, none negative and the first one positive, got {majority!r}"
-        )
+        raise InputError(f"majority needs {rounds} weights, none negative and the first one positive, got {majority!r}")
     from tallystick.dynamic.kernels import add_errors, count_votes
 
     # Where all collected parts weigh the same, their running sum is all that has to be remembered.
@@ -198,8 +196,8 @@ class _Columns:
 
     @classmethod
     def empty(cls, size: int, rounds: int, items: int) -> _Columns:
-        columns = [np.zeros((size, rounds)) for _ in range(4)]
-        return cls(*columns, np.zeros(size), np.zeros((size, rounds, items), dtype=bool), [])
+        a, b, c, d = np.zeros((4, size, rounds))
+        return cls(a, b, c, d, np.zeros(size), np.zeros((size, rounds, items), dtype=bool), [])
 
     def record(self, t: int, numbers: Array, weights: Array, population: Population, errors: Array) -> None:
         self.risk[:, t], self.model_risk[:, t], self.epsilon[:, t] = numbers.T

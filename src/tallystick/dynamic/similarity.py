@@ -1,12 +1,13 @@
-r"""How much does a rollout resemble the bad sequence of Theorem 3.5: the score :math:`z_T`, defined everywhere, with its null.
+r"""How much does a rollout resemble the bad sequence of Theorem 3.5: the score :math:`z_T`, with its null.
 
 [SAH23]_, section B.2: where two models err together, does the majority err too,
 
-.. math:: z_{s,t} = \frac{\mathcal D(E_s \cap E_t \cap E_m)}{\mathcal D(E_s \cap E_t)}, \qquad z_T = \text{mean over pairs } s \ne t.
+.. math:: z_{s,t} = \frac{\mathcal D(E_s \cap E_t \cap E_m)}{\mathcal D(E_s \cap E_t)}, \qquad
+          z_T = \text{mean over pairs } s \ne t.
 
-The text leaves two cases open. A pair without common errors (0/0) says nothing and is left out of the mean; without any other pair
-:math:`z_T` is unknown (NaN). A tie of the majority counts one half. For three models and a binary majority :math:`z_3 = 1`
-always: two of three *are* the majority.
+The text leaves two cases open. A pair without common errors (0/0) says nothing and is left out of the mean; without
+any other pair :math:`z_T` is unknown (NaN). A tie of the majority counts one half. For three models and a binary
+majority :math:`z_3 = 1` always: two of three *are* the majority.
 """
 
 from __future__ import annotations
@@ -64,15 +65,16 @@ def similarity(errors: Array, *, weights: Array | None = None, majority: Array |
 
 @dataclass(frozen=True, kw_only=True)
 class OverlapTest:
-    """Do models err together more than by chance.
+    r"""Do models err together more than by chance.
 
     Parameters
     ----------
     z, z_null
-        :math:`z_T`, and the 2.5 % and 97.5 % quantiles it has when each model's errors fall on random items; None where no two
-        models share an error.
+        :math:`z_T`, and the 2.5 % and 97.5 % quantiles it has when each model's errors fall on random items; None
+        where no two models share an error.
     pairs, pairs_null
-        Mean number of erring pairs an item, :math:`\\binom{k_i}{2}` over items, and its mean under the null: the more telling number.
+        Mean number of erring pairs an item, :math:`\binom{k_i}{2}` over items, and its mean under the null: the more
+        telling number.
     p_value
         Of *pairs*, one-sided, by permutation: the smallest it can be is 1/(permutations + 1).
     """
@@ -88,10 +90,10 @@ class OverlapTest:
 def overlap_test(
     errors: Array, *, rng: Rng, permutations: int = 999, groups: Array | None = None, majority: Array | None = None
 ) -> OverlapTest:
-    """Hold the overlap of errors against its null: each model's errors permuted over items, independently of the others'.
+    """Hold the overlap of errors against its null: each model's errors permuted over the items.
 
-    (A null that keeps the number of wrong models of each item is vacuous: the overlap is a function of it.) The p-value rests on the
-    number of erring pairs, which has more power than z.
+    (A null that keeps the number of wrong models of each item is vacuous: the overlap is a function of it.) The
+    p-value rests on the number of erring pairs, which has more power than z.
 
     Parameters
     ----------
@@ -182,7 +184,7 @@ def early_signals(errors: Array, risk: Array, *, early: int, weights: Array | No
 
 
 def rank_persistence(risk: Array) -> Array:
-    """Return, for each round, the rank correlation of the rollouts' risk there with their final risk: do bad ones stay bad.
+    """Return the rank correlation of the rollouts' risk at each round with their final risk: do bad ones stay bad.
 
     NaN where all rollouts are alike.
 
@@ -196,7 +198,7 @@ def rank_persistence(risk: Array) -> Array:
     scale = np.sqrt((centred**2).sum(axis=0))
     product = centred.T @ centred[:, -1]
     out = np.full(risk.shape[1], np.nan)
-    return np.divide(product, scale * scale[-1], out=out, where=scale * scale[-1] > 0)
+    return np.asarray(np.divide(product, scale * scale[-1], out=out, where=scale * scale[-1] > 0))
 
 
 def _pairs(errors: Array) -> Array:

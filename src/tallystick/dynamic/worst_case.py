@@ -1,13 +1,15 @@
 r"""The worst that a path benchmark can do, by linear programming with a certificate on either side.
 
-What a path does to a population is known from the mass :math:`p_S` of each *error pattern* S, the set of models that err. With the
-round risks :math:`r_t = \sum_{S \ni t} p_S` and the joint errors :math:`q_{st} = \sum_{S \ni s,t} p_S`, Eq (19) of [SAH23]_ reads
+What a path does to a population is known from the mass :math:`p_S` of each *error pattern* S, the set of models that
+err. With the round risks :math:`r_t = \sum_{S \ni t} p_S` and the joint errors :math:`q_{st} = \sum_{S \ni s,t} p_S`,
+Eq (19) of [SAH23]_ reads
 
 .. math:: w_{t,0}\,r_t + \sum_{s<t} w_{t,s}\, c_{st} \le \epsilon, \qquad q_{st} \le c_{st}\, r_s
 
-and the majority risk is linear in p. Only the products are not: in a box of round risks they are replaced by their McCormick envelope, which
-makes a linear program whose value is an *upper* bound; the same program at the risks of its solution is feasible, hence a *lower* bound.
-Branching on the boxes closes the gap. Upper bounds are read off the dual and hold whatever the solver's own tolerance.
+and the majority risk is linear in p. Only the products are not: in a box of round risks they are replaced by their
+McCormick envelope, which makes a linear program whose value is an *upper* bound; the same program at the risks of its
+solution is feasible, hence a *lower* bound. Branching on the boxes closes the gap. Upper bounds are read off the dual
+and hold whatever the solver's own tolerance.
 """
 
 from __future__ import annotations
@@ -28,7 +30,6 @@ from tallystick.errors import ConvergenceError, InputError
 __all__ = ["WorstCase", "worst_case"]
 
 _MAX_ROUNDS = 9
-_SOLVER = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +88,9 @@ def worst_case(
 ) -> WorstCase:
     r"""Bound the worst majority risk of a path of :math:`\epsilon`-approximate models from both sides.
 
-    Three rounds with uniform weights give :math:`6\epsilon^2/(1+2\epsilon)`, not the :math:`11\epsilon^2` of Theorem 3.4; five rounds are *worse*
-    (:math:`5.56\epsilon^2` at :math:`\epsilon = .1`). Ties of an even number of rounds count one half. :math:`\mathcal D_0 = \mathcal D`.
+    Three rounds with uniform weights give :math:`6\epsilon^2/(1+2\epsilon)`, not the :math:`11\epsilon^2` of Theorem
+    3.4; five rounds are *worse* (:math:`5.56\epsilon^2` at :math:`\epsilon = .1`). Ties of an even number of rounds
+    count one half. :math:`\mathcal D_0 = \mathcal D`.
 
     Parameters
     ----------
@@ -211,7 +213,9 @@ class _Program:
         self.share = share
         self.highest = np.array([min(1.0, epsilon / row[0]) if row[0] > 0 else 1.0 for row in table])
         many, links = len(self.patterns), len(self.pairs)
-        budget = np.hstack([np.array([row[0] for row in table])[:, None] * self.risk / epsilon, np.zeros((rounds, links))])
+        budget = np.hstack(
+            [np.array([row[0] for row in table])[:, None] * self.risk / epsilon, np.zeros((rounds, links))]
+        )
         for k, t in enumerate(second):
             budget[t, many + k] = share[k]
         total = np.concatenate([self.unit, np.zeros(links)])
@@ -233,9 +237,13 @@ class _Program:
         rows = np.vstack([self.fixed, upper_face, lower_face, self.boxes, -self.boxes])
         limits = np.concatenate([self.limit, np.zeros(len(lo)), -lo * self.cap / e**2, high / e, -low / e])
         found = linprog(
-            self.goal, A_ub=rows, b_ub=limits, bounds=np.column_stack([np.zeros(self.top.size), self.top]),
-            method="highs", options=_SOLVER,
-        )  # fmt: skip
+            self.goal,
+            A_ub=rows,
+            b_ub=limits,
+            bounds=[(0.0, float(top)) for top in self.top],
+            method="highs",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
         if found.status != 0:
             return None
         price = np.maximum(-found.ineqlin.marginals, 0)  # any non-negative prices prove an upper bound
