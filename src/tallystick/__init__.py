@@ -15,23 +15,38 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tallystick.errors import TallystickError
     from tallystick.results import Figure, Interval, Needed, Result, Unknown
+    from tallystick.tally import Moments, Tally, attach
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Figure",
+    "Interval",
+    "Moments",
+    "Needed",
+    "Result",
+    "Tally",
+    "TallystickError",
+    "Unknown",
+    "__version__",
+    "attach",
+]
 
 _HOME = {
     "Figure": "results",
     "Interval": "results",
+    "Moments": "tally",
     "Needed": "results",
     "Result": "results",
+    "Tally": "tally",
     "TallystickError": "errors",
     "Unknown": "results",
+    "attach": "tally",
 }
-"""Public name to the module that holds it."""
+"""Public name to the room that holds it."""
 
-_ROOMS = frozenset({"errors", "results"})
-"""Subpackages that load on first use."""
-
-__all__ = ["Figure", "Interval", "Needed", "Result", "TallystickError", "Unknown", "__version__"]
+_ROOMS = frozenset({"errors", "io", "results", "sampling", "stats", "tally"})
+"""Rooms that open on first use."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,33 @@
+"""The command line: one file a verb, and one door through which every verb is run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from tallystick.errors import TallystickError
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run ``tallystick VERB …`` and leave with the exit code of the contract.
+
+    0 done · 1 bad input or failed work · 2 usage · 10 a gate failed · 11 a gate could not be decided · 130 interrupted.
+    Usage errors, Ctrl-C and a reader that closes its pipe early are answered by Typer with 2, 130 and 1.
+    """
+    from tallystick.cli.app import app
+
+    try:
+        app(args=list(arguments) if arguments is not None else None, prog_name="tallystick")
+    except TallystickError as error:
+        _leave(str(error))
+    except KeyboardInterrupt:  # outside a verb, e.g. while it is still loading
+        _leave("interrupted", code=130)
+    except (OSError, MemoryError) as error:  # a full disk, a missing right, no memory: no traceback helps the user
+        _leave(f"{type(error).__name__}: {error}")
+
+
+def _leave(message: str, *, code: int = 1) -> None:
+    sys.stderr.write(f"tallystick: {message}\n")
+    sys.exit(code)

@@ -1,0 +1,97 @@
+"""``tallystick doctor``: versions, engines found, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, ClassVar
+
+import tallystick
+from tallystick.cli.deliver import deliver
+from tallystick.cli.options import AsJson
+from tallystick.results import Result
+
+__all__ = ["DoctorResult", "Part", "doctor", "examine"]
+
+_NEEDED = (
+    "numpy", "scipy", "numba", "pyarrow", "duckdb", "narwhals", "typer", "rich", "jinja2", "altair",
+    "vl-convert-python", "httpx", "stamina", "pydantic", "joblib",
+)  # fmt: skip
+_OPTIONAL = {
+    "pandas": "pip install pandas",
+    "polars": "pip install polars",
+    "dask": "pip install 'tallystick[dask]'",
+    "pyspark": "pip install 'tallystick[spark]'",
+    "torch": "pip install 'tallystick[torch]'",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One library or program: its version, or None and the way to get it."""
+
+    name: str
+    version: str | None
+    required: bool
+    remedy: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorResult(Result):
+    """What this installation can do."""
+
+    verb: ClassVar[str] = "doctor"
+
+    version: str
+    python: str
+    platform: str
+    parts: tuple[Part, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row a part."""
+        return [
+            {"part": p.name, "version": p.version or "missing", "needed": "yes" if p.required else "optional",
+             "how to get it": "" if p.version else p.remedy}
+            for p in self.parts
+        ]  # fmt: skip
+
+
+def examine() -> DoctorResult:
+    """Look at this installation without loading anything heavy."""
+    parts = [Part(name, _version(name), True, f"pip install {name}") for name in _NEEDED]
+    parts += [Part(name, _version(name), False, remedy) for name, remedy in _OPTIONAL.items()]
+    if _version("pyspark") is not None:
+        java = "found" if shutil.which("java") else None
+        parts.append(Part("java", java, False, "install a Java 17 runtime: Spark frames need it"))
+    lacking = [part.name for part in parts if part.version is None]
+    broken = [part.name for part in parts if part.version is None and part.required]
+    if broken:
+        verdict = f"Tallystick cannot work here: {', '.join(broken)} missing."
+    else:
+        verdict = "Tallystick is ready" + (f"; optional parts missing: {', '.join(lacking)}." if lacking else ".")
+    return DoctorResult(
+        verdict=verdict,
+        n_items=0,
+        version=tallystick.__version__,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.machine()}",
+        parts=tuple(parts),
+    )
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Show versions, engines found, what is missing and how to get it."""
+    result = examine()
+    deliver(result, as_json=as_json)
+    if any(part.required and part.version is None for part in result.parts):
+        sys.exit(1)
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None

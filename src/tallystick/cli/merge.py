@@ -1,0 +1,28 @@
+"""``tallystick merge T… -o T``: add saved tallies, in any order."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tallystick.cli.deliver import deliver
+from tallystick.cli.options import AsJson, Output
+
+__all__ = ["merge"]
+
+
+def merge(
+    tallies: Annotated[list[str], typer.Argument(metavar="TALLY…", help="Files written by `tallystick tally -o`.")],
+    output: Output,
+    as_json: AsJson = False,
+) -> None:
+    """Add saved tallies into one; the order does not matter."""
+    from tallystick.tally import Tally, describe
+
+    total = Tally()
+    for path in tallies:
+        total = total + Tally.load(path)
+    result = describe(total)
+    total.save(output)
+    deliver(result, as_json=as_json)

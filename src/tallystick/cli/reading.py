@@ -1,0 +1,53 @@
+"""Open the table that a verb was given, and say what was taken for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tallystick.cli.deliver import tell
+from tallystick.cli.options import ShapeChoice
+
+if TYPE_CHECKING:
+    from tallystick.io import ColumnOptions, Roles, ShapeOption, Table
+    from tallystick.results import Result
+
+__all__ = ["Layout", "opened", "write_items"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the input is laid out: what ``--shape``, ``--item``, ``--judge``, ``--vote`` and ``--delimiter`` said."""
+
+    shape: ShapeChoice = ShapeChoice.auto
+    item: str | None = None
+    judge: str | None = None
+    vote: str | None = None
+    delimiter: str | None = None
+
+
+@contextmanager
+def opened(source: list[str], layout: Layout, options: ColumnOptions) -> Iterator[tuple[Table, Roles]]:
+    """Read *source*, decide what its columns are, tell both on stderr, and clean up behind the verb."""
+    from tallystick import io
+
+    shape: ShapeOption = layout.shape.value
+    scanned = io.scan(
+        source, shape=shape, item=layout.item, judge=layout.judge, vote=layout.vote, delimiter=layout.delimiter
+    )
+    with scanned as table:
+        roles = io.assign(table, options)
+        tell((*table.notes, *roles.notes))
+        yield table, roles
+
+
+def write_items(path: Path, result: Result, table: Table) -> None:
+    """Write the items of *table* with what *result* says of each."""
+    from tallystick import io
+    from tallystick.tally import attach
+
+    attached = attach(result, table)
+    io.write_csv(path, {name: attached[name] for name in attached.column_names})

@@ -1,0 +1,1 @@
+"""Pure mathematics on arrays; nothing here reads files or knows a capability."""

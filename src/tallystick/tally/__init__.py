@@ -1,0 +1,11 @@
+"""Count once: Tally (patterns of decisions) and Moments (sums of scores), on any engine, merged in any order."""
+
+from __future__ import annotations
+
+from tallystick.tally.attach import attach
+from tallystick.tally.labels import Label
+from tallystick.tally.moments import Moments
+from tallystick.tally.result import TallyResult, describe
+from tallystick.tally.tally import Tally
+
+__all__ = ["Label", "Moments", "Tally", "TallyResult", "attach", "describe"]

@@ -1,0 +1,228 @@
+"""Counting rows of whole numbers: one open dense table, chunk by chunk; sorted packed rows where that is too wide.
+
+A :class:`Counter` is what a stream counts into. It knows nothing of labels: its columns hold integers, and its layout
+(the lowest value and the number of values of each column) grows with what it meets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.tally.store import Counts, group, pack, unpack
+
+__all__ = ["Counter", "count_integers"]
+
+_CHUNK = 1 << 17
+"""Rows a step: the cell numbers of a chunk stay in the processor's cache."""
+_MOST_CELLS = 1 << 20
+"""The open table is kept under this many cells (8 MiB); beyond, rows are packed and sorted."""
+_MOST_COLUMNS = 32
+"""Beyond so many columns there is no use in trying a dense table."""
+_COMPILE_ROWS = 200_000
+"""Under so many rows NumPy is done before the compiled kernel is loaded."""
+
+
+class Counter:
+    """A dense table of the rows met so far, open for more.
+
+    Parameters
+    ----------
+    n_columns
+        How many columns every chunk has.
+    weighted
+        Whether rows come with weights.
+
+    Examples
+    --------
+    >>> counter = Counter(2, weighted=False)
+    >>> counter.add([np.array([0, 1, 1]), np.array([5, 5, 7])])
+    3
+    >>> values, counts = counter.patterns()
+    >>> values.tolist(), counts.tolist()
+    ([[0, 5], [1, 5], [1, 7]], [1, 1, 1])
+    """
+
+    def __init__(self, n_columns: int, *, weighted: bool) -> None:
+        self.rows = 0
+        self._weighted = weighted
+        self._lows: list[int] = [0] * n_columns
+        self._sizes: list[int] = [0] * n_columns
+        self._table: Counts = np.zeros(0, np.float64 if weighted else np.int64)
+        self._compiled: _Compiled | None = None
+
+    def add(self, columns: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None = None) -> int:
+        """Count the rows of *columns*; return how many were taken before the table would have become too wide."""
+        n = len(columns[0])
+        if n <= _CHUNK:  # the common case of a stream: no slicing
+            return n if self._take(columns, weights, n) else 0
+        for start in range(0, n, _CHUNK):
+            chunk = [column[start : start + _CHUNK] for column in columns]
+            weight = None if weights is None else weights[start : start + _CHUNK]
+            if not self._take(chunk, weight, n):
+                return start
+        return n
+
+    def patterns(self) -> tuple[NDArray[np.int64], Counts]:
+        """Return the rows that occurred, one a pattern, and how often."""
+        self._fold()
+        cells = np.flatnonzero(self._table)
+        values = np.empty((len(cells), len(self._sizes)), np.int64)
+        rest = cells
+        for j in reversed(range(len(self._sizes))):
+            rest, value = np.divmod(rest, max(1, self._sizes[j]))
+            values[:, j] = value + self._lows[j]
+        return values, self._table[cells]
+
+    def _take(self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None, coming: int) -> bool:
+        """Count one chunk of a call that brings *coming* rows in all; False if the table cannot hold it."""
+        if not len(chunk[0]):
+            return True
+        if not self._count(chunk, weights, coming):
+            if not self._grow(chunk):
+                return False
+            self._count(chunk, weights, coming)
+        self.rows += len(chunk[0])
+        return True
+
+    def _count(self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None, coming: int) -> bool:
+        """Count the chunk within the present layout; False, and nothing done, if a value is outside it."""
+        if not len(self._table):
+            return False
+        if self._compiled is not None:
+            return self._compiled.count(chunk)
+        if self.rows + coming >= _COMPILE_ROWS and weights is None and _compilable(self._sizes):
+            self._compiled = _Compiled(self._lows, self._sizes)
+            return self._compiled.count(chunk)
+        cells = np.zeros(len(chunk[0]), np.intp)
+        for column, low, size in zip(chunk, self._lows, self._sizes, strict=True):
+            if int(column.min()) < low or int(column.max()) >= low + size:
+                return False
+            cells *= size
+            np.add(cells, column, out=cells, casting="unsafe")
+            if low:
+                cells -= low
+        self._table += np.bincount(cells, weights, minlength=len(self._table))
+        return True
+
+    def _grow(self, chunk: Sequence[NDArray[Any]]) -> bool:
+        """Widen the layout so that it holds the chunk; False if that takes too many cells."""
+        self._fold()
+        lows, sizes = [], []
+        for column, low, size in zip(chunk, self._lows, self._sizes, strict=True):
+            least, most = int(column.min()), int(column.max())
+            if least >= 0 and most <= 1:  # a judge who always says the same so far is still a 0/1 judge
+                least, most = 0, 1
+            if size:
+                least, most = min(least, low), max(most, low + size - 1)
+            lows.append(least)
+            sizes.append(most - least + 1)
+        if len(sizes) > _MOST_COLUMNS or math.prod(sizes) > _MOST_CELLS:
+            return False
+        table = np.zeros(math.prod(sizes), self._table.dtype)
+        if len(self._table):
+            old = tuple(slice(a - b, a - b + size) for a, b, size in zip(self._lows, lows, self._sizes, strict=True))
+            table.reshape(sizes)[old] = self._table.reshape(self._sizes)
+        self._lows, self._sizes, self._table = lows, sizes, table
+        return True
+
+    def _fold(self) -> None:
+        """Take over what the compiled kernel has counted."""
+        if self._compiled is not None:
+            self._table += self._compiled.tables.sum(axis=0)
+            self._compiled = None
+
+
+def _compilable(sizes: Sequence[int]) -> bool:
+    return max(sizes) <= 256 and math.prod(sizes) <= 1 << 16
+
+
+class _Compiled:
+    """The compiled kernel, bound to one layout; ``tables`` adds up to what it has counted."""
+
+    def __init__(self, lows: Sequence[int], sizes: Sequence[int]) -> None:
+        from tallystick.tally import kernel
+
+        self._kernel = kernel
+        self._layout = [(low, np.uint8(low & 0xFF), size) for low, size in zip(lows, sizes, strict=True)]
+        self._binary = len(sizes) <= 3 and set(lows) == {0} and set(sizes) == {2}
+        n_cells = math.prod(sizes)
+        self.tables = np.zeros((4, n_cells), np.int64)
+        self._cells = np.empty(_CHUNK, np.uint8 if n_cells <= 256 else np.uint16)
+        self._zeros = [np.zeros(_CHUNK, np.uint8)] * (3 - len(sizes)) if self._binary else []
+
+    def count(self, chunk: Sequence[NDArray[Any]]) -> bool:
+        """Count the chunk; False, and nothing done, if a value is outside the layout."""
+        bytes_, lows = [], []
+        for column, (low, low_byte, size) in zip(chunk, self._layout, strict=True):
+            if column.itemsize == 1:
+                column = column.view(np.uint8)
+                bytes_.append(column if column.flags.c_contiguous else column.copy())
+                lows.append(low_byte)
+            elif int(column.min()) < low or int(column.max()) >= low + size:
+                return False
+            else:
+                bytes_.append(np.subtract(column, low, dtype=np.int64).astype(np.uint8))
+                lows.append(np.uint8(0))
+        return self._intersect(bytes_) if self._binary else self._pack(bytes_, lows)
+
+    def _intersect(self, columns: list[NDArray[np.uint8]]) -> bool:
+        """Three 0/1 columns, or fewer with columns of zeros in front."""
+        n = len(columns[0])
+        return bool(self._kernel.add_intersections(*(zeros[:n] for zeros in self._zeros), *columns, self.tables[0]))
+
+    def _pack(self, columns: list[NDArray[np.uint8]], lows: list[np.uint8]) -> bool:
+        cells = self._cells[: len(columns[0])]
+        cells.fill(0)
+        for column, low, (_, _, size) in zip(columns, lows, self._layout, strict=True):
+            if not self._kernel.add_column(cells, column, low, size):
+                return False
+        self._kernel.histogram(cells, self.tables)
+        return True
+
+
+def count_integers(
+    columns: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.int64], Counts]:
+    """Return the distinct rows of integer *columns* and how often (or with what weight) each occurs.
+
+    >>> values, counts = count_integers([np.array([3, 3, 9]), np.array([1, 1, 1])])
+    >>> values.tolist(), counts.tolist()
+    ([[3, 1], [9, 1]], [2, 1])
+    """
+    counter = Counter(len(columns), weighted=weights is not None)
+    taken = counter.add(columns, weights)
+    values, counts = counter.patterns()
+    if taken == len(columns[0]):
+        return values, counts
+    rest = [column[taken:] for column in columns]
+    more, more_counts = _count_wide(rest, None if weights is None else weights[taken:])
+    return np.concatenate([values, more]), np.concatenate([counts, more_counts])
+
+
+def _count_wide(
+    columns: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.int64], Counts]:
+    """Pack each row into words, sort, count; in steps, so that memory follows the patterns and not the rows."""
+    lows = [int(column.min()) for column in columns]
+    sizes = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
+    n, step = len(columns[0]), 8 * _CHUNK
+    keys: NDArray[Any] | None = None
+    counts: Counts = np.zeros(0, np.int64)
+    for start in range(0, n, step):
+        chunk = [
+            np.subtract(column[start : start + step], low, dtype=np.int64)
+            for column, low in zip(columns, lows, strict=True)
+        ]
+        found = pack(np.stack(chunk, axis=1), sizes)
+        weight: Counts = np.ones(len(found), np.int64) if weights is None else weights[start : start + step]
+        found, weight = group(found, weight)
+        keys, counts = (
+            (found, weight) if keys is None else group(np.concatenate([keys, found]), np.concatenate([counts, weight]))
+        )
+    assert keys is not None
+    return unpack(keys, sizes).astype(np.int64) + np.asarray(lows), counts

@@ -1,0 +1,128 @@
+"""DuckDB relations, and files behind them: one GROUP BY, out of core; only the groups are fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tallystick.errors import InputError
+from tallystick.io.engine import identifier
+from tallystick.tally.engines.encode import bad_weight, outside_edges
+from tallystick.tally.engines.memory import Counted, count_groups
+from tallystick.tally.labels import MOST_LABELS, not_labels, numbers_among, too_many
+from tallystick.tally.recipe import Recipe
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+__all__ = ["count_relation", "fetch_columns"]
+
+_GLANCE = 1 << 16
+_TINY = frozenset({"BOOLEAN", "TINYINT", "UTINYINT"})
+_TEXT = frozenset({"VARCHAR"})
+_WHOLE = frozenset({"SMALLINT", "USMALLINT", "INTEGER", "UINTEGER", "BIGINT", "UBIGINT"}) | _TINY
+_NUMBERS = _WHOLE | {"FLOAT", "DOUBLE"}
+
+
+def count_relation(relation: DuckDBPyRelation, recipe: Recipe) -> Counted:
+    """Group and count a relation where it lies."""
+    kinds = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+    names = recipe.select(tuple(kinds))
+    for name in names:
+        if not (kinds[name] in _NUMBERS | _TEXT or kinds[name].startswith("ENUM")):
+            raise not_labels(name, f"has type {kinds[name]}")
+    _refuse_text(relation, [name for name in names if name not in recipe.cut and kinds[name] not in _TINY])
+    keys = [
+        f"{_binned(name, recipe) if name in recipe.cut else identifier(name)} as k{j}" for j, name in enumerate(names)
+    ]
+    sums = "count(*) as total"
+    if recipe.weight is not None:
+        keys.append(f"{_number(recipe.weight)} as weight")
+        sums = "sum(weight) as total, min(weight) as least, count(*) - count(weight) as absent"
+    by = ", ".join(f"k{j}" for j in range(len(names)))
+    groups = relation.project(", ".join(keys)).aggregate(f"{by}, {sums}", by).to_arrow_table()
+    if recipe.weight is not None:
+        _check_weights(recipe.weight, groups)
+    columns = {name: groups[f"k{j}"] for j, name in enumerate(names)}
+    for name, edges in recipe.cut.items():
+        _check_bins(name, columns[name].to_pylist(), edges)
+    return count_groups(names, columns, groups["total"], weighted=recipe.weight is not None)
+
+
+def fetch_columns(relation: DuckDBPyRelation, names: Sequence[str]) -> Mapping[str, Any]:
+    """Return columns of a relation as Arrow arrays, for a question that has one answer a row."""
+    Recipe(columns=tuple(names)).select(tuple(relation.columns))
+    table = relation.project(", ".join(map(identifier, names))).to_arrow_table()
+    return {name: table[name] for name in names}
+
+
+def _refuse_text(relation: DuckDBPyRelation, names: Sequence[str]) -> None:
+    """Look at the first rows before a group-by on text fills memory and disk."""
+    if not names:
+        return
+    glance = relation.limit(_GLANCE)
+    # The sketch of each column takes some bytes where an exact count takes a hash table: hundreds of columns fit.
+    [sketched] = _rows(glance.aggregate(", ".join(f"approx_count_distinct({identifier(name)})" for name in names)))
+    for name, about in zip(names, sketched, strict=True):
+        if about > MOST_LABELS // 2:  # the sketch is off by some ten per cent
+            [(number,)] = _rows(glance.aggregate(f"count(distinct {identifier(name)})"))
+            if number > MOST_LABELS:
+                raise too_many(name, number)
+
+
+def _rows(relation: DuckDBPyRelation) -> list[tuple[Any, ...]]:
+    return list(relation.fetchall())
+
+
+def _number(name: str) -> str:
+    return f"try_cast({identifier(name)} as double)"
+
+
+def _binned(name: str, recipe: Recipe) -> str:
+    """Return the SQL of a number's bin: -1 below the first edge, one past the last bin above, -2 for no number."""
+    edges = recipe.cut[name]
+    number, text = _number(name), f"trim({identifier(name)}::varchar)"
+    tokens = ", ".join("'" + token.replace("'", "''") + "'" for token in ["", *sorted(recipe.missing)])
+    values = ", ".join(map(repr, numbers_among(recipe.missing)))
+    missing = f"{text} is null or {text} in ({tokens}) or isnan({number})"
+    if values:
+        missing += f" or {number} in ({values})"
+    return (
+        f"case when {missing} then null when {number} is null then -2 "
+        f"when {number} > {_float(edges[-1])} then {len(edges) - 1} "
+        f"else {_search(number, edges, 0, len(edges) - 1)} end"
+    )
+
+
+def _search(number: str, edges: Sequence[float], low: int, high: int) -> str:
+    """Return nested cases that find the bin by halving, between the edges *low* and *high*."""
+    if high - low == 1:
+        return f"{low}" if low else f"case when {number} < {_float(edges[0])} then -1 else 0 end"
+    middle = (low + high) // 2
+    left, right = _search(number, edges, low, middle), _search(number, edges, middle, high)
+    return f"case when {number} < {_float(edges[middle])} then {left} else {right} end"
+
+
+def _float(number: float) -> str:
+    return f"'{number!r}'::double"  # in quotes also inf has a spelling
+
+
+def _check_bins(name: str, bins: Sequence[int | None], edges: Sequence[float]) -> None:
+    if -2 in bins:
+        raise InputError(f"column {name!r} is asked for as numbers (cut), but holds text that is none")
+    if -1 in bins:
+        raise outside_edges(name, f"a number below {edges[0]!r}", edges)
+    if len(edges) - 1 in bins:
+        raise outside_edges(name, f"a number above {edges[-1]!r}", edges)
+
+
+def _check_weights(name: str, groups: Any) -> None:
+    import numpy as np
+
+    if sum(groups["absent"].to_pylist()):
+        raise bad_weight(name, "a missing one, or one that is not a number")
+    least, total = groups["least"].to_numpy(), groups["total"].to_numpy()
+    if (least < 0).any():
+        raise bad_weight(name, least.min())
+    if not np.isfinite(total).all():  # a sum passes NaN and infinity on
+        raise bad_weight(name, total[~np.isfinite(total)][0])

@@ -1,0 +1,197 @@
+"""Keeping tallies and moments: one Arrow IPC file with a format version, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tallystick.errors import FileError, FormatError, InputError
+from tallystick.tally.patterns import Patterns
+from tallystick.tally.recipe import Recipe
+from tallystick.tally.store import store
+from tallystick.tally.sums import Sums
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["FORMAT", "VERSION", "load_moments", "load_tally", "save_moments", "save_tally"]
+
+FORMAT = "tallystick"
+VERSION = 1
+"""Version of the file format; a file of a higher version is refused."""
+
+
+def save_tally(patterns: Patterns, recipe: Recipe | None, path: Path) -> None:
+    """Write patterns and recipe to *path*."""
+    import pyarrow as pa
+
+    codes = patterns.store.codes
+    columns = {f"c{j}": pa.array(codes[:, j]) for j in range(codes.shape[1])}
+    columns["count"] = pa.array(patterns.store.counts)
+    write_table(
+        path, "tally", pa.table(columns), {"labels": _labels_out(patterns.labels), "recipe": _recipe_out(recipe)}
+    )
+
+
+def load_tally(path: Path) -> tuple[Patterns, Recipe | None]:
+    """Read what :func:`save_tally` wrote."""
+    table, head = read_table(path, "tally")
+    try:
+        labels = {str(name): tuple(_label_in(item) for item in column) for name, column in head["labels"]}
+        codes = np.stack([table[f"c{j}"].to_numpy() for j in range(len(labels))], axis=1) if labels else None
+        counts = table["count"].to_numpy()
+        recipe = _recipe_in(head["recipe"])
+        sizes = [len(column) for column in labels.values()]
+        codes = np.zeros((len(counts), 0), np.int32) if codes is None else codes.astype(np.int32)
+        if len(codes) and not ((codes >= 0) & (codes < np.asarray(sizes, np.int32))).all():
+            raise InputError("a code is outside its labels")
+        return Patterns(labels, store(codes, counts, sizes)), recipe
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path} is a damaged tally ({error}): count the data again") from error
+
+
+def write_table(path: Path, kind: str, table: pa.Table, head: Mapping[str, Any]) -> None:
+    """Write one Arrow table with its head, atomically: a temporary file beside it takes its place."""
+    import pyarrow as pa
+
+    meta = {"format": FORMAT, "kind": kind, "version": VERSION, **head}
+    table = table.replace_schema_metadata({FORMAT: json.dumps(meta, ensure_ascii=False, allow_nan=True)})
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with pa.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)  # noqa: PTH105
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name durable where the system can."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
+    """Read a table that :func:`write_table` wrote; anything else is refused by name."""
+    import pyarrow as pa
+
+    if not path.exists():
+        raise FileError(f"there is no file {path}")
+    if path.is_dir():
+        raise FileError(f"{path} is a directory, not a saved {kind}")
+    try:
+        with pa.OSFile(str(path), "rb") as file:
+            reader = pa.ipc.open_file(file)
+            written = (reader.schema.metadata or {}).get(FORMAT.encode())
+            table = reader.read_all() if written is not None else None
+    except (pa.ArrowInvalid, pa.ArrowIOError, OSError, pa.ArrowKeyError) as error:
+        raise FormatError(f"{path} is not a saved {kind}, or it is damaged: {error}") from error
+    if written is None:
+        raise FormatError(f"{path} is an Arrow file, but not a saved {kind}: count it with Tally.of")
+    try:
+        head = json.loads(written)
+        version, found = int(head["version"]), str(head["kind"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path} has a damaged head: {error}") from error
+    if version > VERSION:
+        raise FormatError(f"{path} has format version {version}, this Tallystick reads up to {VERSION}: upgrade it")
+    if found != kind:
+        raise FormatError(f"{path} holds a saved {found}, not a {kind}")
+    return table, head
+
+
+def _labels_out(labels: Mapping[str, tuple[Any, ...]]) -> list[list[Any]]:
+    """JSON keeps bool, int, float and str apart, and 1.0 apart from 1."""
+    return [[name, list(column)] for name, column in labels.items()]
+
+
+def _label_in(item: Any) -> Any:
+    if item is None or isinstance(item, bool | int | float | str):
+        return item
+    raise ValueError(f"{item!r} is not a label")
+
+
+def _recipe_out(recipe: Recipe | None) -> dict[str, Any] | None:
+    if recipe is None:
+        return None
+    return {
+        "columns": None if recipe.columns is None else list(recipe.columns),
+        "cut": {name: list(edges) for name, edges in recipe.cut.items()},
+        "weight": recipe.weight,
+        "missing": sorted(recipe.missing),
+        "coerce": recipe.coerce,
+        "apart": sorted(recipe.apart),
+    }
+
+
+def _recipe_in(written: dict[str, Any] | None) -> Recipe | None:
+    if written is None:
+        return None
+    return Recipe(
+        columns=None if written["columns"] is None else tuple(written["columns"]),
+        cut={name: tuple(edges) for name, edges in written["cut"].items()},
+        weight=written["weight"],
+        missing=frozenset(written["missing"]),
+        coerce=bool(written["coerce"]),
+        apart=frozenset(written["apart"]),
+    )
+
+
+def save_moments(sums: Sums, recipe: Recipe, by: str | None, path: Path) -> None:
+    """Write sums to *path*: one row a group, the cross-products in the head, written so that every bit comes back."""
+    import pyarrow as pa
+
+    columns = {f"c{j}": pa.array(sums.sums[:, j]) for j in range(len(sums.names))}
+    columns["count"] = pa.array(sums.counts)
+    head = {
+        "names": list(sums.names),
+        "groups": list(sums.groups),
+        "products": [value.hex() for value in sums.products.ravel().tolist()],
+        **{name: getattr(sums, name) for name in ("grouped", "weighted", "exact", "dropped")},
+        "recipe": _recipe_out(recipe),
+        "by": by,
+    }
+    write_table(path, "moments", pa.table(columns), head)
+
+
+def load_moments(path: Path) -> tuple[Sums, Recipe | None, str | None]:
+    """Read what :func:`save_moments` wrote."""
+    table, head = read_table(path, "moments")
+    try:
+        names = tuple(str(name) for name in head["names"])
+        products = np.array([float.fromhex(value) for value in head["products"]]).reshape(len(names), len(names))
+        sums = Sums(
+            names=names,
+            groups=tuple(_label_in(group) for group in head["groups"]),
+            grouped=bool(head["grouped"]),
+            weighted=bool(head["weighted"]),
+            exact=bool(head["exact"]),
+            dropped=int(head["dropped"]),
+            counts=table["count"].to_numpy(),
+            sums=np.stack([table[f"c{j}"].to_numpy() for j in range(len(names))], axis=1),
+            products=products,
+        )
+        if len(sums.counts) != (len(sums.groups) if sums.grouped else 1):
+            raise InputError("the groups and their counts differ in number")
+        return sums, _recipe_in(head["recipe"]), head["by"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path} holds damaged moments ({error}): add the data up again") from error

@@ -1,0 +1,198 @@
+"""Where the counts of a tally lie: a dense table while it is small, sorted packed patterns beyond.
+
+A *pattern* is a row of label codes, one a column. Both forms list the occurring patterns in the same lexicographic
+order and answer the same three questions (``codes``, ``counts``, ``find``), so nobody can tell which one is at work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError
+
+__all__ = [
+    "DENSE_CELLS",
+    "Codes",
+    "Counts",
+    "Dense",
+    "Sparse",
+    "Store",
+    "checked_total",
+    "group",
+    "pack",
+    "store",
+    "unpack",
+]
+
+Codes: TypeAlias = NDArray[np.int32]
+"""One row a pattern, one column a column: the index of the label."""
+Counts: TypeAlias = NDArray[Any]
+"""How often: int64, or float64 in a weighted tally."""
+
+DENSE_CELLS = 1 << 16
+"""A tally with at most this many possible patterns is kept dense (at most 512 KiB)."""
+
+_LARGEST = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """A count for every possible pattern, in lexicographic order."""
+
+    sizes: tuple[int, ...]
+    table: Counts
+
+    @cached_property
+    def _occurring(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.table)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The occurring patterns."""
+        codes = np.empty((len(self._occurring), len(self.sizes)), np.int32)
+        rest = self._occurring
+        for j in reversed(range(len(self.sizes))):
+            rest, codes[:, j] = np.divmod(rest, self.sizes[j])
+        return _frozen(codes)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How often each of them occurred."""
+        return _frozen(self.table[self._occurring])
+
+    def find(self, codes: Codes) -> NDArray[np.int64]:
+        """Return the place of each row of *codes* among the occurring patterns, -1 if it never occurred."""
+        if not len(self._occurring):
+            return np.full(len(codes), -1, np.int64)
+        known = np.all((codes >= 0) & (codes < np.asarray(self.sizes, np.int32)), axis=1)
+        places = np.full(len(self.table), -1, np.int64)
+        places[self._occurring] = np.arange(len(self._occurring))
+        cells = _ravel(np.where(known[:, None], codes, 0), self.sizes)
+        return np.where(known, places[cells], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """Sorted packed patterns with their counts; a pattern takes as many 64-bit words as its labels need."""
+
+    sizes: tuple[int, ...]
+    keys: NDArray[Any]
+    counts: Counts
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The occurring patterns."""
+        return _frozen(unpack(self.keys, self.sizes))
+
+    def find(self, codes: Codes) -> NDArray[np.int64]:
+        """Return the place of each row of *codes* among the occurring patterns, -1 if it never occurred."""
+        if not len(self.keys):
+            return np.full(len(codes), -1, np.int64)
+        known = np.all((codes >= 0) & (codes < np.asarray(self.sizes, np.int32)), axis=1)
+        wanted = pack(np.where(known[:, None], codes, 0), self.sizes)
+        places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where(known & (self.keys[places] == wanted), places, -1)
+
+
+Store: TypeAlias = Dense | Sparse
+
+
+def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> Store:
+    """Return the store of these patterns, of which some may repeat; a pattern that counts 0 is forgotten.
+
+    >>> held = store(np.array([[1, 0], [0, 1], [1, 0]], np.int32), np.array([2, 1, 3]), (2, 2))
+    >>> held.codes.tolist(), held.counts.tolist()
+    ([[0, 1], [1, 0]], [1, 5])
+    """
+    sizes = tuple(sizes)
+    checked_total(counts)
+    if math.prod(sizes) <= DENSE_CELLS:
+        table = np.zeros(math.prod(sizes), counts.dtype)
+        np.add.at(table, _ravel(codes, sizes), counts)
+        return Dense(sizes, table)
+    keys, counts = group(pack(codes, sizes), counts)
+    return Sparse(sizes, keys, _frozen(counts))
+
+
+def group(keys: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
+    """Return the distinct *keys* in order, with the sum of the *counts* of each; sums of zero are left out."""
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    total = np.zeros(len(distinct), counts.dtype)
+    np.add.at(total, inverse, counts)
+    positive = total > 0
+    return distinct[positive], total[positive]
+
+
+def checked_total(counts: Counts) -> int | float:
+    """Return the sum of *counts*; integers that leave 64 bits are refused, never wrapped.
+
+    >>> checked_total(np.array([2**62, 2**62]))
+    Traceback (most recent call last):
+    tallystick.errors.InputError: the counts add up to 9223372036854775808, more than a 64-bit integer holds: ...
+    """
+    if counts.dtype.kind == "f":
+        return float(counts.sum())
+    if counts.sum(dtype=np.float64) < 2.0**62:  # the float sum is off by far less than a factor of 2
+        return int(counts.sum())
+    total: int = sum(counts.tolist())
+    if total > _LARGEST:
+        raise InputError(f"the counts add up to {total}, more than a 64-bit integer holds: keep the tallies apart")
+    return total
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Forbid writing: what a tally hands out is what it holds."""
+    array.flags.writeable = False
+    return array
+
+
+def _ravel(codes: Codes, sizes: tuple[int, ...]) -> NDArray[np.intp]:
+    cells = np.zeros(len(codes), np.intp)
+    for j, size in enumerate(sizes):
+        cells *= size
+        cells += codes[:, j]
+    return cells
+
+
+def _fields(sizes: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
+    """Place each column in a word: (word, shift) by column, and how many words that takes.
+
+    The first column takes the highest bits of the first word, so that words sort as patterns do.
+    """
+    places, word, left = [], 0, 64
+    for size in sizes:
+        bits = max(1, (size - 1).bit_length())
+        if bits > left:
+            word, left = word + 1, 64
+        left -= bits
+        places.append((word, left))
+    return places, word + 1
+
+
+def pack(codes: Codes, sizes: Sequence[int]) -> NDArray[Any]:
+    """Return one sortable key a pattern: a 64-bit word, or several as big-endian bytes (which NumPy sorts)."""
+    places, n_words = _fields(sizes)
+    words = np.zeros((len(codes), n_words), np.uint64)
+    for j, (word, shift) in enumerate(places):
+        words[:, word] |= codes[:, j].astype(np.uint64) << np.uint64(shift)
+    if n_words == 1:
+        return words[:, 0]
+    return np.ascontiguousarray(words.astype(">u8")).view(f"S{8 * n_words}")[:, 0]
+
+
+def unpack(keys: NDArray[Any], sizes: Sequence[int]) -> Codes:
+    """Return the patterns that :func:`pack` made these keys of."""
+    places, n_words = _fields(sizes)
+    words = keys.astype(np.uint64)[:, None] if n_words == 1 else keys[:, None].view(">u8").astype(np.uint64)
+    codes = np.empty((len(keys), len(sizes)), np.int32)
+    for j, ((word, shift), size) in enumerate(zip(places, sizes, strict=True)):
+        mask = np.uint64((1 << max(1, (size - 1).bit_length())) - 1)
+        codes[:, j] = (words[:, word] >> np.uint64(shift)) & mask
+    return codes

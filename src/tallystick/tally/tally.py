@@ -1,0 +1,303 @@
+"""Tally: the count of every pattern of decisions, built on any engine, merged in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError
+from tallystick.tally.labels import Label, plain
+from tallystick.tally.patterns import Patterns, merge, settle
+from tallystick.tally.recipe import Recipe
+from tallystick.tally.store import Counts, store
+from tallystick.tally.stream import Stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Tally"]
+
+
+class Tally:
+    r"""How often each pattern of decisions occurred.
+
+    For columns :math:`1 \dots k` a tally holds
+
+    .. math:: N(v) = \#\{i : (x_{i1}, \dots, x_{ik}) = v\}
+
+    (or the sum of weights) for every pattern :math:`v` that occurs, a missing decision being a label of its own.
+    Tallies add, :math:`N_{A \cup B} = N_A + N_B`, in any order and any sharding, and ``Tally()`` is the empty one.
+
+    Labels are kept as they were written: the text ``"1"``, the integer 1, the float 1.0 and True are four labels. A
+    pandas column of integers with a gap in it holds floats, and its labels stay floats.
+
+    Examples
+    --------
+    >>> votes = Tally.of({"gpt": ["yes", "no", "yes"], "llama": ["yes", "no", None]})
+    >>> votes
+    <Tally of 2 columns (gpt, llama): 3 patterns, n = 3>
+    >>> votes.labels["llama"]
+    ('no', 'yes', None)
+    >>> (votes + votes).marginal(["gpt"]).counts
+    array([2, 4])
+    >>> votes.locate({"gpt": ["no", "no"], "llama": ["no", "yes"]})
+    array([ 0, -1])
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # update() changes it
+
+    def __init__(self) -> None:
+        self._recipe: Recipe | None = None
+        self._patterns: Patterns | None = None
+        self._stream: Stream | None = None
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        cut: Mapping[str, Sequence[float]] | None = None,
+        weight: str | None = None,
+        missing: Sequence[Any] = (),
+        coerce: bool = False,
+        apart: Sequence[str] = (),
+    ) -> Tally:
+        """Count *data* where it lies; only counts come back.
+
+        Parameters
+        ----------
+        data
+            A mapping of NumPy arrays or lists, a pyarrow Table or RecordBatch, a pandas or Polars frame (eager or
+            lazy), a DuckDB relation, a Dask or PySpark frame, or a path, a glob or a sequence of paths.
+        columns
+            What to count; every column except *weight* by default.
+        cut
+            Edges by column. A number is replaced by the index of its bin: bin i is ``edges[i] <= x < edges[i + 1]``,
+            and the last bin includes its upper edge. NaN is missing; a number outside the edges is refused (use ±inf).
+        weight
+            A column of weights, finite and not negative; the counts are then floats.
+        missing
+            Tokens that count as missing besides None, NaN and blank text, matched by spelling (``-1`` or ``"NA"``).
+        coerce
+            Make spellings of one value (``"1"``, 1, 1.0) one label instead of refusing them.
+        apart
+            Columns with a vocabulary of their own, such as a slice or a cluster. All others (except those that are cut)
+            must share one, so that a vote ``"1"`` is not silently compared with a vote 1.
+        """
+        from tallystick.tally.engines import count
+
+        recipe = Recipe.of(columns=columns, cut=cut, weight=weight, missing=missing, coerce=coerce, apart=apart)
+        counted = count(data, recipe)
+        made = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
+        return cls._holding(made, recipe)
+
+    @classmethod
+    def from_patterns(cls, columns: Mapping[str, Sequence[Label]], counts: Sequence[int] | Sequence[float]) -> Tally:
+        """Make a tally of what was counted elsewhere: one row a pattern, with its count; floats make it a weighted one.
+
+        >>> Tally.from_patterns({"a": [0, 1], "b": [1, 1]}, [30, 12]).n
+        42
+        """
+        from tallystick.tally.engines.memory import count_groups, encode_columns
+
+        held = np.asarray(counts)
+        weighted = held.dtype.kind == "f"
+        rows = len(encode_columns(columns, tuple(columns), Recipe())[0].values) if columns else 0
+        if held.shape != (rows,):
+            raise InputError(f"counts must have one entry a pattern ({rows}), got shape {held.shape}")
+        if held.dtype.kind not in "iuf" or not (np.isfinite(held) & (held >= 0)).all():
+            raise InputError(f"counts must be finite numbers that are not negative, got {list(counts)!r:.80}")
+        counted = count_groups(tuple(columns), columns, held, weighted=weighted)
+        recipe = Recipe(weight="count" if weighted else None)
+        return cls._holding(settle(counted.names, counted.labels, counted.codes, counted.counts, recipe), recipe)
+
+    @classmethod
+    def _holding(cls, patterns: Patterns, recipe: Recipe) -> Tally:
+        tally = cls()
+        tally._recipe, tally._patterns = recipe, patterns
+        return tally
+
+    # -- what is in it
+
+    @property
+    def _held(self) -> Patterns:
+        """The patterns, after what a stream has counted is taken over."""
+        if self._stream is not None and self._stream.rows:
+            recipe = self._stream.recipe
+            counted = self._stream.drain()
+            fresh = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
+            self._patterns = fresh if self._patterns is None else merge(self._patterns, fresh, recipe)
+        return self._patterns if self._patterns is not None else _NOTHING
+
+    @property
+    def n(self) -> int | float:
+        """How many rows were counted; their weight in a weighted tally."""
+        return self._held.n
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self._held.names
+
+    @property
+    def labels(self) -> Mapping[str, tuple[Label, ...]]:
+        """The labels of each column by type, then by value; None (missing) is last."""
+        return dict(self._held.labels)
+
+    @property
+    def patterns(self) -> int:
+        """How many patterns occurred."""
+        return len(self._held.store.counts)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether counts are sums of weights."""
+        return self._recipe is not None and self._recipe.weight is not None
+
+    @property
+    def cut(self) -> Mapping[str, tuple[float, ...]]:
+        """The edges of the columns that were cut."""
+        return {} if self._recipe is None else dict(self._recipe.cut)
+
+    @property
+    def counts(self) -> Counts:
+        """How often each occurring pattern occurred, patterns in lexicographic order of their labels."""
+        return self._held.store.counts
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """The occurring patterns: one row a pattern, one column a column, the index into its labels."""
+        return self._held.store.codes
+
+    def frame(self) -> pa.Table:
+        """Return the patterns as an Arrow table with their ``count``.
+
+        A column whose labels are of several types is written as text. Where a column is itself called ``count``, the
+        counts are called ``tally_count``.
+        """
+        from tallystick.tally.frame import frame
+
+        return frame(self._held)
+
+    # -- what can be made of it
+
+    def marginal(self, columns: Sequence[str]) -> Tally:
+        """Return the tally of some of the columns, in the order given.
+
+        >>> Tally.of({"a": [0, 0, 1], "b": [0, 1, 1]}).marginal(["b"]).counts
+        array([1, 2])
+        """
+        if isinstance(columns, str):
+            raise InputError(f"columns must be a sequence of names, got the str {columns!r}: write [{columns!r}]")
+        wanted = Recipe.of(columns=columns, cut=None, weight=None, missing=(), coerce=False, apart=()).select(
+            self.names
+        )
+        recipe = self._known_recipe
+        cut = {name: edges for name, edges in recipe.cut.items() if name in wanted}
+        return self._holding(self._held.marginal(wanted), replace(recipe, columns=wanted, cut=cut))
+
+    def where(self, **labels: Label) -> Tally:
+        """Return the tally of the rows that show these labels; columns and label sets stay as they are.
+
+        >>> Tally.of({"a": [0, 0, 1], "b": [0, 1, 1]}).where(b=1).n
+        2
+        """
+        held = self._held
+        for name, label in labels.items():
+            Recipe(columns=(name,)).select(held.names)
+            held = held.where(name, plain(label, column=name))
+        return self._holding(held, self._known_recipe) if self._recipe is not None else Tally()
+
+    def locate(self, data: Any) -> NDArray[np.int64]:
+        """Return the pattern of each row of *data*, as an index into ``counts``; -1 for a pattern that never occurred.
+
+        Rows are read as they were when counted (cuts, missing tokens, coerced spellings). A lazy frame or a file is
+        read, these columns only, because there is one answer a row.
+        """
+        from tallystick.tally.locate import locate
+
+        return locate(self._held, data, self._known_recipe)
+
+    # -- how it grows
+
+    def update(self, batch: Any) -> None:
+        """Count one more batch, in place, in the same way as what is there.
+
+        >>> votes = Tally()
+        >>> for batch in ({"a": [1, 0]}, {"a": [1]}):
+        ...     votes.update(batch)
+        >>> votes.counts
+        array([1, 2])
+        """
+        taken = self._stream.take(batch) if self._stream is not None else 0
+        if taken is None:
+            return
+        recipe = self._recipe if self._recipe is not None else Recipe()
+        from tallystick.tally.engines import count
+
+        rest = {name: column[taken:] for name, column in batch.items()} if taken else batch
+        counted = count(rest, recipe)
+        fresh = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
+        held = self._held
+        self._patterns = fresh if held is _NOTHING else merge(held, fresh, recipe)
+        self._recipe = recipe
+        self._stream = Stream.open(batch, self._patterns, recipe)
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self._recipe is None or other._recipe is None:
+            return (other if self._recipe is None else self)._copy()
+        recipe = self._recipe.merged(other._recipe)
+        return self._holding(merge(self._held, other._held, recipe), recipe)
+
+    def __radd__(self, other: object) -> Tally:
+        return self._copy() if isinstance(other, int) and other == 0 else NotImplemented  # sum(tallies) starts from 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return self.weighted == other.weighted and self.cut == other.cut and self._held.same(other._held)
+
+    def _copy(self) -> Tally:
+        return Tally() if self._recipe is None else self._holding(self._held, self._recipe)
+
+    @property
+    def _known_recipe(self) -> Recipe:
+        if self._recipe is None:
+            raise InputError("this tally is empty and has no columns: count something first")
+        return self._recipe
+
+    # -- how it is kept
+
+    def save(self, path: str | Path) -> None:
+        """Write the tally to *path* (Arrow IPC with a format version), whole or not at all."""
+        from tallystick.tally.save import save_tally
+
+        save_tally(self._held, self._recipe, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tally:
+        """Read a saved tally; a damaged, foreign or newer file is refused by name."""
+        from tallystick.tally.save import load_tally
+
+        patterns, recipe = load_tally(Path(path))
+        return cls() if recipe is None else cls._holding(patterns, recipe)
+
+    def __repr__(self) -> str:
+        if self._recipe is None:
+            return "<Tally: empty>"
+        shown = ", ".join(self.names[:6]) + (", …" if len(self.names) > 6 else "")
+        unit = "weight" if self.weighted else "n"
+        n = f"{self.n:,}" if isinstance(self.n, int) else f"{self.n:,.6g}"
+        columns = f"{len(self.names)} column{'s' * (len(self.names) != 1)}"
+        return f"<Tally of {columns} ({shown}): {self.patterns:,} pattern{'s' * (self.patterns != 1)}, {unit} = {n}>"
+
+
+_NOTHING = Patterns({}, store(np.zeros((0, 0), np.int32), np.zeros(0, np.int64), ()))

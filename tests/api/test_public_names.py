@@ -1,0 +1,86 @@
+"""What the package offers, and what it costs to load."""
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tallystick
+
+ROOT = Path(tallystick.__file__).parent
+MODULES = sorted(module.name for module in pkgutil.walk_packages([str(ROOT)], "tallystick."))
+HEAVY = (
+    "numpy",
+    "scipy",
+    "numba",
+    "pyarrow",
+    "duckdb",
+    "narwhals",
+    "pandas",
+    "polars",
+    "altair",
+    "httpx",
+    "pydantic",
+    "rich",
+)
+
+
+def load(name):
+    if ".deep" in name:
+        pytest.importorskip("torch", reason="the extra [torch] is not installed")
+    return importlib.import_module(name)
+
+
+def test_every_public_name_of_the_package_loads():
+    for name in tallystick.__all__:
+        assert getattr(tallystick, name) is not None
+    assert set(tallystick.__all__) <= set(dir(tallystick))
+
+
+def test_every_room_that_exists_can_be_opened_by_attribute():
+    rooms = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()} - {"cli"}
+    assert rooms <= set(dir(tallystick))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        tallystick.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_lists_what_is_public_and_documents_it(name):
+    module = load(name)
+    assert module.__doc__, f"{name} has no docstring"
+    if name == "tallystick.stats":
+        return
+    public = module.__all__
+    assert len(public) == len(set(public))
+    for item in public:
+        held = getattr(module, item)
+        if inspect.isfunction(held) or inspect.isclass(held):
+            assert inspect.getdoc(held), f"{name}.{item} has no docstring"
+
+
+def test_importing_the_package_and_the_command_line_loads_nothing_heavy():
+    code = f"import sys, tallystick, tallystick.cli.app; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"
+
+
+def test_no_code_uses_global_randomness_or_swallows_errors():
+    forbidden = (
+        "np.random.seed",
+        "np.random.rand",
+        "except Exception",
+        "except:",
+        "warnings.filterwarnings",
+        "import pickle",
+    )
+    for path in ROOT.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for phrase in forbidden:
+            assert phrase not in text, f"{path.name} has {phrase!r}"

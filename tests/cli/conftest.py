@@ -1,0 +1,41 @@
+"""The installed command, run as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+COMMAND = str(Path(sys.executable).with_name("tallystick"))
+
+
+@pytest.fixture
+def tallystick(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run ``tallystick …`` in an empty folder and return what it printed and how it left."""
+
+    def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [COMMAND, *map(str, arguments)],
+            cwd=tmp_path,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=120,
+            env={**os.environ, "COLUMNS": "100"},
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    """A small table of votes in CSV."""
+    path = tmp_path / "votes.csv"
+    path.write_text("item,ann,bob\n1,spam,spam\n2,ham,spam\n3,ham,ham\n4,spam,\n", encoding="utf-8")
+    return path

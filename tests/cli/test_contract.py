@@ -1,0 +1,139 @@
+"""The contract of the command line, held through the installed command."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.cli.conftest import COMMAND
+
+EVERY_OBJECT_HAS = {"schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"}
+
+
+def test_json_is_exactly_one_object_on_stdout(tallystick, votes):
+    done = tallystick("tally", votes, "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1
+    out = json.loads(done.stdout)
+    assert set(out) >= EVERY_OBJECT_HAS | {"columns", "patterns"}
+    assert out["verb"] == "tally"
+    assert out["columns"] == {"ann": ["ham", "spam"], "bob": ["ham", "spam", None]}
+    assert out["patterns"] == 4
+    assert out["n_items"] == 4
+
+
+def test_messages_go_to_stderr(tallystick, votes):
+    done = tallystick("tally", votes)
+    assert "names the items" in done.stderr
+    assert "names the items" not in done.stdout
+    assert done.stdout.startswith("4 rows of 2 columns show 4 of")
+
+
+def test_bad_input_leaves_with_one_and_no_traceback(tallystick):
+    done = tallystick("tally", "absent.csv", "--json")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("tallystick: ")
+    assert "absent.csv" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("tally",), ("tally", "x.csv", "--nonsense"), ("nonsense",), ("merge", "a")])
+def test_wrong_usage_leaves_with_two(tallystick, arguments):
+    done = tallystick(*arguments)
+    assert done.returncode == 2
+    assert "Usage" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_reader_that_closes_its_pipe_early_causes_no_traceback(votes):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([COMMAND, "tally", str(votes)], stdout=write, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(write)
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
+    assert b"Exception" not in done.stderr
+
+
+def test_control_c_leaves_with_130_and_no_partial_file(tmp_path):
+    """Interrupt a count whose input never ends; the tally that was there before stays whole."""
+    out = tmp_path / "t.tally"
+    out.write_bytes(b"what was there before")
+    process = subprocess.Popen(
+        [COMMAND, "tally", "-", "-o", str(out)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    process.stdin.write(b"a,b\n" + b"1,0\n" * 1000)
+    process.stdin.flush()
+    time.sleep(2.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stdout == b""
+    assert b"Traceback" not in stderr
+    assert out.read_bytes() == b"what was there before"
+    assert [path.name for path in tmp_path.iterdir()] == ["t.tally"]
+
+
+def test_control_c_during_a_long_count_leaves_with_130(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    draw = numpy.random.default_rng(0)
+    rows = 3_000_000
+    table = pa.table({f"c{j}": draw.integers(0, 9000, rows).astype("int16") for j in range(6)})
+    parquet.write_table(table, tmp_path / "many.parquet")
+    process = subprocess.Popen(
+        [COMMAND, "tally", str(tmp_path / "many.parquet"), "-o", str(tmp_path / "t.tally")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(3)
+    if process.poll() is not None:
+        pytest.skip("this machine counted it before it could be interrupted")
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert b"Traceback" not in stderr
+    assert not (tmp_path / "t.tally").exists()
+
+
+def test_the_version_is_that_of_the_package(tallystick):
+    import tallystick as package
+
+    assert tallystick("--version").stdout.strip() == package.__version__
+
+
+def test_help_is_quick():
+    best = min(_seconds([COMMAND, "--help"]) for _ in range(5))
+    floor = min(_seconds([sys.executable, "-c", "pass"]) for _ in range(5))
+    assert best - floor < 0.3, f"--help took {best:.2f} s, of which {floor:.2f} s were the interpreter's"
+
+
+def test_completion_is_offered(tallystick):
+    done = subprocess.run(
+        [COMMAND],
+        env={**os.environ, "_TALLYSTICK_COMPLETE": "complete_bash", "COMP_WORDS": "tallystick do", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "doctor" in done.stdout
+
+
+def _seconds(command):
+    """CPU seconds of a child: wall time would measure the neighbours too."""
+    before = os.times()
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, timeout=60)
+    after = os.times()
+    return (after.children_user - before.children_user) + (after.children_system - before.children_system)

@@ -1,0 +1,17 @@
+import json
+
+from tallystick.cli import doctor
+from tallystick.cli.doctor import examine
+
+
+def test_the_doctor_lists_versions_and_remedies(tallystick):
+    out = json.loads(tallystick("doctor", "--json").stdout)
+    parts = {part["name"]: part for part in out["parts"]}
+    assert parts["numpy"]["version"].count(".") >= 1
+    assert "tallystick[torch]" in parts["torch"]["remedy"]
+
+
+def test_a_missing_requirement_is_named(monkeypatch):
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "duckdb" else "1")
+    result = examine()
+    assert "cannot work here: duckdb missing" in result.verdict

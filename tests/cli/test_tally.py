@@ -1,0 +1,73 @@
+import csv
+import json
+
+
+def test_a_saved_tally_can_be_merged_with_itself(tallystick, votes, tmp_path):
+    assert tallystick("tally", votes, "-o", "t.tally").returncode == 0
+    done = tallystick("merge", "t.tally", "t.tally", "-o", "both.tally", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["n_items"] == 8
+    assert (tmp_path / "both.tally").exists()
+
+
+def test_standard_input_is_a_table(tallystick):
+    done = tallystick("tally", "-", "--json", stdin="a,b\n1,0\n1,1\n1,0\n")
+    assert json.loads(done.stdout)["n_items"] == 3
+
+
+def test_tokens_that_mean_no_answer_are_missing(tallystick):
+    done = tallystick("tally", "-", "--missing", "-1,NA", "--json", stdin="a,b\n-1,0\nNA,1\n1,0\n")
+    assert json.loads(done.stdout)["columns"] == {"a": ["1", None], "b": ["0", "1"]}
+
+
+def test_two_spellings_of_one_label_are_refused_unless_coerced(tallystick):
+    table = "a,b\n1,1.0\n0,0.0\n"
+    done = tallystick("tally", "-", stdin=table)
+    assert done.returncode == 1
+    assert "--coerce" in done.stderr
+    for part in ("'0'", "'0.0'", "'a'", "'b'"):
+        assert part in done.stderr
+    assert tallystick("tally", "-", "--coerce", "--json", stdin=table).returncode == 0
+
+
+def test_columns_are_chosen_by_glob(tallystick):
+    done = tallystick("tally", "-", "--columns", "lr_*", "--json", stdin="lr_a,lr_b,other\n1,0,x\n")
+    assert list(json.loads(done.stdout)["columns"]) == ["lr_a", "lr_b"]
+
+
+def test_an_absent_column_is_refused_with_the_nearest_name(tallystick):
+    done = tallystick("tally", "-", "--columns", "claud", stdin="claude,gpt\n1,0\n")
+    assert done.returncode == 1
+    assert "claude" in done.stderr
+
+
+def test_items_come_back_with_their_pattern_and_formulas_are_escaped(tallystick, tmp_path):
+    done = tallystick("tally", "-", "--item", "id", "--items-out", "items.csv", stdin="id,a\n=1+1,x\nb,x\nc,y\n")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "items.csv").open(encoding="utf-8")))
+    assert rows[0]["id"] == "'=1+1"
+    assert [row["pattern_count"] for row in rows] == ["2", "2", "1"]
+
+
+def test_a_score_is_cut_into_bins(tallystick):
+    done = tallystick("tally", "-", "--cut", "score=0,0.5,1", "--json", stdin="score,vote\n0.2,1\n0.9,1\n1,0\n")
+    assert json.loads(done.stdout)["columns"]["score"] == [0, 1]
+    assert tallystick("tally", "-", "--cut", "score", stdin="score\n0.2\n").returncode == 1
+
+
+def test_weights_are_summed(tallystick):
+    done = tallystick("tally", "-", "--weight", "w", "--json", stdin="a,w\nx,0.5\ny,2\n")
+    assert json.loads(done.stdout)["n_items"] in (2.5, 2)
+
+
+def test_a_file_that_is_no_tally_is_refused_by_merge(tallystick, votes):
+    done = tallystick("merge", votes, "-o", "x.tally")
+    assert done.returncode == 1
+    assert "votes.csv" in done.stderr
+
+
+def test_a_long_table_is_pivoted(tallystick):
+    long = "item,judge,vote\n" + "".join(f"{i},{j},{(i + k) % 2}\n" for i in range(6) for k, j in enumerate("abc"))
+    done = tallystick("tally", "-", "--json", stdin=long)
+    assert list(json.loads(done.stdout)["columns"]) == ["a", "b", "c"]
+    assert "long" in done.stderr
