@@ -6,6 +6,7 @@
 | What would a design bring, with such a learner? | :func:`simulate` |
 | What does the log of a real benchmark say? | :func:`analyse` |
 | How does my own classifier behave? | :func:`run_experiment` |
+| Are adversarial labels worth their price? | :func:`label_cost` |
 | Could these error sets have happened? | :func:`check` |
 | What is the worst that can happen? | :func:`worst_case` |
 
@@ -40,6 +41,7 @@ from tallystick.dynamic.envelope import Envelope, envelope
 from tallystick.dynamic.estimators import EstimatorTrainer, Trainer
 from tallystick.dynamic.experiment import Experiment, learner_rollouts, run_experiment
 from tallystick.dynamic.gradient import Updates, exponential_updates, hinge_updates
+from tallystick.dynamic.label_cost import LabelCost, label_cost
 from tallystick.dynamic.learners import Continued, Correlated, Learner, Perfect, RandomErrors, Scripted
 from tallystick.dynamic.log import RoundLog
 from tallystick.dynamic.noise import noise_bound, noise_closed_form, noise_path
@@ -66,6 +68,7 @@ __all__ = [
     "Envelope",
     "EstimatorTrainer",
     "Experiment",
+    "LabelCost",
     "Learner",
     "LogResult",
     "Option",
@@ -103,6 +106,7 @@ __all__ = [
     "hierarchical_certificate",
     "hierarchical_floor",
     "hinge_updates",
+    "label_cost",
     "learner_rollouts",
     "load_design",
     "mix",

@@ -19,7 +19,7 @@ from tallystick.dynamic.result import Forgetting, LogResult, Overlap, Round
 from tallystick.dynamic.similarity import overlap_test
 from tallystick.dynamic.validators import NoiseShare, agreements, noise_share
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Interval, Unknown
+from tallystick.results import Interval, Needed, Unknown
 
 __all__ = ["analyse"]
 
@@ -72,13 +72,16 @@ def analyse(
         f"{final.round} "
         f"{final.interval}, against {100 * final.independent:.1f} % if their errors were independent"
         + (f" (round {first.round}: {100 * first.all_wrong:.1f} %)" if len(overlap) > 1 else "")
-        + (f"; advice: {advice.course}, because {advice.reason}" if isinstance(advice, Advice) else ".")
+        + (f"; advice: {advice.course}." if isinstance(advice, Advice) else ".")
     )
     return LogResult(
         verdict=verdict,
+        decision="unknowable" if isinstance(advice, Unknown) else "decided" if _trusted(last) else "undecided",
+        needed=None if _trusted(last) else Needed(None, "rollouts of the learner itself (run_experiment)"),
         n_items=whole,
         assumptions=(
             "items of a round are a random sample of what it could have collected",
+            "the advice simulates a path whose models err as often and as jointly as those of the last round",
             "majority is binary: at least half of the models wrong, a tie counting one half"
             if panel.predictions is None or panel.kind == "panel"
             else "a plurality of predictions, ties split",
@@ -96,6 +99,10 @@ def analyse(
         envelope=ahead,
         cost=Unknown("the log has no cost") if panel.cost is None else float(panel.cost.sum()),
     )
+
+
+def _trusted(fit: ProbitFit | Unknown) -> bool:
+    return isinstance(fit, ProbitFit) and fit.fits
 
 
 def _parts(log: RoundLog) -> list[tuple[Array, int]]:

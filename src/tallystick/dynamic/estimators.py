@@ -59,18 +59,24 @@ class EstimatorTrainer:
 
     def __call__(self, weights: Array, rng: np.random.Generator) -> Array:
         """Fit a fresh copy on the weighted items and predict them all."""
-        model = copy.deepcopy(self.estimator)
-        if hasattr(model, "get_params"):
-            seeds = {
-                name: int(rng.integers(2**31 - 1))
-                for name in sorted(model.get_params(deep=True))
-                if name == "random_state" or name.endswith("__random_state")
-            }
-            if seeds:
-                model.set_params(**seeds)
+        model = fresh_copy(self.estimator, rng)
         # Mean one, as estimators expect: their regularisation is scaled for it.
         model.fit(self.features, self.labels, sample_weight=weights * len(self.labels))
         return np.asarray(model.predict(self.features))
+
+
+def fresh_copy(estimator: Any, rng: np.random.Generator) -> Any:
+    """Copy an unfitted estimator; every parameter called ``random_state``, its parts' too, is set from *rng*."""
+    model = copy.deepcopy(estimator)
+    if hasattr(model, "get_params"):
+        seeds = {
+            name: int(rng.integers(2**31 - 1))
+            for name in sorted(model.get_params(deep=True))
+            if name == "random_state" or name.endswith("__random_state")
+        }
+        if seeds:
+            model.set_params(**seeds)
+    return model
 
 
 def refuse_weight_blind(trainer: Trainer, labels: Array, *, seed: int) -> None:

@@ -147,7 +147,7 @@ def _compressed(wrong: Array, offsets: Array | None) -> tuple[Array, Array | Non
 
 
 def _linear(parameters: Array, patterns: Array, offsets: Array | None) -> Array:
-    """Return the probit's argument, (nodes, patterns, models), signed so that Phi of it is the chance of what was seen."""
+    """Return the probit's argument, (nodes, patterns, models), so signed that Phi gives the chance of what was seen."""
     index = parameters[1 : 1 + patterns.shape[1]]
     fixed = np.broadcast_to(index, patterns.shape) if offsets is None else index - parameters[-1] * offsets
     return np.asarray(np.where(patterns, 1.0, -1.0) * (parameters[0] * _NODES[:, None, None] + fixed))

@@ -58,6 +58,12 @@ class DynamicResult(Result):
     rounds: tuple[Round, ...]
     advice: Advice | Unknown
 
+    def summary(self) -> str:
+        """Return plain text to paste, the advice at its end."""
+        if isinstance(self.advice, Unknown):
+            return super().summary()
+        return f"{super().summary()}\nAdvice: {self.advice.course}; {self.advice.reason}"
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one row a round."""
         return [{name: getattr(each, name) for name in Round.__dataclass_fields__} for each in self.rounds]

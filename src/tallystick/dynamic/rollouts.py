@@ -110,7 +110,7 @@ def roll_path(
             if t + 1 == rounds:
                 break
             row = table[t + 1]
-            if equal and collection is IDEAL:
+            if equal and collection == IDEAL:
                 add_errors(errors, population.coin, population.weights, total, count)
             else:
                 shares = np.where(population.coin, 0.5, errors)

@@ -51,6 +51,7 @@ def simulate(
 
     Examples
     --------
+    >>> from tallystick.dynamic.design import path
     >>> from tallystick.dynamic.learners import RandomErrors
     >>> result = simulate(path(5), RandomErrors(0.1), Population.uniform(400), rollouts=100, rng=0)
     >>> [round(each.risk, 3) for each in result.rounds]
@@ -77,7 +78,7 @@ def simulate(
     sample = done if done.errors is not None else roll(kept, True)
     low_high = spread(done.risk, "errors fall as simulated")
     uniform = shape is not None and all(np.ptp(row) < TOLERANCE for row in shape[0])
-    bounds = _bounds(design, learner, population, uniform and collection is IDEAL)
+    bounds = _bounds(design, learner, population, uniform and collection == IDEAL)
     rounds = tuple(
         Round(
             round=t + 1,

@@ -244,7 +244,7 @@ class _Program:
             method="highs",
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
-        if found.status != 0:
+        if found.status != 0 or found.x is None or found.fun is None:
             return None
         price = np.maximum(-found.ineqlin.marginals, 0)  # any non-negative prices prove an upper bound
         reduced = np.minimum(self.goal + rows.T @ price, 0)
