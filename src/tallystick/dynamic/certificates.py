@@ -15,7 +15,7 @@ from tallystick.dynamic.consistency import Consistency, check
 from tallystick.dynamic.design import Design, Mixing, hierarchical, mixture_table, path
 from tallystick.dynamic.learners import Scripted, checked_epsilon
 from tallystick.dynamic.population import Array, Population
-from tallystick.dynamic.rollouts import roll_design
+from tallystick.dynamic.rollouts import Rollouts, roll
 from tallystick.errors import InputError
 
 __all__ = ["Certificate", "hierarchical_certificate", "path_certificate"]
@@ -51,14 +51,15 @@ class Certificate:
         return Scripted(self.errors)
 
     def risk_by_round(self) -> tuple[float, ...]:
-        """Risk of the plain majority of all models so far."""
-        return tuple(
-            float(r) for r in roll_design(self.population, self.design, self.learner(), rollouts=1, rng=0).risk[0]
-        )
+        """Risk of the majority of all models so far."""
+        return tuple(float(risk) for risk in self._played().risk[0])
 
     def output_risk(self) -> float:
         """Risk of the vote that the design delivers."""
-        return float(roll_design(self.population, self.design, self.learner(), rollouts=1, rng=0).output_risk[0])
+        return float(self._played().output_risk[0])
+
+    def _played(self) -> Rollouts:
+        return roll(self.population, self.design, self.learner(), rollouts=1, rng=0)
 
     @property
     def intervals(self) -> int:
@@ -145,6 +146,8 @@ def hierarchical_certificate(
         Which built-in hierarchy.
     design
         Instead of a built-in one: any design that trains nine models in three votes of three, with weights of its own.
+        The text allows any votes; its construction needs votes in which any two models outvote the third, because one with
+        more than half of them would make its own error set that of the vote. ``check()`` rejects such a design.
 
     Examples
     --------
@@ -199,8 +202,10 @@ def _line(size: int, initial: Array | None, slope: float) -> tuple[Population, A
     """Return the population and each item's place in ascending order of the initial distribution."""
     if not -1 < slope < 1:
         raise InputError(f"slope must be in (-1, 1), got {slope!r}")
-    weights = (1 + slope * np.linspace(-1, 1, size)) / size
-    population = Population(weights / weights.sum(), initial=initial)
+    weights = np.full(size, 1 / size)
+    if slope:
+        weights = weights * (1 + slope * np.linspace(-1, 1, size))
+    population = Population(weights / weights.sum() if slope else weights, initial=initial)
     order = np.argsort(population.start, kind="stable")
     if slope and np.any(np.diff(population.weights[order]) < 0):
         raise InputError("with a slope, initial has to rise wherever the population's weights do (Theorem C.2)")

@@ -9,7 +9,7 @@ import numpy as np
 from tallystick.dynamic.design import Design
 from tallystick.dynamic.learners import Scripted, checked_epsilon
 from tallystick.dynamic.population import TOLERANCE, Array, Population
-from tallystick.dynamic.rollouts import roll_design
+from tallystick.dynamic.rollouts import roll
 from tallystick.errors import InputError
 
 __all__ = ["Consistency", "check"]
@@ -78,7 +78,7 @@ def check(design: Design, errors: Array, population: Population, *, epsilon: flo
     script = np.asarray(errors, dtype=bool)
     if script.shape != (design.rounds, population.size):
         raise InputError(f"errors need the shape ({design.rounds}, {population.size}), got {script.shape}")
-    played = roll_design(population, design, Scripted(script), rollouts=1, rng=0)
+    played = roll(population, design, Scripted(script), rollouts=1, rng=0)
     risks = played.epsilon[0]
     over = np.flatnonzero(risks > epsilon + TOLERANCE)
     first = int(over[0]) if over.size else None

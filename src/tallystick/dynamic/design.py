@@ -109,7 +109,7 @@ class Design:
         try:
             graph.prepare()
         except CycleError as error:
-            cycle = " -> ".join(reversed(error.args[1]))
+            cycle = " -> ".join(error.args[1])
             raise InputError(
                 f"design {self.name!r} has a cycle: {cycle}; a step may only take what was made before it"
             ) from error

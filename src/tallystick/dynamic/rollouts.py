@@ -13,12 +13,12 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, spawn
 from tallystick.dynamic.collection import IDEAL, Collection, gather
-from tallystick.dynamic.design import INITIAL, Design, mixture_table
+from tallystick.dynamic.design import INITIAL, Design, as_path, mixture_table
 from tallystick.dynamic.learners import Learner
 from tallystick.dynamic.population import TOLERANCE, Array, Population, mix, vote
 from tallystick.errors import InputError
 
-__all__ = ["Rollouts", "roll_design", "roll_path"]
+__all__ = ["Rollouts", "roll", "roll_design", "roll_path"]
 
 _CELLS = 64_000
 """Rollouts x items that are worked on together: small enough to stay in a processor's cache."""
@@ -31,7 +31,8 @@ class Rollouts:
     Parameters
     ----------
     risk
-        Risk on :math:`\mathcal D` of the majority of all models so far.
+        Risk on :math:`\mathcal D` of the majority of all models so far: with the votes of the design on a path, with equal
+        ones on any other design.
     model_risk
         Risk on :math:`\mathcal D` of the round's own model.
     epsilon
@@ -92,8 +93,7 @@ def roll_path(
 
     # Where all collected parts weigh the same, their running sum is all that has to be remembered.
     equal = all(np.ptp(row[1:]) < TOLERANCE for row in table[2:])
-    clean = np.where(population.coin, 0.0, population.weights)
-    clean /= clean.sum()
+    clean = _clean(population)
 
     def chunk(size: int, generator: np.random.Generator) -> _Columns:
         out = _Columns.empty(size, rounds, population.size if keep_errors else 0)
@@ -152,8 +152,7 @@ def roll_design(
     >>> many.rounds, bool(many.output_risk.mean() < many.risk[:, 2].mean())
     (9, True)
     """
-    clean = np.where(population.coin, 0.0, population.weights)
-    clean /= clean.sum()
+    clean = _clean(population)
 
     def chunk(size: int, generator: np.random.Generator) -> _Columns:
         out = _Columns.empty(size, design.rounds, population.size if keep_errors else 0)
@@ -180,6 +179,36 @@ def roll_design(
         return out
 
     return _in_chunks(population, rollouts, rng, chunk, keep_errors)
+
+
+def roll(
+    population: Population,
+    design: Design,
+    learner: Learner,
+    *,
+    rollouts: int,
+    rng: Rng,
+    collection: Collection = IDEAL,
+    keep_errors: bool = False,
+) -> Rollouts:
+    """Run any design many times: a path in shape by :func:`roll_path`, any other one step by step."""
+    shape = as_path(design)
+    if shape is None:
+        return roll_design(
+            population, design, learner, rollouts=rollouts, rng=rng, collection=collection, keep_errors=keep_errors
+        )
+    table, votes = shape
+    return roll_path(
+        population,
+        learner,
+        rounds=design.rounds,
+        rollouts=rollouts,
+        rng=rng,
+        mixture=[row.tolist() for row in table],
+        majority=votes.tolist(),
+        collection=collection,
+        keep_errors=keep_errors,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +260,14 @@ def _in_chunks(
         output_risk=joined("output_risk"),
         errors=joined("errors") if keep_errors else None,
     )
+
+
+def _clean(population: Population) -> Array:
+    """The weights of the items whose labels are not random, scaled to one; untouched, to the last bit, if all are such."""
+    if not population.noise:
+        return population.weights
+    kept = np.where(population.coin, 0.0, population.weights)
+    return np.asarray(kept / kept.sum())
 
 
 def _scaled(rows: Array) -> Array:

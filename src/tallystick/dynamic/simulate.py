@@ -15,7 +15,7 @@ from tallystick.dynamic.envelope import spread, worst_by_round
 from tallystick.dynamic.learners import Learner
 from tallystick.dynamic.population import TOLERANCE, Population
 from tallystick.dynamic.result import Round, SimulationResult
-from tallystick.dynamic.rollouts import Rollouts, roll_design, roll_path
+from tallystick.dynamic.rollouts import Rollouts, roll
 from tallystick.dynamic.similarity import Signals, early_signals, rank_persistence, similarity
 from tallystick.results import Unknown
 
@@ -62,20 +62,11 @@ def simulate(
     shape = as_path(design)
     kept = max(4, min(rollouts, _Z_CELLS // (design.rounds * population.size)))
 
-    def roll(count: int, keep: bool) -> Rollouts:
-        if shape is None:
-            return roll_design(
-                population, design, learner, rollouts=count, rng=seed, collection=collection, keep_errors=keep
-            )
-        table, votes = shape
-        mixture = [row.tolist() for row in table]
-        return roll_path(
-            population, learner, rounds=design.rounds, rollouts=count, rng=seed, mixture=mixture,
-            majority=votes.tolist(), collection=collection, keep_errors=keep,
-        )  # fmt: skip
-
-    done = roll(rollouts, kept >= rollouts)
-    sample = done if done.errors is not None else roll(kept, True)
+    whole = kept >= rollouts
+    done = roll(population, design, learner, rollouts=rollouts, rng=seed, collection=collection, keep_errors=whole)
+    sample = done
+    if not whole:
+        sample = roll(population, design, learner, rollouts=kept, rng=seed, collection=collection, keep_errors=True)
     low_high = spread(done.risk, "errors fall as simulated")
     uniform = shape is not None and all(np.ptp(row) < TOLERANCE for row in shape[0])
     bounds = _bounds(design, learner, population, uniform and collection == IDEAL)
