@@ -77,7 +77,7 @@ def test_theorem_4_2_holds_for_random_weights_of_every_mixture_and_vote():
 
 
 def test_the_construction_of_theorem_4_2_needs_votes_without_a_dictator():
-    """The text says any weights; with one model above half its own, larger error set is collected and round 4 breaks."""
+    """The text says any weights; one model above half has its own, larger errors collected, and round 4 breaks."""
     plain = hierarchical()
     steps = {**plain.steps, "g1": dataclasses.replace(plain.steps["g1"], weights=(0.6, 0.2, 0.2))}
     proof = hierarchical_certificate(1 / 5, design=Design("dictator", steps, output="majority"))
