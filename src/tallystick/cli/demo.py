@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tallystick.cli.deliver import deliver, tell
-from tallystick.cli.options import AsJson, Seed
+from tallystick.cli.options import AsJson, Html, Seed
 
 __all__ = ["demo", "generated_votes"]
 
@@ -27,9 +27,9 @@ def generated_votes(n: int, *, rng: int) -> dict[str, object]:
     return votes
 
 
-def demo(seed: Seed = 0, as_json: AsJson = False) -> None:
+def demo(seed: Seed = 0, html: Html = None, as_json: AsJson = False) -> None:
     """Count a generated table of votes and show it."""
     from tallystick.tally import Tally, describe
 
     tell(["Three simulated judges vote on 100,000 items; counting their votes:"])
-    deliver(describe(Tally.of(generated_votes(100_000, rng=seed))), as_json=as_json)
+    deliver(describe(Tally.of(generated_votes(100_000, rng=seed))), as_json=as_json, html=html)

@@ -15,6 +15,7 @@ __all__ = [
     "Coerce",
     "Columns",
     "Delimiter",
+    "Html",
     "Input",
     "Item",
     "ItemsOut",
@@ -63,6 +64,9 @@ JudgeColumn: TypeAlias = Annotated[
 VoteColumn: TypeAlias = Annotated[str | None, typer.Option("--vote", help="Long tables: the column of votes.")]
 Delimiter: TypeAlias = Annotated[str | None, typer.Option("--delimiter", help="Separator of delimited text.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
+Html: TypeAlias = Annotated[
+    Path | None, typer.Option("--html", help="Write one self-contained offline page to this file.")
+]
 ItemsOut: TypeAlias = Annotated[
     Path | None, typer.Option("--items-out", help="Write a table of items with what was learnt of each.")
 ]

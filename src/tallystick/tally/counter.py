@@ -7,6 +7,7 @@ A :class:`Counter` is what a stream counts into. It knows nothing of labels: its
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,6 +68,16 @@ class Counter:
                 return start
         return n
 
+    def add_bytes(self, columns: Sequence[NDArray[Any]], n: int) -> bool:
+        """Count *n* rows of contiguous one-byte columns at once; False, and nothing done, if that takes more thought.
+
+        The short way of a stream, whose batches take the kernel less time than Python needs for a few calls.
+        """
+        if self._compiled is None or n > _CHUNK or not self._compiled.count_bytes(columns, n):
+            return False
+        self.rows += n
+        return True
+
     def patterns(self) -> tuple[NDArray[np.int64], Counts]:
         """Return the rows that occurred, one a pattern, and how often."""
         self._fold()
@@ -95,7 +106,7 @@ class Counter:
             return False
         if self._compiled is not None:
             return self._compiled.count(chunk)
-        if self.rows + coming >= _COMPILE_ROWS and weights is None and _compilable(self._sizes):
+        if weights is None and _compilable(self._sizes) and (self.rows + coming >= _COMPILE_ROWS or _loaded()):
             self._compiled = _Compiled(self._lows, self._sizes)
             return self._compiled.count(chunk)
         cells = np.zeros(len(chunk[0]), np.intp)
@@ -137,6 +148,11 @@ class Counter:
             self._compiled = None
 
 
+def _loaded() -> bool:
+    """Say whether the compiled kernel is here already, so that even a small table may use it."""
+    return "tallystick.tally.kernel" in sys.modules
+
+
 def _compilable(sizes: Sequence[int]) -> bool:
     return max(sizes) <= 256 and math.prod(sizes) <= 1 << 16
 
@@ -148,37 +164,38 @@ class _Compiled:
         from tallystick.tally import kernel
 
         self._kernel = kernel
-        self._layout = [(low, np.uint8(low & 0xFF), size) for low, size in zip(lows, sizes, strict=True)]
+        self._intersect = kernel.add_intersections
+        self._lows, self._sizes = lows, sizes
+        self._low_bytes = [np.uint8(low & 0xFF) for low in lows]
         self._binary = len(sizes) <= 3 and set(lows) == {0} and set(sizes) == {2}
         n_cells = math.prod(sizes)
         self.tables = np.zeros((4, n_cells), np.int64)
+        self._table = self.tables[0]
         self._cells = np.empty(_CHUNK, np.uint8 if n_cells <= 256 else np.uint16)
-        self._zeros = [np.zeros(_CHUNK, np.uint8)] * (3 - len(sizes)) if self._binary else []
+        self._zeros = [np.zeros(_CHUNK, np.uint8)] * (3 - len(sizes)) if self._binary else []  # three columns, always
 
     def count(self, chunk: Sequence[NDArray[Any]]) -> bool:
         """Count the chunk; False, and nothing done, if a value is outside the layout."""
-        bytes_, lows = [], []
-        for column, (low, low_byte, size) in zip(chunk, self._layout, strict=True):
+        columns = []
+        for column, low, size in zip(chunk, self._lows, self._sizes, strict=True):
             if column.itemsize == 1:
-                column = column.view(np.uint8)
-                bytes_.append(column if column.flags.c_contiguous else column.copy())
-                lows.append(low_byte)
+                columns.append(column if column.flags.c_contiguous else column.copy())
             elif int(column.min()) < low or int(column.max()) >= low + size:
                 return False
             else:
-                bytes_.append(np.subtract(column, low, dtype=np.int64).astype(np.uint8))
-                lows.append(np.uint8(0))
-        return self._intersect(bytes_) if self._binary else self._pack(bytes_, lows)
+                columns.append(column.astype(np.uint8))  # modulo 256, as the kernel subtracts the lowest value
+        return self.count_bytes(columns, len(chunk[0]))
 
-    def _intersect(self, columns: list[NDArray[np.uint8]]) -> bool:
-        """Three 0/1 columns, or fewer with columns of zeros in front."""
-        n = len(columns[0])
-        return bool(self._kernel.add_intersections(*(zeros[:n] for zeros in self._zeros), *columns, self.tables[0]))
-
-    def _pack(self, columns: list[NDArray[np.uint8]], lows: list[np.uint8]) -> bool:
-        cells = self._cells[: len(columns[0])]
+    def count_bytes(self, columns: Sequence[NDArray[Any]], n: int) -> bool:
+        """Count *n* rows of contiguous one-byte columns; False, and nothing done, if a value is outside the layout."""
+        if self._binary:
+            if self._zeros:
+                columns = [*(column[:n] for column in self._zeros), *columns]
+            done: bool = self._intersect(*columns, self._table)
+            return done
+        cells = self._cells[:n]
         cells.fill(0)
-        for column, low, (_, _, size) in zip(columns, lows, self._layout, strict=True):
+        for column, low, size in zip(columns, self._low_bytes, self._sizes, strict=True):
             if not self._kernel.add_column(cells, column, low, size):
                 return False
         self._kernel.histogram(cells, self.tables)

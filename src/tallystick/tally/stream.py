@@ -19,13 +19,17 @@ from tallystick.tally.recipe import Recipe
 __all__ = ["Stream"]
 
 
+_CONTIGUOUS = (1,)  # the strides of bytes that lie side by side
+
+
 class Stream:
     """An open counter for batches that are dictionaries of integer (or all boolean) arrays."""
 
     def __init__(self, names: tuple[str, ...], dtypes: tuple[np.dtype[Any], ...], recipe: Recipe) -> None:
         self.recipe = recipe
         self._names = names
-        self._dtypes = dtypes
+        self._columns = tuple(zip(names, dtypes, strict=True))
+        self._bytes = all(dtype.itemsize == 1 for dtype in dtypes)
         self._boolean = dtypes[0].kind == "b"
         self._exactly = recipe.columns is None
         self._counter = Counter(len(names), weighted=False)
@@ -59,16 +63,23 @@ class Stream:
         names = self._names
         if type(batch) is not dict or (self._exactly and len(batch) != len(names)):
             return 0
-        columns = []
-        for name, dtype in zip(names, self._dtypes, strict=True):
+        columns, plain = [], self._bytes
+        shape = None
+        for name, dtype in self._columns:
             column = batch.get(name)
-            if type(column) is not np.ndarray or column.dtype != dtype or column.ndim != 1:
+            if type(column) is not np.ndarray or column.dtype is not dtype:
                 return 0
-            columns.append(column.view(np.uint8) if self._boolean else column)
+            if shape is None:
+                shape = column.shape
+            if column.shape != shape or len(shape) != 1:
+                return 0
+            plain = plain and column.strides == _CONTIGUOUS
+            columns.append(column)
         n = len(columns[0])
-        for column in columns:
-            if len(column) != n:
-                return 0
+        if self._boolean:
+            columns = [column.view(np.uint8) for column in columns]
+        if plain and self._counter.add_bytes(columns, n):
+            return None
         taken = self._counter.add(columns)
         return None if taken == n else taken
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, MergeError
 from tallystick.tally.labels import Label, plain
 from tallystick.tally.patterns import Patterns, merge, settle
 from tallystick.tally.recipe import Recipe
@@ -255,7 +255,10 @@ class Tally:
         if self._recipe is None or other._recipe is None:
             return (other if self._recipe is None else self)._copy()
         recipe = self._recipe.merged(other._recipe)
-        return self._holding(merge(self._held, other._held, recipe), recipe)
+        try:
+            return self._holding(merge(self._held, other._held, recipe), recipe)
+        except InputError as error:  # two spellings of one label, or more than 64 bits
+            raise MergeError(str(error)) from error
 
     def __radd__(self, other: object) -> Tally:
         return self._copy() if isinstance(other, int) and other == 0 else NotImplemented  # sum(tallies) starts from 0

@@ -100,6 +100,8 @@ def frame_of(data: Any) -> Any:
         data = pa.Table.from_batches([data])
     try:
         return nw.from_native(data)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"the frame has more than one column of a name: rename one of them ({error})") from error
     except TypeError as error:
         raise InputError(
             "data must be a mapping of columns, an Arrow, pandas, Polars, Dask or Spark frame, a relation or a path, "

@@ -59,7 +59,9 @@ def count_lazy(frame: nw.LazyFrame[Any], recipe: Recipe) -> Counted:
     if recipe.weight is not None:
         _check_weights(recipe.weight, groups)
     for name, edges in recipe.cut.items():
-        _check_bins(name, groups[name].to_list(), edges)
+        # Dask has no integers with gaps, so bins may come back as floats.
+        columns[name] = [None if bin_ is None or bin_ != bin_ else int(bin_) for bin_ in groups[name].to_list()]
+        _check_bins(name, columns[name], edges)
     return count_groups(names, columns, columns[_COUNT], weighted=recipe.weight is not None)
 
 

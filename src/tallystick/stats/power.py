@@ -1,0 +1,286 @@
+r"""How many items does a comparison need, and what can be told apart with those at hand.
+
+Two models on the *same* items that disagree on a share :math:`d` of them need about
+
+.. math:: n \approx (z_{1-α/2} + z_{power})^2\, d/ε^2 = 7.85\, d/ε^2 \qquad (α = .05,\ \text{power } .8)   \tag{P1}
+
+items to show a difference :math:`ε`: from about :math:`1/ε` (one dominates, :math:`d = ε`) to :math:`1/ε^2`. Section
+3.1 of [DD]_ calls two independent coins near one half "the hardest case so that we really don't give up anything";
+for models on the same items it gives up a factor of 4 to 20 (errata).
+
+Errata to the text: ``docs/theory/differences.md#errata``.
+"""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+
+import numpy as np
+from scipy import special
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.stats.binomial import Floats, binomial_up_to, binomial_window
+from tallystick.stats.concentration import Hoeffding
+from tallystick.stats.ranges import closed_unit, open_unit, positive, whole
+from tallystick.stats.smallest import smallest
+
+__all__ = [
+    "certain_sign_labels",
+    "detectable_difference",
+    "discordant_labels",
+    "exact_paired_items",
+    "exact_paired_power",
+    "leaderboard_items",
+    "paired_items",
+    "paired_power",
+    "range_critical",
+    "union_items",
+    "unpaired_items",
+]
+
+
+def paired_items(difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
+    r"""Return the items that two models on the same items need, by the normal approximation to McNemar's test.
+
+    .. math:: n = \bigl(z_{1-α/2} \sqrt{d} + z_{power} \sqrt{d - ε^2}\bigr)^2 / ε^2   \tag{P2}
+
+    Parameters
+    ----------
+    difference
+        The difference ε in accuracy that is to be shown.
+    disagreement
+        The share d of items on which exactly one of the two is right; at least ε.
+    alpha, power
+        Two-sided level, and the probability of success at this difference.
+
+    Examples
+    --------
+    >>> paired_items(0.02, 0.02), paired_items(0.02, 0.1), unpaired_items(0.02, 0.7)
+    (391, 1960, 8241)
+    """
+    e, d = _pair(difference, disagreement)
+    return _items_at(_z(alpha), e, d, power)
+
+
+def paired_power(n: int, difference: float, disagreement: float, *, alpha: float = 0.05) -> float:
+    r"""Return the approximate probability that *n* items show this difference: (P2) solved for the power.
+
+    >>> round(paired_power(1960, 0.02, 0.1), 3)
+    0.8
+    """
+    whole(1, n=n)
+    e, d = _pair(difference, disagreement)
+    spread = sqrt(d - e * e)
+    ahead = e * sqrt(n) - _z(alpha) * sqrt(d)
+    return float(special.ndtr(ahead / spread)) if spread > 0 else float(ahead > 0)
+
+
+def exact_paired_power(n: int, difference: float, disagreement: float, *, alpha: float = 0.05) -> float:
+    r"""Return the exact power of the exact McNemar test on *n* items.
+
+    The disagreements are :math:`M \sim \mathrm{Bin}(n, d)`; given :math:`M = m` the test rejects if the smaller count
+    is at most :math:`k_m`, the largest k with :math:`2 P(\mathrm{Bin}(m, ½) \le k) \le α`. With
+    :math:`π = \tfrac12 (1 + ε/d)`,
+
+    .. math:: \text{power} = \sum_m P(M = m)\,
+              \bigl[P(\mathrm{Bin}(m, π) \le k_m) + P(\mathrm{Bin}(m, 1-π) \le k_m)\bigr] .
+
+    >>> exact_paired_power(394, 0.02, 0.02) >= 0.8 > exact_paired_power(393, 0.02, 0.02)
+    True
+    """
+    whole(1, n=n)
+    open_unit(alpha=alpha)
+    e, d = _pair(difference, disagreement)
+    m, weight = binomial_window(n, d)
+    k = _sign_test_cut(m, alpha)
+    lean = (1 + e / d) / 2
+    return float(np.sum(weight * (binomial_up_to(k, m, lean) + binomial_up_to(k, m, 1 - lean))))
+
+
+def exact_paired_items(difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
+    """Return the items from which on the exact McNemar test keeps this power.
+
+    A test on whole counts gains and loses a little as n grows (visibly only when the models disagree nearly
+    everywhere), so the answer is the n after which no later one in sight falls below the power.
+
+    >>> exact_paired_items(0.02, 0.02), exact_paired_items(0.02, 0.1)
+    (394, 2043)
+    """
+    open_unit(power=power)
+
+    def enough(n: int) -> bool:
+        return exact_paired_power(n, difference, disagreement, alpha=alpha) >= power
+
+    n = smallest(enough)
+    while short := [later for later in range(n, n + 32) if not enough(later)]:
+        n = short[-1] + 1
+    return n
+
+
+def unpaired_items(difference: float, mean: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
+    r"""Return the items *for each model* when each is tried on items of its own.
+
+    With accuracies :math:`p ± ε/2` around the *mean* p:
+    :math:`n = (z_{1-α/2}\sqrt{2p(1-p)} + z_{power}\sqrt{p_1(1-p_1) + p_2(1-p_2)})^2/ε^2`.
+
+    >>> unpaired_items(0.02, 0.7)
+    8241
+    """
+    open_unit(difference=difference, mean=mean, power=power)
+    low, high = mean - difference / 2, mean + difference / 2
+    closed_unit(**{"mean - difference/2": low, "mean + difference/2": high})
+    null, spread = 2 * mean * (1 - mean), low * (1 - low) + high * (1 - high)
+    return ceil((_z(alpha) * sqrt(null) + _quantile(power) * sqrt(spread)) ** 2 / difference**2)
+
+
+def detectable_difference(n: int, disagreement: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
+    r"""Return the difference that *n* paired items show with this power: (P2) solved for ε.
+
+    .. math:: ε = \sqrt d\, \frac{z_a \sqrt n + z_b \sqrt{n + z_b^2 - z_a^2}}{n + z_b^2}
+
+    No difference can exceed the disagreement; if ε would, n is too small for any and that is said.
+
+    >>> round(detectable_difference(1960, 0.1), 4)
+    0.02
+    >>> detectable_difference(20, 0.1)
+    Traceback (most recent call last):
+    tallystick.errors.NotIdentifiable: 20 items at disagreement 0.1 show no difference with power 0.8: use at least 77
+    """
+    whole(1, n=n)
+    open_unit(power=power)
+    positive(disagreement=disagreement)
+    closed_unit(disagreement=disagreement)
+    za, zb = _z(alpha), _quantile(power)
+    inside = n + zb**2 - za**2
+    e = sqrt(disagreement) * (za * sqrt(n) + zb * sqrt(inside)) / (n + zb**2) if inside >= 0 else 1.0
+    if e > disagreement:
+        least = paired_items(disagreement, disagreement, alpha=alpha, power=power)
+        raise NotIdentifiable(
+            f"{n} items at disagreement {disagreement:g} show no difference with power {power:g}: use at least {least}"
+        )
+    return e
+
+
+def union_items(difference: float, models: int, *, alpha: float = 0.05) -> int:
+    r"""Return the items at which *k* scores are all within ε/2 of the truth, by Hoeffding and the union bound.
+
+    :math:`n = 2 \ln(2k/α)/ε^2`: [DD]_, section 3.5, with :math:`t/\sqrt n = ε/2`. Certain under nothing but
+    independent items in [0, 1], and far more than is needed: see :func:`leaderboard_items`.
+
+    >>> union_items(0.02, 30)
+    35451
+    """
+    whole(1, models=models)
+    open_unit(alpha=alpha, difference=difference)
+    return Hoeffding().items(difference / 2, alpha / models)
+
+
+def leaderboard_items(
+    difference: float, models: int, disagreement: float, *, alpha: float = 0.05, power: float = 0.8
+) -> int:
+    r"""Return the items at which a pair among *k* models is told apart although all pairs are tested.
+
+    (P2) with :func:`range_critical` in the place of :math:`z_{1-α/2}`: the critical value of the largest of all
+    :math:`k(k-1)/2` statistics when the models are exchangeable. Its square grows with the logarithm of k, and so do
+    the items, as [DD]_ section 3.5 says, at the paired price.
+
+    >>> leaderboard_items(0.02, 2, 0.1) == paired_items(0.02, 0.1)
+    True
+    >>> leaderboard_items(0.02, 30, 0.1)
+    5264
+    """
+    e, d = _pair(difference, disagreement)
+    return _items_at(range_critical(models, alpha), e, d, power)
+
+
+def range_critical(models: int, alpha: float = 0.05) -> float:
+    r"""Return the critical value of :math:`\max_{i<j} |Z_i - Z_j|/\sqrt2` over *k* independent normal variables.
+
+    The range :math:`R` of k standard normal variables has
+
+    .. math:: P(R \le r) = k \int φ(z)\,\bigl[Φ(z) - Φ(z - r)\bigr]^{k-1} dz ,
+
+    Tukey's studentised range with known variance. For two models it is the usual :math:`z_{1-α/2}`.
+
+    >>> round(range_critical(2), 4), round(range_critical(30), 3), round(range_critical(200), 3)
+    (1.96, 3.749, 4.593)
+    """
+    whole(2, models=models)
+    open_unit(alpha=alpha)
+    z, step = np.linspace(-10.0, 10.0, 4001, retstep=True)
+    density = np.exp(-z * z / 2) / sqrt(2 * np.pi)
+
+    def inside(r: float) -> float:
+        # The trapezoid rule is spectrally accurate for a smooth integrand that vanishes at both ends.
+        spans = special.ndtr(z) - special.ndtr(z - r)
+        return float(step) * models * float(np.sum(density * spans ** (models - 1)))
+
+    low, high = 0.0, 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if inside(middle) >= 1 - alpha else (middle, high)
+    return high / sqrt(2)
+
+
+def certain_sign_labels(disagreements: int, lead: float) -> int:
+    r"""Return about how many labels on disagreements make the sign certain, whatever the blanks hold.
+
+    After m labels with lead :math:`μ = (x_b - x_c)/m` the sign is certain once :math:`|μ| m` exceeds the
+    :math:`M - m` blanks: :math:`m = M/(1+|μ|)`.
+
+    >>> certain_sign_labels(300, 0.25)
+    240
+    """
+    whole(1, disagreements=disagreements)
+    closed_unit(lead=abs(lead))
+    return min(disagreements, ceil(disagreements / (1 + abs(lead))))
+
+
+def discordant_labels(lead: float, *, decided: float = 1.0, alpha: float = 0.05, power: float = 0.8) -> int:
+    r"""Return about how many labels on disagreements show the sign of a *lead* statistically.
+
+    .. math:: m = (z_{1-α/2} + z_{power})^2\, (p_b + p_c - μ^2)/μ^2
+
+    *lead* is :math:`μ = p_b - p_c` among the disagreements and *decided* :math:`p_b + p_c`, the share on which one of
+    the two is right (1 for two labels).
+
+    >>> discordant_labels(0.25)
+    118
+    """
+    open_unit(power=power)
+    closed_unit(decided=decided)
+    mu, _ = _pair(abs(lead), decided)
+    return max(1, ceil((_z(alpha) + _quantile(power)) ** 2 * (decided - mu**2) / mu**2))
+
+
+def _items_at(critical: float, e: float, d: float, power: float) -> int:
+    open_unit(power=power)
+    return ceil((critical * sqrt(d) + _quantile(power) * sqrt(d - e * e)) ** 2 / e**2)  # (P2)
+
+
+def _sign_test_cut(m: Floats, alpha: float) -> Floats:
+    """Return the largest k with 2 P(Bin(m, ½) <= k) <= alpha, -1 if there is none, for every m."""
+    k = np.floor(m / 2 + special.ndtri(alpha / 2) * np.sqrt(m) / 2) + 2  # the normal guess is never lower than this
+    while np.any(over := (k >= 0) & (binomial_up_to(k, m, 0.5) > alpha / 2)):
+        k = k - over
+    return np.asarray(np.maximum(k, -1.0))
+
+
+def _pair(difference: float, disagreement: float) -> tuple[float, float]:
+    positive(difference=difference)
+    closed_unit(disagreement=disagreement)
+    if difference > disagreement:
+        raise InputError(
+            f"difference must be at most the disagreement, got {difference!r} > {disagreement!r}: "
+            "two models cannot differ by more than the share of items on which they differ"
+        )
+    return float(difference), float(disagreement)
+
+
+def _z(alpha: float) -> float:
+    open_unit(alpha=alpha)
+    return float(-special.ndtri(alpha / 2))
+
+
+def _quantile(power: float) -> float:
+    return float(special.ndtri(power))

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import studentized_range
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.stats import power as pw
+
+
+@st.composite
+def pairs(draw, least=0.01):
+    d = draw(st.floats(least, 1.0))
+    return draw(st.floats(least, d)), d
+
+
+def test_the_three_sizes_of_the_errata():
+    assert pw.paired_items(0.02, 0.02) == 391
+    assert pw.paired_items(0.02, 0.1) == 1960
+    assert pw.unpaired_items(0.02, 0.7) == 8241
+
+
+def test_the_rule_of_thumb_is_785_d_over_epsilon_squared():
+    assert pw.paired_items(0.001, 0.2) * 0.001**2 / 0.2 == pytest.approx(7.849, abs=1e-3)
+
+
+@given(pairs(), st.floats(0.5, 0.99))
+def test_the_items_reach_the_power_and_one_less_does_not(pair, power):
+    n = pw.paired_items(*pair, power=power)
+    assert pw.paired_power(n, *pair) >= power - 1e-9
+    if n > 1 and pair[1] < 1:
+        assert pw.paired_power(n - 1, *pair) <= power + 1e-9
+
+
+@given(pairs(0.02), st.floats(0.5, 0.99))
+def test_the_detectable_difference_inverts_the_items(pair, power):
+    n = pw.paired_items(*pair, power=power)
+    found = pw.detectable_difference(n, pair[1], power=power)
+    assert found <= pair[0] * (1 + 1e-9)
+    assert pw.paired_items(found * (1 + 1e-9), pair[1], power=power) <= n
+
+
+@given(n=st.integers(1, 40), pair=pairs(0.05), alpha=st.floats(0.001, 0.3))
+def test_the_exact_power_equals_the_sum_over_all_tables(n, pair, alpha):
+    e, d = pair
+    win, lose = (d + e) / 2, (d - e) / 2
+    total = 0.0
+    for b in range(n + 1):
+        for c in range(n + 1 - b):
+            m, least = b + c, min(b, c)
+            p_value = min(1.0, 2 * sum(comb(m, k) for k in range(least + 1)) / 2**m)
+            if m and p_value <= alpha:
+                total += comb(n, b) * comb(n - b, c) * win**b * lose**c * (1 - d) ** (n - m)
+    assert pw.exact_paired_power(n, e, d, alpha=alpha) == pytest.approx(total, abs=1e-10)
+
+
+@settings(max_examples=15)
+@given(pairs(0.05), st.floats(0.6, 0.95))
+def test_exact_items_keep_the_power_from_there_on(pair, power):
+    n = pw.exact_paired_items(*pair, power=power)
+    assert all(pw.exact_paired_power(n + more, *pair) >= power for more in range(12))
+    assert n == 1 or pw.exact_paired_power(n - 1, *pair) < power
+
+
+def test_the_exact_test_costs_a_little_more_than_the_approximation():
+    assert pw.exact_paired_items(0.02, 0.02) == 394
+    assert pw.exact_paired_items(0.02, 0.1) == 2043
+
+
+@pytest.mark.parametrize("models", [2, 3, 10, 60])
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+def test_the_critical_value_of_all_pairs_is_tukeys(models, alpha):
+    peer = studentized_range.ppf(1 - alpha, models, np.inf) / np.sqrt(2)
+    assert pw.range_critical(models, alpha) == pytest.approx(peer, rel=1e-6)
+
+
+def test_a_leaderboard_needs_logarithmically_more_and_far_less_than_hoeffding():
+    sizes = [pw.leaderboard_items(0.02, k, 0.1) for k in (2, 10, 100, 1000)]
+    assert sizes[0] == pw.paired_items(0.02, 0.1)
+    assert np.all(np.diff(sizes) > 0)
+    assert np.diff(sizes)[-1] < 1.5 * np.diff(sizes)[-2]  # one more factor of ten costs about the same again
+    assert sizes[2] < pw.union_items(0.02, 100) / 4
+    assert pw.union_items(0.02, 30) == int(np.ceil(2 * np.log(2 * 30 / 0.05) / 0.02**2))
+
+
+def test_labels_needed_on_disagreements():
+    assert pw.certain_sign_labels(300, -0.25) == pw.certain_sign_labels(300, 0.25) == 240
+    assert pw.certain_sign_labels(300, 1.0) == 150
+    assert pw.certain_sign_labels(300, 0.0) == 300
+    assert pw.discordant_labels(0.25) == int(np.ceil(7.8489 * (1 - 0.0625) / 0.0625))
+    assert pw.discordant_labels(0.25, decided=0.5) < pw.discordant_labels(0.25)
+    assert pw.discordant_labels(1.0) == 1
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(InputError, match="difference must be at most the disagreement"):
+        pw.paired_items(0.2, 0.1)
+    with pytest.raises(InputError, match="difference must be above 0"):
+        pw.paired_items(0.0, 0.1)
+    with pytest.raises(InputError, match=r"mean \+ difference/2"):
+        pw.unpaired_items(0.2, 0.95)
+    with pytest.raises(NotIdentifiable, match="use at least 77"):
+        pw.detectable_difference(76, 0.1)
+    assert pw.detectable_difference(77, 0.1) <= 0.1
+    with pytest.raises(InputError, match="power"):
+        pw.paired_items(0.1, 0.1, power=1.0)

@@ -1,0 +1,216 @@
+"""Every engine gives the counts that NumPy gives, and a lazy one gives nothing but counts."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dask.dataframe as dd
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.tally import Moments, Tally
+
+EDGES = [0.0, 0.25, 0.5, 1.0]
+
+
+def votes(n: int = 400) -> pa.Table:
+    rng = np.random.default_rng(7)
+    text = np.array(["yes", "no", "", None], object)
+    return pa.table(
+        {
+            "small": pa.array(rng.integers(-1, 2, n), pa.int8()),
+            "flag": pa.array(rng.integers(0, 2, n).astype(bool)),
+            "text": pa.array(text[rng.integers(0, 4, n)], pa.string()),
+            "score": pa.array(np.where(rng.random(n) < 0.1, np.nan, rng.integers(0, 9, n) / 8)),
+            "w": pa.array(rng.integers(0, 9, n) / 4),
+        }
+    )
+
+
+def plain(table: pa.Table) -> dict[str, Any]:
+    """The same rows as NumPy arrays and lists."""
+    out: dict[str, Any] = {name: table[name].to_numpy() for name in ("small", "flag", "score", "w")}
+    return {**out, "text": table["text"].to_pylist()}
+
+
+ENGINES: dict[str, Callable[[pa.Table], Any]] = {
+    "arrow": lambda t: t,
+    "arrow chunks": lambda t: pa.concat_tables([t.slice(0, 100), t.slice(100)]),
+    "record batch": lambda t: t.combine_chunks().to_batches()[0],
+    "pandas": lambda t: t.to_pandas(),
+    "pandas with its own index": lambda t: t.to_pandas().set_index(pd.RangeIndex(5, 5 + 3 * len(t), 3)),
+    "pandas on arrow": lambda t: t.to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": pl.from_arrow,
+    "polars lazy": lambda t: pl.from_arrow(t).lazy(),
+    "duckdb": lambda t: duckdb.connect().from_arrow(t),
+    "dask": lambda t: dd.from_pandas(t.to_pandas(), npartitions=3),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_counts_as_numpy_does(engine: str) -> None:
+    data = ENGINES[engine](votes())
+    for options in (
+        {"columns": ["small", "text"], "apart": ["small"]},
+        {"columns": ["small", "flag", "text"], "missing": ["-1", "no"], "apart": ["flag"]},
+        {"columns": ["score", "text"], "cut": {"score": EDGES}},
+        {"columns": ["text", "small"], "weight": "w"},
+    ):
+        assert Tally.of(data, **options) == Tally.of(plain(votes()), **options), options
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_locates_as_numpy_does(engine: str) -> None:
+    options = {"columns": ["score", "small", "text"], "cut": {"score": EDGES}, "missing": ["no"]}
+    tally = Tally.of(plain(votes(200)), **options)
+    data = ENGINES[engine](votes())
+    assert tally.locate(data).tolist() == tally.locate(plain(votes())).tolist()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("options", [{}, {"by": "text"}, {"weight": "w"}, {"missing": [-1]}])
+def test_an_engine_adds_up_as_numpy_does(engine: str, options: dict[str, Any]) -> None:
+    options = {"columns": ["small", "score", "flag"], **options}
+    found, want = Moments.of(ENGINES[engine](votes()), **options), Moments.of(plain(votes()), **options)
+    assert (found.n, found.dropped, found.groups, found.exact) == (want.n, want.dropped, want.groups, want.exact)
+    np.testing.assert_allclose(found.group_sums, want.group_sums, rtol=1e-13)
+    np.testing.assert_allclose(found.products, want.products, rtol=1e-12)
+    np.testing.assert_allclose(found.centred, want.centred, rtol=1e-10)
+
+
+@pytest.mark.parametrize("engine", ["polars lazy", "duckdb", "dask"])
+def test_only_counts_are_collected_from_a_lazy_engine(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = ENGINES[engine](votes(5000))
+    tall: list[int] = []
+    collect, fetch, rows = (
+        nw.LazyFrame.collect,
+        duckdb.DuckDBPyRelation.to_arrow_table,
+        duckdb.DuckDBPyRelation.fetchall,
+    )
+
+    def watched_collect(self: Any, *args: Any, **kwargs: Any) -> Any:
+        got = collect(self, *args, **kwargs)
+        tall.append(len(got))
+        return got
+
+    def watched_fetch(self: Any, *args: Any) -> Any:
+        got = fetch(self, *args)
+        tall.append(got.num_rows)
+        return got
+
+    def watched_rows(self: Any) -> Any:
+        got = rows(self)
+        tall.append(len(got))
+        return got
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", watched_collect)
+    monkeypatch.setattr(duckdb.DuckDBPyRelation, "to_arrow_table", watched_fetch)
+    monkeypatch.setattr(duckdb.DuckDBPyRelation, "fetchall", watched_rows)
+    tally = Tally.of(data, columns=["small", "text"])
+    assert tally.n == 5000
+    assert tall
+    assert max(tall) <= 3 * 4  # patterns before blank and null become one
+
+
+def test_files_are_counted_as_written(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,yes\n0,\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("x,y\n1,yes\n", encoding="utf-8")
+    want = Tally.of({"x": ["1", "0", "1"], "y": ["yes", None, "yes"]})
+    assert Tally.of(str(tmp_path / "*.csv")) == want
+    assert Tally.of([tmp_path / "a.csv", tmp_path / "b.csv"]) == want
+    assert Tally.of(tmp_path / "a.csv") + Tally.of(tmp_path / "b.csv") == want
+    assert want.locate(tmp_path / "a.csv").tolist() == [1, 0]
+
+
+def test_numbers_in_a_text_file_can_be_cut_and_weigh(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("s,w\n0.1,1\n0.9,2.5\nNA,1\n1,0.5\n", encoding="utf-8")
+    tally = Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 1]}, weight="w", missing=["NA"])
+    assert tally.labels == {"s": (0, 1, None)}
+    assert tally.counts.tolist() == [1, 3, 1]
+    with pytest.raises(InputError, match="holds text that is none"):
+        Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 1]})
+    with pytest.raises(InputError, match=r"a number above 0\.95"):
+        Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 0.95]}, missing=["NA"])
+
+
+def test_a_parquet_file_keeps_its_types(tmp_path: Path) -> None:
+    pq.write_table(votes(), tmp_path / "v.parquet")
+    columns = ["small", "text"]
+    assert Tally.of(tmp_path / "v.parquet", columns=columns) == Tally.of(plain(votes()), columns=columns)
+    found = Moments.of(tmp_path / "v.parquet", columns=["small", "score"])
+    assert found == Moments.of(votes(), columns=["small", "score"])
+
+
+def test_164_judges_from_a_real_file(shared_data: Path) -> None:
+    path = shared_data / "judge" / "rte.csv.gz"
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    judges = [name for name in frame.columns if name.startswith("w")]
+    tally = Tally.of(path, columns=judges)
+    assert len(judges) == 164
+    assert tally.n == len(frame) == 800
+    assert tally == Tally.of(frame[judges])
+    assert np.bincount(tally.locate(frame), minlength=tally.patterns).tolist() == tally.counts.tolist()
+
+
+@pytest.mark.parametrize("engine", ["arrow", "pandas", "polars", "polars lazy", "duckdb", "dask"])
+def test_text_is_refused_early_and_by_name(engine: str) -> None:
+    text = pa.table({"vote": pa.array([0, 1] * 6000), "essay": pa.array([f"essay {i}" for i in range(12_000)])})
+    with pytest.raises(InputError, match=r"'essay' has more than 10,000 distinct values"):
+        Tally.of(ENGINES[engine](text))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("weight", [-0.5, float("nan"), float("inf"), None])
+def test_a_weight_that_cannot_be_is_refused_by_name(engine: str, weight: float | None) -> None:
+    table = pa.table({"a": pa.array([1, 0, 1]), "w": pa.array([1.0, 2.0, weight])})
+    with pytest.raises(InputError, match="weight 'w' must be finite and not negative"):
+        Tally.of(ENGINES[engine](table), weight="w")
+    with pytest.raises(InputError, match="weight 'w' must be finite and not negative"):
+        Moments.of(ENGINES[engine](table), weight="w")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_number_outside_the_edges_is_refused_by_name(engine: str) -> None:
+    table = pa.table({"s": pa.array([0.1, 1.5])})
+    with pytest.raises(InputError, match=r"column 's' holds .*outside cut\['s'\]"):
+        Tally.of(ENGINES[engine](table), cut={"s": EDGES})
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java 17, and there is no java on this machine")
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_spark_counts_as_numpy_does(spark: Any) -> None:
+    table = votes(60)
+    rows = [tuple(None if v != v else v for v in row.values()) for row in table.to_pylist()]
+    frame = spark.createDataFrame(rows, "small tinyint, flag boolean, text string, score double, w double")
+    options: dict[str, Any] = {"columns": ["small", "score", "text"], "cut": {"score": EDGES}, "weight": "w"}
+    assert Tally.of(frame, **options) == Tally.of(plain(table), **options)
+    found, want = (Moments.of(data, columns=["small", "score"]) for data in (frame, plain(table)))
+    assert (found.n, found.dropped) == (want.n, want.dropped)
+    np.testing.assert_allclose(found.centred, want.centred, rtol=1e-10)

@@ -1,0 +1,128 @@
+"""A saved tally is whole, or it is refused; a save that is killed leaves the old file as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tallystick.errors import FileError, FormatError
+from tallystick.tally import Moments, Tally
+
+SAVER = """
+import os, sys
+from tallystick.tally import Tally, save
+tally = Tally.of({"a": list(range(5000)), "b": list(range(5000))})
+sync = os.fsync
+def slow(handle):
+    print("writing", flush=True)
+    sys.stdin.readline()  # held here, in the middle of the save, until killed
+    sync(handle)
+save.os.fsync = slow
+tally.save(sys.argv[1])
+"""
+
+
+def test_a_killed_save_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    path = tmp_path / "votes.tally"
+    old = Tally.of({"a": [1, 0], "b": [1, 1]})
+    old.save(path)
+    before = path.read_bytes()
+    command = [sys.executable, "-c", SAVER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as saver:
+        assert saver.stdout is not None
+        assert saver.stdout.readline().strip() == "writing"
+        os.kill(saver.pid, signal.SIGKILL)
+    assert saver.returncode == -signal.SIGKILL
+    assert path.read_bytes() == before
+    assert Tally.load(path) == old
+
+
+def test_a_save_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        Tally.of({"a": [1]}).save(tmp_path / "a.tally")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot write .*nowhere"):
+        Tally.of({"a": [1]}).save(tmp_path / "nowhere" / "a.tally")
+
+
+def test_every_truncation_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "votes.tally"
+    Tally.of({"a": [1, 0], "b": ["x", None]}, apart=["a"]).save(path)
+    whole = path.read_bytes()
+    for length in {0, 1, 5, len(whole) // 2, len(whole) - 9, len(whole) - 1}:
+        path.write_bytes(whole[:length])
+        with pytest.raises(FormatError, match=r"votes\.tally"):
+            Tally.load(path)
+
+
+def test_a_file_of_another_kind_is_refused_by_name(tmp_path: Path) -> None:
+    text = tmp_path / "votes.csv"
+    text.write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"votes\.csv is not a saved tally"):
+        Tally.load(text)
+    arrow = tmp_path / "votes.arrow"
+    with pa.ipc.new_file(arrow, pa.schema([("a", pa.int8())])):
+        pass
+    with pytest.raises(FormatError, match="an Arrow file, but not a saved tally"):
+        Tally.load(arrow)
+    moments = tmp_path / "scores.moments"
+    Moments.of({"a": [1, 0]}).save(moments)
+    with pytest.raises(FormatError, match="holds a saved moments, not a tally"):
+        Tally.load(moments)
+    with pytest.raises(FileError, match="there is no file"):
+        Tally.load(tmp_path / "absent.tally")
+    with pytest.raises(FileError, match="is a directory"):
+        Tally.load(tmp_path)
+
+
+def _rewritten(path: Path, **changes: object) -> None:
+    with pa.OSFile(str(path), "rb") as file:
+        table = pa.ipc.open_file(file).read_all()
+    head = {**json.loads(table.schema.metadata[b"tallystick"]), **changes}
+    table = table.replace_schema_metadata({"tallystick": json.dumps(head)})
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+def test_a_newer_version_and_a_damaged_head_are_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "votes.tally"
+    for changes, said in (
+        ({"version": 99}, "format version 99"),
+        ({"version": None}, "damaged head"),
+        ({"labels": [["a", [1]]]}, "damaged tally"),
+        ({"labels": [["a", [[1], 0]]]}, "damaged tally"),
+        ({"recipe": {}}, "damaged tally"),
+    ):
+        Tally.of({"a": [1, 0]}).save(path)
+        _rewritten(path, **changes)
+        with pytest.raises(FormatError, match=said):
+            Tally.load(path)
+
+
+def test_a_loaded_tally_goes_on_counting_as_before(tmp_path: Path) -> None:
+    path = tmp_path / "votes.tally"
+    tally = Tally.of({"s": [0.1, 0.9], "v": ["yes", "NA"]}, cut={"s": [0, 0.5, 1]}, missing=["NA"])
+    tally.save(path)
+    loaded = Tally.load(path)
+    loaded.update({"s": [0.7], "v": ["NA"]})
+    assert loaded.labels == {"s": (0, 1), "v": ("yes", None)}
+    assert loaded.counts.tolist() == [1, 2]
+
+
+def test_an_empty_tally_can_be_kept(tmp_path: Path) -> None:
+    Tally().save(tmp_path / "none.tally")
+    assert Tally.load(tmp_path / "none.tally") == Tally()
