@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from tallystick.cli.deliver import deliver, tell
-from tallystick.cli.options import Alpha, AsJson, Delimiter, Input, Item, Seed
+from tallystick.cli.options import Alpha, AsJson, Delimiter, Html, Input, Item, Seed
 from tallystick.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def theory(
     noise: Noise = 0.0,
     mixing: MixingOption = MixingChoice.nested,
     as_json: AsJson = False,
+    html: Html = None,
 ) -> None:
     """Say what is proved before anything is run."""
     from tallystick import dynamic as room
@@ -77,7 +78,7 @@ def theory(
     known = room.theory(epsilon, rounds=rounds, distance=distance, noise=noise, mixing=mixing.value)
     if not as_json:
         tell(known.statements)
-    deliver(known, as_json=as_json)
+    deliver(known, as_json=as_json, html=html)
 
 
 @dynamic.command()
@@ -116,6 +117,7 @@ def simulate(
     draw: Annotated[Path | None, typer.Option("--draw", help="Draw the design into this SVG file.")] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
+    html: Html = None,
 ) -> None:
     """Run a design many times over a population and say what came of it."""
     from tallystick import dynamic as room
@@ -138,7 +140,7 @@ def simulate(
     )
     if draw is not None:
         _write(draw, room.draw_design(plan))
-    deliver(result, as_json=as_json)
+    deliver(result, as_json=as_json, html=html)
 
 
 @dynamic.command()
@@ -171,6 +173,7 @@ def analyse(
     delimiter: Delimiter = None,
     seed: Seed = 0,
     as_json: AsJson = False,
+    html: Html = None,
 ) -> None:
     """Read the log of a real benchmark: long (item, round, model, correct) or wide (one column of answers a model)."""
     from tallystick import dynamic as room
@@ -189,10 +192,10 @@ def analyse(
                 log = log.select([name.strip() for text in models for name in text.split(",")])
         else:
             log = _wide_log(table, named, item, truth, tuple(models or ()), loop)
-    deliver(
-        room.analyse(log, chain=loop, alpha=alpha, prices=_prices(price, cleaning, value), rollouts=rollouts, rng=seed),
-        as_json=as_json,
-    )
+        result = room.analyse(
+            log, chain=loop, alpha=alpha, prices=_prices(price, cleaning, value), rollouts=rollouts, rng=seed
+        )
+        deliver(result, as_json=as_json, html=html, table=table)
 
 
 def _long_log(table: Table, named: dict[str, str]) -> RoundLog:

@@ -97,6 +97,12 @@ class Advice:
     price: float
     options: tuple[Option, ...]
 
+    def __str__(self) -> str:
+        if self.interval is None:
+            return self.course
+        ends = f"{self.interval.low:.2g} to {self.interval.high:.2g}"
+        return f"{self.course} (expected gain {self.gain:.2g}, 90 % of futures {ends}, price {self.price:g})"
+
 
 def advise(
     population: Population,

@@ -72,7 +72,7 @@ def analyse(
         f"{final.round} "
         f"{final.interval}, against {100 * final.independent:.1f} % if their errors were independent"
         + (f" (round {first.round}: {100 * first.all_wrong:.1f} %)" if len(overlap) > 1 else "")
-        + (f"; advice: {advice.course}." if isinstance(advice, Advice) else ".")
+        + (f"; advice: {advice}." if isinstance(advice, Advice) else ".")
     )
     return LogResult(
         verdict=verdict,
@@ -81,7 +81,8 @@ def analyse(
         n_items=whole,
         assumptions=(
             "items of a round are a random sample of what it could have collected",
-            "the advice simulates a path whose models err as often and as jointly as those of the last round",
+            "the advice simulates further models, trained on the last round's items with the errors weighed up, "
+            "that err as often and as jointly as the models there are",
             "majority is binary: at least half of the models wrong, a tie counting one half"
             if panel.predictions is None or panel.kind == "panel"
             else "a plurality of predictions, ties split",
@@ -242,34 +243,43 @@ def _forecast(
     rollouts: int,
     rng: np.random.Generator,
 ) -> tuple[Advice | Unknown, Envelope | Unknown]:
-    """Simulate what comes next with the learner that the log shows."""
+    """Simulate what comes next, from where the last round's items stand, with the learner that the log shows."""
     if isinstance(fit, Unknown):
         return Unknown(f"no correlation could be fitted: {fit.reason}"), fit
-    done = len(log.round_numbers)
-    doubt = None if fit.fits else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})"
-    if log.kind == "path":
-        excess = [float(w @ e) for w, e in zip(path_weights(log.errors), log.errors, strict=False)]
-        epsilon = float(np.mean(excess[-3:]))
+    where, _ = _parts(log)[-1]
+    errors, on_path = log.errors[:, where], log.kind == "path"
+    if on_path:
+        epsilon = float(np.mean([w @ e for w, e in zip(path_weights(errors)[:-1], errors, strict=True)][-3:]))
     else:
-        epsilon = float(log.errors[:, log.rounds == log.round_numbers[-1]].mean())
+        epsilon = float(errors.mean())
     if not 0 < epsilon <= 0.5:
         reason = Unknown(f"the models err on {epsilon:.3g} of the last round, outside (0, 1/2]: no simulator fits them")
         return reason, reason
     gamma = max(fit.gamma or 0.0, 0.0)
-    share = noise.share if not isinstance(noise.share, Unknown) else 0.0
-    size = len(log.items) if log.kind == "path" else 1000
-    population = Population.uniform(size) if log.kind == "path" else Population.uniform(size, noise=min(share, 0.99))
-    fresh = Correlated(epsilon, fit.rho, gamma)
-    if log.kind == "path":
-        difficulty = fit.difficulty(log.errors, rollouts=1, rng=rng, on_path=True)[0]
-        learner: Continued | Correlated = Continued(log.errors, Correlated(epsilon, fit.rho, gamma, difficulty))
-    else:
-        learner = fresh
+    difficulty = fit.difficulty(errors, rollouts=rollouts, rng=rng, on_path=on_path)
     advice = advise(
-        population, learner, rounds=done, rng=rng, prices=prices, rollouts=rollouts, beginner=fresh, doubt=doubt
+        Population(np.full(where.sum(), 1 / where.sum()), noisy=_doubtful(log, where, noise)),
+        Continued(errors, Correlated(epsilon, fit.rho, gamma, difficulty)),
+        rounds=len(errors),
+        rng=rng,
+        prices=prices,
+        rollouts=rollouts,
+        beginner=Correlated(epsilon, fit.rho, gamma, difficulty),
+        doubt=None if fit.fits else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})",
     )
-    ahead = envelope(epsilon, rounds=done + 4, rng=rng, rho=fit.rho, gamma=gamma, rollouts=rollouts)
+    ahead = envelope(epsilon, rounds=len(errors) + 4, rng=rng, rho=fit.rho, gamma=gamma, rollouts=rollouts)
     return advice, ahead
+
+
+def _doubtful(log: RoundLog, where: Array, noise: NoiseShare) -> Array:
+    """Mark as many items as have random labels, those with the most disagreement among validators first."""
+    marked = np.zeros(int(where.sum()), dtype=bool)
+    if isinstance(noise.share, Unknown) or log.validators is None or log.labels is None:
+        return marked
+    agree, count = agreements(log.validators, log.labels.tolist())
+    dissent = 1 - (agree / np.maximum(count, 1))[where]
+    marked[np.argsort(-dissent, kind="stable")[: min(round(noise.share * marked.size), marked.size - 1)]] = True
+    return marked
 
 
 def _warnings(log: RoundLog, fit: ProbitFit | Unknown, noise: Sequence[NoiseShare]) -> tuple[str, ...]:

@@ -145,9 +145,10 @@ def hierarchical_certificate(
     mixing
         Which built-in hierarchy.
     design
-        Instead of a built-in one: any design that trains nine models in three votes of three, with weights of its own.
-        The text allows any votes; its construction needs votes in which any two models outvote the third, because one with
-        more than half of them would make its own error set that of the vote. ``check()`` rejects such a design.
+        Instead of a built-in one: any design that trains nine models in three votes of three, with weights of its
+        own. The text allows any votes; its construction needs votes in which any two models outvote the third,
+        because one with more than half of them would make its own error set that of the vote. ``check()`` rejects
+        such a design.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 r"""Adversarial labels against fresh random ones, at equal label cost.
 
-A campaign with a real learner and finite samples: labels are bought either where the current model fails (a path), or anywhere. Both
-predictors are votes of as many models, and both are judged on fresh items that nobody looked at. The answer is the break-even price
-:math:`\kappa^*`: how many uniform labels one validated adversarial item was worth. If yours costs more, buy uniform labels.
+A campaign with a real learner and finite samples: labels are bought either where the current model fails (a path), or
+anywhere. Both predictors are votes of as many models, and both are judged on fresh items that nobody looked at. The
+answer is the break-even price :math:`\kappa^*`: how many uniform labels one validated adversarial item was worth. If
+yours costs more, buy uniform labels.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class LabelCost:
     Parameters
     ----------
     path_risk, flat_risk, fresh_risk
-        Risk on fresh items of: the path's vote; as many models trained on the same labels without weights; as many models
-        trained on as many uniform labels. Means over rollouts.
+        Risk on fresh items of: the path's vote; as many models trained on the same labels without weights; as many
+        models trained on as many uniform labels. Means over rollouts.
     path_error, flat_error, fresh_error
         Their standard errors.
     path_worth, flat_worth
@@ -158,7 +159,7 @@ def _rollout(
     pool_size: int,
     rng: np.random.Generator,
 ) -> list[float]:
-    """One campaign and its controls: path risk, flat risk, labels bought, items looked at, risk at each control size."""
+    """One campaign and its controls: path risk, flat risk, labels bought, items looked at, risk at each size."""
     order = rng.permutation(labels.size)
     pool, test = order[:pool_size], order[pool_size:]
 

@@ -101,8 +101,8 @@ class Correlated:
     gamma
         Protection by weight, not negative.
     difficulty
-        Known or estimated :math:`b_i`, of shape (items,) or (rollouts, items); drawn from a standard normal if not
-        given.
+        Known :math:`b_i`, of shape (items,), or draws of it, (draws, items), of which each rollout takes one; standard
+        normal if not given.
     """
 
     epsilon: float | Sequence[float]
@@ -123,7 +123,8 @@ class Correlated:
         if self.difficulty is None:
             shared = rng.standard_normal(shape, dtype=np.float32)
         else:
-            shared = np.broadcast_to(self.difficulty, shape).astype(np.float32)
+            draws = np.atleast_2d(self.difficulty)
+            shared = draws[rng.integers(len(draws), size=rollouts)].astype(np.float32)
         shared *= np.float32(self.rho**0.5)
         own = np.float32((1 - self.rho) ** 0.5)
 

@@ -31,8 +31,8 @@ class Rollouts:
     Parameters
     ----------
     risk
-        Risk on :math:`\mathcal D` of the majority of all models so far: with the votes of the design on a path, with equal
-        ones on any other design.
+        Risk on :math:`\mathcal D` of the majority of all models so far: with the votes of the design on a path, with
+        equal ones on any other design.
     model_risk
         Risk on :math:`\mathcal D` of the round's own model.
     epsilon
@@ -263,7 +263,7 @@ def _in_chunks(
 
 
 def _clean(population: Population) -> Array:
-    """The weights of the items whose labels are not random, scaled to one; untouched, to the last bit, if all are such."""
+    """Return the weights of the items whose labels are not random, scaled to one; to the last bit if all are such."""
     if not population.noise:
         return population.weights
     kept = np.where(population.coin, 0.0, population.weights)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.dynamic.advice import Prices, advise
+from tallystick.dynamic.advice import Advice, Prices, advise
 from tallystick.dynamic.bounds import (
     path_floor,
 )
@@ -93,7 +93,8 @@ def simulate(
     return SimulationResult(
         verdict=(
             f"The {design.name} delivers a risk of {mean:.3g} on average over {rollouts:,} rollouts, 90 % of them "
-            f"between {output.low:.3g} and {output.high:.3g}; its first model alone has {rounds[0].risk:.3g}."
+            f"between {output.low:.3g} and {output.high:.3g}; its first model alone has {rounds[0].risk:.3g}"
+            + (f"; advice: {advice}." if isinstance(advice, Advice) else ".")
         ),
         n_items=population.size,
         assumptions=(f"the learner is {type(learner).__name__}", "a tie of votes counts one half"),
