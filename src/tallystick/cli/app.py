@@ -10,6 +10,7 @@ import tallystick
 from tallystick.cli.compare import compare
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
+from tallystick.cli.dynamic import dynamic
 from tallystick.cli.merge import merge
 from tallystick.cli.plan import plan
 from tallystick.cli.tally import tally
@@ -43,3 +44,4 @@ def _root(
 
 for verb in (compare, plan, tally, merge, demo, doctor):
     app.command()(verb)
+app.add_typer(dynamic, name="dynamic")
