@@ -87,7 +87,7 @@ def _profile(name: str, sample: Sample) -> Profile:
     encoded = sample.column(name).drop_null().combine_chunks().dictionary_encode()
     words = encoded.dictionary.to_pylist()
     seen = len(encoded)
-    often = np.bincount(encoded.indices.to_numpy(zero_copy_only=False), minlength=len(words)).tolist() if seen else []
+    often = np.bincount(np.from_dlpack(encoded.indices), minlength=len(words)).tolist() if seen else []
     numbers = _numbers(words)
     whole = numbers is not None and all(number == math.floor(number) for number in numbers if math.isfinite(number))
     finite = numbers is not None and all(map(math.isfinite, numbers))

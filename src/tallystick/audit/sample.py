@@ -62,7 +62,7 @@ class Sample:
             encoded = self.cells[name].combine_chunks().dictionary_encode()
             words = [canonical(word) for word in encoded.dictionary.to_pylist()]
             numbers = np.array([-1 if word in silent else seen.setdefault(word, len(seen)) for word in words], np.int32)
-            index = np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False))
+            index = np.from_dlpack(encoded.indices.fill_null(-1))
             out[:, j] = np.where(index >= 0, numbers[index], -1) if len(numbers) else -1
         return out
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tallystick._rng import Rng
 from tallystick.audit.reading import Reading
 from tallystick.audit.result import Skipped
 from tallystick.errors import InputError, TallystickError
-from tallystick.io import Table, identifier
+from tallystick.io import Roles, Table, identifier
 from tallystick.io.missing import without_missing
 from tallystick.results import Result
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["ask_all"]
+__all__ = ["SECTIONS", "Section", "ask_all"]
 
 Section = Callable[[Table, Reading, float, Rng], Result]
 
@@ -27,7 +25,9 @@ def ask_all(table: Table, reading: Reading, *, alpha: float, rng: Rng) -> tuple[
     """Run all that applies; what applies but cannot answer says why."""
     answered: list[Result] = []
     skipped: list[Skipped] = []
-    for verb, section in _applying(reading).items():
+    for verb, section in SECTIONS.items():
+        if not _applies(verb, reading):
+            continue
         try:
             answered.append(section(table, reading, alpha, rng))
         except TallystickError as error:
@@ -38,17 +38,15 @@ def ask_all(table: Table, reading: Reading, *, alpha: float, rng: Rng) -> tuple[
     return answered, skipped
 
 
-def _applying(reading: Reading) -> dict[str, Section]:
+def _applies(verb: str, reading: Reading) -> bool:
     models = (*reading.votes, *([reading.prediction] if reading.prediction else []))
-    judged = reading.prediction or reading.score
-    wanted: list[tuple[str, bool, Section]] = [
-        ("compare", len(reading.scores) > 1 or (reading.truth is not None and len(models) > 1), _compare),
-        ("judge", bool(reading.votes), _judge),
-        ("bound", bool(reading.weak and judged), _bound),
-        ("shift", bool(reading.old and reading.new), _shift),
-        ("dynamic", bool(reading.round and len(reading.votes) > 1), _dynamic),
-    ]
-    return {verb: section for verb, applies, section in wanted if applies}
+    return {
+        "compare": len(reading.scores) > 1 or (reading.truth is not None and len(models) > 1),
+        "judge": bool(reading.votes),
+        "bound": bool(reading.weak and (reading.prediction or reading.score)),
+        "shift": bool(reading.old and reading.new),
+        "dynamic": bool(reading.round and len(reading.votes) > 1),
+    }[verb]
 
 
 def _compare(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
@@ -61,7 +59,17 @@ def _compare(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
         bounds = (0.0, 1.0)
     others = {"cluster": reading.cluster} if reading.cluster else None
     roles = reading.roles(columns, truth=None if reading.scores else reading.truth, others=others)
-    return evaluate(read_board(table, roles, bounds=bounds), settings=Settings(bounds=bounds, alpha=alpha), rng=rng)
+    roles = replace(roles, item=None)  # every row is an item, as the reading has found
+    settings = Settings(bounds=bounds, alpha=alpha, blanks="random")  # as judge assumes of the same labels
+    board = read_board(_narrow(table, roles), roles, bounds=bounds)
+    return evaluate(board, settings=settings, rng=rng)
+
+
+def _narrow(table: Table, roles: Roles) -> Table:
+    """Return the columns that have a role; what the others are named is settled by now."""
+    used = {*roles.labels, roles.truth, roles.weight, *roles.others.values()}
+    names = tuple(name for name in table.columns if name in used)
+    return replace(table, relation=table.relation.project(", ".join(map(identifier, names))), columns=names)
 
 
 def _within_unit(table: Table, reading: Reading) -> bool:
@@ -133,3 +141,13 @@ def _columns(table: Table, reading: Reading, names: Sequence[str]) -> list[list[
 
 def _cell(table: Table, reading: Reading, name: str) -> str:
     return without_missing(name, table.kinds[name], reading.missing)
+
+
+SECTIONS: Mapping[str, Section] = {
+    "compare": _compare,
+    "judge": _judge,
+    "bound": _bound,
+    "shift": _shift,
+    "dynamic": _dynamic,
+}
+"""Verb to what it says of a table, given its reading, alpha and a seed."""

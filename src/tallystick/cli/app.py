@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import tallystick
+from tallystick.cli.audit import audit
 from tallystick.cli.compare import compare
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
@@ -42,6 +43,6 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (compare, plan, tally, merge, demo, doctor):
+for verb in (audit, compare, plan, tally, merge, demo, doctor):
     app.command()(verb)
 app.add_typer(dynamic, name="dynamic")
