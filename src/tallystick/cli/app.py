@@ -9,6 +9,7 @@ import typer
 import tallystick
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
+from tallystick.cli.judge import judge
 from tallystick.cli.merge import merge
 from tallystick.cli.tally import tally
 
@@ -39,5 +40,5 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (tally, merge, demo, doctor):
+for verb in (judge, tally, merge, demo, doctor):
     app.command()(verb)
