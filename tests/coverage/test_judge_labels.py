@@ -155,10 +155,10 @@ def ratio(width, alone, judges, usable):
 
 def sentence():
     return (
-        f"Labels drawn uniformly from real, fully labelled sets, {REPETITIONS} times; 95 % intervals for these items. Mean "
-        "and worst are over judges (over judges and labels), counted where the judge has a labelled vote (of that label) in "
-        "at least half of the draws. Width is against Wilson's interval from the labels alone, median over judges. *Certified* is "
-        "the worst coverage of the exact intervals."
+        f"Labels drawn uniformly from real, fully labelled sets, {REPETITIONS} times; 95 % intervals for these items. "
+        "Mean and worst are over judges (over judges and labels), counted where the judge has a labelled vote (of that "
+        "label) in at least half of the draws. Width is against Wilson's interval from the labels alone, median over "
+        "judges. *Certified* is the worst coverage of the exact intervals."
     )
 
 
@@ -186,7 +186,6 @@ def test_intervals_from_a_few_labels_cover_on_real_votes(shared_data, publish_co
                     "certified per label": min(found["per label certified"]) if certified else "not run",
                 }
             )
-            print(rows[-1], flush=True)
     publish_coverage("judge-labels", sentence(), rows)
     assert np.mean([row["overall mean"] for row in rows]) >= 0.95
     assert min(row["overall worst"] for row in rows) >= 0.93

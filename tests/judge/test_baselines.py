@@ -35,7 +35,7 @@ def test_spectral_recovers_an_independent_point():
 
 
 def test_agreement_fails_for_independent_judges_by_the_gap_that_is_derived():
-    point = Point(prevalence="1/2", accuracy={name: ("1", "3/5") for name in "xyz"})
+    point = Point(prevalence="1/2", accuracy=dict.fromkeys("xyz", ("1", "3/5")))
     joint = simulate(point).tally
     ballots = Ballots.of(joint, truth="truth")
     wrong = ballots.codes != ballots.truth[:, None]
@@ -66,7 +66,7 @@ def test_the_distance_of_the_independent_estimate_is_zero_correlated_or_not(cell
 
 def test_the_variety_judges_foreign_estimates_and_moves_them():
     votes = simulate(Point(prevalence="1/3", accuracy=QUALITY)).tally
-    foreign = {name: (0.9, 0.9) for name in QUALITY}
+    foreign = dict.fromkeys(QUALITY, (0.9, 0.9))
     assert variety_distance(votes, 1 / 3, foreign) > 0.05
     moved = variety_projection(votes, 1 / 3, foreign)
     assert variety_distance(votes, 1 / 3, moved.accuracy) < 1e-12

@@ -8,7 +8,7 @@ from tallystick.judge import Point, Windows, majority, position_bias, self_consi
 from tallystick.results import to_json
 from tallystick.tally import Tally
 
-POINT = Point(prevalence="2/5", accuracy={name: ("17/20", "4/5") for name in "xyz"})
+POINT = Point(prevalence="2/5", accuracy=dict.fromkeys("xyz", ("17/20", "4/5")))
 
 
 def stream(n, rng):

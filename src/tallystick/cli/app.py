@@ -12,6 +12,7 @@ from tallystick.cli.compare import compare
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
 from tallystick.cli.dynamic import dynamic
+from tallystick.cli.judge import judge
 from tallystick.cli.merge import merge
 from tallystick.cli.plan import plan
 from tallystick.cli.tally import tally
@@ -43,6 +44,6 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (audit, compare, plan, tally, merge, demo, doctor):
+for verb in (audit, compare, judge, plan, tally, merge, demo, doctor):
     app.command()(verb)
 app.add_typer(dynamic, name="dynamic")

@@ -16,7 +16,7 @@ _MOST = 12
 
 
 def correlated(point: Point) -> dict[tuple[Label, ...], Fraction]:
-    r"""Return the share of every vote pattern that *point* implies: which votes would such judges give?
+    r"""Return the share of every vote pattern that *point* implies: the votes that such judges would give.
 
     With :math:`c_i` = "judge i is right", :math:`c_i = p_i + z_i`, and :math:`\Gamma_S` the mean of
     :math:`\prod_{i \in S} z_i` over the items of a label (1 for no judge, 0 for one), the judges in A alone are right

@@ -22,7 +22,7 @@ from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majo
 from tallystick.judge.result import Alarm, Estimate, JudgeResult, JudgeScore, LabelScore, Number, Range, Share
 from tallystick.judge.spectral import spectral_point
 from tallystick.results import Interval, Needed, Unknown
-from tallystick.stats.intervals import hypergeometric
+from tallystick.stats.intervals import clopper_pearson
 from tallystick.stats.latent import LatentFit, misfit, trio_moments
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
@@ -223,7 +223,10 @@ def _tested(fitted: LatentFit, whole: bool, rng: Rng) -> list[Alarm]:
 
 
 def _against_labels(found: Sequence[Estimate], ballots: Ballots, alpha: float) -> tuple[list[Estimate], list[Alarm]]:
-    """Test every label-free estimate by exact intervals, simultaneous over judges."""
+    """Test every label-free estimate by exact intervals for items like these, simultaneous over judges.
+
+    Not by intervals for these very items: with all of them labelled those would reject whatever is not exactly right.
+    """
     known = (ballots.truth >= 0)[:, None]
     voted = ballots.codes >= 0
     labelled = ballots.counts @ (voted & known)
@@ -231,7 +234,7 @@ def _against_labels(found: Sequence[Estimate], ballots: Ballots, alpha: float) -
     use = np.flatnonzero(labelled > 0)
     if not use.size:
         return list(found), []
-    ends = hypergeometric(right[use], labelled[use], ballots.voted[use], alpha=alpha / len(use))
+    ends = clopper_pearson(right[use], labelled[use], alpha=alpha / len(use))
     tested = []
     n_labels = int(ballots.counts[ballots.truth >= 0].sum())
     alarms = []

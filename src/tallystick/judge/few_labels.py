@@ -190,8 +190,10 @@ def _prevalence(ballots: Ballots, chosen: Ints, alpha: float, target: Target, ce
             _count(ballots, *(cell & mask for cell in cells))[0] for mask in (True, known[:, None], hit)
         )
         share = poststratified_share(sizes, labelled, hits, alpha=alpha, target=target)
-        exact = hypergeometric(int(hits.sum()), int(labelled.sum()), int(sizes.sum()), alpha=alpha)
-        found[key] = Share(estimate=float(share.estimate[0]), interval=exact if certified else share.interval[0])
+        interval = share.interval[0]
+        if certified:
+            interval = hypergeometric(int(hits.sum()), int(labelled.sum()), int(sizes.sum()), alpha=alpha)
+        found[key] = Share(estimate=float(share.estimate[0]), interval=interval)
     return found
 
 

@@ -132,8 +132,8 @@ def position_bias(
         place = "first" if share > 0.5 else "second"
         told = f" and favours the {place} place" if 0.5 not in ends else " with no proven favour for a place"
     return OrderResult(
-        verdict=f"The judge changes its answer on {100 * changed / n:.1f} % of {n:,} items when they are swapped{told}; "
-        f"its mean accuracy is at most {100 * (1 - changed / n / 2):.1f} %.",
+        verdict=f"The judge changes its answer on {100 * changed / n:.1f} % of {n:,} items when these are swapped"
+        f"{told}; its mean accuracy is at most {100 * (1 - changed / n / 2):.1f} %.",
         n_items=n,
         assumptions=("items are a fair sample of those that matter",),
         consistent=same / n,

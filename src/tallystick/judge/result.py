@@ -125,6 +125,8 @@ class JudgeResult(Result):
         Items with a known truth.
     labels_worth
         What the votes made of the labels: how many labels alone would have been as good (median over judges).
+    windows
+        One mapping a window of a stream, where it was asked for.
     votes, learnt
         The tally of judges, and columns to attach to each of its patterns.
     """
@@ -141,6 +143,7 @@ class JudgeResult(Result):
     statements: tuple[Statement, ...] = ()
     n_labels: int = 0
     labels_worth: Number = _NO_LABELS
+    windows: tuple[Mapping[str, Any], ...] = ()
     votes: Tally | None = field(default=None, repr=False, metadata={"private": True})
     learnt: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata={"private": True})
 
@@ -171,7 +174,28 @@ class JudgeResult(Result):
                 for label, part in score.per_label.items()
             ],
         )
-        return tuple(figure for figure in (overall, by_label, self._methods()) if figure is not None)
+        found = (overall, by_label, self._methods(), self._over_windows())
+        return tuple(figure for figure in found if figure is not None)
+
+    def _over_windows(self) -> Figure | None:
+        cells = [
+            (window["start"], name, value)
+            for window in self.windows
+            for name, value in window["accuracy"].items()
+            if value is not None
+        ]
+        if not cells:
+            return None
+        return Figure(
+            kind="curve",
+            title="The same, window by window",
+            columns={
+                "item": [start for start, _, _ in cells],
+                "judge": [name for _, name, _ in cells],
+                "accuracy": [value for _, _, value in cells],
+            },
+            roles={"x": "item", "y": "accuracy", "group": "judge"},
+        )
 
     def _methods(self) -> Figure | None:
         cells = [

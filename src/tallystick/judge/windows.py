@@ -53,6 +53,19 @@ class Window:
         place: dict[str, Json] = {"index": self.index, "start": self.start, "end": self.end, "change": change}
         return {**body, "window": {**place, "reason": self.reason or None}}
 
+    def summary(self) -> dict[str, Any]:
+        """Return the window in short: its place, verdict, accuracies, and what changed."""
+        scores = () if self.result is None else self.result.judges
+        return {
+            "index": self.index,
+            "start": self.start,
+            "end": self.end,
+            "verdict": None if self.result is None else self.result.verdict,
+            "reason": self.reason or None,
+            "accuracy": {score.name: score.accuracy if isinstance(score.accuracy, float) else None for score in scores},
+            "change": None if self.change is None else self.change.proves,
+        }
+
 
 @dataclass(kw_only=True)
 class Windows:

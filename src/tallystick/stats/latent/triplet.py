@@ -25,7 +25,16 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.latent.model import LatentModel
 from tallystick.stats.latent.votes import FloatArray, IntArray, Votes, as_votes
 
-__all__ = ["TrioMoments", "TrioStatus", "Trios", "solve_moments", "solve_trios", "trio_moments", "trio_point", "triplet"]
+__all__ = [
+    "TrioMoments",
+    "TrioStatus",
+    "Trios",
+    "solve_moments",
+    "solve_trios",
+    "trio_moments",
+    "trio_point",
+    "triplet",
+]
 
 TrioStatus = Literal["sensible", "blind judge", "no variety", "complex", "negative product", "outside"]
 _STATUS = np.array(get_args(TrioStatus))
