@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import tallystick
+from tallystick.cli.bound import bound
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
 from tallystick.cli.merge import merge
@@ -39,5 +40,5 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (tally, merge, demo, doctor):
+for verb in (tally, merge, bound, demo, doctor):
     app.command()(verb)
