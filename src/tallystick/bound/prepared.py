@@ -29,7 +29,7 @@ class Fitting:
     """How label models are fitted: the class *balance*, where known, and what an abstention means."""
 
     balance: npt.ArrayLike | None = None
-    abstain: Abstain = "says nothing"
+    abstain: Abstain = "auto"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -8,6 +8,7 @@ import typer
 
 import tallystick
 from tallystick.cli.audit import audit
+from tallystick.cli.bound import bound
 from tallystick.cli.compare import compare
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
@@ -44,6 +45,6 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (audit, compare, judge, plan, tally, merge, demo, doctor):
+for verb in (audit, bound, compare, judge, plan, tally, merge, demo, doctor):
     app.command()(verb)
 app.add_typer(dynamic, name="dynamic")

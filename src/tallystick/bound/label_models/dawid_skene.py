@@ -14,9 +14,9 @@ from tallystick.bound.weak_votes import WeakTable
 from tallystick.errors import NotIdentifiable
 from tallystick.stats import latent
 
-__all__ = ["Abstain", "dawid_skene", "triplet"]
+__all__ = ["Abstain", "dawid_skene", "one_sided", "triplet"]
 
-Abstain: TypeAlias = Literal["says nothing", "is a vote"]
+Abstain: TypeAlias = Literal["auto", "says nothing", "is a vote"]
 
 _PRIOR = 0.1
 """Pseudo-votes of each kind: a vote never seen on a class is rare there, not impossible."""
@@ -26,7 +26,7 @@ _INDEPENDENCE = "the weak labels err independently given the class"
 
 
 def dawid_skene(
-    table: WeakTable, *, balance: npt.ArrayLike | None = None, abstain: Abstain = "says nothing", prior: float = _PRIOR
+    table: WeakTable, *, balance: npt.ArrayLike | None = None, abstain: Abstain = "auto", prior: float = _PRIOR
 ) -> LabelModel:
     """Fit class balance and confusion matrices of the weak labels by EM, without labels.
 
@@ -37,8 +37,9 @@ def dawid_skene(
     balance
         The class balance, where it is known; otherwise it is estimated.
     abstain
-        Whether an abstention says nothing of the class, or is one more vote (keyword rules, which vote for one class
-        and are silent otherwise, need the latter).
+        Whether an abstention says nothing of the class, or is one more vote. Rules that vote for one class and are silent
+        otherwise need the latter: if silence said nothing, such rules would make all items that class. ``auto``: it is a
+        vote as soon as one weak label is such a rule.
     prior
         Pseudo-votes of each kind.
 
@@ -48,6 +49,14 @@ def dawid_skene(
         Fewer than three weak labels that vary: many models fit equally well.
     """
     size = len(table.classes)
+    if abstain == "auto":
+        abstain = "is a vote" if (one_sided(table) >= 0).any() else "says nothing"
+    if abstain == "says nothing" and (one_sided(table) >= 0).any():
+        rule = table.weak[int((one_sided(table) >= 0).argmax())]
+        raise NotIdentifiable(
+            f"weak label {rule!r} votes for one class only and abstains otherwise: if its silence says nothing, neither do "
+            "its votes; let abstentions be votes (--abstentions-vote), or drop it"
+        )
     extra = 1 if abstain == "is a vote" else 0
 
     def codes(votes: IntArray) -> IntArray:
@@ -67,6 +76,16 @@ def dawid_skene(
         fit=fitted,
         votes_of=codes,
     )
+
+
+def one_sided(table: WeakTable) -> IntArray:
+    """Return, for each weak label that abstains at times and else votes for one class only, that class; -1 for others."""
+    out = np.full(len(table.weak), -1)
+    for j in range(len(table.weak)):
+        seen = np.unique(table.votes[table.weight > 0, j])
+        if len(seen) == 2 and seen[0] < 0:
+            out[j] = seen[1]
+    return out
 
 
 def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
@@ -96,17 +115,25 @@ def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
 
 
 def triplet(table: WeakTable, *, balance: npt.ArrayLike | None = None) -> LabelModel:
-    """Solve trios of binary weak labels in closed form, in the manner of FlyingSquid; abstentions say nothing."""
+    """Solve trios of binary weak labels in closed form, in the manner of FlyingSquid.
+
+    Abstentions say nothing, except those of a rule that votes for one class only: they count for the other class.
+    """
     if len(table.classes) != 2:
         raise NotIdentifiable(f"the triplet method knows two classes, got {len(table.classes)}: use dawid-skene")
     known = None if balance is None else as_balance(balance, 2)
-    solved = latent.triplet(table.votes, table.weight, balance=known, clip=True)
+    rule = one_sided(table)
+
+    def codes(votes: IntArray) -> IntArray:
+        return np.where((votes < 0) & (rule >= 0), 1 - rule, votes)
+
+    solved = latent.triplet(codes(table.votes), table.weight, balance=known, clip=True)
     edge = 1e-3  # accuracies that were clipped to 0 or 1 would make votes certain
     model = latent.LatentModel(solved.balance, np.clip(solved.confusion, edge, 1 - edge))
     return LabelModel(
         name="triplet",
         classes=table.classes,
         weak=table.weak,
-        predict=lambda votes: latent.posterior(model, votes),
+        predict=lambda votes: latent.posterior(model, codes(votes)),
         rests_on=_INDEPENDENCE,
     )
