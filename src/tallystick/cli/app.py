@@ -10,6 +10,7 @@ import tallystick
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
 from tallystick.cli.merge import merge
+from tallystick.cli.shift import shift
 from tallystick.cli.tally import tally
 
 __all__ = ["app"]
@@ -39,5 +40,5 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (tally, merge, demo, doctor):
+for verb in (tally, merge, shift, demo, doctor):
     app.command()(verb)

@@ -1,4 +1,4 @@
-"""How did this API change, for the fewest paid calls?
+"""How an API changed, for the fewest paid calls.
 
 ``run`` asks a client and assesses what came back; ``assess`` alone is a pure function of the answers.
 HTTP and retry libraries load when a run begins.

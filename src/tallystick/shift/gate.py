@@ -13,8 +13,10 @@ Sign: TypeAlias = Literal["<=", ">="]
 METRICS = ("flip_rate", "accuracy_change", "error", "recall_change:LABEL")
 
 
-def judge_gate(result: ShiftResult, metric: str, sign: Sign, limit: float, *, passed: bool | None = None) -> Gate:
+def judge_gate(result: ShiftResult, metric: str, sign: Sign, limit: float) -> Gate:
     """Judge *metric* against *limit* by its interval: all of it on the right side, all on the wrong one, or neither.
+
+    (A limit on flips is better watched while the run goes on: ``Run(flip_limit=…)``.)
 
     Parameters
     ----------
@@ -24,12 +26,8 @@ def judge_gate(result: ShiftResult, metric: str, sign: Sign, limit: float, *, pa
         ``flip_rate``, ``accuracy_change``, ``recall_change:LABEL`` or ``error`` (the bound on the Frobenius error).
     sign, limit
         The condition.
-    passed
-        What a sequential test of the same condition said; it goes before the interval.
     """
     expression = f"{metric} {sign} {limit:g}"
-    if passed is not None:
-        return Gate(expression=expression, passed=passed, rests_on="an e-process on items in random order (anytime)")
     if metric == "error":
         bound = result.error["bound"]
         met = bound <= limit if sign == "<=" else bound >= limit
