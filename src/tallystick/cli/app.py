@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 import tallystick
+from tallystick.cli.compare import compare
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
 from tallystick.cli.merge import merge
+from tallystick.cli.plan import plan
 from tallystick.cli.shift import shift
 from tallystick.cli.tally import tally
 
@@ -40,5 +42,5 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (tally, merge, shift, demo, doctor):
+for verb in (compare, plan, shift, tally, merge, demo, doctor):
     app.command()(verb)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tallystick.cli.deliver import deliver, leave_by_gate, tell
+from tallystick.cli.gate import Gate, parse_gate
 from tallystick.cli.options import Alpha, AsJson, Item, ItemsOut, Missing, Seed
 from tallystick.errors import InputError
 from tallystick.results import Needed
@@ -124,10 +124,12 @@ def shift(
     matrix = None
     if weights is not None and weights != "accuracy" and ">" not in weights:
         matrix = tuple(tuple(map(float, row)) for row in read_matrix(Path(weights)))
-    condition = None if gate is None else _gate(gate)
+    condition = None if gate is None else parse_gate(gate)
+    if condition is not None and condition.right is not None:
+        raise InputError(f"a gate of shift compares a metric with a number, e.g. 'flip_rate <= 0.01', got {gate!r}")
     limit = None
-    if condition is not None and condition[0] == "flip_rate" and condition[1] == "<=":
-        limit = condition[2]
+    if condition is not None and condition.left == "flip_rate" and condition.relation == "<=":
+        limit = condition.offset
         if chosen != "ours":
             raise InputError(f"a gate on flip_rate asks in random order: it needs strategy ours, got {chosen}")
     how = capability.Run(
@@ -175,26 +177,18 @@ def _split(options: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(piece.strip() for option in options or () for piece in option.split(","))
 
 
-def _gate(text: str) -> tuple[str, str, float]:
-    """Read ``METRIC <= NUMBER``."""
-    match = re.fullmatch(r"\s*([a-z_]+(?::.+?)?)\s*(<=|>=)\s*([-+]?[\d.]+(?:e-?\d+)?)\s*(%?)\s*", text)
-    if match is None:
-        raise InputError(f"a gate reads METRIC <= NUMBER (or >=), e.g. 'flip_rate <= 0.01', got {text!r}")
-    try:
-        number = float(match[3]) / (100 if match[4] else 1)
-    except ValueError as error:
-        raise InputError(f"a gate ends in a number, got {match[3]!r}") from error
-    return match[1], match[2], number
-
-
-def _judged(result: ShiftResult, condition: tuple[str, str, float]) -> ShiftResult:
+def _judged(result: ShiftResult, condition: Gate) -> ShiftResult:
     """Put the gate into the result: what a sequential one said, or what the interval says."""
     from dataclasses import replace
 
-    from tallystick.shift import judge_gate
+    from tallystick.shift import metric_interval
+    from tallystick.shift.result import Gate as Judged
 
-    metric, sign, limit = condition
-    gate = result.gate or judge_gate(result, metric, ">=" if sign == ">=" else "<=", limit)
+    gate = result.gate
+    if gate is None:
+        interval = metric_interval(result, condition.left)
+        rests = f"its {100 * interval.level:g} % interval ({interval.promise})"
+        gate = Judged(expression=str(condition), passed=condition.holds(interval), rests_on=rests)
     said = {True: "holds", False: "fails", None: "could not be decided"}[gate.passed]
     verdict = f"The gate {gate.expression} {said}. {result.verdict}"
     if gate.passed is None:
