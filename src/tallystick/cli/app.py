@@ -16,6 +16,7 @@ from tallystick.cli.dynamic import dynamic
 from tallystick.cli.judge import judge
 from tallystick.cli.merge import merge
 from tallystick.cli.plan import plan
+from tallystick.cli.shift import shift
 from tallystick.cli.tally import tally
 
 __all__ = ["app"]
@@ -45,6 +46,6 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (audit, bound, compare, judge, plan, tally, merge, demo, doctor):
+for verb in (audit, bound, compare, judge, plan, shift, tally, merge, demo, doctor):
     app.command()(verb)
 app.add_typer(dynamic, name="dynamic")

@@ -1,4 +1,4 @@
-"""How did this API change, for the fewest paid calls?
+"""How an API changed, for the fewest paid calls.
 
 ``run`` asks a client and assesses what came back; ``assess`` alone is a pure function of the answers.
 HTTP and retry libraries load when a run begins.
@@ -11,7 +11,7 @@ from tallystick.shift.caller import Wire
 from tallystick.shift.design import Design, design
 from tallystick.shift.fleet import FleetResult, fleet
 from tallystick.shift.forecast import Forecast, forecast
-from tallystick.shift.gate import judge_gate
+from tallystick.shift.gate import metric_interval
 from tallystick.shift.history import HistoryResult, append_history, read_history, update_old
 from tallystick.shift.items import Items
 from tallystick.shift.masa import loss_bound, optimal_allocation, optimal_loss, theorem_conditions
@@ -39,8 +39,8 @@ __all__ = [
     "fleet",
     "forecast",
     "frobenius_bound",
-    "judge_gate",
     "loss_bound",
+    "metric_interval",
     "noise_floor",
     "optimal_allocation",
     "optimal_loss",

@@ -152,6 +152,7 @@ def assess(
         assumptions=(
             "the true labels are right, and the items asked stand for these items, not for others",
             "an item's answer does not depend on when in the run it was asked",
+            "intervals are approximate: their coverage is measured by simulation, not proved",
         ),
         warnings=warnings,
         seed=seed,

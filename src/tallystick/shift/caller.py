@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -87,6 +88,9 @@ class Caller:
         self._worked = bool(journal.answers)
         import stamina
 
+        quiet = logging.getLogger("stamina")
+        if not quiet.handlers:  # retries are counted in the result; who wants them in a log may still have them
+            quiet.addHandler(logging.NullHandler())
         self._retrying = stamina.AsyncRetryingCaller(
             attempts=wire.attempts, timeout=None, wait_initial=wire.wait, wait_max=wire.longest_wait,
             wait_jitter=wire.wait,

@@ -45,7 +45,7 @@ class Counts:
     @property
     def right(self) -> BoolArray:
         """Which cells are on the diagonal."""
-        return self.true == self.answer
+        return np.asarray(self.true == self.answer)
 
     @property
     def can_gain(self) -> BoolArray:

@@ -51,7 +51,7 @@ class FleetResult(Result):
     def figures(self) -> tuple[Figure, ...]:
         """Return the signed matrix: figure 2 of [CZZ22]_ (api-shifts)."""
         known = [cell for cell in self.cells if isinstance(cell.accuracy_change, float)]
-        columns = {
+        columns: dict[str, list[Any]] = {
             "api": [cell.api for cell in known],
             "data": [cell.data for cell in known],
             "change": [cell.accuracy_change for cell in known],

@@ -1,52 +1,38 @@
-"""Whether a result meets a condition: holds, fails, or cannot be decided."""
+"""The numbers of a result on which a gate can stand, each with its interval."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from tallystick.errors import InputError
-from tallystick.shift.result import Change, Gate, ShiftResult
+from tallystick.results import Interval
+from tallystick.shift.result import Change, ShiftResult
 
-__all__ = ["METRICS", "Sign", "judge_gate"]
+__all__ = ["METRICS", "metric_interval"]
 
-Sign: TypeAlias = Literal["<=", ">="]
 METRICS = ("flip_rate", "accuracy_change", "error", "recall_change:LABEL")
 
 
-def judge_gate(result: ShiftResult, metric: str, sign: Sign, limit: float, *, passed: bool | None = None) -> Gate:
-    """Judge *metric* against *limit* by its interval: all of it on the right side, all on the wrong one, or neither.
+def metric_interval(result: ShiftResult, metric: str) -> Interval:
+    """Return the interval of *metric*; a gate holds if all of it is on the right side.
+
+    A limit on flips is better watched while the run goes on: ``Run(flip_limit=…)``.
 
     Parameters
     ----------
     result
         The assessment.
     metric
-        ``flip_rate``, ``accuracy_change``, ``recall_change:LABEL`` or ``error`` (the bound on the Frobenius error).
-    sign, limit
-        The condition.
-    passed
-        What a sequential test of the same condition said; it goes before the interval.
+        ``flip_rate``, ``accuracy_change``, ``recall_change:LABEL`` or ``error`` (the Frobenius error, from 0 up to its
+        bound).
     """
-    expression = f"{metric} {sign} {limit:g}"
-    if passed is not None:
-        return Gate(expression=expression, passed=passed, rests_on="an e-process on items in random order (anytime)")
     if metric == "error":
-        bound = result.error["bound"]
-        met = bound <= limit if sign == "<=" else bound >= limit
-        return Gate(expression=expression, passed=met, rests_on="the bound on the Frobenius error (approximate)")
-    change = _metric(result, metric)
+        return Interval(0.0, result.error["bound"], method="bound on the Frobenius error")
+    change = _change(result, metric)
     if change.interval is None:
         raise InputError(f"{metric} is not known here: {change.estimate}")
-    low, high = change.interval
-    below, above = (high <= limit, low > limit) if sign == "<=" else (low >= limit, high < limit)
-    return Gate(
-        expression=expression,
-        passed=True if below else False if above else None,
-        rests_on=f"its {100 * change.interval.level:g} % interval ({change.interval.promise})",
-    )
+    return change.interval
 
 
-def _metric(result: ShiftResult, metric: str) -> Change:
+def _change(result: ShiftResult, metric: str) -> Change:
     if metric == "flip_rate":
         return result.flip_rate
     if metric == "accuracy_change":

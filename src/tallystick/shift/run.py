@@ -24,7 +24,7 @@ from tallystick.shift.design import Design, design, outcome
 from tallystick.shift.items import Items
 from tallystick.shift.journal import Journal
 from tallystick.shift.noise import noise_floor
-from tallystick.shift.result import Requests, ShiftResult
+from tallystick.shift.result import Gate, Requests, ShiftResult
 from tallystick.shift.stopping import FlipGate, frobenius_bound, looks
 
 __all__ = ["Progress", "Run", "run", "run_async"]
@@ -178,6 +178,13 @@ async def run_async(
         from_journal=known,
     )
     result = replace(result, calls=result.calls + len(second), cost=caller.spent, requests=requests)
+    if asking.gate is not None:
+        said = Gate(
+            expression=f"flip_rate <= {asking.gate.limit:g}",
+            passed=asking.gate.passed,
+            rests_on=f"e-processes on {asking.gate.asked} items in random order (anytime)",
+        )
+        result = replace(result, gate=said)
     return _with_noise(result, items, answers, second) if second else result
 
 

@@ -83,7 +83,9 @@ class HttpClient(Client):
         return tuple(value for secret in (self._url, *self._headers.values()) for value in secret.values)
 
     async def __aenter__(self) -> HttpClient:
-        self._client = open_client(concurrency=self._concurrency, timeout=self._timeout)
+        self._client = open_client(
+            concurrency=self._concurrency, timeout=self._timeout, secure=not self._url.sent.startswith("http://")
+        )
         return self
 
     async def __aexit__(

@@ -20,16 +20,16 @@ _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _KEYS = frozenset({401, 403})
 
 
-def open_client(*, concurrency: int, timeout: float) -> httpx.AsyncClient:
+def open_client(*, concurrency: int, timeout: float, secure: bool) -> httpx.AsyncClient:
     """Return an HTTP client that keeps one connection a request in flight.
 
     Redirects are not followed, and no proxy of the environment is used: either would carry keys to places that nobody
-    named.
+    named. *secure* loads the certificates, which plain HTTP does not need.
     """
     import httpx
 
     limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
-    return httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, trust_env=False)
+    return httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, trust_env=False, verify=secure)
 
 
 async def post(client: httpx.AsyncClient, url: str, body: Json, headers: Mapping[str, str]) -> Any:
