@@ -103,9 +103,7 @@ def worst() -> None:
         "dynamic-worst-case",
         "Dynamic benchmarks: the worst majority risk of a path, in units of epsilon²",
         rows,
-        notes=(
-            "Three rounds: 6/(1 + 2 epsilon); the paper's bound is 11. The lower end is reached by explicit error sets.",
-        ),
+        notes=("Three rounds: 6/(1 + 2 epsilon); the paper's bound is 11. Explicit error sets reach the lower end.",),
     )
 
 
@@ -204,8 +202,9 @@ def digits() -> None:
         "Dynamic benchmarks: digits, 40 rollouts of 25 rounds",
         rows,
         notes=(
-            "Plurality risk on the realisable subset, mean and standard error over rollouts; static: as many models on the plain data.",
-            "Tree: depth 4, max_features='log2'. Linear: logistic SGD, 3 epochs. Known: an earlier independent run; its tree's "
+            "Plurality risk on the realisable subset; mean over rollouts, standard error over base models; static: "
+            "as many models on the plain data.",
+            "Tree: depth 4, max_features='log2'. Linear: logistic SGD, 3 epochs. Known: an earlier run; its tree's "
             "candidate features are not on record.",
         ),
     )
@@ -221,7 +220,7 @@ def _curve_rows(
     paths, statics = [run.path for run in runs], [run.static for run in runs]
     risk, static = (np.concatenate([each.risk for each in part]) for part in (paths, statics))
     binary, epsilon = (np.concatenate([getattr(each, key) for each in paths]) for key in ("binary_risk", "epsilon"))
-    # Over all rollouts where there is one base model, else over base models: rollouts that share one are not independent.
+    # Over rollouts where there is one base model, else over base models: rollouts that share one are not independent.
     groups = [each.risk.mean(axis=0) for each in paths] if len(runs) > 1 else risk
     controls = [each.risk.mean(axis=0) for each in statics] if len(runs) > 1 else static
     error, control_error = (np.std(part, axis=0, ddof=1) / len(part) ** 0.5 for part in (groups, controls))
@@ -326,7 +325,8 @@ def labels() -> None:
         "Dynamic benchmarks: what an adversarial label is worth, in uniform ones (digits)",
         rows,
         notes=(
-            "100 uniform labels to start, eight batches of 20 errors, risk on fresh items; the known run's sizes are not on record.",
+            "100 uniform labels to start, eight batches of 20 errors, risk on fresh items. The sizes of the known run "
+            "are not on record.",
         ),
     )
 
@@ -345,7 +345,8 @@ def deep() -> None:
             kept.write_text(
                 json.dumps(
                     {
-                        "command": f"python benchmarks/truth/dynamic_deep.py run {name}; python benchmarks/truth/dynamic.py deep --deep out/deep",
+                        "command": f"python benchmarks/truth/dynamic_deep.py run {name}; "
+                        "python benchmarks/truth/dynamic.py deep --deep out/deep",
                         "rollouts": len(calls),
                         "rounds": calls.shape[1],
                         "items": int(truth.size),

@@ -24,7 +24,7 @@ def test_the_profile_interval_of_rho_covers(publish_coverage):
         rows.append({"rho": rho, "items": items, "coverage": hits / REPETITIONS, "mean width": widths / REPETITIONS})
     publish_coverage(
         "dynamic-correlation",
-        f"Profile-likelihood interval of the shared difficulty rho, five models, nominal .95, {REPETITIONS} repetitions.",
+        f"Profile-likelihood interval of the shared difficulty, five models, nominal .95, {REPETITIONS} repetitions.",
         rows,
     )
     for row in rows:

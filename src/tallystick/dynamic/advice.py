@@ -113,6 +113,7 @@ def advise(
     prices: Prices | None = None,
     rollouts: int = 200,
     beginner: Learner | None = None,
+    reusable: int = 3,
     doubt: str | None = None,
 ) -> Advice:
     """Weigh all ways to go on after so many rounds of a path.
@@ -127,6 +128,8 @@ def advise(
         Rounds so far.
     beginner
         The learner without its past, for the hierarchy, which starts afresh; *learner* itself if not given.
+    reusable
+        Rounds that a hierarchy can take over: the three of its first path, or none if the models so far are no path.
     doubt
         A reason not to trust the simulator (its fit was refuted, say), to be repeated in the advice.
 
@@ -140,10 +143,12 @@ def advise(
     """
     if rounds < 1 or rollouts < 20:
         raise InputError(f"advice needs a round and 20 rollouts at least, got {rounds!r} and {rollouts!r}")
+    if not 0 <= reusable <= 3:
+        raise InputError(f"reusable must be from 0 to 3 rounds, got {reusable!r}")
     costs = prices or Prices()
     seed = int(as_rng(rng).integers(2**31))  # one seed for all options: they share their past, draw by draw
     ahead = 1 if rounds % 2 == 0 else 2
-    climb = max(9 - rounds, ahead)  # what a hierarchy of 3 x 3 costs beyond the rounds that there are
+    climb = 9 - min(rounds, reusable)  # the first path of a 3 x 3 hierarchy may be there already
     plain = roll_path(population, learner, rounds=rounds + climb, rollouts=rollouts, rng=seed).risk
     now = plain[:, rounds - 1]
     present = float(now.mean())

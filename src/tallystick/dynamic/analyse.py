@@ -265,6 +265,7 @@ def _forecast(
         prices=prices,
         rollouts=rollouts,
         beginner=Correlated(epsilon, fit.rho, gamma, difficulty),
+        reusable=3 if on_path else 0,
         doubt=None if fit.fits else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})",
     )
     ahead = envelope(epsilon, rounds=len(errors) + 4, rng=rng, rho=fit.rho, gamma=gamma, rollouts=rollouts)

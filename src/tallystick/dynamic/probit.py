@@ -209,9 +209,9 @@ def _profile(
 ) -> Interval:
     """Where the profile likelihood of rho has dropped by half a chi-square quantile."""
     from scipy.optimize import brentq
-    from scipy.stats import chi2
+    from scipy.special import chdtri
 
-    drop = chi2.ppf(level, 1) / 2
+    drop = chdtri(1, 1 - level) / 2  # scipy.stats would take longer to load than this to run
 
     def excess(rho: float) -> float:
         _, profile = _maximum(patterns, offsets, counts, rates, (rho / (1 - rho)) ** 0.5)

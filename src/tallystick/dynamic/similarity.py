@@ -191,14 +191,18 @@ def rank_persistence(risk: Array) -> Array:
     >>> rank_persistence(np.array([[0.3, 0.2], [0.4, 0.1], [0.5, 0.3]])).round(2).tolist()
     [0.5, 1.0]
     """
-    from scipy.stats import rankdata
-
-    ranks = rankdata(risk, axis=0)
+    ranks = np.column_stack([_ranks(column) for column in risk.T])
     centred = ranks - ranks.mean(axis=0)
     scale = np.sqrt((centred**2).sum(axis=0))
     product = centred.T @ centred[:, -1]
     out = np.full(risk.shape[1], np.nan)
     return np.asarray(np.divide(product, scale * scale[-1], out=out, where=scale * scale[-1] > 0))
+
+
+def _ranks(values: Array) -> Array:
+    """Ranks from 1, ties sharing their mean."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
 
 
 def _pairs(errors: Array) -> Array:

@@ -83,7 +83,7 @@ def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShar
     (True, True)
     """
     from scipy.optimize import brentq, minimize_scalar
-    from scipy.stats import chi2
+    from scipy.special import chdtri
 
     a, v = np.asarray(agree)[np.asarray(count) > 0], np.asarray(count)[np.asarray(count) > 0]
     if not a.size:
@@ -108,7 +108,7 @@ def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShar
         return float(minimize_scalar(lambda e: loss(delta, e), bounds=(1e-6, 0.4999), method="bounded").fun)
 
     best = minimize_scalar(profile, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-5})
-    drop = chi2.ppf(1 - alpha, 1) / 2
+    drop = chdtri(1, alpha) / 2
     delta, least = float(best.x), float(best.fun)
 
     def excess(value: float) -> float:
