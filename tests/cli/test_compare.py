@@ -75,7 +75,7 @@ def test_partly_blank_truth_says_which_labels_to_buy(tallystick, tmp_path):
     held = json.loads(done.stdout)
     assert held["decision"] == "undecided"
     assert "disagree" in held["needed"]["of"]
-    rows = list(csv.DictReader((tmp_path / "items.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "items.csv").read_text().splitlines()))
     assert sum(row["label_next"] == "True" for row in rows) == 17
 
 
