@@ -9,6 +9,7 @@ import typer
 import tallystick
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
+from tallystick.cli.dynamic import dynamic
 from tallystick.cli.merge import merge
 from tallystick.cli.tally import tally
 
@@ -41,3 +42,4 @@ def _root(
 
 for verb in (tally, merge, demo, doctor):
     app.command()(verb)
+app.add_typer(dynamic, name="dynamic")
