@@ -8,8 +8,8 @@ of three, and :math:`\delta_j` the sum of judge j's two accuracies less 1. Under
     S^2 = 4 D_{12} D_{13} D_{23} + T^2   \tag{L6}
 
 so that :math:`\pi_0 = (1 + T/S)/2` and :math:`\delta_j = S / D_{kl}` on the branch of better-than-chance judges:
-Corrada-Emmanuel, *Streaming algorithms for evaluating noisy judges on unlabeled data*, Theorem 2 and Table 1, whose
-sign is corrected (docs/theory/latent.md#l6). Nothing is divided by T, so balanced classes are no special case.
+CE23, Theorem 2 and Table 1, whose sign is corrected (docs/theory/latent.md#l6). Nothing is divided by T, so balanced
+classes are no special case.
 """
 
 from __future__ import annotations
