@@ -160,7 +160,7 @@ def trained(parts: list[np.ndarray], label: np.ndarray, train: np.ndarray, test:
 
 def experiments(quick: bool) -> None:
     """Figures 2a and 2b: failures by test size; Figure 3 and the supplement: the second set, 2000 items a label."""
-    partitions, runs = (30, 3) if quick else (300, 10)
+    partitions, runs = (60, 5) if quick else (300, 10)
     failing, curves, points = [], [], []
     for name in ("twonorm", "mushroom", "adult"):
         rng = np.random.default_rng(7)
@@ -185,7 +185,7 @@ def experiments(quick: bool) -> None:
         curves.append({"set": name, **{str(size): float(sensible[..., s].mean()) for s, size in enumerate(SIZES)}})
         never = ~sensible.any(axis=1)
         failing.append({"set": name, **{str(size): float(never[:, s].mean()) for s, size in enumerate(SIZES)}})
-        points += second_set(name, columns, label, rng, 10 if quick else 100, 3 if quick else 10)
+        points += second_set(name, columns, label, rng, 20 if quick else 100, 3 if quick else 10)
         print(f"{name}: {partitions} partitions x {runs} runs in {seconds:.0f} s", flush=True)
     size = f"{partitions} partitions of features x {runs} runs x {len(SIZES)} test sizes; three judges, 200 items each"
     record("judge-figure-2a", "Share of evaluations with a sensible solution, by test size", curves, notes=(size,))
