@@ -1,4 +1,4 @@
-"""Between what does the metric of a classifier lie, given only weak labels?"""
+"""Between what the metric of a classifier lies, given only weak labels."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def evaluate(
 ) -> BoundResult:
     r"""Bound metrics of a classifier whose true labels were never seen, from weak labels of the same rows.
 
-    For each pattern z of weak votes only P(h | z) and P(Y | z) are known; the bounds hold for every joint law with these
-    marginals: [MP23]_, (1.1), and no shorter ones do. They are estimated by the forward dual
+    For each pattern z of weak votes only P(h | z) and P(Y | z) are known; the bounds hold for every joint law with
+    these marginals: [MP23]_, (1.1), and no shorter ones do. They are estimated by the forward dual
     (:mod:`tallystick.bound.forward`), so that they hold with confidence also where patterns are many and rare.
 
     Parameters
@@ -74,7 +74,7 @@ def evaluate(
     Examples
     --------
     >>> from tallystick.bound.demo import spam
-    >>> result = evaluate(Tally.of(spam(2000, rng=1)), prediction="classifier", weak=["links", "words", "sender", "caps"])
+    >>> result = evaluate(Tally.of(spam(2000, rng=1)), prediction="classifier")
     >>> [b.metric for b in result.bounds], result.bounds[0].low < 0.85 < result.bounds[0].high
     (['accuracy'], True)
     """
@@ -191,7 +191,7 @@ def _risk(one: Prepared, question: Question, critical: float, generator: np.rand
     if p.shape[1] == 2:
         plain = two_labels(q, p, cost).mean(weight)
     else:
-        solved = [programme(q, p, cost, side=side).value for side in ("lower", "upper")]  # type: ignore[arg-type]
+        solved = [programme(q, p, cost, side=side).value for side in ("lower", "upper")]
         plain = (float(weight @ solved[0] / weight.sum()), float(weight @ solved[1] / weight.sum()))
     edges = [float(np.clip(end.edge(critical), cost.min(), cost.max())) for end in ends]
     lower, upper = (float(np.clip(end.estimate, cost.min(), cost.max())) for end in ends)

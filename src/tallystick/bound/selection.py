@@ -31,7 +31,7 @@ __all__ = ["PairBound", "SelectResult", "select"]
 class PairBound:
     """Between what accuracy(a) - accuracy(b) lies, and which is proved better.
 
-    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the two models' own bounds would say.
+    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the two models' own bounds say.
     """
 
     a: str
@@ -92,8 +92,8 @@ def select(
     r"""Choose among classifiers by their bounds, and bound the difference of every two of them.
 
     [MP23]_, A.4: by the largest lower bound (safe), upper bound (hopeful), average of the two, or the estimate under
-    independence ("label model"). Beyond it: sharp bounds on accuracy(a) - accuracy(b), which use that both are judged by
-    the same unknown label and so are never wider than the difference of the two intervals. Pairs are at level α each.
+    independence ("label model"). Beyond it: sharp bounds on accuracy(a) - accuracy(b), which use that both are judged
+    by the same unknown label and so are never wider than the difference of the two intervals. Each pair has level α.
 
     Parameters
     ----------

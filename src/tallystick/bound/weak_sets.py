@@ -89,10 +89,10 @@ def choose_weak_labels(
 ) -> WeakSetResult:
     """Add weak labels one by one, each time the one that makes the bounds shortest.
 
-    [MP23]_, section 4.2 and Figure 3. The label model is that of all weak labels together (it needs three anyway), fitted
-    once; a set of weak labels is judged by the bounds that its patterns give under P(Y | those votes), which is the average
-    of P(Y | all votes). More weak labels can then only help, so that the gain is what each is worth, and a label that says
-    nothing of Y gains nothing.
+    [MP23]_, section 4.2 and Figure 3. The label model is that of all weak labels together (it needs three anyway),
+    fitted once; a set of weak labels is judged by the bounds that its patterns give under P(Y | those votes), which is
+    the average of P(Y | all votes). More weak labels can then only help, so that the gain is what each is worth, and a
+    label that says nothing of Y gains nothing.
 
     Parameters
     ----------

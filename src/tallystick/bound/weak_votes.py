@@ -53,7 +53,7 @@ class WeakTable:
     @cached_property
     def weight(self) -> FloatArray:
         """Rows of each pattern."""
-        return self.counts.sum(axis=1).astype(np.float64)
+        return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
 
     @property
     def gold_labels(self) -> IntArray | None:
@@ -87,10 +87,10 @@ class WeakTable:
         )
 
     def extended(self, votes: IntArray) -> tuple[WeakTable, IntArray]:
-        """Return the table with patterns of no rows added for those of *votes* that it lacks, and where each of them is."""
+        """Add patterns of no rows for those of *votes* that are lacking; return also where each of *votes* is."""
         place = {row.tobytes(): z for z, row in enumerate(np.ascontiguousarray(self.votes))}
         found = np.empty(len(votes), dtype=np.int64)
-        new = []
+        new: list[IntArray] = []
         for i, row in enumerate(np.ascontiguousarray(votes)):
             found[i] = place.setdefault(row.tobytes(), len(place))
             if found[i] == len(self.votes) + len(new):
@@ -104,16 +104,6 @@ class WeakTable:
             counts=np.pad(self.counts, more),
             gold=None if self.gold is None else np.pad(self.gold, (*more, (0, 0))),
         ), found
-
-    def with_atoms(self, atom: IntArray, atoms: int) -> WeakTable:
-        """Return the table with atom ``atom[a]`` in the place of atom a: a threshold, or one of two predictions."""
-        counts = np.zeros((len(self.votes), atoms), dtype=np.int64)
-        np.add.at(counts, (slice(None), atom), self.counts)
-        gold = None
-        if self.gold is not None:
-            gold = np.zeros((len(self.votes), atoms, len(self.classes)), dtype=np.int64)
-            np.add.at(gold, (slice(None), atom), self.gold)
-        return replace(self, counts=counts, gold=gold)
 
 
 def weak_table(
