@@ -3,7 +3,7 @@ import pytest
 
 from tallystick import attach, bound
 from tallystick.bound.demo import spam
-from tallystick.errors import InputError, NotIdentifiable, TallystickError
+from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.tally import Tally
 
@@ -146,7 +146,7 @@ def test_patterns_that_the_label_model_does_not_know_widen_the_answer_and_are_st
 def test_rows_of_probabilities_that_do_not_sum_to_one_are_refused():
     table = bound.weak_table(Tally.of(rows()), weak=WEAK, prediction="classifier")
     p = np.full((len(table.votes), 2), 0.4)
-    with pytest.raises(InputError, match="sums to 0.8"):
+    with pytest.raises(InputError, match=r"sums to 0\.8"):
         bound.label_models.given(table, p).probabilities(table)
 
 
@@ -223,10 +223,7 @@ def test_seventy_three_weak_labels_on_five_hundred_rows_give_a_valid_answer_with
         said = np.where(draw.random(500) < 0.75, truth, ~truth).astype(int)
         data[f"w{j}"] = [int(v) if speaks else None for v, speaks in zip(said, draw.random(500) < 0.15, strict=True)]
     data["h"] = np.where(draw.random(500) < 0.85, truth, ~truth).astype(int).tolist()
-    try:
-        result = bound.evaluate(Tally.of(data), prediction="h")
-    except TallystickError as error:  # pragma: no cover - a clear refusal would do as well
-        pytest.fail(str(error))
+    result = bound.evaluate(Tally.of(data), prediction="h")
     assert result.bounds[0].low < 0.85 < result.bounds[0].high
     assert any("plug-in bounds collapse" in text for text in result.warnings)
     assert result.singleton_share > 0.9

@@ -88,7 +88,7 @@ def test_labels_alone_give_the_sharp_bound():
 
 
 def test_what_the_label_model_does_not_know_is_bounded_by_logic():
-    share, q, p, held = evidence()
+    _, _, p, held = evidence()
     nothing = Evidence(counts=held.counts, p=np.full_like(p, np.nan), bins=held.bins * 0)
     [(low, high), (bottom, top)] = forward(nothing, [ACCURACY, Summary("recall", 1)], rng=1, scheme=Scheme(orders=1))
     assert (low.estimate, high.estimate) == (0, 1)

@@ -71,6 +71,7 @@ def row(case, n, patterns, classes, metric, method, found):
         "classes": classes,
         "metric": metric,
         "method": method,
+        "repetitions": len(inside),
         "coverage": float(inside.mean()),
         "median width": float(np.median(width)),
     }
