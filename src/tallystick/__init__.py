@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tallystick.errors import TallystickError
+    from tallystick.report import plot
     from tallystick.results import Figure, Interval, Needed, Result, Unknown
     from tallystick.tally import Moments, Tally, attach
 
@@ -30,6 +31,7 @@ __all__ = [
     "Unknown",
     "__version__",
     "attach",
+    "plot",
 ]
 
 _HOME = {
@@ -42,10 +44,16 @@ _HOME = {
     "TallystickError": "errors",
     "Unknown": "results",
     "attach": "tally",
+    "plot": "report",
 }
 """Public name to the room that holds it."""
 
-_ROOMS = frozenset({"errors", "io", "results", "sampling", "stats", "tally"})
+_ROOMS = frozenset(
+    {
+        "audit", "bound", "compare", "dynamic", "errors", "io", "judge", "report", "results", "sampling", "shift", "stats",
+        "tally",
+    }
+)  # fmt: skip
 """Rooms that open on first use."""
 
 

@@ -65,6 +65,17 @@ def test_every_module_lists_what_is_public_and_documents_it(name):
             assert inspect.getdoc(held), f"{name}.{item} has no docstring"
 
 
+def test_no_public_name_is_hidden_by_a_module_of_the_same_name():
+    for name in MODULES:  # once a module is loaded, its package has it as an attribute
+        if ".deep" not in name:
+            importlib.import_module(name)
+    for name in ("tallystick", *MODULES):
+        module = sys.modules.get(name)
+        if module is not None and hasattr(module, "__path__"):
+            hidden = [item for item in getattr(module, "__all__", ()) if inspect.ismodule(getattr(module, item))]
+            assert not hidden, f"{name}: {hidden} are modules where functions were promised"
+
+
 def test_importing_the_package_and_the_command_line_loads_nothing_heavy():
     code = f"import sys, tallystick, tallystick.cli.app; print([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from tallystick.results import Json, Result, to_json
 
 if TYPE_CHECKING:
     from tallystick.cli.slices import Slice
+    from tallystick.io import Table
 
 __all__ = ["deliver", "leave_by_gate", "tell"]
 
@@ -20,17 +23,45 @@ def tell(messages: Iterable[str]) -> None:
         sys.stderr.write(f"{message}\n")
 
 
-def deliver(result: Result, *, as_json: bool, slices: Sequence[Slice] | None = None) -> None:
-    """Print *result* (and, with ``--by``, its slices) on stdout and make sure that it arrived."""
+def deliver(
+    result: Result,
+    *,
+    as_json: bool = False,
+    slices: Sequence[Slice] = (),
+    html: Path | None = None,
+    table: Table | None = None,
+) -> None:
+    """Print *result* (and, with ``--by``, its slices) on stdout and make sure that it arrived; write its page first.
+
+    Parameters
+    ----------
+    result, slices
+        What to say.
+    as_json
+        Exactly one JSON object instead of text.
+    html
+        Where to write the self-contained page, if anywhere.
+    table
+        What was read: the page names the fingerprints of its files.
+    """
+    if html is not None:
+        from tallystick.report import Provenance, write_page
+
+        digests = table.digests() if table is not None else {}
+        write_page(html, result, slices=slices, provenance=Provenance(command=_command(), digests=digests))
+        tell([f"report: {html}"])
     if as_json:
-        more: dict[str, Json] = {} if slices is None else {"slices": [part.to_dict() for part in slices]}
-        text = to_json({**result.to_dict(), **more})
+        more: dict[str, Json] = {"slices": [part.to_dict() for part in slices]} if slices else {}
+        sys.stdout.write(to_json({**result.to_dict(), **more}) + "\n")
     else:
-        text = "\n".join(
-            [result.summary(), *(["By slice:"] if slices else []), *(f"  {part}" for part in slices or ())]
-        )
-    sys.stdout.write(text + "\n")
+        from tallystick.report import show
+
+        show(result, slices=slices)
     sys.stdout.flush()  # a closed pipe shows here, inside the verb, and not at the interpreter's end
+
+
+def _command() -> str:
+    return shlex.join(["tallystick", *sys.argv[1:]])
 
 
 def leave_by_gate(passed: bool | None) -> NoReturn:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import tallystick
 from tallystick.cli.deliver import deliver
-from tallystick.cli.options import AsJson
+from tallystick.cli.options import AsJson, Html
 from tallystick.results import Result
 
 __all__ = ["DoctorResult", "Part", "doctor", "examine"]
@@ -82,10 +82,10 @@ def examine() -> DoctorResult:
     )
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor(html: Html = None, as_json: AsJson = False) -> None:
     """Show versions, engines found, what is missing and how to get it."""
     result = examine()
-    deliver(result, as_json=as_json)
+    deliver(result, as_json=as_json, html=html)
     if any(part.required and part.version is None for part in result.parts):
         sys.exit(1)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tallystick.cli.deliver import deliver
-from tallystick.cli.options import AsJson, Output
+from tallystick.cli.options import AsJson, Html, Output
 
 __all__ = ["merge"]
 
@@ -15,6 +15,7 @@ __all__ = ["merge"]
 def merge(
     tallies: Annotated[list[str], typer.Argument(metavar="TALLY…", help="Files written by `tallystick tally -o`.")],
     output: Output,
+    html: Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Add saved tallies into one; the order does not matter."""
@@ -25,4 +26,4 @@ def merge(
         total = total + Tally.load(path)
     result = describe(total)
     total.save(output)
-    deliver(result, as_json=as_json)
+    deliver(result, as_json=as_json, html=html)

@@ -15,15 +15,19 @@ __all__ = [
     "Coerce",
     "Columns",
     "Delimiter",
+    "Html",
     "Input",
     "Item",
     "ItemsOut",
     "JudgeColumn",
+    "Metric",
     "Missing",
+    "Models",
     "Output",
     "Seed",
     "ShapeChoice",
     "TableShape",
+    "Truth",
     "VoteColumn",
     "Weight",
 ]
@@ -46,6 +50,14 @@ Columns: TypeAlias = Annotated[
     typer.Option("--columns", help="Columns to use; repeat, or use commas and globs. Default: all others."),
 ]
 Item: TypeAlias = Annotated[str | None, typer.Option("--item", help="Column that names the item.")]
+Models: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--models", help="Columns of models; repeat, or use commas and globs. Default: all others."),
+]
+Truth: TypeAlias = Annotated[str | None, typer.Option("--truth", help="Column of true answers; blank where not known.")]
+Metric: TypeAlias = Annotated[
+    str | None, typer.Option("--metric", help="Evaluation logs: the score to use, e.g. exact_match,strict-match.")
+]
 Weight: TypeAlias = Annotated[str | None, typer.Option("--weight", help="Column of row weights.")]
 By: TypeAlias = Annotated[str | None, typer.Option("--by", help="Give the same by slice of this column.")]
 Missing: TypeAlias = Annotated[
@@ -63,6 +75,9 @@ JudgeColumn: TypeAlias = Annotated[
 VoteColumn: TypeAlias = Annotated[str | None, typer.Option("--vote", help="Long tables: the column of votes.")]
 Delimiter: TypeAlias = Annotated[str | None, typer.Option("--delimiter", help="Separator of delimited text.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
+Html: TypeAlias = Annotated[
+    Path | None, typer.Option("--html", help="Write one self-contained offline page to this file.")
+]
 ItemsOut: TypeAlias = Annotated[
     Path | None, typer.Option("--items-out", help="Write a table of items with what was learnt of each.")
 ]

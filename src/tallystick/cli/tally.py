@@ -14,6 +14,7 @@ from tallystick.cli.options import (
     Coerce,
     Columns,
     Delimiter,
+    Html,
     Input,
     Item,
     ItemsOut,
@@ -47,6 +48,7 @@ def tally(
     vote: VoteColumn = None,
     delimiter: Delimiter = None,
     items_out: ItemsOut = None,
+    html: Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Count the decision patterns of a table, once; conclude from the counts as often as you like.
@@ -79,7 +81,7 @@ def tally(
             counted.save(output)
         if items_out is not None:
             write_items(items_out, result, table)
-    deliver(result, as_json=as_json)
+        deliver(result, as_json=as_json, html=html, table=table)
 
 
 def _edges(options: list[str]) -> dict[str, list[float]]:

@@ -128,7 +128,8 @@ def _weight(y: Floats, c: Floats, tuning: float | None) -> Floats:
         return np.full(len(y), 1.0 if tuning is None else tuning)
     spread = c - c.mean(axis=1, keepdims=True)
     square = (spread**2).sum(axis=1)
-    slope = np.divide((spread * y).sum(axis=1), square, out=np.zeros_like(square), where=square > 0)
+    # Equal guesses differ by rounding only, and have no slope.
+    slope = np.divide((spread * y).sum(axis=1), square, out=np.zeros_like(square), where=square > 1e-12)
     return np.asarray(np.clip(slope, 0.0, 1.0), dtype=np.float64)
 
 

@@ -19,8 +19,8 @@ _compile = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 TRUNCATION = 0.5
 """No bet risks more than this share of the capital on one value."""
-HALVINGS = 30
-"""Steps of bisection: ends are good to 1e-9 of the range, and always err outwards."""
+HALVINGS = 24
+"""Steps of bisection: ends are good to 6e-8 of the range, and always err outwards."""
 RUIN = 1e-300
 """Capital below this is given up. A gambler who stops betting still plays fair, so the ends only widen by it."""
 
@@ -41,19 +41,37 @@ def _bets(x: NDArray[np.float64], log: float, horizon: int) -> NDArray[np.float6
 bets_of: Any = _compile(_bets)
 
 
+def _prices(x: NDArray[np.float64], population: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return slope and offset of the fair price of each draw: if the mean of all is m, it is slope m - offset.
+
+    Without replacement it is the mean of what is still in the urn; from an endless supply (population 0) it is m.
+    """
+    slope, offset = np.ones(len(x)), np.zeros(len(x))
+    if population > 0:
+        seen = 0.0
+        for i in range(len(x)):
+            slope[i], offset[i] = population / (population - i), seen / (population - i)
+            seen += x[i]
+    return slope, offset
+
+
+prices_of: Any = _compile(_prices)
+
+
 def _refuted(
-    x: NDArray[np.float64], bets: NDArray[np.float64], mean: float, threshold: float, population: int, n: int
+    x: NDArray[np.float64],
+    bets: NDArray[np.float64],
+    slope: NDArray[np.float64],
+    offset: NDArray[np.float64],
+    threshold: float,
+    mean: float,
 ) -> bool:
-    """Say whether the capital (I10) against *mean* reaches the threshold at any of the first n values."""
-    capital, mu = 1.0, mean
-    left, unseen = mean * population, float(population)
-    for i in range(n):
-        if population > 0:
-            mu = left / unseen  # the mean of what is still in the urn, if the mean of all is right
-            left -= x[i]
-            unseen -= 1.0
-            if mu < 0.0:
-                return True
+    """Say whether the capital (I10) against *mean* ever reaches the threshold."""
+    capital = 1.0
+    for i in range(len(x)):
+        mu = slope[i] * mean - offset[i]
+        if mu < 0.0:
+            return True
         bet = bets[i]
         if bet * mu > TRUNCATION:
             bet = TRUNCATION / mu
@@ -71,20 +89,23 @@ refuted: Any = _compile(_refuted)
 def _lower_end(
     x: NDArray[np.float64],
     bets: NDArray[np.float64],
+    slope: NDArray[np.float64],
+    offset: NDArray[np.float64],
     threshold: float,
-    population: int,
-    n: int,
     low: float,
     high: float,
 ) -> float:
-    """Bisect for the largest refuted mean in [low, high]; capital falls as the mean grows, so no grid is needed."""
-    if not refuted(x, bets, low, threshold, population, n):
+    """Bisect for the largest refuted mean in [low, high]; capital falls as the mean grows, so no grid is needed.
+
+    Infinite if all of them are refuted.
+    """
+    if not refuted(x, bets, slope, offset, threshold, low):
         return low
-    if refuted(x, bets, high, threshold, population, n):
-        return high
+    if refuted(x, bets, slope, offset, threshold, high):
+        return math.inf
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        if refuted(x, bets, middle, threshold, population, n):
+        if refuted(x, bets, slope, offset, threshold, middle):
             low = middle
         else:
             high = middle
@@ -101,10 +122,11 @@ def _lower_ends(rows: NDArray[np.float64], threshold: float, population: int, an
     for row in range(len(rows)):
         x = rows[row]
         bets = bets_of(x, math.log(threshold), 0 if anytime else n)
+        slope, offset = prices_of(x, population)
         low, high = 0.0, 1.0
         if population > 0:  # what logic allows: the values not seen lie in [0, 1]
             low, high = x.sum() / population, 1.0 - (n - x.sum()) / population
-        ends[row] = lower_end(x, bets, threshold, population, n, low, high)
+        ends[row] = lower_end(x, bets, slope, offset, threshold, low, high)
     return ends
 
 
@@ -115,14 +137,16 @@ def _lower_path(x: NDArray[np.float64], threshold: float, population: int) -> ND
     """Return the lower end after each value; it never falls."""
     ends = np.empty(len(x))
     bets = bets_of(x, math.log(threshold), 0)
+    slope, offset = prices_of(x, population)
     low, total = 0.0, 0.0
     for i in range(len(x)):
+        n = i + 1
         total += x[i]
         high = 1.0
         if population > 0:
-            low, high = max(low, total / population), 1.0 - (i + 1 - total) / population
+            low, high = max(low, total / population), 1.0 - (n - total) / population
         if low < high:
-            low = lower_end(x, bets, threshold, population, i + 1, low, high)
+            low = lower_end(x[:n], bets[:n], slope[:n], offset[:n], threshold, low, high)
         ends[i] = low
     return ends
 

@@ -1,7 +1,8 @@
 """Many intervals at once: the array form of :class:`tallystick.results.Interval`.
 
 One rule holds for the whole subpackage: scalars in, an ``Interval`` out; arrays in, ``Intervals`` out, in the shape
-to which the arguments broadcast.
+to which the arguments broadcast. What takes rows (of values, of strata) gives one interval a row; one sequence is one
+row.
 """
 
 from __future__ import annotations

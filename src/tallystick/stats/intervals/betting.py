@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Interval
-from tallystick.stats.intervals.array import Floats, Intervals, Vector, pack
+from tallystick.errors import InputError
+from tallystick.stats.intervals.array import Floats, Intervals, Vector
 from tallystick.stats.intervals.bounds import Bounds, as_unit, from_unit
 from tallystick.stats.intervals.side import Side, split_alpha
 
@@ -21,7 +21,7 @@ def betting(
     bounds: Bounds = (0.0, 1.0),
     population: int | None = None,
     anytime: bool = False,
-) -> Interval | Intervals:
+) -> Intervals:
     r"""Bound the mean of bounded values, for certain, as narrowly as their own variance allows.
 
     A gambler who holds that the mean is larger than m pays fair prices at m; if m is right, the capital
@@ -48,8 +48,8 @@ def betting(
     Parameters
     ----------
     values
-        One sequence, or one a row. **Their order matters**: it must be the order of drawing, or one that does not
-        depend on the values (shuffle with a seed).
+        One sequence, or one a row; there is one interval a row. **Their order matters**: it must be the order of
+        drawing, or one that does not depend on the values (shuffle with a seed).
     alpha, side, bounds
         As in :func:`hoeffding`.
     population
@@ -58,39 +58,32 @@ def betting(
     anytime
         False: exact if the number of values was fixed beforehand. True: valid at any stopping time, and wider.
 
-    Raises
-    ------
-    NotIdentifiable
-        When every mean is refuted: the values drift, so there is no one mean.
+    Notes
+    -----
+    Both gamblers together can refute every mean: by chance, as part of the misses that alpha allows, or because the
+    values drift along their order and have no one mean. The interval then is all that logic allows: it says nothing.
 
     Examples
     --------
     >>> from tallystick._rng import as_rng
     >>> scores = as_rng(1).beta(8, 2, size=500)
-    >>> print(betting(scores))
+    >>> print(betting(scores)[0])
     [0.789, 0.817] (95 %, exact)
-    >>> print(betting(scores, anytime=True))
+    >>> print(betting(scores, anytime=True)[0])
     [0.789, 0.822] (95 %, anytime)
-    >>> print(betting(scores, population=600))
+    >>> print(betting(scores, population=600)[0])
     [0.798, 0.812] (95 %, exact)
     """
     from tallystick.stats.intervals._capital import lower_ends
 
-    x, at_ends = _check(values, bounds, population, alpha, side)
+    x, (at_low, at_high) = _check(values, bounds, population, alpha, side)
     rows = np.atleast_2d(x)
     urn = population or 0
-    low, high = np.zeros(len(rows)), np.ones(len(rows))
-    if urn:  # what logic allows even where a side says nothing
-        low, high = rows.sum(axis=1) / urn, 1 - (1 - rows).sum(axis=1) / urn
-    at_low, at_high = at_ends
-    if at_low:
-        low = lower_ends(rows, 1 / at_low, urn, anytime)
-    if at_high:
-        high = 1 - lower_ends(1 - rows, 1 / at_high, urn, anytime)
-    low, high = _settle(low, high, bounds, alpha)
-    if x.ndim == 1:
-        low, high = low[0], high[0]
-    return pack(low, high, alpha=alpha, guarantee="anytime" if anytime else "exact", method="betting")
+    least, most = _logic(rows.sum(axis=1), rows.shape[1], urn)
+    low = lower_ends(rows, 1 / at_low, urn, anytime) if at_low else least
+    high = 1 - lower_ends(1 - rows, 1 / at_high, urn, anytime) if at_high else most
+    low, high = _settle(low, high, least, most, bounds)
+    return Intervals(low, high, level=1 - alpha, guarantee="anytime" if anytime else "exact", method="betting")
 
 
 def betting_sequence(
@@ -128,15 +121,10 @@ def betting_sequence(
     if x.ndim != 1:
         raise InputError(f"values must be one sequence, got an array of shape {x.shape}: call it once a row")
     urn = population or 0
-    t, total = np.arange(1, len(x) + 1), np.cumsum(x)
-    low, high = np.zeros(len(x)), np.ones(len(x))
-    if urn:
-        low, high = total / urn, 1 - (t - total) / urn
-    if at_low:
-        low = lower_path(x, 1 / at_low, urn)
-    if at_high:
-        high = 1 - lower_path(1 - x, 1 / at_high, urn)
-    low, high = _settle(low, high, bounds, alpha)
+    least, most = _logic(np.cumsum(x), np.arange(1, len(x) + 1), urn)
+    low = lower_path(x, 1 / at_low, urn) if at_low else least
+    high = 1 - lower_path(1 - x, 1 / at_high, urn) if at_high else most
+    low, high = _settle(low, high, least, most, bounds)
     return Intervals(low, high, level=1 - alpha, guarantee="anytime", method="betting")
 
 
@@ -151,11 +139,16 @@ def _check(
     return x, split_alpha(alpha, side)
 
 
-def _settle(low: Floats, high: Floats, bounds: Bounds, alpha: float) -> tuple[Floats, Floats]:
-    """Bring both ends back to their bounds, or refuse an empty set."""
-    # When all of a population is seen, the ends meet but for rounding; crossed by more than that is a contradiction.
-    if (low > high + 1e-9).any():
-        raise NotIdentifiable(
-            f"the values refute every mean at alpha = {alpha:g}: they drift along their order; shuffle them with a seed"
-        )
-    return from_unit(np.minimum(low, high), bounds), from_unit(np.maximum(low, high), bounds)
+def _logic(total: Floats, n: int | NDArray[np.int64], urn: int) -> tuple[Floats, Floats]:
+    """Return the least and the greatest mean that n seen values leave possible; from an endless supply, 0 and 1."""
+    if not urn:
+        return np.zeros_like(total), np.ones_like(total)
+    least = total / urn
+    return least, np.maximum(least, 1 - (n - total) / urn)  # equal but for rounding when all is seen
+
+
+def _settle(low: Floats, high: Floats, least: Floats, most: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
+    """Bring both ends back to their bounds; where they crossed, leave what logic does."""
+    crossed = low > high + 1e-9  # when all of a population is seen, the ends meet but for rounding
+    low, high = np.where(crossed, least, np.minimum(low, high)), np.where(crossed, most, np.maximum(low, high))
+    return from_unit(low, bounds), from_unit(high, bounds)

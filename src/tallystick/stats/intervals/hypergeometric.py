@@ -70,7 +70,7 @@ def hypergeometric(
 
 def hypergeometric_strata(
     successes: Vector, draws: Vector, sizes: Vector, *, alpha: float = 0.05, side: Side = "two"
-) -> Interval | Intervals:
+) -> Intervals:
     r"""Bound the share of right items among *these*, for certain, from labels in two strata.
 
     The number K of right items is tested with :math:`S = \sum_h N_h X_h/k_h`. How K divides into strata is unknown, so
@@ -87,18 +87,18 @@ def hypergeometric_strata(
     Parameters
     ----------
     successes, draws, sizes
-        :math:`x_h, k_h, N_h`, whole numbers, the two strata along the last axis.
+        :math:`x_h, k_h, N_h`, whole numbers, the two strata along the last axis; one pair is one row.
     alpha, side
         As in :func:`hypergeometric`.
 
     Returns
     -------
-    Interval or Intervals
-        For the share of right items among all; an Interval for two numbers each, Intervals for rows of them.
+    Intervals
+        For the share of right items among all, one a row.
 
     Examples
     --------
-    >>> print(hypergeometric_strata([28, 2], [30, 20], [120, 80]))
+    >>> print(hypergeometric_strata([28, 2], [30, 20], [120, 80])[0])
     [0.490, 0.705] (95 %, exact)
     >>> print(hypergeometric(30, 50, 200))
     [0.475, 0.715] (95 %, exact)
@@ -111,13 +111,14 @@ def hypergeometric_strata(
     x = np.broadcast_to(x, n.shape)
     if n.ndim == 0 or n.shape[-1] != 2:
         raise InputError(f"sizes must have two strata along the last axis, got shape {n.shape}")
+    x, k, n = (np.atleast_2d(part) for part in (x, k, n))
     whole = n.sum(axis=-1)
     if (whole < 1).any():
         raise InputError("sizes must add up to at least 1 item")
     right, drawn, size = (np.reshape(part, (-1, 2)).astype(np.int64) for part in (x, k, n))
     low = fewest_in_strata(right, drawn, size, at_low).reshape(whole.shape) / whole
     high = (whole - fewest_in_strata(drawn - right, drawn, size, at_high).reshape(whole.shape)) / whole
-    return pack(low, high, alpha=alpha, guarantee="exact", method="hypergeometric-strata")
+    return Intervals(low, high, level=1 - alpha, guarantee="exact", method="hypergeometric-strata")
 
 
 def hypergeometric_subgroup(

@@ -39,8 +39,8 @@ def pseudo_t(
     .. math:: m = \frac{\sum x}{\nu}, \qquad v = \frac{\sum x^2 + 1 - \nu m^2}{\nu - 1}, \qquad
               m \mp t_{n-1} \sqrt{v/\nu}.   \tag{I7}
 
-    Clipped to the bounds. Approximate: for rare far values the plain t interval covers .52 to .91 where this one covers
-    .93 to .955 at nominal .95.
+    Clipped to the bounds. Approximate; where few values differ from the rest, the plain t interval can cover a third
+    (``docs/coverage/pseudo-t.md``).
 
     Parameters
     ----------

@@ -39,8 +39,8 @@ def wilson(
               p_{hi}(\hat p) = 1 - p_{lo}(1 - \hat p).   \tag{I2}
 
     Approximate: right on average, but a share close to 0 or 1 can be covered far less often: 0.85 at n = 20,
-    p = 0.008, nominal 0.95. One-sided it is not even right on average below n = 200: as a lower bound for shares below a
-    half it covers 0.941 at n = 20 (``docs/coverage/binomial-approximate.md``). For one bound use
+    p = 0.008, nominal 0.95. One-sided it is not even right on average in small samples: as a lower bound for shares
+    below a half it covers 0.941 at n = 20 (``docs/coverage/binomial-approximate.md``). For one bound use
     :func:`clopper_pearson`.
 
     Parameters

@@ -54,8 +54,7 @@ def bootstrap(fit: LatentFit, *, n_replicates: int = 200, rng: Rng) -> LatentBoo
     """Return what the estimates would have been, had the model been true and the data drawn anew.
 
     Replicas keep the gaps and the labelled items of the data; each is refitted from the majority start. Valid under
-    conditional independence only. Percentile intervals cover somewhat less than `information` does, least for judges
-    near chance (docs/coverage/latent.md).
+    conditional independence only. Their coverage is measured in docs/coverage/latent-bootstrap.md.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,22 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.latent.model import LatentModel
 from tallystick.stats.latent.votes import FloatArray, IntArray, Votes, as_votes
 
-__all__ = ["TrioStatus", "Trios", "solve_trios", "triplet"]
+__all__ = [
+    "TrioMoments",
+    "TrioStatus",
+    "Trios",
+    "solve_moments",
+    "solve_trios",
+    "trio_moments",
+    "trio_point",
+    "triplet",
+]
 
 TrioStatus = Literal["sensible", "blind judge", "no variety", "complex", "negative product", "outside"]
 _STATUS = np.array(get_args(TrioStatus))
 _ZERO = 1e-12
+
+Array: TypeAlias = npt.NDArray[np.floating[Any] | np.complexfloating[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +61,28 @@ class Trios:
         Probability of class 0.
     accuracy
         Trios x 3 x 2: the chance that each judge is right on items of class 0 and of class 1.
+    mean, covariance, third, square
+        What they were solved from: shares of votes 1 (trios x 3), covariances (column a: the pair without judge a),
+        third central moments, and S².
     """
 
     judges: IntArray
     status: npt.NDArray[np.str_]
     balance: FloatArray
     accuracy: FloatArray
+    mean: FloatArray
+    covariance: FloatArray
+    third: FloatArray
+    square: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class TrioMoments:
+    """Shares of votes 1, covariances and third central moments of all judges: all that (L6) needs of the votes."""
+
+    mean: FloatArray
+    covariance: FloatArray
+    third: FloatArray
 
 
 def solve_trios(codes: npt.ArrayLike, counts: npt.ArrayLike) -> Trios:
@@ -72,24 +99,30 @@ def solve_trios(codes: npt.ArrayLike, counts: npt.ArrayLike) -> Trios:
     >>> trios.status[0].item(), trios.accuracy[0, 0].round(6)
     ('sensible', array([0.9, 0.8]))
     """
+    return solve_moments(trio_moments(codes, counts))
+
+
+def trio_moments(codes: npt.ArrayLike, counts: npt.ArrayLike) -> TrioMoments:
+    """Return the moments of binary votes; each is taken over the items on which all its judges vote."""
     votes = as_votes(codes, counts, n_classes=2)
-    mean, covariance = _pairs(votes)
-    judges = np.array(list(itertools.combinations(range(votes.n_judges), 3)), dtype=np.int64).reshape(-1, 3)
+    return TrioMoments(*_pairs(votes), _third_moments(votes))
+
+
+def solve_moments(moments: TrioMoments) -> Trios:
+    """Solve every trio (L6) from moments alone: what `solve_trios` does once the votes are counted."""
+    n_judges = moments.mean.size
+    judges = np.array(list(itertools.combinations(range(n_judges), 3)), dtype=np.int64).reshape(-1, 3)
     if not judges.size:
-        raise NotIdentifiable(f"a trio needs three judges, got {votes.n_judges}")
-    third = _third_moments(votes)[judges[:, 0], judges[:, 1], judges[:, 2]]
+        raise NotIdentifiable(f"a trio needs three judges, got {n_judges}")
     i, j, k = judges.T
+    covariance, third, f = moments.covariance, moments.third[i, j, k], moments.mean[judges]
     d = np.stack((covariance[j, k], covariance[i, k], covariance[i, j]), axis=1)  # column a: the pair without judge a
     zero = np.abs(d) <= _ZERO
     product = d.prod(axis=1)
     square = 4 * product + third**2
     with np.errstate(all="ignore"):  # impossible trios become NaN, and their status says why
-        s = np.sqrt(square)
-        sign = np.where((s[:, None] / d).sum(axis=1) > 0, 1.0, -1.0)
-        first = (1 + sign * third / s) / 2
-        delta = (sign * s)[:, None] / d
-        f = mean[judges]
-        accuracy = np.stack(((1 - f) + (1 - first)[:, None] * delta, f + first[:, None] * delta), axis=2)
+        sign = np.where((np.sqrt(square)[:, None] / d).sum(axis=1) > 0, 1.0, -1.0)
+        first, accuracy = trio_point(f, d, third, sign)
     outside = (accuracy < -_ZERO).any(axis=(1, 2)) | (accuracy > 1 + _ZERO).any(axis=(1, 2))
     missing = ~np.isfinite(d).all(axis=1) | ~np.isfinite(third)
     conditions = [zero.sum(axis=1) > 1, zero.any(axis=1) | missing, square < 0, product < 0, outside]
@@ -100,7 +133,23 @@ def solve_trios(codes: npt.ArrayLike, counts: npt.ArrayLike) -> Trios:
         status,
         np.where(exists, first, np.nan),
         np.where(exists[:, None, None], accuracy, np.nan),
+        f,
+        d,
+        third,
+        square,
     )
+
+
+def trio_point(mean: Array, covariance: Array, third: Array, sign: npt.NDArray[np.float64]) -> tuple[Array, Array]:
+    """Return the balance of class 0 and the accuracies (trios x 3 x 2) of (L6) on the branch *sign*.
+
+    Complex moments are taken as they are, so a complex step gives exact derivatives.
+    """
+    s = np.sqrt(4 * covariance.prod(axis=1) + third**2)
+    first = (1 + sign * third / s) / 2
+    delta = (sign * s)[:, None] / covariance
+    accuracy = np.stack(((1 - mean) + (1 - first)[:, None] * delta, mean + first[:, None] * delta), axis=2)
+    return first, accuracy
 
 
 def triplet(

@@ -1,0 +1,9 @@
+"""Draws any Result from its figures, without knowing which capability made it: terminal, HTML, PNG and SVG."""
+
+from __future__ import annotations
+
+from tallystick.report.page import Provenance, page, write_page
+from tallystick.report.plot import Plot, plot
+from tallystick.report.terminal import show
+
+__all__ = ["Plot", "Provenance", "page", "plot", "show", "write_page"]

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.errors import InputError
+from tallystick.sampling import Budget, Flips, Plan, Sampler, Strata, replay
+
+
+def scores(plan: Plan, n: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
+    """METHODS' formula in its plainest form, from tables (S, J) of new and old outcomes and all flips (S,)."""
+    family = plan.strata.families
+    F = n - np.minimum(new, old).sum(axis=1)  # valid here: each stratum has one old outcome
+    fbar = np.array([(F[family == g].sum() + 0.5) / (n[family == g].sum() + 1) for g in family])
+    f = (F + 1) / (n + 1 / fbar)
+    v = 2 * f - ((new - old) ** 2).sum(axis=1) / (n + 1 / fbar) ** 2
+    return np.asarray(plan.strata.shares * np.sqrt(v / (n * (n + 1))))
+
+
+@given(st.integers(0, 1000))
+def test_phase_two_follows_the_formula_of_the_methods(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    strata = Strata(np.repeat(np.arange(4), [60, 50, 40, 30]), np.array([0, 0, 1, 1]))
+    old = strata.of % 3
+    new = np.where(rng.random(180) < np.array([0.02, 0.5, 0.2, 1.0])[strata.of], (old + 1) % 3, old)
+    plan = Plan(strata=strata, policy=Flips(refresh=1), budget=Budget(calls=80), n_outcomes=3, baseline=old)
+    sampler = Sampler(plan, rng=seed)
+    seen_new, seen_old, n = np.zeros((4, 3)), np.zeros((4, 3)), np.zeros(4)
+    half = np.maximum(2, np.floor(0.5 * 80 * strata.shares + 1e-9))
+    while batch := sampler.ask():
+        (item,) = batch
+        k = strata.of[item]
+        if (n < half).any():
+            assert n[k] < half[k], "phase 1 comes first, everywhere"
+        else:
+            score = np.where(n < strata.sizes, scores(plan, n, seen_new, seen_old), -1)
+            assert score[k] == pytest.approx(score.max(), rel=1e-12)
+        n[k] += 1
+        seen_new[k, new[item]] += 1
+        seen_old[k, old[item]] += 1
+        sampler.tell({item: int(new[item])})
+    assert sampler.observed(blind=True).asked.tolist() == half.tolist()
+
+
+def test_phase_one_does_not_look_at_answers() -> None:
+    strata = Strata(np.repeat([0, 1], [700, 300]))
+    plan = Plan(strata=strata, policy=Flips(), budget=Budget(calls=200), n_outcomes=2, baseline=np.zeros(1000, int))
+    rng = np.random.default_rng(0)
+    quiet = replay(plan, np.zeros(1000, int), runs=1, rng=4)
+    noisy = replay(plan, rng.integers(0, 2, 1000), runs=1, rng=4)
+    assert quiet.items[0, :100].tolist() == noisy.items[0, :100].tolist()
+    assert quiet.blind[0].tolist() == [True] * 100 + [False] * 100
+
+
+def test_where_everything_flips_alike_there_is_nothing_left_to_learn() -> None:
+    strata = Strata(np.repeat([0, 1], 2000))
+    old = np.zeros(4000, int)
+    mixed = np.random.default_rng(1).integers(0, 2, 2000)
+    plan = Plan(strata=strata, policy=Flips(), budget=Budget(calls=600), n_outcomes=2, baseline=old)
+    asked = replay(plan, np.concatenate([np.ones(2000, int), mixed]), runs=10, rng=0).observed().asked.mean(axis=0)
+    assert asked[0] < 190  # 150 of them blind
+    assert asked[1] > 410
+
+
+@pytest.mark.parametrize("scale", [0.1, 30.0])
+def test_the_scale_of_weights_does_not_matter(scale: float) -> None:
+    rng = np.random.default_rng(3)
+    strata = Strata(rng.integers(0, 5, 500))
+    old, new = rng.integers(0, 3, 500), rng.integers(0, 3, 500)
+    weights = np.array([1.0, 2.0, 0.5])
+    one, other = (
+        replay(
+            Plan(
+                strata=strata,
+                policy=Flips(),
+                budget=Budget(calls=200),
+                n_outcomes=3,
+                baseline=old,
+                weights=factor * weights,
+            ),
+            new,
+            runs=5,
+            rng=1,
+        ).observed()
+        for factor in (1.0, scale)
+    )
+    assert np.abs(one.asked - other.asked).max() <= 1  # scores that tie may round apart
+
+
+def test_the_first_questions_can_go_in_uniformly_random_order_and_count_as_blind() -> None:
+    strata = Strata(np.repeat([0, 1], [900, 100]))
+    plan = Plan(strata=strata, policy=Flips(first=50), budget=Budget(calls=200), n_outcomes=2, baseline=[0] * 1000)
+    result = replay(plan, np.zeros(1000, int), runs=400, rng=0)
+    in_second = strata.of[result.items[:, :50]].sum(axis=1)
+    assert in_second.mean() == pytest.approx(5, abs=4 * np.sqrt(4.5 * 0.95 / 400))
+    assert in_second.std() > 1.5  # random, not proportional
+    assert result.blind[:, :50].all()
+
+
+def test_options_out_of_range_are_refused() -> None:
+    with pytest.raises(InputError, match="blind must be in"):
+        Flips(blind=1.5)
+    with pytest.raises(InputError, match="refresh must be >= 1"):
+        Flips(refresh=0)

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.errors import InputError
+from tallystick.sampling import difficulty_cells, history_cells
+
+seeds = st.integers(0, 10_000)
+
+
+@given(seeds, st.integers(1, 5))
+def test_difficulty_cells_are_pure_in_label_ordered_and_of_equal_size(seed: int, bins: int) -> None:
+    rng = np.random.default_rng(seed)
+    label, hard = rng.integers(0, 4, 60), rng.random(60)
+    strata = difficulty_cells(label, hard, bins=bins)
+    for value in np.unique(label):
+        cells = np.unique(strata.of[label == value])
+        assert len(cells) == min(bins, (label == value).sum())
+        assert np.ptp(strata.sizes[cells]) <= 1
+        for low, high in itertools.pairwise(cells):
+            assert hard[strata.of == low].max() < hard[strata.of == high].min()
+    assert all(len(np.unique(label[strata.of == k])) == 1 for k in range(len(strata)))
+
+
+def test_ties_do_not_unbalance_the_bins() -> None:
+    assert difficulty_cells([0] * 9, [1.0] * 9, bins=3).sizes.tolist() == [3, 3, 3]
+
+
+def expected(right: np.ndarray, calls: int) -> np.ndarray:
+    worth = np.where(right, 1, 2)
+    return calls * worth / worth.sum()
+
+
+@given(seeds, st.integers(20, 2000), st.booleans())
+def test_history_cells_partition_all_items_and_expect_enough_questions(seed: int, calls: int, ranked: bool) -> None:
+    rng = np.random.default_rng(seed)
+    true = rng.integers(0, 6, 400)
+    old = np.where(rng.random(400) < 0.2, rng.integers(0, 6, 400), true)
+    strata = history_cells(true, old, calls=calls, confidence=rng.random(400) if ranked else None)
+    e = np.bincount(strata.of, weights=expected(old == true, calls))
+    mixed = [len(np.unique(true[strata.of == k])) > 1 for k in range(len(strata))]
+    assert sum(mixed) <= 4, "only the pool mixes labels, cut into at most four bins"
+    assert np.quantile(e, 0.9) >= min(4, calls / 2)  # leftovers of wrong answers may expect less
+    assert 2 * len(strata) <= max(calls, 2), "two questions everywhere fit the budget"
+
+
+def test_each_rule_of_the_default_shows_on_a_small_example() -> None:
+    # label 0: 60 right, 20 wrong as 1, 4 wrong as 2; label 1: 50 right, 1 wrong; label 2: 3 items.
+    true = np.repeat([0, 0, 0, 1, 1, 2], [60, 20, 4, 50, 1, 3])
+    old = np.repeat([0, 1, 2, 1, 0, 2], [60, 20, 4, 50, 1, 3])
+    strata = history_cells(true, old, calls=40)
+    # e: label 0 right 14.7, wrong as 1 9.8, wrong as 2 2.0 (leftover); label 1 in all 12.7, its wrong side .5 (mixed);
+    # label 2 in all .7 (pooled).
+    assert strata.sizes.tolist() == [60, 20, 4, 51, 3]
+    # families: right or not; all in the lowest third, as there is no confidence
+    assert strata.families.tolist() == [3, 0, 0, 3, 3]
+    cut = history_cells(true, old, calls=40, confidence=np.arange(138))
+    assert cut.sizes.tolist() == [30, 30, 20, 4, 26, 25, 3]  # ⌊14.7/6⌋ = 2, ⌊9.8/6⌋ = 1, ⌊12.7/6⌋ = 2
+    assert cut.families.tolist() == [3, 3, 1, 1, 5, 5, 5]
+
+
+def test_a_lone_leftover_joins_a_cell_that_can_show_its_spread() -> None:
+    true = np.zeros(31, int)
+    old = np.repeat([0, 1, 2], [20, 10, 1])
+    assert history_cells(true, old, calls=20).sizes.tolist() == [20, 11]
+
+
+def test_strata_never_need_more_than_the_budget() -> None:
+    # Six labels, each with few right items and a wrong side that is just worth a cell and a leftover.
+    true = np.repeat(np.arange(6), 14)
+    old = np.concatenate([[t] * 2 + [(t + 1) % 6] * 10 + [(t + 2) % 6] * 2 for t in range(6)])
+    assert len(history_cells(true, old, calls=200)) == 18
+    assert 2 * len(history_cells(true, old, calls=30)) <= 30
+
+
+def test_bad_codes_are_refused_by_name() -> None:
+    with pytest.raises(InputError, match="equal lengths, got 2 and 1"):
+        history_cells([0, 1], [0], calls=10)
+    with pytest.raises(InputError, match="confidence must hold 2 numbers"):
+        history_cells([0, 1], [0, 1], calls=10, confidence=[0.1, np.nan])
+    with pytest.raises(InputError, match="calls must be at least 1"):
+        history_cells([0, 1], [0, 1], calls=0)
+    with pytest.raises(InputError, match="bins must be at least 1"):
+        difficulty_cells([0], [1.0], bins=0)

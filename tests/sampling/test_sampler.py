@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallystick.errors import FormatError, InputError
+from tallystick.sampling import Budget, Flips, Masa, Plan, Proportional, Sampler, Strata, Uniform
+
+Finish = Callable[[Sampler, list[Any]], Sampler]
+
+
+def plan_of(**change: Any) -> Plan:
+    basic: dict[str, Any] = {
+        "strata": Strata(np.repeat([0, 1, 2], [30, 20, 10])),
+        "policy": Masa(),
+        "budget": Budget(calls=40),
+        "n_outcomes": 3,
+        "in_flight": 4,
+    }
+    return Plan(**basic | change)
+
+
+@given(st.data(), st.integers(0, 99))
+def test_a_run_keeps_its_budget_its_minimum_and_its_items(
+    scenarios: Any, finish: Finish, data: st.DataObject, seed: int
+) -> None:
+    plan, answers = data.draw(scenarios)
+    sampler = finish(Sampler(plan, rng=seed), answers)
+    seen = sampler.observed()
+    assert len(sampler.items) == seen.asked.sum() == plan.calls
+    assert (seen.asked >= plan.floors).all()
+    if not plan.replacement:
+        assert len(set(sampler.items)) == plan.calls
+        assert (seen.asked <= plan.strata.sizes).all()
+    told = [answers[item] for item in sampler.items]
+    assert seen.answered.sum() == sum(answer is not None for answer in told)
+    assert seen.new.sum(axis=0).tolist() == [told.count(code) for code in range(plan.n_outcomes)]
+    assert sampler.ask() == []
+
+
+@given(st.data(), st.integers(0, 99), st.randoms(use_true_random=False))
+def test_neither_order_nor_timing_of_answers_changes_a_run(
+    scenarios: Any, finish: Finish, data: st.DataObject, seed: int, chance: Any
+) -> None:
+    plan, answers = data.draw(scenarios)
+    straight = finish(Sampler(plan, rng=seed), answers)
+    ragged = Sampler(plan, rng=seed)
+    while not ragged.done or ragged.waiting:
+        waiting = ragged.waiting
+        if waiting and (chance.random() < 0.6 or len(waiting) == plan.in_flight or ragged.done):
+            for item in chance.sample(waiting, chance.randint(1, len(waiting))):
+                ragged.tell({item: answers[item]})
+        else:
+            try:
+                ragged.ask(chance.randint(1, 3))
+            except InputError:  # the next choice depends on an answer that is due
+                ragged.tell([(waiting[0], answers[waiting[0]])])
+    assert ragged.items == straight.items
+    assert np.array_equal(ragged.observed().new, straight.observed().new)
+    assert np.array_equal(ragged.observed(blind=True).new, straight.observed(blind=True).new)
+
+
+@settings(max_examples=200)
+@given(st.data(), st.integers(0, 99), st.randoms(use_true_random=False), st.floats(0, 1))
+def test_a_restored_run_continues_identically_with_answers_in_flight(
+    scenarios: Any, finish: Finish, data: st.DataObject, seed: int, chance: Any, cut: float
+) -> None:
+    plan, answers = data.draw(scenarios)
+    sampler = Sampler(plan, rng=np.random.default_rng(seed))
+    while len(sampler.items) < cut * plan.calls:
+        if len(sampler.waiting) == plan.in_flight:
+            sampler.tell([(item, answers[item]) for item in sampler.waiting])
+        sampler.ask(chance.randint(1, plan.in_flight))
+    for item in sampler.waiting:
+        if chance.random() < 0.5:
+            sampler.tell({item: answers[item]})
+    saved = json.loads(json.dumps(sampler.state(), allow_nan=False))
+    restored = Sampler.restore(plan, saved)
+    assert restored.state() == saved
+    assert restored.waiting == sampler.waiting
+    assert restored.spent == sampler.spent
+    assert finish(restored, answers).state() == finish(sampler, answers).state()
+
+
+def test_the_choice_uses_exactly_the_answers_that_are_due() -> None:
+    # Two strata; in the second, every answer differs. Whatever arrives early must not be used early.
+    plan = plan_of(strata=Strata(np.repeat([0, 1], 30)), in_flight=6)
+    eager, lazy = Sampler(plan, rng=3), Sampler(plan, rng=3)
+    answers = [0] * 30 + [0, 1, 2] * 10
+    while not lazy.done:
+        for item in lazy.ask():
+            lazy.tell({item: answers[item]})
+    while not eager.done:
+        (item,) = eager.ask(1)
+        eager.tell({item: answers[item]})
+    assert eager.items == lazy.items
+
+
+def test_asking_with_the_limit_in_flight_is_refused_rather_than_answered_by_nothing() -> None:
+    sampler = Sampler(plan_of(), rng=1)
+    batch = sampler.ask()
+    assert len(batch) == 4
+    with pytest.raises(InputError, match="in_flight = 4 and the answer to item"):
+        sampler.ask()
+    sampler.tell({batch[3]: 0})  # a later answer does not open the way
+    with pytest.raises(InputError, match=f"item {batch[0]} is due"):
+        sampler.ask()
+    sampler.tell({batch[0]: None})  # a failed call does
+    assert len(sampler.ask()) == 1
+
+
+def test_only_items_in_flight_can_be_answered_once_with_a_code() -> None:
+    sampler = Sampler(plan_of(), rng=1)
+    item = sampler.ask()[0]
+    with pytest.raises(InputError, match="code 0 … 2, or None, got 3"):
+        sampler.tell({item: 3})
+    with pytest.raises(InputError, match=r"or None, got 1\.5"):
+        sampler.tell({item: 1.5})
+    sampler.tell({np.int64(item): np.int8(2)})
+    with pytest.raises(InputError, match="not in flight"):
+        sampler.tell({item: 2})
+    with pytest.raises(InputError, match="k must be at least 1"):
+        sampler.ask(0)
+
+
+def test_money_ends_the_run_before_the_first_item_it_cannot_pay_for(finish: Finish) -> None:
+    prices = np.where(np.arange(60) % 3, 1.0, 2.5)
+    plan = plan_of(budget=Budget(calls=50, money=31.0), prices=prices, policy=Proportional())
+    sampler = finish(Sampler(plan, rng=5), [0] * 60)
+    assert sampler.done
+    assert sampler.spent == pytest.approx(prices[sampler.items].sum())
+    assert 31 - 2.5 < sampler.spent <= 31
+    rest = Sampler(plan_of(budget=Budget(calls=50), prices=prices, policy=Proportional()), rng=5)
+    longer = finish(rest, [0] * 60).items
+    # No dear item was skipped: the run is a prefix of a longer one until the next would not fit. (The plans differ in
+    # calls, but this policy does not look at them.)
+    assert longer[: len(sampler.items)] == sampler.items
+    assert sampler.spent + prices[longer[len(sampler.items)]] > 31 or len(sampler.items) == plan.calls
+    assert Sampler.restore(plan, sampler.state()).spent == sampler.spent
+
+
+def test_dear_strata_are_asked_less(finish: Finish) -> None:
+    strata = Strata(np.repeat([0, 1], 500))
+    answers = np.random.default_rng(0).integers(0, 2, 1000).tolist()
+    prices = np.repeat([1.0, 9.0], 500)
+    plan = plan_of(strata=strata, prices=prices, budget=Budget(calls=400), n_outcomes=2)
+    asked = finish(Sampler(plan, rng=1), answers).observed().asked
+    assert asked[0] / asked[1] == pytest.approx(3, rel=0.15)  # n ∝ σ / √price
+
+
+def test_blind_counts_are_kept_apart(finish: Finish) -> None:
+    strata = Strata(np.repeat([0, 1], [300, 100]))
+    plan = plan_of(strata=strata, policy=Flips(), budget=Budget(calls=80), baseline=[0] * 400)
+    answers = [0] * 300 + [0, 1] * 50
+    sampler = finish(Sampler(plan, rng=2), answers)
+    blind, all_of_it = sampler.observed(blind=True), sampler.observed()
+    assert blind.asked.tolist() == [30, 10]  # half of 80, proportional
+    assert all_of_it.asked.sum() == 80
+    assert all_of_it.asked[1] - 10 > all_of_it.asked[0] - 30  # the rest went where answers change
+
+
+def test_everything_uniform_is_blind(finish: Finish) -> None:
+    sampler = finish(Sampler(plan_of(policy=Uniform()), rng=1), [0] * 60)
+    assert sampler.observed(blind=True).asked.sum() == 40
+
+
+def test_a_state_is_refused_under_another_plan_or_seed_or_format() -> None:
+    sampler = Sampler(plan_of(), rng=1)
+    sampler.tell([(item, 0) for item in sampler.ask()])
+    state = sampler.state()
+    with pytest.raises(FormatError, match="another plan"):
+        Sampler.restore(plan_of(in_flight=5), state)
+    with pytest.raises(FormatError, match="does not follow from its seed"):
+        Sampler.restore(plan_of(), state | {"key": 2})
+    with pytest.raises(FormatError, match="one answer an item"):
+        Sampler.restore(plan_of(), state | {"answers": [0]})
+    with pytest.raises(FormatError, match="format 1, got 9"):
+        Sampler.restore(plan_of(), state | {"format": 9})
+
+
+def test_a_seed_names_the_run_and_a_generator_draws_one(finish: Finish) -> None:
+    a, b = (finish(Sampler(plan_of(), rng=7), [0] * 60) for _ in range(2))
+    assert a.items == b.items
+    assert finish(Sampler(plan_of(), rng=8), [0] * 60).items != a.items
+    drawn = Sampler(plan_of(), rng=np.random.default_rng(7))
+    assert Sampler(plan_of(), rng=drawn.key).ask() == drawn.ask()
+    with pytest.raises(InputError, match="rng must be"):
+        Sampler(plan_of(), rng=None)

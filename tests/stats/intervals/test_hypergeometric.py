@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import hypergeom
+
+from tallystick.errors import InputError
+from tallystick.stats.intervals import (
+    Intervals,
+    clopper_pearson,
+    hypergeometric,
+    hypergeometric_strata,
+    hypergeometric_subgroup,
+)
+
+
+@pytest.mark.parametrize(("x", "k", "n"), [(8, 10, 40), (0, 5, 30), (5, 5, 30), (30, 50, 200), (12, 60, 3000)])
+def test_the_ends_are_the_last_counts_that_neither_tail_excludes(x, k, n):
+    found = hypergeometric(x, k, n)
+    counts = np.arange(x, n - (k - x) + 1)
+    kept = counts[
+        (hypergeom.sf(x - 1, n, counts, k) > 0.025 * (1 - 1e-7)) & (hypergeom.cdf(x, n, counts, k) > 0.025 * (1 - 1e-7))
+    ]
+    assert (round(found.low * n), round(found.high * n)) == (kept.min(), kept.max())
+
+
+def test_all_labelled_leaves_a_point():
+    assert tuple(hypergeometric(7, 9, 9)) == (7 / 9, 7 / 9)
+
+
+def test_nothing_labelled_says_nothing():
+    assert tuple(hypergeometric(0, 0, 9)) == (0, 1)
+
+
+def test_one_side_keeps_what_logic_leaves():
+    found = hypergeometric(3, 5, 10, side="lower")
+    assert found.high == 0.8
+    assert hypergeometric(3, 5, 10, side="upper").low == 0.3
+
+
+def test_a_huge_population_is_nearly_a_coin():
+    found, coin = hypergeometric(30, 100, 10_000_000), clopper_pearson(30, 100)
+    assert tuple(found) == pytest.approx(tuple(coin), abs=1e-5)
+
+
+def test_arrays_give_intervals_in_their_shape():
+    found = hypergeometric(np.arange(4).reshape(2, 2), 5, 20)
+    assert isinstance(found, Intervals)
+    assert found.shape == (2, 2)
+    assert found[1, 0] == hypergeometric(2, 5, 20)
+
+
+@pytest.mark.parametrize(("x", "k", "n"), [(6, 5, 10), (2, 5, 4), (0, 0, 0), (1.5, 2, 4)])
+def test_counts_that_cannot_be_are_refused(x, k, n):
+    with pytest.raises(InputError):
+        hypergeometric(x, k, n)
+
+
+def two_stratum_tail(x, k, sizes, counts):
+    """P(S >= s), summed over every outcome."""
+    first, second = np.arange(k[0] + 1), np.arange(k[1] + 1)
+    weight = [size / max(draws, 1) for size, draws in zip(sizes, k, strict=True)]
+    reached = weight[0] * first[:, None] + weight[1] * second >= weight[0] * x[0] + weight[1] * x[1] - 1e-9
+    chance = np.outer(hypergeom.pmf(first, sizes[0], counts[0], k[0]), hypergeom.pmf(second, sizes[1], counts[1], k[1]))
+    return (chance * reached).sum()
+
+
+@pytest.mark.parametrize(
+    ("x", "k", "sizes"), [((4, 1), (5, 4), (20, 12)), ((7, 0), (8, 3), (15, 9)), ((3, 3), (3, 3), (10, 30))]
+)
+def test_the_lower_end_of_two_strata_is_the_least_count_over_every_division(x, k, sizes):
+    found = hypergeometric_strata(x, k, sizes, side="lower")[0]
+    inner = [hypergeometric(x[h], k[h], sizes[h], alpha=0.05 * 0.05 / 2) for h in (0, 1)]
+    ranges = [range(round(i.low * n), round(i.high * n) + 1) for i, n in zip(inner, sizes, strict=True)]
+    kept = [
+        k1 + k2
+        for k1 in ranges[0]
+        for k2 in ranges[1]
+        if two_stratum_tail(x, k, sizes, (k1, k2)) > 0.95 * 0.05 * (1 - 1e-7)
+    ]
+    assert round(found.low * sum(sizes)) == min(kept)
+
+
+def test_right_and_wrong_mirror_each_other():
+    here = hypergeometric_strata([9, 2], [10, 8], [50, 30])[0]
+    there = hypergeometric_strata([1, 6], [10, 8], [50, 30])[0]
+    assert (here.low, here.high) == pytest.approx((1 - there.high, 1 - there.low), abs=1e-12)
+
+
+def test_strata_that_differ_are_worth_keeping_apart():
+    apart = hypergeometric_strata([58, 4], [60, 40], [600, 400])[0]
+    assert apart.width < 0.9 * hypergeometric(62, 100, 1000).width
+
+
+def test_an_unlabelled_stratum_may_hold_anything():
+    found = hypergeometric_strata([5, 0], [5, 0], [5, 5])[0]
+    assert tuple(found) == (0.5, 1.0)
+
+
+def test_an_empty_stratum_changes_only_the_error_spent_on_the_box():
+    one = hypergeometric(8, 10, 40, alpha=0.05 * 0.95)
+    assert tuple(hypergeometric_strata([8, 0], [10, 0], [40, 0])[0]) == tuple(one)
+
+
+def test_one_pair_of_strata_is_one_row():
+    rows = hypergeometric_strata([[4, 1], [2, 2]], [[5, 4], [5, 4]], [[20, 12], [20, 12]])
+    one = hypergeometric_strata([2, 2], [5, 4], [20, 12])
+    assert len(one) == 1
+    assert rows[1] == one[0]
+
+
+def test_three_strata_are_refused():
+    with pytest.raises(InputError, match="two strata"):
+        hypergeometric_strata([1, 1, 1], [2, 2, 2], [4, 4, 4])
+
+
+def test_strata_without_items_are_refused():
+    with pytest.raises(InputError, match="at least 1 item"):
+        hypergeometric_strata([0, 0], [0, 0], [0, 0])
+
+
+def test_a_subgroup_of_unknown_size_is_wider_than_one_of_known_size():
+    unknown, known = hypergeometric_subgroup(18, 20, 50, 100), hypergeometric(18, 20, 40)
+    assert unknown.low <= known.low
+    assert known.high <= unknown.high
+
+
+def test_a_subgroup_of_which_nothing_is_labelled_says_nothing():
+    assert tuple(hypergeometric_subgroup(0, 0, 10, 50)) == (0, 1)
+
+
+def test_everything_labelled_makes_the_subgroup_a_point():
+    assert tuple(hypergeometric_subgroup(3, 4, 10, 10)) == (0.75, 0.75)
+
+
+def test_more_right_than_members_is_refused():
+    with pytest.raises(InputError, match="between 0 and members"):
+        hypergeometric_subgroup(5, 4, 10, 20)
