@@ -309,7 +309,8 @@ def figure_3() -> list[dict[str, Any]]:
         ).bounds[0]
         test = accuracy(h, data.y[data.test])
         rows.append({
-            "weak labels": title, "plug-in": _pair(b.plugin_lower, b.plugin_upper), "forward dual": _pair(b.lower, b.upper),
+            "weak labels": title, "plug-in": _pair(b.plugin_lower, b.plugin_upper),
+            "forward dual": _pair(b.lower, b.upper),
             "with confidence": _pair(b.low, b.high), "test": round(test, 3),
             "width": round(float(b.upper) - float(b.lower), 3) if isinstance(b.upper, float) else "",
         })  # fmt: skip
@@ -331,7 +332,7 @@ def figure_3() -> list[dict[str, Any]]:
 
 NOTES = (
     "BASELINES, youtube at .526: oracle plug-in [.823, .897], test .924; Snorkel plug-in [.675, .870], test .904.",
-    "Bounds are those of the test rows; label models are fitted on all rows with the class balance known, as in the paper.",
+    "Bounds are those of the test rows; label models are fitted on all rows with the class balance known.",
     "Oracle: P(Y | Z) from the labels of the test rows themselves, so that its own error is in the interval.",
     "Text without MiniLM features (all but youtube): TF-IDF, 100 components. Hate speech has two keyword labels only.",
     "Not here (no data): agnews, trec, semeval, imdb, yelp, census, tennis, cdr, basketball, spouse, commercial.",

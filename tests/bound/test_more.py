@@ -31,22 +31,18 @@ def test_a_sweep_agrees_with_single_predictions_and_its_bands_are_wider():
     assert [f.kind for f in swept.figures()] == ["bands"]
 
 
-def test_a_sweep_of_the_other_class_takes_low_scores_for_it():
+def test_a_sweep_of_the_other_class_mirrors_score_and_votes():
     data = scored()
-    tally = Tally.of(data, cut={"score": bound.edges_of([0.5])})
-    question = bound.Question(metrics=("recall",), positive=1)
-    straight = bound.sweep(tally, score="score", weak=WEAK, question=question).bounds[0]
-    data["score"] = 1 - data["score"]
-    turned = Tally.of(data, cut={"score": bound.edges_of([0.5])})
-    for name in WEAK:
-        data[name] = 1 - np.asarray(data[name])
-    mirrored = Tally.of(data, cut={"score": bound.edges_of([0.5])})
-    del turned
-    other = bound.sweep(
-        mirrored, score="score", weak=WEAK, question=bound.Question(metrics=("recall",), positive=1)
+    cut = {"score": bound.edges_of([0.5])}
+    straight = bound.sweep(
+        Tally.of(data, cut=cut), score="score", weak=WEAK, question=bound.Question(metrics=("recall",), positive=1)
     ).bounds[0]
-    assert 0 <= other.low <= other.high <= 1
-    assert 0 <= straight.low <= straight.high <= 1
+    turned = {name: 1 - np.asarray(data[name]) for name in WEAK} | {"score": data["score"]}
+    mirror = bound.sweep(
+        Tally.of(turned, cut=cut), score="score", weak=WEAK, question=bound.Question(metrics=("recall",), positive=0)
+    ).bounds[0]
+    assert mirror.plugin_lower == pytest.approx(straight.plugin_lower, abs=1e-4)
+    assert mirror.plugin_upper == pytest.approx(straight.plugin_upper, abs=1e-4)
 
 
 def test_scores_outside_the_unit_interval_blank_scores_and_bad_thresholds_are_refused():
@@ -69,7 +65,7 @@ def test_paired_differences_are_narrower_than_overlap_and_find_the_better_model(
     result = bound.select(Tally.of(data), predictions=["classifier", "worse"], weak=WEAK)
     [pair] = result.pairs
     assert pair.interval.width < pair.by_overlap[1] - pair.by_overlap[0]
-    assert -0.0 in pair.interval or pair.better == "classifier"
+    assert pair.interval.high > 0.5 * 0.25 * (2 * 0.85 - 1) > pair.interval.low
     assert result.chosen["label model"] == "classifier"
     assert result.figures()[0].kind == "forest"
     with pytest.raises(InputError, match="two columns"):
@@ -87,6 +83,10 @@ def test_useless_weak_labels_are_recognised_as_useless():
     assert set(result.useless) >= {"noise_0", "noise_1"}
     assert {"links", "words"} <= set(result.chosen)
     assert result.steps[1].width < result.start_bounds[1] - result.start_bounds[0]
+    nothing = bound.choose_weak_labels(
+        Tally.of(data), prediction="classifier", start=[], candidates=["links", "words", "noise_0"]
+    )
+    assert nothing.useless == ("noise_0",)
 
 
 def test_two_separate_tables_bound_an_event_that_neither_shows():

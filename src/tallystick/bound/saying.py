@@ -14,7 +14,6 @@ from tallystick.results import Decision, Needed, Unknown
 __all__ = ["concluded", "warnings_of"]
 
 _SINGLETONS = 0.02
-_VACUOUS = 0.5
 
 
 def concluded(

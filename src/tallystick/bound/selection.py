@@ -23,6 +23,7 @@ from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.stats.transport import pair_cost
 from tallystick.tally import Tally
+from tallystick.tally.labels import canonical
 
 __all__ = ["PairBound", "SelectResult", "select"]
 
@@ -112,11 +113,7 @@ def select(
     columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in predictions)
     generator = as_rng(rng)
     critical = NormalDist().inv_cdf(1 - question.alpha / 2)
-    labels = [label for name in predictions for label in tally.labels[name]]
-    labels += [label for name in columns for label in tally.labels[name] if label is not None]
-    classes = weak_table(tally, weak=columns, prediction=list(predictions)[:1]).classes
-    if any(label not in classes for label in labels):
-        classes = tuple(dict.fromkeys([*classes, *labels]))
+    classes = canonical(label for name in (*columns, *predictions) for label in tally.labels[name] if label is not None)
     fit = None
     bounds: dict[str, Bound] = {}
     for name in predictions:

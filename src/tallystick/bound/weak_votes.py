@@ -13,7 +13,7 @@ from tallystick.errors import InputError
 from tallystick.tally import Label, Tally
 from tallystick.tally.labels import canonical, identity
 
-__all__ = ["WeakTable", "weak_table"]
+__all__ = ["WeakTable", "coarser", "weak_table"]
 
 ABSTAINED = -1
 
@@ -75,8 +75,7 @@ class WeakTable:
     def only(self, weak: Sequence[str]) -> WeakTable:
         """Return the table with fewer weak columns, patterns that have become equal merged: a coarser z."""
         places = [self.weak.index(name) for name in weak]
-        votes, place = np.unique(self.votes[:, places], axis=0, return_inverse=True)
-        place = place.reshape(-1)
+        votes, place = coarser(self.votes, places)
         return replace(
             self,
             weak=tuple(weak),
@@ -104,6 +103,14 @@ class WeakTable:
             counts=np.pad(self.counts, more),
             gold=None if self.gold is None else np.pad(self.gold, (*more, (0, 0))),
         ), found
+
+
+def coarser(votes: IntArray, places: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Return the patterns that are left of *votes* in these columns, and which of them each pattern becomes."""
+    if not len(places):
+        return np.zeros((1, 0), dtype=np.int64), np.zeros(len(votes), dtype=np.int64)
+    left, place = np.unique(votes[:, list(places)], axis=0, return_inverse=True)
+    return left, np.asarray(place, dtype=np.int64).reshape(-1)
 
 
 def weak_table(
@@ -166,8 +173,7 @@ def weak_table(
     if (votes == ABSTAINED).all():
         raise InputError(f"every weak label abstains on every row ({', '.join(weak)}): they say nothing")
     atom, atoms = _atoms(tally, predictions, score, code, len(chosen))
-    patterns, place = np.unique(votes, axis=0, return_inverse=True)
-    place = place.reshape(-1).astype(np.int64)
+    patterns, place = coarser(votes, range(len(weak)))
     size = len(patterns)
     counts = np.bincount(place * atoms + atom, weights=tally.counts, minlength=size * atoms)
     gold = None
@@ -181,7 +187,7 @@ def weak_table(
     return WeakTable(
         classes=chosen,
         weak=tuple(weak),
-        votes=patterns.astype(np.int64),
+        votes=patterns,
         counts=np.rint(counts).astype(np.int64).reshape(size, atoms),
         gold=gold,
         place=place,
