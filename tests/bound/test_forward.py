@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.bound.blocks import Scheme, label_bins, shrunk, split
@@ -103,6 +103,7 @@ def test_an_average_error_of_delta_moves_accuracy_by_delta():
     assert (low.estimate - lower.estimate, higher.estimate - high.estimate) == pytest.approx((0.05, 0.05))
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 10_000), st.floats(0.01, 0.2), st.sampled_from(["precision", "recall", "f1"]))
 def test_an_average_error_of_delta_is_covered_for_ratios(seed, delta, metric):
     draw = np.random.default_rng(seed)
@@ -164,6 +165,7 @@ def test_a_metric_of_one_class_wants_that_class_and_an_unknown_metric_is_refused
         summary("auc", 1)
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 1000), st.integers(2, 12))
 def test_blocks_are_a_partition_of_the_rows(seed, blocks):
     counts = np.random.default_rng(seed).integers(0, 50, (5, 3))

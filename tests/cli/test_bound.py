@@ -73,8 +73,6 @@ def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(tally
         (["--weak", WEAK], "--prediction"),
         (["--prediction", "classifier", "--weak", "linkz"], "links"),
         (["--prediction", "classifier", "--weak", WEAK, "--metric", "auc"], "auc"),
-        (["--prediction", "classifier", "--weak", WEAK, "--metric", "risk"], "cost"),
-        (["--prediction", "classifier", "--weak", WEAK, "--class-balance", "x"], "--class-balance"),
         (["--score", "score", "--weak", WEAK, "--thresholds", "2"], "thresholds"),
         (["--prediction", "classifier", "--weak", WEAK, "--label-model", "labels"], "truth"),
     ],
