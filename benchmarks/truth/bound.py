@@ -184,8 +184,14 @@ def figure_row(data: Set, name: str, b: bound.Bound, test: float) -> dict[str, A
         "set": data.name, "label model": name, "threshold": "" if b.threshold is None else b.threshold,
         "metric": b.metric, "plug-in": _pair(b.plugin_lower, b.plugin_upper), "forward dual": _pair(b.lower, b.upper),
         "with confidence": _pair(low, high) if known else "none", "test": round(test, 3),
-        "verdict": "inside" if off == 0 else f"outside, δ = {off:.3f} would cover" if known else "does not exist",
+        "verdict": _verdict(b.metric, off) if known else "does not exist",
     }  # fmt: skip
+
+
+def _verdict(metric: str, off: float) -> str:
+    if off == 0:
+        return "inside"
+    return f"outside, δ = {off:.3f} would cover" if metric == "accuracy" else f"outside by {off:.3f}"
 
 
 def _pair(low: Any, high: Any) -> str:
