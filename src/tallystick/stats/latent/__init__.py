@@ -7,7 +7,15 @@ from tallystick.stats.latent.misfit import Misfit, agreement_z, misfit
 from tallystick.stats.latent.model import LatentModel, expected_agreement, log_likelihood, posterior
 from tallystick.stats.latent.options import LatentOptions
 from tallystick.stats.latent.simulate import simulate
-from tallystick.stats.latent.triplet import Trios, solve_trios, triplet
+from tallystick.stats.latent.triplet import (
+    TrioMoments,
+    Trios,
+    solve_moments,
+    solve_trios,
+    trio_moments,
+    trio_point,
+    triplet,
+)
 
 __all__ = [
     "LatentBootstrap",
@@ -17,6 +25,7 @@ __all__ = [
     "LatentOptions",
     "Misfit",
     "Start",
+    "TrioMoments",
     "Trios",
     "agreement_z",
     "bootstrap",
@@ -27,6 +36,9 @@ __all__ = [
     "misfit",
     "posterior",
     "simulate",
+    "solve_moments",
     "solve_trios",
+    "trio_moments",
+    "trio_point",
     "triplet",
 ]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,23 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.latent.model import LatentModel
 from tallystick.stats.latent.votes import FloatArray, IntArray, Votes, as_votes
 
-__all__ = ["TrioStatus", "Trios", "solve_trios", "triplet"]
+__all__ = [
+    "TrioMoments",
+    "TrioStatus",
+    "Trios",
+    "solve_moments",
+    "solve_trios",
+    "trio_moments",
+    "trio_point",
+    "triplet",
+]
 
 TrioStatus = Literal["sensible", "blind judge", "no variety", "complex", "negative product", "outside"]
 _STATUS = np.array(get_args(TrioStatus))
 _ZERO = 1e-12
+_WORDS = 1 << 19  # words of work at a time: 4 MB stay in cache
+
+Array: TypeAlias = npt.NDArray[np.floating[Any] | np.complexfloating[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +62,28 @@ class Trios:
         Probability of class 0.
     accuracy
         Trios x 3 x 2: the chance that each judge is right on items of class 0 and of class 1.
+    mean, covariance, third, square
+        What they were solved from: shares of votes 1 (trios x 3), covariances (column a: the pair without judge a),
+        third central moments, and S².
     """
 
     judges: IntArray
     status: npt.NDArray[np.str_]
     balance: FloatArray
     accuracy: FloatArray
+    mean: FloatArray
+    covariance: FloatArray
+    third: FloatArray
+    square: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class TrioMoments:
+    """Shares of votes 1, covariances, third central moments (of judges i < j < k): all that (L6) needs of votes."""
+
+    mean: FloatArray
+    covariance: FloatArray
+    third: FloatArray
 
 
 def solve_trios(codes: npt.ArrayLike, counts: npt.ArrayLike) -> Trios:
@@ -72,24 +100,30 @@ def solve_trios(codes: npt.ArrayLike, counts: npt.ArrayLike) -> Trios:
     >>> trios.status[0].item(), trios.accuracy[0, 0].round(6)
     ('sensible', array([0.9, 0.8]))
     """
+    return solve_moments(trio_moments(codes, counts))
+
+
+def trio_moments(codes: npt.ArrayLike, counts: npt.ArrayLike) -> TrioMoments:
+    """Return the moments of binary votes; each is taken over the items on which all its judges vote."""
     votes = as_votes(codes, counts, n_classes=2)
-    mean, covariance = _pairs(votes)
-    judges = np.array(list(itertools.combinations(range(votes.n_judges), 3)), dtype=np.int64).reshape(-1, 3)
+    return TrioMoments(*_pairs(votes), _third_moments(votes))
+
+
+def solve_moments(moments: TrioMoments) -> Trios:
+    """Solve every trio (L6) from moments alone: what `solve_trios` does once the votes are counted."""
+    n_judges = moments.mean.size
+    judges = np.array(list(itertools.combinations(range(n_judges), 3)), dtype=np.int64).reshape(-1, 3)
     if not judges.size:
-        raise NotIdentifiable(f"a trio needs three judges, got {votes.n_judges}")
-    third = _third_moments(votes)[judges[:, 0], judges[:, 1], judges[:, 2]]
+        raise NotIdentifiable(f"a trio needs three judges, got {n_judges}")
     i, j, k = judges.T
+    covariance, third, f = moments.covariance, moments.third[i, j, k], moments.mean[judges]
     d = np.stack((covariance[j, k], covariance[i, k], covariance[i, j]), axis=1)  # column a: the pair without judge a
     zero = np.abs(d) <= _ZERO
     product = d.prod(axis=1)
     square = 4 * product + third**2
     with np.errstate(all="ignore"):  # impossible trios become NaN, and their status says why
-        s = np.sqrt(square)
-        sign = np.where((s[:, None] / d).sum(axis=1) > 0, 1.0, -1.0)
-        first = (1 + sign * third / s) / 2
-        delta = (sign * s)[:, None] / d
-        f = mean[judges]
-        accuracy = np.stack(((1 - f) + (1 - first)[:, None] * delta, f + first[:, None] * delta), axis=2)
+        sign = np.where((np.sqrt(square)[:, None] / d).sum(axis=1) > 0, 1.0, -1.0)
+        first, accuracy = trio_point(f, d, third, sign)
     outside = (accuracy < -_ZERO).any(axis=(1, 2)) | (accuracy > 1 + _ZERO).any(axis=(1, 2))
     missing = ~np.isfinite(d).all(axis=1) | ~np.isfinite(third)
     conditions = [zero.sum(axis=1) > 1, zero.any(axis=1) | missing, square < 0, product < 0, outside]
@@ -100,7 +134,23 @@ def solve_trios(codes: npt.ArrayLike, counts: npt.ArrayLike) -> Trios:
         status,
         np.where(exists, first, np.nan),
         np.where(exists[:, None, None], accuracy, np.nan),
+        f,
+        d,
+        third,
+        square,
     )
+
+
+def trio_point(mean: Array, covariance: Array, third: Array, sign: npt.NDArray[np.float64]) -> tuple[Array, Array]:
+    """Return the balance of class 0 and the accuracies (trios x 3 x 2) of (L6) on the branch *sign*.
+
+    Complex moments are taken as they are, so a complex step gives exact derivatives.
+    """
+    s = np.sqrt(4 * covariance.prod(axis=1) + third**2)
+    first = (1 + sign * third / s) / 2
+    delta = (sign * s)[:, None] / covariance
+    accuracy = np.stack(((1 - mean) + (1 - first)[:, None] * delta, mean + first[:, None] * delta), axis=2)
+    return first, accuracy
 
 
 def triplet(
@@ -178,7 +228,10 @@ def _pairs(votes: Votes) -> tuple[FloatArray, FloatArray]:
 
 
 def _third_moments(votes: Votes) -> FloatArray:
-    """Return third central moments over the items of each trio, judges x judges x judges."""
+    """Return third central moments over the items of each trio i < j < k; NaN at all other places."""
+    whole = bool((votes.counts == np.floor(votes.counts)).all())
+    if whole and bool((votes.codes >= 0).all()):
+        return _third_from_bits(votes)
     voted = (votes.codes >= 0).astype(np.float64)
     one = (votes.codes == 1).astype(np.float64)
     out = np.empty((votes.n_judges,) * 3)
@@ -192,6 +245,37 @@ def _third_moments(votes: Votes) -> FloatArray:
         p_k, p_ik = p_j.T, p_ij.T
         out[i] += 2 * p_i * p_j * p_k - p_i * p_jk - p_j * p_ik - p_k * p_ij
     return out
+
+
+def _third_from_bits(votes: Votes) -> FloatArray:
+    """Do the same for complete votes on whole items: 64 patterns a word, one plane a binary digit of the counts."""
+    n_judges = votes.n_judges
+    one = _words(votes.codes == 1)
+    counts = votes.counts.astype(np.int64)
+    i, j, k = np.array(list(itertools.combinations(range(n_judges), 3)), dtype=np.int64).reshape(-1, 3).T
+    single, pair, triple = np.zeros(n_judges), np.zeros((n_judges, n_judges)), np.zeros(i.size)
+    for digit in range(int(counts.max()).bit_length()):
+        plane = one & _words((counts >> digit & 1).astype(np.bool_)[:, None])
+        both = plane[:, None] & one
+        single += 2.0**digit * np.bitwise_count(plane).sum(axis=1, dtype=np.int64)
+        pair += 2.0**digit * np.bitwise_count(both).sum(axis=2, dtype=np.int64)
+        step = max(1, _WORDS // one.shape[1])
+        for first in range(0, i.size, step):
+            part = slice(first, first + step)
+            words = both[i[part], j[part]] & one[k[part]]
+            triple[part] += 2.0**digit * np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+    f, ff = single / votes.n_items, pair / votes.n_items
+    out = np.full((n_judges,) * 3, np.nan)
+    out[i, j, k] = triple / votes.n_items + 2 * f[i] * f[j] * f[k] - f[i] * ff[j, k] - f[j] * ff[i, k] - f[k] * ff[i, j]
+    return out
+
+
+def _words(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """Pack patterns x judges into judges x words of 64 patterns."""
+    packed = np.packbits(flags, axis=0)
+    padded = np.zeros((-(-packed.shape[0] // 8) * 8, flags.shape[1]), dtype=np.uint8)
+    padded[: packed.shape[0]] = packed
+    return np.ascontiguousarray(padded.T).view(np.uint64)
 
 
 def _sizes(covariance: FloatArray, variance: float) -> FloatArray:
