@@ -48,7 +48,12 @@ _HOME = {
 }
 """Public name to the room that holds it."""
 
-_ROOMS = frozenset({"errors", "io", "report", "results", "sampling", "stats", "tally"})
+_ROOMS = frozenset(
+    {
+        "audit", "bound", "compare", "dynamic", "errors", "io", "judge", "report", "results", "sampling", "shift", "stats",
+        "tally",
+    }
+)  # fmt: skip
 """Rooms that open on first use."""
 
 

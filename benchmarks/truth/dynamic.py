@@ -1,0 +1,392 @@
+"""Every statement and figure of [SAH23] that runs on a CPU, with the paper's or an earlier number beside ours.
+
+``python benchmarks/truth/dynamic.py [--write] [SECTION ...]``; sections: theorems, worst, noise, anli, digits, cifar,
+labels, deep. The real data is looked for in TALLYSTICK_DATA; cifar needs Pillow, and deep the predictions that
+dynamic_deep.py wrote (``--deep FOLDER``).
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from record import record
+
+from tallystick import dynamic
+
+HERE = Path(__file__).resolve().parent
+DATA = Path(os.environ.get("TALLYSTICK_DATA", HERE.parents[2] / "shared" / "data")) / "dynamic"
+Row = dict[str, Any]
+
+
+def theorems() -> None:
+    rng = np.random.default_rng(0)
+    rows: list[Row] = []
+    for inverse in (4, 5, 10):
+        epsilon = 1 / inverse
+        exact, worst = 0, 0.0
+        for k in range(51):
+            mixture = None if k == 0 else [rng.dirichlet(np.ones(t + 1)).tolist() for t in range(60)]
+            proof = dynamic.path_certificate(epsilon, rounds=60, mixture=mixture)
+            seen = proof.check()
+            worst = max(worst, max(seen.risks))
+            exact += seen.consistent and all(abs(r - epsilon**2 / 8) < 1e-15 for r in proof.risk_by_round()[2:])
+        rows.append(
+            {
+                "what": f"Theorem 3.5, epsilon 1/{inverse}: weightings that stay at epsilon²/8 in rounds 3-60",
+                "paper": "all",
+                "ours": f"{exact} of 51",
+                "highest risk on D_t": worst,
+            }
+        )
+    for inverse in (4, 5, 10):
+        proof = dynamic.hierarchical_certificate(1 / inverse)
+        rows.append(
+            {
+                "what": f"Theorem 4.2, epsilon 1/{inverse}: output risk / epsilon³",
+                "paper": 0.5,
+                "ours": proof.output_risk() * inverse**3,
+                "highest risk on D_t": max(proof.check().risks),
+            }
+        )
+    boosted = dynamic.exponential_updates(
+        dynamic.Population.uniform(2000), dynamic.RandomErrors(0.1), updates=30, rollouts=200, rng=0
+    )
+    needs = next(t for t in range(100) if dynamic.exponential_bound(0.1, t) < 1 / 2000)
+    rows.append(
+        {
+            "what": "Lemma A.2, epsilon .1: median update with zero risk",
+            "paper": 11,
+            "ours": float(np.median(boosted.zero_from)),
+        }
+    )
+    rows.append(
+        {"what": "Lemma A.2, epsilon .1: update at which the bound is below one item", "paper": 24, "ours": needs}
+    )
+    hinge = dynamic.hinge_updates(
+        dynamic.Population.uniform(200), dynamic.RandomErrors(0.4), updates=40, rollouts=100, rng=0, rate=2.0
+    )
+    rows.append(
+        {
+            "what": "Lemma A.1, epsilon .4, step 2: updates of 40 in which the hinge risk rose",
+            "paper": "none",
+            "ours": float(hinge.rises.mean()),
+        }
+    )
+    record("dynamic-theorems", "Dynamic benchmarks: constructions and updates", rows, notes=("[SAH23] and ERRATA.",))
+
+
+def worst() -> None:
+    rows: list[Row] = []
+    for epsilon in (0.02, 0.05, 0.1, 0.2, 0.25):
+        start = time.process_time()
+        found = dynamic.worst_case(epsilon)
+        rows.append(_worst_row(found, f"{6 / (1 + 2 * epsilon):.6f}", time.process_time() - start))
+    for rounds, gap, known in ((5, 0.004, "[5.5605, 5.5659]"), (7, 0.05, "at least 6.57")):
+        start = time.process_time()
+        rows.append(
+            _worst_row(dynamic.worst_case(0.1, rounds, gap=gap, nodes=2000), known, time.process_time() - start)
+        )
+    record(
+        "dynamic-worst-case",
+        "Dynamic benchmarks: the worst majority risk of a path, in units of epsilon²",
+        rows,
+        notes=("Three rounds: 6/(1 + 2 epsilon); the paper's bound is 11. Explicit error sets reach the lower end.",),
+    )
+
+
+def _worst_row(found: dynamic.WorstCase, known: str, seconds: float) -> Row:
+    unit = found.epsilon**2
+    return {
+        "epsilon": found.epsilon,
+        "rounds": found.rounds,
+        "known": known,
+        "lower": f"{found.lower / unit:.6f}",
+        "upper": f"{found.upper / unit:.6f}",
+        "certificate": str(found.certificate().check().consistent),
+        "boxes": found.nodes,
+        "CPU seconds": seconds,
+    }
+
+
+def noise() -> None:
+    at = (0, 1, 2, 5, 10, 20, 60)
+    known = {
+        "perfect": (0.2, 0.6, 0.733, 0.867, 0.927, 0.962, 0.987),
+        "random": (0.2, 0.433, 0.488, 0.521, 0.529, 0.534, 0.536),
+    }
+    learners: dict[str, dynamic.Learner] = {"perfect": dynamic.Perfect(), "random": dynamic.RandomErrors(0.05)}
+    population = dynamic.Population.uniform(2000, noise=0.2)
+    bound = dynamic.noise_bound(0.05, 0.2, 61)
+    rows: list[Row] = []
+    for name, learner in learners.items():
+        share = dynamic.roll_path(population, learner, rounds=61, rollouts=40, rng=0).noise_share.mean(axis=0)
+        rows += [
+            {
+                "learner": name,
+                "t": t,
+                "known": value,
+                "ours": round(float(share[t]), 3),
+                "Theorem 3.6, at least": bound[t],
+                "Eq (37), at least": dynamic.noise_closed_form(0.05, 0.2, t) if t else 0.2,
+            }
+            for t, value in zip(at, known[name], strict=True)
+        ]
+    record("dynamic-noise", "Dynamic benchmarks: share of random labels by round (delta .2, epsilon .05)", rows)
+
+
+def anli() -> None:
+    with gzip.open(DATA / "anli_dev_rounds_8models.csv.gz", "rt", encoding="utf-8") as lines:
+        table = list(csv.DictReader(lines))
+    columns = {name: [row[name] for row in table] for name in table[0]}
+    models = list(table[0])[4:]
+    log = dynamic.RoundLog.from_wide(
+        columns, round="round", truth="gold", models=models, item="uid", validators="verifier_labels"
+    )
+    result = dynamic.analyse(log, chain=models[:3], rng=0)
+    known = ((0.087, 0.0015, 0.69, 0.083), (0.171, 0.023, 0.58, 0.171), (0.181, 0.026, 0.58, 0.179))
+    rows = [
+        {
+            "round": each.round,
+            "all five wrong, known": k[0],
+            "ours": each.all_wrong,
+            "if independent, known": k[1],
+            "ours ": each.independent,
+            "rho, known": k[2],
+            "rho": f"{each.rho:.3f} [{each.rho_interval.low:.2f}, {each.rho_interval.high:.2f}]",
+            "fitted, known": k[3],
+            "fitted": each.predicted,
+            "fit p": each.fit_p,
+            "z": each.test.z,
+            "z null": f"[{each.test.z_null[0]:.2f}, {each.test.z_null[1]:.2f}]",
+            "p": each.test.p_value,
+        }
+        for each, k in zip(result.overlap, known, strict=True)
+    ]
+    record(
+        "dynamic-anli",
+        "Dynamic benchmarks: ANLI, five models by round",
+        rows,
+        notes=(result.verdict, result.advice.reason),
+    )
+
+
+def digits() -> None:
+    from sklearn.datasets import load_digits
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    features, labels = load_digits(return_X_y=True)
+    tree = DecisionTreeClassifier(max_depth=4, max_features="log2")
+    linear = SGDClassifier(loss="log_loss", max_iter=3, tol=None, alpha=1e-3)
+    known = {"tree": ({1: 0.273, 3: 0.164, 10: 0.0287, 25: 0.0095}, {3: 0.209, 25: 0.0707}), "linear": ({}, {})}
+    rows: list[Row] = []
+    for name, estimator, scaled in (("tree", tree, features), ("linear", linear, features / 16)):
+        # The base model is random as well and decides which items are in, so eight rollouts start from each of five.
+        runs = [dynamic.run_experiment(estimator, scaled, labels, rounds=25, rollouts=8, rng=base) for base in range(5)]
+        rows += _curve_rows(f"digits {name}", runs, (1, 3, 10, 25), *known[name])
+    record(
+        "dynamic-digits",
+        "Dynamic benchmarks: digits, 40 rollouts of 25 rounds",
+        rows,
+        notes=(
+            "Plurality risk on the realisable subset; mean over rollouts, standard error over base models; static: "
+            "as many models on the plain data.",
+            "Tree: depth 4, max_features='log2'. Linear: logistic SGD, 3 epochs. Known: an earlier run; its tree's "
+            "candidate features are not on record.",
+        ),
+    )
+
+
+def _curve_rows(
+    name: str,
+    runs: list[dynamic.Experiment],
+    at: tuple[int, ...],
+    known: dict[int, float],
+    known_static: dict[int, float],
+) -> list[Row]:
+    paths, statics = [run.path for run in runs], [run.static for run in runs]
+    risk, static = (np.concatenate([each.risk for each in part]) for part in (paths, statics))
+    binary, epsilon = (np.concatenate([getattr(each, key) for each in paths]) for key in ("binary_risk", "epsilon"))
+    # Over rollouts where there is one base model, else over base models: rollouts that share one are not independent.
+    groups = [each.risk.mean(axis=0) for each in paths] if len(runs) > 1 else risk
+    controls = [each.risk.mean(axis=0) for each in statics] if len(runs) > 1 else static
+    error, control_error = (np.std(part, axis=0, ddof=1) / len(part) ** 0.5 for part in (groups, controls))
+    persistence = np.nanmean([dynamic.rank_persistence(each.risk) for each in paths], axis=0)
+    signals = [
+        dynamic.early_signals(run.predictions != run.labels, each.risk, early=4)
+        for run, each in zip(runs, paths, strict=True)
+    ]
+    rows: list[Row] = [
+        {
+            "learner": name,
+            "round": t,
+            "known": known.get(t, ""),
+            "ours": risk[:, t - 1].mean(),
+            "s.e.": error[t - 1],
+            "binary": binary[:, t - 1].mean(),
+            "static, known": known_static.get(t, ""),
+            "static": static[:, t - 1].mean(),
+            "static s.e.": control_error[t - 1],
+            "epsilon_t": epsilon[:, t - 1].mean(),
+            "rank persistence": persistence[t - 1],
+        }
+        for t in at
+    ]
+    for key, column in (("z_correlation", "r(z_4, final)"), ("risk_correlation", "r(risk_4, final)")):
+        found = [getattr(each, key) for each in signals if getattr(each, key) is not None]
+        rows[-1][column] = float(np.mean(found)) if found else ""
+    return rows
+
+
+def cifar() -> None:
+    from PIL import Image
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    with np.load(DATA / "cifar10_60k_jpeg.npz") as packed:
+        raw, offset, label, is_test = (packed[name] for name in ("jpeg", "offset", "label", "is_test"))
+    chosen = np.sort(np.random.default_rng(0).choice(np.flatnonzero(~is_test.astype(bool)), 2000, replace=False))
+    stream = raw.tobytes()
+    small = [
+        np.asarray(
+            Image.open(io.BytesIO(stream[offset[i] : offset[i + 1]]))
+            .convert("RGB")
+            .resize((8, 8), Image.Resampling.BOX)
+        )
+        for i in chosen
+    ]
+    features = np.stack(small).reshape(len(chosen), -1) / 255 - 0.5
+    done = dynamic.run_experiment(
+        MLPClassifier((16,), max_iter=200), features, label[chosen], rounds=20, rollouts=30, rng=1
+    )
+    rows = _curve_rows("CIFAR 8x8 MLP16", [done], (1, 3, 10, 20), {1: 0.159, 3: 0.113, 10: 0.053, 20: 0.0367}, {})
+    record(
+        "dynamic-cifar",
+        "Dynamic benchmarks: CIFAR-10 at 8x8, a network of 16 hidden units, 30 rollouts of 20 rounds",
+        rows,
+        notes=("2000 training images; known: an earlier independent run on another number of images.",),
+    )
+
+
+def labels() -> None:
+    from sklearn.datasets import load_digits
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    features, truth = load_digits(return_X_y=True)
+    cases = (
+        ("tree, depth 4", DecisionTreeClassifier(max_depth=4, max_features="log2"), "0.85 / 1.5 / 2.7"),
+        ("tree, depth 8", DecisionTreeClassifier(max_depth=8, max_features="log2"), "0.98 / 1.95 / 2.9"),
+        ("linear", SGDClassifier(loss="log_loss", max_iter=20, tol=None, alpha=1e-3), "1.8 / 3.6 / 7.4"),
+    )
+    rows: list[Row] = []
+    for name, estimator, known in cases:
+        cost = dynamic.label_cost(
+            estimator,
+            features / 16,
+            truth,
+            start=100,
+            batch=20,
+            rounds=9,
+            rollouts=40,
+            rng=0,
+            multiples=(0.25, 0.5, 1, 2, 4, 5),
+        )
+        rows.append(
+            {
+                "learner": name,
+                "known (path / flat / search)": known,
+                "path": str(cost.path_worth)[:60],
+                "flat": str(cost.flat_worth)[:60],
+                "search": cost.search,
+                "path risk": cost.path_risk,
+                "s.e.": cost.path_error,
+                "flat risk": cost.flat_risk,
+                "fresh risk": cost.fresh_risk,
+                "fresh s.e.": cost.fresh_error,
+            }
+        )
+    record(
+        "dynamic-labels",
+        "Dynamic benchmarks: what an adversarial label is worth, in uniform ones (digits)",
+        rows,
+        notes=(
+            "100 uniform labels to start, eight batches of 20 errors, risk on fresh items. The sizes of the known run "
+            "are not on record.",
+        ),
+    )
+
+
+def deep() -> None:
+    """Figures 3 and 5 from the predictions of dynamic_deep.py; also saved as small JSON beside this file."""
+    folder = Path(sys.argv[sys.argv.index("--deep") + 1]) if "--deep" in sys.argv else None
+    rows: list[Row] = []
+    for name, early, paper in (("cnn", 4, (0.46, 0.18)), ("bilstm", 6, (0.68, -0.27))):
+        kept = HERE / f"dynamic_{name}.json"
+        if folder is not None and (folder / f"{name}.npz").exists():
+            with np.load(folder / f"{name}.npz", allow_pickle=False) as saved:
+                calls, truth = saved["predictions"], saved["labels"]
+            path = dynamic.curves(calls, truth)
+            signals = dynamic.early_signals(calls != truth, path.risk, early=early)
+            kept.write_text(
+                json.dumps(
+                    {
+                        "command": f"python benchmarks/truth/dynamic_deep.py run {name}; "
+                        "python benchmarks/truth/dynamic.py deep --deep out/deep",
+                        "rollouts": len(calls),
+                        "rounds": calls.shape[1],
+                        "items": int(truth.size),
+                        "risk": path.risk.mean(axis=0).tolist(),
+                        "spread": path.risk.std(axis=0, ddof=1).tolist(),
+                        "epsilon": path.epsilon.mean(axis=0).tolist(),
+                        "persistence": [
+                            None if np.isnan(v) else v for v in dynamic.rank_persistence(path.risk).tolist()
+                        ],
+                        "early": early,
+                        "z_correlation": signals.z_correlation,
+                        "risk_correlation": signals.risk_correlation,
+                    },
+                    indent=1,
+                ),
+                encoding="utf-8",
+            )
+        if kept.exists():
+            found = json.loads(kept.read_text(encoding="utf-8"))
+            rows.append(
+                {
+                    "experiment": name,
+                    "rollouts x rounds": f"{found['rollouts']} x {found['rounds']}",
+                    "first": found["risk"][0],
+                    "round 3": found["risk"][2],
+                    "last": found["risk"][-1],
+                    "spread": found["spread"][-1],
+                    "r(z, final)": found["z_correlation"],
+                    "paper": paper[0],
+                    "r(risk, final)": found["risk_correlation"],
+                    "paper ": paper[1],
+                }
+            )
+    if rows:
+        record("dynamic-deep", "Dynamic benchmarks: Figures 3 and 5, neural networks", rows)
+
+
+SECTIONS = {f.__name__: f for f in (theorems, worst, noise, anli, digits, cifar, labels, deep)}
+
+if __name__ == "__main__":
+    asked = [word for word in sys.argv[1:] if word in SECTIONS]
+    for section in asked or SECTIONS:
+        SECTIONS[section]()

@@ -1,0 +1,299 @@
+"""What a real log of a dynamic benchmark says, and whether another round is worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tallystick._rng import Rng, as_rng, seed_of
+from tallystick.dynamic.advice import Advice, Prices, advise
+from tallystick.dynamic.bounds import path_floor
+from tallystick.dynamic.curves import curves, path_weights
+from tallystick.dynamic.envelope import Envelope, envelope, worst_by_round
+from tallystick.dynamic.learners import Continued, Correlated
+from tallystick.dynamic.log import RoundLog
+from tallystick.dynamic.population import Array, Population, vote
+from tallystick.dynamic.probit import ProbitFit, fit_correlation
+from tallystick.dynamic.result import Forgetting, LogResult, Overlap, Round
+from tallystick.dynamic.similarity import overlap_test
+from tallystick.dynamic.validators import NoiseShare, agreements, noise_share
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.results import Interval, Needed, Unknown
+
+__all__ = ["analyse"]
+
+
+def analyse(
+    log: RoundLog,
+    *,
+    chain: Sequence[str] = (),
+    alpha: float = 0.05,
+    prices: Prices | None = None,
+    permutations: int = 999,
+    rollouts: int = 200,
+    rng: Rng,
+) -> LogResult:
+    """Read a log: risk by round, joint errors against chance and against the fit, noise, forgetting, advice.
+
+    Parameters
+    ----------
+    log
+        A panel (items belong to rounds) or a path (items are tried anew in each round).
+    chain
+        Panel only: the models in the loop, in the order in which they were trained, for forgetting on the first
+        round's items. They are then not part of the panel, because their own rounds were collected against them.
+    alpha
+        One minus the level of intervals.
+    prices
+        For the advice.
+    permutations, rollouts, rng
+        Of the null of the overlap, and of the simulator.
+    """
+    generator = as_rng(rng)
+    if log.kind == "path" and chain:
+        raise InputError("chain is for panels: on a path the models are the chain")
+    panel = log if not chain else log.select([name for name in log.models if name not in chain])
+    whole = panel.errors.shape[1]
+    noise = _noise(panel, alpha)
+    overlap, fits = [], []
+    for where, number in _parts(panel):
+        errors = panel.errors[:, where]
+        fit = _fit(errors, panel.kind == "path", alpha, generator)
+        fits.append(fit)
+        overlap.append(_overlap(errors, number, fit, alpha, permutations, generator))
+    rounds = _path_rounds(panel, alpha, noise) if panel.kind == "path" else _panel_rounds(panel, alpha, noise, overlap)
+    last = fits[-1]
+    advice, ahead = _forecast(panel, last, noise[-1], prices, rollouts, generator)
+    warnings = _warnings(panel, last, noise)
+    first, final = overlap[0], overlap[-1]
+    verdict = (
+        f"All {len(panel.models)} models are wrong together on {100 * final.all_wrong:.1f} % of the items of round "
+        f"{final.round} "
+        f"{final.interval}, against {100 * final.independent:.1f} % if their errors were independent"
+        + (f" (round {first.round}: {100 * first.all_wrong:.1f} %)" if len(overlap) > 1 else "")
+        + (f"; advice: {advice}." if isinstance(advice, Advice) else ".")
+    )
+    return LogResult(
+        verdict=verdict,
+        decision="unknowable" if isinstance(advice, Unknown) else "decided" if _trusted(last) else "undecided",
+        needed=None if _trusted(last) else Needed(None, "rollouts of the learner itself (run_experiment)"),
+        n_items=whole,
+        assumptions=(
+            "items of a round are a random sample of what it could have collected",
+            "the advice simulates further models, trained on the last round's items with the errors weighed up, "
+            "that err as often and as jointly as the models there are",
+            "majority is binary: at least half of the models wrong, a tie counting one half"
+            if panel.predictions is None or panel.kind == "panel"
+            else "a plurality of predictions, ties split",
+        ),
+        warnings=warnings,
+        seed=seed_of(rng),
+        action="analyse",
+        design=f"log of {len(panel.round_numbers)} rounds, {len(panel.models)} models",
+        rounds=rounds,
+        advice=advice,
+        models=panel.models,
+        overlap=tuple(overlap),
+        forgetting=_forgetting(log, chain, alpha),
+        noise_sets=tuple(each.interval for each in noise),
+        envelope=ahead,
+        cost=Unknown("the log has no cost") if panel.cost is None else float(panel.cost.sum()),
+    )
+
+
+def _trusted(fit: ProbitFit | Unknown) -> bool:
+    return isinstance(fit, ProbitFit) and fit.fits
+
+
+def _parts(log: RoundLog) -> list[tuple[Array, int]]:
+    if log.kind == "path":
+        return [(np.ones(len(log.items), dtype=bool), len(log.models))]
+    return [(log.rounds == number, number) for number in log.round_numbers]
+
+
+def _fit(errors: Array, on_path: bool, alpha: float, rng: np.random.Generator) -> ProbitFit | Unknown:
+    try:
+        return fit_correlation(errors, on_path=on_path, level=1 - alpha, rng=rng)
+    except (NotIdentifiable, InputError) as error:
+        return Unknown(str(error))
+
+
+def _overlap(
+    errors: Array, number: int, fit: ProbitFit | Unknown, alpha: float, permutations: int, rng: np.random.Generator
+) -> Overlap:
+    from tallystick.stats.intervals import clopper_pearson
+
+    joint = errors.all(axis=0)
+    return Overlap(
+        round=number,
+        n_items=joint.size,
+        all_wrong=float(joint.mean()),
+        interval=clopper_pearson(int(joint.sum()), joint.size, alpha=alpha),
+        independent=float(errors.mean(axis=1).prod()),
+        test=overlap_test(errors, rng=rng, permutations=permutations),
+        **Overlap.known(fit),
+    )
+
+
+def _panel_rounds(
+    log: RoundLog, alpha: float, noise: Sequence[NoiseShare], overlap: Sequence[Overlap]
+) -> tuple[Round, ...]:
+    rounds = []
+    bound = Unknown("the models of a panel are no path, so no bound of a path applies to them")
+    for (where, number), share, joint in zip(_parts(log), noise, overlap, strict=True):
+        wrong = vote(list(log.errors[:, where]))
+        rounds.append(
+            Round(
+                round=number,
+                risk=float(wrong.mean()),
+                interval=_mean_interval(wrong, alpha, (0.0, 1.0)),
+                epsilon=float(log.errors[:, where].mean()),
+                worst_case=bound,
+                lower_bound=bound,
+                z=Unknown("no two models share an error") if joint.test.z is None else joint.test.z,
+                noise_share=share.share,
+            )
+        )
+    return tuple(rounds)
+
+
+def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tuple[Round, ...]:
+    from tallystick.dynamic.similarity import similarity
+
+    errors = log.errors
+    weights = path_weights(errors)
+    plural = None
+    if log.predictions is not None and log.labels is not None:
+        plural = curves(log.predictions[None], log.labels).risk[0]
+    excess = [float(weights[t] @ errors[t]) for t in range(len(errors))]
+    epsilon = max(excess)
+    usable = 0 < epsilon <= 0.5
+    reason = Unknown(f"a model with risk {epsilon:.3g} on its own distribution is outside the theory (0, 1/2]")
+    worst = worst_by_round(epsilon, len(errors)) if usable else ()
+    out = []
+    for t in range(len(errors)):
+        share = vote(list(errors[: t + 1]))
+        z = float(similarity(errors[: t + 1])) if t else float("nan")
+        out.append(
+            Round(
+                round=t + 1,
+                risk=float(share.mean()) if plural is None else float(plural[t]),
+                interval=_mean_interval(share, alpha, (0.0, 1.0))
+                if plural is None
+                else Unknown("the plurality's risk has no interval of its own"),
+                epsilon=excess[t],
+                worst_case=worst[t] if usable else reason,
+                lower_bound=path_floor(epsilon) if usable and t >= 2 else (reason if not usable else 0.0),
+                z=Unknown("no two models share an error") if np.isnan(z) else z,
+                noise_share=noise[0].share,
+            )
+        )
+    return tuple(out)
+
+
+def _mean_interval(values: Array, alpha: float, bounds: tuple[float, float]) -> Interval:
+    """Exact where the values are yes or no, Student's with pseudo-items where ties put halves among them."""
+    from tallystick.stats.intervals import clopper_pearson, pseudo_t
+
+    if bounds == (0.0, 1.0) and np.all((values == 0) | (values == 1)):
+        return clopper_pearson(int(values.sum()), values.size, alpha=alpha)
+    return pseudo_t(float(values.mean()), float(values.var(ddof=1)), values.size, alpha=alpha, bounds=bounds)
+
+
+def _noise(log: RoundLog, alpha: float) -> list[NoiseShare]:
+    parts = _parts(log)
+    if log.validators is None or log.labels is None:
+        reason = Unknown("the log has no validator labels")
+        return [NoiseShare(reason, reason, float("nan")) for _ in parts]
+    agree, count = agreements(log.validators, log.labels.tolist())
+    return [noise_share(agree[where], count[where], alpha=alpha) for where, _ in parts]
+
+
+def _forgetting(log: RoundLog, chain: Sequence[str], alpha: float) -> tuple[Forgetting, ...] | Unknown:
+    """Paired changes on the items of the first round, from each model in the loop to the next."""
+    if log.kind == "path":
+        names, errors = log.models, log.errors
+    elif len(chain) >= 2:
+        picked = log.select(chain)
+        names, errors = picked.models, picked.errors[:, log.rounds == log.round_numbers[0]]
+    else:
+        return Unknown("the log does not say which models were in the loop: name two or more, in order (chain)")
+    out = []
+    for k in range(1, len(names)):
+        change = errors[k].astype(float) - errors[k - 1]
+        out.append(
+            Forgetting(
+                before=names[k - 1],
+                model=names[k],
+                change=float(change.mean()),
+                interval=_mean_interval(change, alpha, (-1.0, 1.0)),
+                forgotten=float((change > 0).mean()),
+                learnt=float((change < 0).mean()),
+            )
+        )
+    return tuple(out)
+
+
+def _forecast(
+    log: RoundLog,
+    fit: ProbitFit | Unknown,
+    noise: NoiseShare,
+    prices: Prices | None,
+    rollouts: int,
+    rng: np.random.Generator,
+) -> tuple[Advice | Unknown, Envelope | Unknown]:
+    """Simulate what comes next, from where the last round's items stand, with the learner that the log shows."""
+    if isinstance(fit, Unknown):
+        return Unknown(f"no correlation could be fitted: {fit.reason}"), fit
+    where, _ = _parts(log)[-1]
+    errors, on_path = log.errors[:, where], log.kind == "path"
+    if on_path:
+        epsilon = float(np.mean([w @ e for w, e in zip(path_weights(errors)[:-1], errors, strict=True)][-3:]))
+    else:
+        epsilon = float(errors.mean())
+    if not 0 < epsilon <= 0.5:
+        reason = Unknown(f"the models err on {epsilon:.3g} of the last round, outside (0, 1/2]: no simulator fits them")
+        return reason, reason
+    gamma = max(fit.gamma or 0.0, 0.0)
+    difficulty = fit.difficulty(errors, rollouts=rollouts, rng=rng, on_path=on_path)
+    advice = advise(
+        Population(np.full(where.sum(), 1 / where.sum()), noisy=_doubtful(log, where, noise)),
+        Continued(errors, Correlated(epsilon, fit.rho, gamma, difficulty)),
+        rounds=len(errors),
+        rng=rng,
+        prices=prices,
+        rollouts=rollouts,
+        beginner=Correlated(epsilon, fit.rho, gamma, difficulty),
+        reusable=3 if on_path else 0,
+        doubt=None if fit.fits else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})",
+    )
+    ahead = envelope(epsilon, rounds=len(errors) + 4, rng=rng, rho=fit.rho, gamma=gamma, rollouts=rollouts)
+    return advice, ahead
+
+
+def _doubtful(log: RoundLog, where: Array, noise: NoiseShare) -> Array:
+    """Mark as many items as have random labels, those with the most disagreement among validators first."""
+    marked = np.zeros(int(where.sum()), dtype=bool)
+    if isinstance(noise.share, Unknown) or log.validators is None or log.labels is None:
+        return marked
+    agree, count = agreements(log.validators, log.labels.tolist())
+    dissent = 1 - (agree / np.maximum(count, 1))[where]
+    marked[np.argsort(-dissent, kind="stable")[: min(round(noise.share * marked.size), marked.size - 1)]] = True
+    return marked
+
+
+def _warnings(log: RoundLog, fit: ProbitFit | Unknown, noise: Sequence[NoiseShare]) -> tuple[str, ...]:
+    out = []
+    if isinstance(fit, ProbitFit) and not fit.fits:
+        out.append(f"The fitted correlation is refuted by the log (p = {fit.fit_p:.3g}): do not rely on the envelopes.")
+    if log.kind == "panel":
+        out.append(
+            "A panel does not show what its models were trained on, so the advice assumes that up-weighting protects "
+            "no item (gamma = 0)."
+        )
+        if log.round_numbers[0] != 0:
+            out.append(f"The log has no round 0 (D_0): round {log.round_numbers[0]} stands in for it.")
+    if any(isinstance(each.share, Unknown) and isinstance(each.interval, Interval) for each in noise):
+        out.append("The share of random labels is known only as a set: validators' disagreements were filtered.")
+    return tuple(out)

@@ -1,0 +1,252 @@
+"""The log of a real dynamic benchmark, checked: items, the rounds they were collected in, and who got them right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from tallystick.dynamic.population import Array
+from tallystick.errors import InputError
+
+__all__ = ["LogKind", "RoundLog"]
+
+LogKind: TypeAlias = Literal["panel", "path"]
+
+_YES = {"1", "true", "yes", "right", "correct", "1.0"}
+_NO = {"0", "false", "no", "wrong", "incorrect", "0.0"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RoundLog:
+    """A log in one of two shapes.
+
+    ``panel``: each item was collected in one round, and the same models were tried on all of them (ANLI). ``path``:
+    the same items were tried in every round, each time on that round's model (a simulated or a re-evaluated
+    benchmark).
+
+    Parameters
+    ----------
+    items
+        One name an item.
+    rounds
+        Panel: the round of each item. Path: all ones.
+    models
+        Panel: the models. Path: one a round.
+    errors
+        (models, items).
+    predictions, labels
+        What the models said, and what is true, where the log has it.
+    validators
+        One cell of labels an item.
+    cost
+        What each item cost.
+    """
+
+    kind: LogKind
+    items: tuple[str, ...]
+    rounds: Array
+    models: tuple[str, ...]
+    errors: Array
+    predictions: Array | None = None
+    labels: Array | None = None
+    validators: tuple[str | None, ...] | None = None
+    cost: Array | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.models) < 2:
+            raise InputError(f"a log needs at least two models, got {list(self.models)}")
+        if self.kind == "panel":
+            _check_rounds(np.unique(self.rounds).tolist())
+
+    @property
+    def round_numbers(self) -> tuple[int, ...]:
+        """The rounds that there are."""
+        if self.kind == "path":
+            return tuple(range(1, len(self.models) + 1))
+        return tuple(int(r) for r in np.unique(self.rounds))
+
+    def select(self, models: Sequence[str]) -> RoundLog:
+        """Return the log with these models only."""
+        if self.kind == "path":
+            raise InputError("the models of a path are its rounds: none can be left out")
+        place = {name: k for k, name in enumerate(self.models)}
+        missing = [name for name in models if name not in place]
+        if missing:
+            raise InputError(f"no model {missing[0]!r} in the log; there are {list(self.models)}")
+        index = [place[name] for name in models]
+        calls = None if self.predictions is None else self.predictions[index]
+        return RoundLog(
+            kind=self.kind, items=self.items, rounds=self.rounds, models=tuple(models), errors=self.errors[index],
+            predictions=calls, labels=self.labels, validators=self.validators, cost=self.cost,
+        )  # fmt: skip
+
+    @classmethod
+    def from_wide(
+        cls,
+        columns: Mapping[str, Sequence[Any]],
+        *,
+        round: str,
+        truth: str,
+        models: Sequence[str],
+        item: str | None = None,
+        validators: str | None = None,
+        cost: str | None = None,
+    ) -> RoundLog:
+        """Read a panel with one row an item and one column of predictions a model.
+
+        >>> table = {"round": [1, 1, 2], "gold": ["a", "b", "a"], "m1": ["a", "a", "b"], "m2": ["a", "b", "b"]}
+        >>> RoundLog.from_wide(table, round="round", truth="gold", models=["m1", "m2"]).errors.sum(axis=1).tolist()
+        [2, 1]
+        """
+        for name in (round, truth, *models, *(c for c in (item, validators, cost) if c is not None)):
+            if name not in columns:
+                raise InputError(f"no column {name!r} in the log; there are {sorted(columns)}")
+        labels = _texts(columns[truth], truth)
+        calls = np.array([_texts(columns[name], name) for name in models])
+        count = labels.size
+        return cls(
+            kind="panel",
+            items=tuple(str(v) for v in columns[item]) if item else tuple(str(k + 1) for k in range(count)),
+            rounds=np.array([_whole(v, round, k) for k, v in enumerate(columns[round])]),
+            models=tuple(models),
+            errors=calls != labels,
+            predictions=calls,
+            labels=labels,
+            validators=tuple(None if v is None else str(v) for v in columns[validators]) if validators else None,
+            cost=_floats(columns[cost], cost) if cost else None,
+        )
+
+    @classmethod
+    def from_long(
+        cls,
+        *,
+        item: Sequence[Any],
+        round: Sequence[Any],
+        model: Sequence[Any],
+        correct: Sequence[Any],
+        prediction: Sequence[Any] | None = None,
+        truth: Sequence[Any] | None = None,
+        validators: Sequence[Any] | None = None,
+        cost: Sequence[Any] | None = None,
+    ) -> RoundLog:
+        """Read one row an item and model, and find out which of the two shapes it has.
+
+        >>> path = RoundLog.from_long(
+        ...     item=["x", "y"] * 2, round=[1, 1, 2, 2], model=["h1", "h1", "h2", "h2"], correct=[1, 0, 0, 1]
+        ... )
+        >>> path.kind, path.errors.tolist()
+        ('path', [[False, True], [True, False]])
+        """
+        names = [str(v) for v in item]
+        when = [_whole(v, "round", k) for k, v in enumerate(round)]
+        whose = [str(v) for v in model]
+        wrong = [not _correct(v, k) for k, v in enumerate(correct)]
+        if len({len(names), len(when), len(whose), len(wrong)}) != 1:
+            raise InputError("item, round, model and correct need equal lengths")
+        if not names:
+            raise InputError("the log is empty")
+        _check_rounds(sorted(set(when)))
+        on_path = _is_path(names, when)
+        rows = list(dict.fromkeys(names))
+        heads: list[Any] = sorted(set(when)) if on_path else list(dict.fromkeys(whose))
+        at, head_at = {n: k for k, n in enumerate(rows)}, {h: k for k, h in enumerate(heads)}
+        cells = np.full((len(heads), len(rows)), -1, dtype=np.int64)
+        for k, name in enumerate(names):
+            where = head_at[when[k] if on_path else whose[k]], at[name]
+            if cells[where] >= 0:
+                raise InputError(f"item {name!r} has two rows for model {whose[k]!r}, the second one at row {k + 1}")
+            cells[where] = k
+        if not on_path:
+            _check_panel(cells, heads, rows, names, when)
+        first = cells[0]
+        home = np.array(when)[first]
+        calls = np.array([str(v) for v in prediction])[cells] if prediction is not None else None
+        titles = [str(whose[int(row[0])]) for row in cells] if on_path else heads
+        return cls(
+            kind="path" if on_path else "panel",
+            items=tuple(rows),
+            rounds=np.ones(len(rows), dtype=int) if on_path else home,
+            models=tuple(f"{t} (round {r})" for t, r in zip(titles, heads, strict=True)) if on_path else tuple(titles),
+            errors=np.array(wrong)[cells],
+            predictions=calls,
+            labels=np.array([str(v) for v in truth])[first] if truth is not None else None,
+            validators=tuple(None if validators[k] is None else str(validators[k]) for k in first)
+            if validators is not None
+            else None,
+            cost=_floats(cost, "cost")[first] if cost is not None else None,
+        )
+
+
+def _is_path(names: Sequence[str], when: Sequence[int]) -> bool:
+    """Whether every item was tried once in every round."""
+    return len(set(zip(names, when, strict=True))) == len(names) == len(set(names)) * len(set(when))
+
+
+def _check_panel(
+    cells: Array, models: Sequence[Any], rows: Sequence[str], names: Sequence[str], when: Sequence[int]
+) -> None:
+    home: dict[str, int] = {}
+    for name, number in zip(names, when, strict=True):
+        if home.setdefault(name, number) != number:
+            raise InputError(
+                f"item {name!r} belongs to round {home[name]} and to round {number}: an item has one round"
+            )
+    rounds = np.array([home[name] for name in rows])
+    for number in np.unique(rounds):
+        absent = np.flatnonzero((cells[:, rounds == number] < 0).all(axis=1))
+        if absent.size:
+            raise InputError(
+                f"models differ between rounds: {str(models[absent[0]])!r} was not tried in round {number}; "
+                "choose the models that were tried in all rounds"
+            )
+    gaps = np.argwhere(cells < 0)
+    if gaps.size:
+        raise InputError(f"item {rows[gaps[0][1]]!r} has no row for model {models[gaps[0][0]]!r}")
+
+
+def _check_rounds(numbers: Sequence[int]) -> None:
+    if len(numbers) < 2:
+        raise InputError(f"a log of one round (round {numbers[0]}) shows no dynamics: two rounds are needed")
+    for before, after in pairwise(numbers):
+        if after != before + 1:
+            raise InputError(
+                f"round {before + 1} is missing from the log: it goes from round {before} to round {after}"
+            )
+
+
+def _whole(value: Any, column: str, row: int) -> int:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if number != number or number != int(number) or number < 0:
+        raise InputError(f"column {column!r}, row {row + 1}: a round is a whole number from 0 on, got {value!r}")
+    return int(number)
+
+
+def _correct(value: Any, row: int) -> bool:
+    text = str(value).strip().lower()
+    if text not in _YES | _NO:
+        raise InputError(f"column 'correct', row {row + 1}: needs 0 or 1 (or true/false), got {value!r}")
+    return text in _YES
+
+
+def _texts(values: Sequence[Any], name: str) -> Array:
+    blank = next((k for k, v in enumerate(values) if v is None or str(v) == ""), None)
+    if blank is not None:
+        raise InputError(f"column {name!r}, row {blank + 1} is blank: a log needs every model's answer on every item")
+    return np.array([str(v) for v in values])
+
+
+def _floats(values: Sequence[Any], name: str) -> Array:
+    try:
+        numbers = np.array([float(v) for v in values])
+    except (TypeError, ValueError) as error:
+        raise InputError(f"column {name!r} needs a number in every row: {error}") from error
+    if not np.all(numbers >= 0):
+        raise InputError(f"column {name!r} needs numbers that are not negative")
+    return numbers

@@ -1,0 +1,101 @@
+"""What is proved of a benchmark before anything is run, as a result."""
+
+from __future__ import annotations
+
+from tallystick.dynamic.bounds import (
+    exponential_bound,
+    hierarchical_bound,
+    hierarchical_floor,
+    path_bound,
+    path_floor,
+    three_round_bound,
+)
+from tallystick.dynamic.design import Mixing, path
+from tallystick.dynamic.envelope import worst_by_round
+from tallystick.dynamic.learners import checked_epsilon
+from tallystick.dynamic.noise import noise_bound
+from tallystick.dynamic.result import Round, TheoryResult
+from tallystick.errors import InputError
+from tallystick.results import Unknown
+
+__all__ = ["theory"]
+
+
+def theory(
+    epsilon: float, *, rounds: int = 3, distance: float = 0.0, noise: float = 0.0, mixing: Mixing = "nested"
+) -> TheoryResult:
+    r"""Say what is proved of a path and of a hierarchy of such models before anything is run.
+
+    Parameters
+    ----------
+    epsilon
+        Excess risk that the learner guarantees, in (0, 1/2].
+    rounds
+        Length of the path.
+    distance
+        :math:`d_{\mathcal H\Delta\mathcal H}(\mathcal D_0, \mathcal D)`.
+    noise
+        Share of random labels.
+
+    Examples
+    --------
+    >>> known = theory(0.1, rounds=3)
+    >>> round(known.rounds[2].worst_case, 6), round(known.rounds[2].lower_bound, 6)
+    (0.05, 0.00125)
+    """
+    checked_epsilon(epsilon)
+    if rounds < 1:
+        raise InputError(f"rounds must be at least 1, got {rounds!r}")
+    if not 0 <= noise < 1:
+        raise InputError(f"noise must be in [0, 1), got {noise!r}")
+    worst = worst_by_round(epsilon, rounds) if not distance else tuple(
+        path_bound(epsilon, t, distance) for t in range(1, rounds + 1)
+    )  # fmt: skip
+    shares = noise_bound(epsilon, noise, rounds) if noise else (0.0,) * rounds
+    realisable = Unknown("labels are random in part: the bounds are for realisable problems")
+    unknown = Unknown("theory bounds it, it does not predict it")
+    table = tuple(
+        Round(
+            round=t + 1,
+            risk=unknown,
+            interval=unknown,
+            epsilon=epsilon,
+            worst_case=realisable if noise else worst[t],
+            lower_bound=epsilon if t == 0 else (0.0 if t == 1 else path_floor(epsilon)),
+            z=unknown,
+            noise_share=shares[t],
+        )
+        for t in range(rounds)
+    )
+    three, deep = three_round_bound(epsilon, distance), hierarchical_bound(epsilon, distance, mixing=mixing)
+    statements = [
+        f"Three rounds guarantee a majority risk of at most {three:.3g} (Theorem 3.4, sharpened).",
+        f"No path, however long and however weighted, can promise less than {path_floor(epsilon):.3g} (Theorem 3.5).",
+        f"A {mixing} hierarchy of depth 2 and width 3 guarantees at most {deep:.3g} (Theorem 4.1, sharpened) "
+        f"and cannot promise less than {hierarchical_floor(epsilon):.3g} (Theorem 4.2), for 9 rounds.",
+        f"Updating the model by exponential loss guarantees at most {exponential_bound(epsilon, rounds):.3g} after "
+        f"{rounds} updates (Lemma A.2), if the population can be reweighted at will.",
+    ]
+    if noise:
+        statements.append(
+            f"With {100 * noise:g} % random labels, at least {100 * shares[-1]:.0f} % of round {rounds}'s data have "
+            "random labels (Theorem 3.6, sharpened)."
+        )
+    verdict = (
+        f"A learner with excess risk {epsilon:g} has a majority risk of at most {three:.3g} after three rounds; "
+        f"no number of rounds can promise less than {path_floor(epsilon):.2g}."
+    )
+    return TheoryResult(
+        verdict=verdict,
+        n_items=0,
+        assumptions=(
+            "every model has risk at most epsilon above the best on its own distribution",
+            "uniform mixing and voting",
+        ),
+        action="theory",
+        design=path(rounds).name,
+        rounds=table,
+        advice=Unknown("theory gives bounds, not forecasts: simulate or analyse gives advice"),
+        epsilon=epsilon,
+        statements=tuple(statements),
+    )

@@ -1,0 +1,138 @@
+r"""How much of a log has random labels, judged by the people who validated it.
+
+An ambiguous item's validators agree with its label by a coin toss; a clear one's agree except for an error rate e.
+The number that agree is then a mixture of two binomials,
+
+.. math:: a_i \sim (1-\delta)\,\mathrm{Bin}(v, 1-e) + \delta\,\mathrm{Bin}(v, \tfrac12),
+
+which three validators an item identify and two do not. If only items were kept whose validators mostly agree, the share
+is no longer a number but a set: any split of the observed disagreement between e and :math:`\delta` explains the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tallystick.dynamic.population import Array
+from tallystick.errors import InputError
+from tallystick.results import Interval, Unknown
+
+__all__ = ["NoiseShare", "agreements", "noise_share"]
+
+_MODEL = "validators of an ambiguous item agree by a coin toss, and each errs independently"
+
+
+@dataclass(frozen=True)
+class NoiseShare:
+    """The share of ambiguous items: a number with an interval, or a reason why not with the set of what is possible.
+
+    Parameters
+    ----------
+    share
+        The estimate, or why there is none.
+    interval
+        Its interval; for a filtered log the set of shares that the log allows.
+    disagreement
+        Share of items on which some validator disagreed with the label.
+    """
+
+    share: float | Unknown
+    interval: Interval | Unknown
+    disagreement: float
+
+
+def agreements(validators: Sequence[str | None], labels: Sequence[str]) -> tuple[Array, Array]:
+    """Read what the validators said: how many of each item agree with its label, and how many there were.
+
+    A cell lists labels, separated by commas, semicolons, bars or blanks; where all labels are single characters, a
+    cell may be one word of them ("cnc").
+
+    >>> agreements(["cc", "cnc"], ["c", "c"])[0].tolist(), agreements(["yes, no", "no"], ["yes", "no"])[0].tolist()
+    ([2, 2], [1, 1])
+    """
+    if len(validators) != len(labels):
+        raise InputError(f"{len(labels)} items need as many validator cells, got {len(validators)}")
+    short = all(len(label) == 1 for label in labels)
+    agree, count = np.zeros(len(labels), dtype=int), np.zeros(len(labels), dtype=int)
+    for i, (cell, label) in enumerate(zip(validators, labels, strict=True)):
+        text = (cell or "").translate(str.maketrans(",;|", "   ")).split()
+        votes = list(text[0]) if short and len(text) == 1 else text
+        agree[i], count[i] = sum(vote == label for vote in votes), len(votes)
+    return agree, count
+
+
+def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShare:
+    """Estimate the share of ambiguous items.
+
+    A log without a single item whose validators mostly disagree with its label has been filtered, and is treated so.
+
+    Parameters
+    ----------
+    agree, count
+        Validators of each item that agree with its label, and how many there were.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> chance = np.where(generator.random(4000) < 0.3, 0.5, 0.95)
+    >>> found = noise_share(generator.binomial(5, chance), np.full(4000, 5))
+    >>> 0.3 in found.interval, abs(found.share - 0.3) < 0.05
+    (True, True)
+    """
+    from scipy.optimize import brentq, minimize_scalar
+    from scipy.special import chdtri
+
+    a, v = np.asarray(agree)[np.asarray(count) > 0], np.asarray(count)[np.asarray(count) > 0]
+    if not a.size:
+        nothing = Unknown("no item has a validator")
+        return NoiseShare(nothing, nothing, float("nan"))
+    disagreement = float((a < v).mean())
+    if not np.any(2 * a < v):
+        return _kept_only(a, v, alpha, disagreement)
+    if v.max() < 3:
+        reason = Unknown(
+            "two validators an item cannot tell a random label from a careless validator: three are needed"
+        )
+        return NoiseShare(reason, reason, disagreement)
+    cells, counts = np.unique(np.column_stack([a, v]), axis=0, return_counts=True)
+    right, wrong = cells[:, 0], cells[:, 1] - cells[:, 0]
+
+    def loss(delta: float, error: float) -> float:
+        clear = (1 - error) ** right * error**wrong
+        return -float(counts @ np.log((1 - delta) * clear + delta * 0.5 ** cells[:, 1]))
+
+    def profile(delta: float) -> float:
+        return float(minimize_scalar(lambda e: loss(delta, e), bounds=(1e-6, 0.4999), method="bounded").fun)
+
+    best = minimize_scalar(profile, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-5})
+    drop = chdtri(1, alpha) / 2
+    delta, least = float(best.x), float(best.fun)
+
+    def excess(value: float) -> float:
+        return profile(value) - least - drop
+
+    low = float(brentq(excess, 0.0, delta)) if excess(0.0) > 0 else 0.0
+    high = float(brentq(excess, delta, 1.0)) if excess(1.0) > 0 else 1.0
+    interval = Interval(low, high, level=1 - alpha, guarantee="under", assumption=_MODEL, method="profile")
+    return NoiseShare(delta, interval, disagreement)
+
+
+def _kept_only(agree: Array, count: Array, alpha: float, disagreement: float) -> NoiseShare:
+    """Say which shares of ambiguous items a log allows in which every item's validators mostly agree.
+
+    Two validators, and a third where they disagree: a kept ambiguous item shows a dissent with probability 1/2, a
+    kept clear one with any probability from 0 to 1/2. So the share lies between 0 and twice the share of dissents.
+    """
+    from tallystick.stats.intervals import clopper_pearson
+
+    top = clopper_pearson(int((agree < count).sum()), int(agree.size), alpha=alpha, side="upper").high
+    kept = Interval(
+        0.0, min(1.0, 2 * top), level=1 - alpha, guarantee="under", assumption=_MODEL, method="identified set"
+    )
+    reason = Unknown(
+        "only items whose validators mostly agree were kept, so the share of random labels is a set, not a number"
+    )
+    return NoiseShare(reason, kept, disagreement)

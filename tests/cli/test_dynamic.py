@@ -1,0 +1,160 @@
+"""``tallystick dynamic``: once as the installed command, else through its door, since a process a case takes long."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tallystick.cli import main
+
+ROUND = {"round", "risk", "interval", "epsilon", "worst_case", "lower_bound", "z", "noise_share"}
+EVERY_OBJECT_HAS = {"schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"}
+
+
+@pytest.fixture
+def leave(capsys, tmp_path, monkeypatch):
+    """Run a verb in this process and in an empty folder; return its exit code and what it printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main(["dynamic", *map(str, arguments)])
+        printed = capsys.readouterr()
+        return end.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A long log of three rounds, 40 items each, and four models that fail together."""
+    rng = np.random.default_rng(0)
+    lines = ["item,round,model,correct,cost"]
+    for number in (1, 2, 3):
+        for k in range(40):
+            hard = rng.standard_normal()
+            right = 0.7 * hard + 0.7 * rng.standard_normal(4) < 0.4
+            lines += [f"{number}-{k},{number},m{m},{int(ok)},2.5" for m, ok in enumerate(right)]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_theory_prints_one_object_with_its_rounds(tallystick):
+    done = tallystick("dynamic", "theory", "--epsilon", ".1", "--rounds", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    out = json.loads(done.stdout)
+    assert done.stdout.count("\n") == 1
+    assert set(out) >= EVERY_OBJECT_HAS | {"rounds", "advice"}
+    assert set(out["rounds"][0]) >= ROUND
+    assert out["rounds"][2]["worst_case"] == pytest.approx(0.05)
+    assert out["advice"] is None
+    assert "simulate or analyse" in out["unknown"]["advice"]
+
+
+def test_simulate_runs_paths_hierarchies_and_files_and_draws_them(leave, tmp_path):
+    done = leave("simulate", "--rounds", "3", "--rollouts", "30", "--items", "200", "--json", "--draw", "p.svg")
+    out = json.loads(done[1])
+    assert out["advice"]["course"]
+    assert out["rounds"][2]["worst_case"] == pytest.approx(0.05)
+    assert (tmp_path / "p.svg").read_text(encoding="utf-8").startswith("<svg")
+    deep = leave("simulate", "--design", "hierarchical", "--rollouts", "10", "--items", "100", "--json")
+    assert json.loads(deep[1])["price"] == 9
+    (tmp_path / "one.toml").write_text('name = "one"\noutput = "h"\n[steps.h]\ntrain = "initial"\n', encoding="utf-8")
+    own = leave("simulate", "--design", "one.toml", "--rollouts", "10", "--items", "100", "--json")
+    assert json.loads(own[1])["price"] == 1
+
+
+def test_the_adversary_stalls_at_an_eighth_of_epsilon_squared(leave):
+    done = leave(
+        "simulate",
+        "--learner",
+        "adversarial",
+        "--epsilon",
+        ".25",
+        "--rounds",
+        "9",
+        "--rollouts",
+        "4",
+        "--json",
+    )
+    assert json.loads(done[1])["output_risk"] == 0.25**2 / 8
+
+
+def test_same_seed_same_bytes(leave):
+    command = ("simulate", "--learner", "correlated", "--noise", ".1", "--initial", ".8", "--rollouts", "20",
+               "--items", "150", "--rounds", "3", "--seed", "4", "--json")  # fmt: skip
+    first, second = leave(*command), leave(*command)
+    assert first[0] == 0, first[2]
+    assert first[1] == second[1]
+
+
+def test_analyse_reads_a_long_log_and_writes_a_page(leave, log, tmp_path):
+    done = leave("analyse", log, "--cost", "cost", "--rollouts", "20", "--json", "--html", "page.html")
+    assert done[0] == 0, done[2]
+    out = json.loads(done[1])
+    assert [row["round"] for row in out["rounds"]] == [1, 2, 3]
+    assert out["cost"] == 300.0
+    assert out["advice"]["reason"]
+    assert len(out["overlap"]) == 3
+    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_analyse_reads_a_wide_log_with_globs(leave, tmp_path):
+    rng = np.random.default_rng(1)
+    rows = ["uid,round,gold,said,m_a,m_b,m_c,loop1,loop2"]
+    for k in range(90):
+        calls = ["xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(5) > 0.3]
+        rows.append(f"i{k},{k // 30 + 1},x,{'xx' if k % 3 else 'xyx'},{','.join(calls)}")
+    (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    done = leave("analyse", "wide.csv", "--truth", "gold", "--item", "uid", "--models", "m_*", "--chain", "loop1,loop2",
+        "--validators", "said", "--rollouts", "20", "--json",
+    )  # fmt: skip
+    assert done[0] == 0, done[2]
+    out = json.loads(done[1])
+    assert out["models"] == ["m_a", "m_b", "m_c"]
+    assert out["forgetting"][0]["model"] == "loop2"
+    assert out["noise_sets"][0][0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("theory", "--epsilon", ".7"), "epsilon must be in (0, 1/2]"),
+        (("simulate", "--epsilon", "0"), "epsilon must be in (0, 1/2]"),
+        (("simulate", "--design", "absent.toml"), "cannot read the design"),
+        (("simulate", "--design", "hierarchical", "--mixture", ".5"), "--mixture and --majority are for --design path"),
+        (("simulate", "--majority", "1,x"), "--majority wants numbers"),
+        (("simulate", "--rounds", "2", "--majority", "1"), "2 inputs need as many weights"),
+        (("simulate", "--initial", "2"), "--initial, a share of the items"),
+        (("simulate", "--initial", "absent.txt"), "cannot read --initial"),
+        (("simulate", "--learner", "adversarial", "--epsilon", ".3"), "1/epsilon must be whole"),
+        (("simulate", "--coverage", "0"), "coverage must be in (0, 1]"),
+        (("analyse", "absent.csv"), "absent.csv"),
+    ],
+)
+def test_bad_input_leaves_with_one_and_names_it(leave, arguments, message):
+    done = leave(*arguments)
+    code, out, err = done
+    assert (code, out) == (1, "")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda text: text.replace(",2,m", ",5,m"), "round 2 is missing"),
+        (
+            lambda text: "\n".join(line for line in text.splitlines() if ",2,m" not in line and ",3,m" not in line),
+            "one round",
+        ),
+        (lambda text: text.replace(",3,m0", ",3,m9"), "models differ between rounds"),
+        (lambda text: text.replace("1-0,1,m0,0", "1-0,1,m0,2").replace("1-0,1,m0,1", "1-0,1,m0,2"), "needs 0 or 1"),
+        (lambda text: text.replace("model", "who"), "name the true label (--truth)"),
+    ],
+)
+def test_a_bad_log_is_refused_by_name(leave, log, edit, message):
+    log.write_text(edit(log.read_text(encoding="utf-8")), encoding="utf-8")
+    done = leave("analyse", log)
+    assert done[0] == 1
+    assert message in done[2]

@@ -1,0 +1,181 @@
+"""Each statement of the paper against populations in which errors are sought out to break it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallystick.dynamic import (
+    Perfect,
+    Population,
+    RandomErrors,
+    exponential_bound,
+    exponential_updates,
+    hdh_distance,
+    hierarchical,
+    hierarchical_bound,
+    hierarchical_floor,
+    path_bound,
+    path_floor,
+    perfect_bad_models,
+    perfect_majority_risk,
+    random_pick_rounds,
+    roll_design,
+    roll_path,
+    three_round_bound,
+)
+from tallystick.errors import InputError
+
+
+class Spiteful:
+    """Errs where earlier models did, as far as epsilon allows: much nearer to the bounds than random errors."""
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def begin(self, population, rollouts, rng):
+        past = np.zeros((rollouts, population.size))
+
+        def build(weights, _round):
+            taste = rng.choice([-1.0, 1.0, 3.0], size=(rollouts, 1))
+            order = np.argsort(-(taste * past + rng.random(weights.shape)), axis=1)
+            errors = np.zeros(weights.shape, dtype=bool)
+            for row in range(rollouts):
+                left = self.epsilon
+                for i in order[row]:
+                    if weights[row, i] <= left and not population.coin[i]:
+                        errors[row, i] = True
+                        left -= weights[row, i]
+            past[:] += errors
+            return errors
+
+        return build
+
+
+def people(seed, *, shifted=False, noise=False):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(4, 25))
+    weights = rng.dirichlet(np.full(size, rng.choice([0.5, 2.0, 20.0])))
+    initial = rng.dirichlet(np.full(size, 5.0)) if shifted else None
+    noisy = rng.random(size) < 0.3 if noise else None
+    if noisy is not None:
+        noisy[0], noisy[1] = True, False
+    return Population(weights, initial=initial, noisy=noisy)
+
+
+seeds, epsilons = st.integers(0, 2**32 - 1), st.floats(0.02, 0.5)
+
+
+@settings(max_examples=1000)
+@given(seeds, epsilons)
+def test_theorem_3_4_and_its_sharper_forms_hold_on_a_thousand_populations(seed, epsilon):
+    done = roll_path(people(seed), Spiteful(epsilon), rounds=7, rollouts=2, rng=seed)
+    assert np.all(done.epsilon <= epsilon + 1e-9)
+    worst = done.risk.max(axis=0)
+    assert worst[2] <= three_round_bound(epsilon) + 1e-9 <= three_round_bound(epsilon, printed=True) + 2e-9
+    assert all(worst[t - 1] <= path_bound(epsilon, t) + 1e-9 for t in range(1, 8))
+
+
+@settings(max_examples=300)
+@given(seeds, epsilons)
+def test_theorem_3_4_holds_when_the_benchmark_starts_elsewhere(seed, epsilon):
+    population = people(seed, shifted=True)
+    far = (
+        0.5 * np.abs(population.weights - population.start).sum()
+    )  # total variation is at least the distance of any class
+    done = roll_path(population, Spiteful(epsilon), rounds=5, rollouts=2, rng=seed)
+    worst = done.risk.max(axis=0)
+    assert worst[2] <= three_round_bound(epsilon, far) + 1e-9
+    assert all(worst[t - 1] <= path_bound(epsilon, t, far) + 1e-9 for t in range(1, 6))
+
+
+@settings(max_examples=300)
+@given(seeds, st.floats(0.02, 0.3), st.sampled_from(["flat", "nested"]))
+def test_theorem_4_1_holds_for_flat_and_for_nested_mixing(seed, epsilon, mixing):
+    population = people(seed)
+    done = roll_design(population, hierarchical(mixing=mixing), Spiteful(epsilon), rollouts=2, rng=seed)
+    assert done.output_risk.max() <= hierarchical_bound(epsilon, mixing=mixing) + 1e-9
+
+
+@settings(max_examples=300)
+@given(seeds, st.floats(0, 1), st.floats(0.02, 0.9))
+def test_lemma_3_1_and_proposition_3_2_hold_for_perfect_learners(seed, outside, alpha):
+    rng = np.random.default_rng(seed)
+    plain = people(seed)
+    seen = rng.random(plain.size) < 0.4
+    seen[0] = True
+    population = Population(plain.weights, initial=np.where(seen, plain.weights, 0) / plain.weights[seen].sum())
+    done = roll_path(population, Perfect(outside=outside), rounds=12, rollouts=3, rng=seed)
+    assert (done.model_risk > alpha).sum(axis=1).max() <= perfect_bad_models(alpha)
+    assert done.risk[:, 2:].max() == perfect_majority_risk(3) == 0
+
+
+@settings(max_examples=200)
+@given(seeds, st.floats(0.02, 0.45))
+def test_lemma_a_2_bounds_the_risk_of_exponential_updates(seed, epsilon):
+    done = exponential_updates(people(seed), Spiteful(epsilon), updates=25, rollouts=2, rng=seed)
+    assert all(done.risk[:, t].max() <= exponential_bound(epsilon, t) + 1e-12 for t in range(26))
+    assert np.all(done.rises == 0)
+
+
+def test_corollary_c_1_a_random_model_is_accurate_after_enough_rounds():
+    alpha, delta = 0.2, 0.25
+    rounds = random_pick_rounds(alpha, delta)
+    assert rounds == 20
+    seen = np.arange(40) < 4
+    population = Population(np.full(40, 1 / 40), initial=seen / 4)
+    done = roll_path(population, Perfect(outside=0.3), rounds=rounds, rollouts=50, rng=0)
+    assert (done.model_risk > alpha).mean(axis=1).max() <= delta
+
+
+def test_the_distance_of_definition_3_3_is_the_supremum_over_pairs():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        calls = rng.integers(0, 3, size=(7, 9))
+        first, second = rng.dirichlet(np.ones(9), size=2)
+        brute = max(abs(first[a != b].sum() - second[a != b].sum()) for a in calls for b in calls)
+        assert hdh_distance(calls, first, second) == pytest.approx(brute, abs=1e-12)
+        assert hdh_distance(calls, first, second) <= 0.5 * np.abs(first - second).sum() + 1e-12
+    assert hdh_distance(calls, first, first) == 0
+
+
+def test_constants_are_those_of_the_text_and_of_the_errata():
+    assert three_round_bound(0.1, 0.05, printed=True) == pytest.approx(11 * 0.01 + 8 * 0.1 * 0.05)
+    assert three_round_bound(0.1) == pytest.approx(6 * 0.01 / 1.2)
+    assert three_round_bound(0.1, 0.05) == pytest.approx(8 * 0.01 + 5 * 0.1 * 0.05)
+    assert hierarchical_bound(0.01, 0.02, mixing="flat", printed=True) == pytest.approx(543e-6 + 300e-4 * 0.02)
+    assert hierarchical_bound(0.01, 0.02, mixing="flat") == pytest.approx(271.5e-6 + 150e-4 * 0.02)
+    assert hierarchical_bound(0.01, 0.02, mixing="nested") == pytest.approx(363e-6 + 192e-4 * 0.02)
+    assert (path_floor(0.25), hierarchical_floor(0.25)) == (0.25**2 / 8, 0.25**3 / 2)
+
+
+def test_the_bounds_on_a_path_are_above_its_floor_and_end_in_the_trivial_one():
+    for epsilon in (0.01, 0.1, 0.3):
+        assert all(path_bound(epsilon, t) >= path_floor(epsilon) for t in range(1, 60))
+    assert path_bound(0.3, 59) == 1.0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: three_round_bound(0.6),
+        lambda: three_round_bound(0.1, -1),
+        lambda: path_bound(0.1, 0),
+        lambda: path_floor(0),
+        lambda: hierarchical_bound(0.1, mixing="sideways"),
+        lambda: hierarchical_bound(0.1, printed=True),
+        lambda: perfect_bad_models(0),
+        lambda: perfect_majority_risk(0),
+        lambda: random_pick_rounds(0.1, 2),
+        lambda: exponential_bound(0.1, -1),
+        lambda: hdh_distance(np.ones((2, 3)), np.array([1.0]), np.array([1.0])),
+    ],
+)
+def test_numbers_outside_a_statement_s_range_are_refused(call):
+    with pytest.raises(InputError):
+        call()
+
+
+def test_random_learners_stay_far_below_the_worst_case():
+    done = roll_path(Population.uniform(400), RandomErrors(0.1), rounds=3, rollouts=20, rng=0)
+    assert done.risk[:, 2].max() < three_round_bound(0.1)

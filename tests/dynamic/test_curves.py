@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from tallystick.dynamic import Population, RandomErrors, curves, roll_path
+from tallystick.dynamic.curves import path_weights
+from tallystick.errors import InputError
+
+
+def test_with_two_labels_plurality_is_majority_and_agrees_with_the_rollouts():
+    done = roll_path(Population.uniform(50), RandomErrors(0.2), rounds=6, rollouts=5, rng=0, keep_errors=True)
+    seen = curves(done.error_sets.astype(int), np.zeros(50, dtype=int))
+    for name in ("risk", "model_risk", "epsilon"):
+        assert getattr(seen, name) == pytest.approx(getattr(done, name), abs=1e-12), name
+    assert seen.binary_risk == pytest.approx(seen.risk)
+
+
+def test_plurality_forgives_scattered_errors_that_a_binary_majority_counts():
+    calls = np.array([[["a"], ["a"], ["b"], ["c"], ["d"]]])
+    seen = curves(calls, np.array(["a"]))
+    assert seen.risk[0].tolist() == [0, 0, 0, 0, 0]
+    assert seen.binary_risk[0].tolist() == [0, 0, 0, 0.5, 1]
+
+
+def test_ties_of_a_plurality_are_split():
+    calls = np.array([[[0], [1], [2]]])
+    assert curves(calls, np.array([0])).risk[0].tolist() == pytest.approx([0, 1 / 2, 2 / 3])
+
+
+def test_a_static_control_is_held_against_the_plain_data():
+    calls = np.array([[[1, 0, 0, 0], [1, 0, 0, 0]]])
+    plain = curves(calls, np.zeros(4, dtype=int), trained_on_path=False)
+    path = curves(calls, np.zeros(4, dtype=int))
+    assert plain.epsilon[0].tolist() == [0.25, 0.25]
+    assert path.epsilon[0].tolist() == [0.25, 0.625]
+    assert np.isnan(path.standard_error()).all()
+
+
+def test_path_weights_pass_over_rounds_without_errors():
+    assert path_weights(np.zeros((2, 4), dtype=bool)).tolist() == [[0.25] * 4] * 3
+
+
+def test_wrong_shapes_are_refused():
+    with pytest.raises(InputError, match="shape"):
+        curves(np.zeros((2, 3)), np.zeros(3))

@@ -1,0 +1,76 @@
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.tree import DecisionTreeClassifier
+
+from tallystick.dynamic import EstimatorTrainer, curves, learner_rollouts, run_experiment
+from tallystick.errors import InputError
+
+X, Y = load_digits(return_X_y=True)
+X, Y = X[:600], Y[:600]
+TREE = DecisionTreeClassifier(max_depth=4, max_features="log2")
+
+
+def test_the_path_beats_the_static_ensemble_and_both_beat_one_model():
+    done = run_experiment(TREE, X, Y, rounds=9, rollouts=4, rng=0)
+    path, static = done.path.risk.mean(axis=0), done.static.risk.mean(axis=0)
+    assert path[-1] < static[-1] < static[0]
+    assert done.kept.sum() == done.labels.size == done.predictions.shape[2]
+    assert done.path.epsilon.mean() > 0.1
+
+
+def test_a_rollout_is_the_same_with_or_without_its_control_and_on_any_number_of_processes():
+    kept = np.arange(200)
+    trainer = EstimatorTrainer(TREE, X[kept], Y[kept])
+    alone, none = learner_rollouts(trainer, Y[kept], rounds=3, rollouts=2, rng=5, static=False)
+    both, control = learner_rollouts(trainer, Y[kept], rounds=3, rollouts=2, rng=5)
+    assert none is None
+    assert control.shape == both.shape
+    assert np.array_equal(alone, both)
+
+
+def test_rollouts_run_on_a_dask_cluster():
+    distributed = pytest.importorskip("distributed")
+    kept = np.arange(150)
+    trainer = EstimatorTrainer(TREE, X[kept], Y[kept])
+    here, _ = learner_rollouts(trainer, Y[kept], rounds=3, rollouts=3, rng=5, static=False)
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        there, _ = learner_rollouts(trainer, Y[kept], rounds=3, rollouts=3, rng=5, static=False, jobs=-1)
+    assert np.array_equal(here, there)
+
+
+def test_any_function_of_weights_can_be_the_learner():
+    truth = np.arange(60) % 2
+
+    def learner(weights, rng):
+        """Errs on a random fifth of the mass, as an approximate risk minimiser may."""
+        order = rng.permutation(60)
+        wrong = order[np.cumsum(weights[order]) <= 0.2]
+        calls = truth.copy()
+        calls[wrong] = 1 - calls[wrong]
+        return calls
+
+    path, _ = learner_rollouts(learner, truth, rounds=5, rollouts=20, rng=0)
+    seen = curves(path, truth)
+    assert np.all(seen.epsilon <= 0.2 + 1e-9)
+    assert seen.risk[:, 2].mean() < seen.risk[:, 0].mean()
+
+
+def test_progress_is_told_and_bad_numbers_refused():
+    seen = []
+    run_experiment(TREE, X[:100], Y[:100], rounds=1, rollouts=2, rng=0, static=False, progress=seen.append)
+    assert seen == [1, 2]
+    with pytest.raises(InputError, match="at least 1"):
+        run_experiment(TREE, X[:100], Y[:100], rounds=0, rollouts=2, rng=0)
+
+
+def test_a_base_model_that_learns_nothing_is_refused():
+    with pytest.raises(InputError, match="base model gets only"):
+        run_experiment(
+            DecisionTreeClassifier(max_depth=1), np.zeros((40, 1)), np.arange(40) % 2, rounds=2, rollouts=1, rng=0
+        )

@@ -1,0 +1,89 @@
+import pytest
+
+from tallystick.dynamic import RoundLog
+from tallystick.errors import InputError
+
+PANEL = {
+    "item": ["a", "a", "b", "b", "c", "c"],
+    "round": [1, 1, 1, 1, 2, 2],
+    "model": ["m", "n"] * 3,
+    "correct": [1, 0, 1, 1, 0, 0],
+}
+
+
+def changed(**columns):
+    return RoundLog.from_long(**{**PANEL, **columns})
+
+
+def test_a_long_panel_is_turned_into_models_by_items():
+    log = changed()
+    assert (log.kind, log.models, log.items) == ("panel", ("m", "n"), ("a", "b", "c"))
+    assert log.errors.tolist() == [[False, False, True], [True, False, True]]
+    assert log.rounds.tolist() == [1, 1, 2]
+
+
+def test_items_tried_in_every_round_make_a_path():
+    log = RoundLog.from_long(
+        item=["a", "b"] * 3, round=[1, 1, 2, 2, 3, 3], model=["h"] * 6, correct=["true", "no", "1", "0", 1.0, True]
+    )
+    assert log.kind == "path"
+    assert log.models == ("h (round 1)", "h (round 2)", "h (round 3)")
+    assert log.errors.tolist() == [[False, True], [False, True], [False, False]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"round": [1, 1, 1, 1, 3, 3]}, "round 2 is missing from the log: it goes from round 1 to round 3"),
+        ({"round": [4] * 6}, r"a log of one round \(round 4\)"),
+        ({"model": ["m", "n", "m", "n", "m", "x"]}, "models differ between rounds: 'x' was not tried in round 1"),
+        ({"item": ["a", "a", "b", "b", "c", "d"]}, "item 'd' has no row for model 'm'"),
+        ({"item": ["a", "a", "b", "b", "a", "a"]}, "item 'a' (has two rows|belongs to round)"),
+        ({"model": ["m", "m", "m", "n", "m", "n"]}, "item 'a' has two rows for model 'm'"),
+        ({"correct": [1, 0, 1, "maybe", 0, 0]}, "row 4: needs 0 or 1"),
+        ({"round": [1, 1, "x", 1, 2, 2]}, "row 3: a round is a whole number"),
+        ({"round": [1, 1, 1.5, 1, 2, 2]}, "row 3: a round is a whole number"),
+        ({"correct": [1, 0]}, "equal lengths"),
+    ],
+)
+def test_a_bad_log_is_refused_by_what_is_wrong_with_it(columns, message):
+    with pytest.raises(InputError, match=message):
+        changed(**columns)
+
+
+def test_an_empty_log_and_a_single_model_are_refused():
+    with pytest.raises(InputError, match="the log is empty"):
+        RoundLog.from_long(item=[], round=[], model=[], correct=[])
+    with pytest.raises(InputError, match="two models"):
+        RoundLog.from_long(item=["a", "b"], round=[1, 2], model=["m", "m"], correct=[1, 1])
+
+
+WIDE = {"round": [1, 2], "gold": ["x", "y"], "m": ["x", "x"], "n": ["y", "y"], "cost": ["1.5", "2"]}
+
+
+def test_a_wide_log_is_read_with_its_costs():
+    log = RoundLog.from_wide(WIDE, round="round", truth="gold", models=["m", "n"], cost="cost")
+    assert log.cost.tolist() == [1.5, 2.0]
+    assert log.errors.tolist() == [[False, True], [True, False]]
+    assert log.select(["n", "m"]).models == ("n", "m")
+    with pytest.raises(InputError, match="no model 'q'"):
+        log.select(["q", "m"])
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("m", ["x", ""], "column 'm', row 2 is blank"),
+        ("cost", ["1", "dear"], "column 'cost' needs a number"),
+        ("cost", ["1", "-2"], "not negative"),
+        ("round", [1, 3], "round 2 is missing"),
+    ],
+)
+def test_bad_cells_of_a_wide_log_are_named(column, values, message):
+    with pytest.raises(InputError, match=message):
+        RoundLog.from_wide({**WIDE, column: values}, round="round", truth="gold", models=["m", "n"], cost="cost")
+
+
+def test_an_absent_column_is_named():
+    with pytest.raises(InputError, match="no column 'truth'"):
+        RoundLog.from_wide(WIDE, round="round", truth="truth", models=["m", "n"])

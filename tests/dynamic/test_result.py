@@ -1,0 +1,34 @@
+from tallystick.dynamic import Population, RandomErrors, path, simulate
+from tallystick.dynamic.result import Round
+from tallystick.results import Figure, Unknown
+
+
+def test_the_table_has_one_row_a_round_and_the_summary_ends_with_the_advice():
+    result = simulate(path(3), RandomErrors(0.2), Population.uniform(100), rollouts=20, rng=0)
+    assert [row["round"] for row in result.rows()] == [1, 2, 3]
+    assert set(result.rows()[0]) == set(Round.__dataclass_fields__)
+    assert result.summary().splitlines()[-1].startswith(f"Advice: {result.advice.course}")
+    assert result.to_frame().num_rows == 3
+
+
+def test_the_picture_has_the_risk_between_its_bounds():
+    result = simulate(path(3), RandomErrors(0.2), Population.uniform(100), rollouts=20, rng=0)
+    (figure,) = result.figures()
+    assert isinstance(figure, Figure)
+    assert figure.roles["outer_high"] == "worst_case"
+    assert figure.columns["risk"][2] < figure.columns["worst_case"][2]
+
+
+def test_a_round_without_control_says_so():
+    unknown = Unknown("not known")
+    bare = Round(
+        round=1,
+        risk=0.1,
+        interval=unknown,
+        epsilon=0.1,
+        worst_case=unknown,
+        lower_bound=unknown,
+        z=unknown,
+        noise_share=0.0,
+    )
+    assert bare.control.reason == "no control was asked for"

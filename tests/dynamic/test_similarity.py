@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.dynamic import early_signals, overlap_test, path_certificate, rank_persistence, similarity
+from tallystick.errors import InputError
+
+
+def by_hand(errors):
+    models = len(errors)
+    share = errors.mean(axis=0)
+    majority = np.where(share > 0.5, 1.0, np.where(share == 0.5, 0.5, 0.0))
+    ratios = [
+        majority[errors[s] & errors[t]].mean()
+        for s in range(models)
+        for t in range(models)
+        if s != t and (errors[s] & errors[t]).any()
+    ]
+    return np.mean(ratios) if ratios else np.nan
+
+
+@given(st.integers(2, 7), st.integers(3, 40), st.floats(0.05, 0.8), st.integers(0, 2**32 - 1))
+def test_z_is_the_mean_over_pairs_with_common_errors(models, items, rate, seed):
+    errors = np.random.default_rng(seed).random((models, items)) < rate
+    assert similarity(errors) == pytest.approx(by_hand(errors), abs=1e-6, nan_ok=True)
+
+
+def test_the_bad_sequence_of_theorem_3_5_has_z_one():
+    proof = path_certificate(0.1, rounds=20)
+    assert all(similarity(proof.errors[:t]) == pytest.approx(1) for t in range(3, 20))
+
+
+def test_z_of_three_models_is_always_one_and_of_disjoint_ones_unknown():
+    rng = np.random.default_rng(0)
+    assert similarity(rng.random((50, 3, 30)) < 0.4) == pytest.approx(np.ones(50))
+    assert np.isnan(similarity(np.eye(4, dtype=bool)))
+
+
+def test_weights_and_another_majority_are_used():
+    errors = np.array([[1, 1, 0], [1, 1, 0]], dtype=bool)
+    assert similarity(errors, weights=np.array([0.6, 0.2, 0.2]), majority=np.array([1, 0, 0])) == pytest.approx(0.75)
+
+
+def test_the_null_has_its_size_and_shared_difficulty_is_found():
+    rng = np.random.default_rng(0)
+    p_values = [overlap_test(rng.random((4, 150)) < 0.3, rng=k, permutations=99).p_value for k in range(200)]
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.10
+    hard = rng.standard_normal(300)
+    errors = 0.7 * hard + 0.7 * rng.standard_normal((4, 300)) > 0.5
+    found = overlap_test(errors, rng=0, permutations=199)
+    assert found.p_value == 1 / 200
+    assert found.pairs > found.pairs_null
+    assert found.z > found.z_null[1]
+
+
+def test_hard_rounds_are_no_overlap_when_items_are_permuted_within_them():
+    rng = np.random.default_rng(1)
+    rounds = np.repeat([1, 2], 200)
+    errors = rng.random((3, 400)) < np.where(rounds == 1, 0.05, 0.5)
+    assert overlap_test(errors, rng=0, permutations=199).p_value < 0.01
+    assert overlap_test(errors, rng=0, permutations=199, groups=rounds).p_value > 0.05
+
+
+def test_early_signals_see_what_is_there():
+    rng = np.random.default_rng(0)
+    final = rng.random(60)
+    risk = np.column_stack([rng.random(60), final + 0.1 * rng.random(60), rng.random(60), final])
+    seen = early_signals(rng.random((60, 4, 30)) < 0.4, risk, early=2)
+    assert seen.risk_correlation > 0.9
+    assert seen.risk_correlation in seen.risk_interval
+    flat = early_signals(rng.random((60, 4, 30)) < 0.4, np.ones((60, 4)), early=2)
+    assert flat.risk_correlation is None
+
+
+def test_rank_persistence_ends_at_one():
+    risk = np.random.default_rng(0).random((20, 5))
+    assert rank_persistence(risk)[-1] == pytest.approx(1)
+    assert np.isnan(rank_persistence(np.ones((5, 3)))).all()
+
+
+def test_too_little_is_refused():
+    for call in (
+        lambda: similarity(np.ones((1, 5))),
+        lambda: overlap_test(np.ones((1, 5)), rng=0),
+        lambda: overlap_test(np.ones((2, 5)), rng=0, permutations=5),
+        lambda: early_signals(np.ones((10, 4, 5)), np.ones((10, 4)), early=4),
+        lambda: early_signals(np.ones((3, 4, 5)), np.ones((3, 4)), early=2),
+    ):
+        with pytest.raises(InputError):
+            call()

@@ -1,0 +1,65 @@
+import json
+
+import pytest
+
+from tallystick.dynamic import (
+    Collection,
+    Perfect,
+    Population,
+    RandomErrors,
+    hierarchical,
+    hierarchical_certificate,
+    path,
+    path_certificate,
+    simulate,
+)
+from tallystick.results import Unknown
+
+
+def test_a_path_of_random_learners_with_its_bounds():
+    result = simulate(path(5), RandomErrors(0.1), Population.uniform(300), rollouts=60, rng=0)
+    assert [each.round for each in result.rounds] == [1, 2, 3, 4, 5]
+    third = result.rounds[2]
+    assert third.lower_bound < third.risk < third.worst_case == pytest.approx(0.05)
+    assert third.risk in third.interval
+    assert third.z == pytest.approx(1)
+    assert result.output_risk == pytest.approx(result.rounds[-1].risk)
+    assert result.signals.early == 4
+    assert result.price == 5
+    assert result.advice.course
+
+
+def test_the_adversary_stalls_where_the_theorems_say():
+    proof = path_certificate(0.25, rounds=12)
+    result = simulate(proof.design, proof.learner(), proof.population, rollouts=4, rng=0)
+    assert all(each.risk == proof.bound for each in result.rounds[2:])
+    assert isinstance(result.rounds[0].worst_case, Unknown)
+    deep = hierarchical_certificate(0.25)
+    assert simulate(deep.design, deep.learner(), deep.population, rollouts=4, rng=0).output_risk == deep.bound
+
+
+def test_a_hierarchy_reports_its_price_and_output():
+    result = simulate(hierarchical(), RandomErrors(0.2), Population.uniform(200), rollouts=20, rng=0)
+    assert result.price == 9
+    assert result.output_risk in result.output_interval
+    assert isinstance(result.advice, Unknown)
+
+
+def test_noise_and_shortfalls_switch_the_bounds_off():
+    noisy = simulate(path(3), RandomErrors(0.1), Population.uniform(200, noise=0.2), rollouts=20, rng=0)
+    assert isinstance(noisy.rounds[2].worst_case, Unknown)
+    assert noisy.rounds[2].noise_share > 0.3
+    short = simulate(
+        path(3), RandomErrors(0.1), Population.uniform(200), rollouts=20, rng=0, collection=Collection(items=10)
+    )
+    assert isinstance(short.rounds[2].worst_case, Unknown)
+
+
+def test_results_are_json_and_reproducible():
+    first, second = (
+        simulate(path(4), Perfect(), Population.uniform(50), rollouts=10, rng=3).to_dict() for _ in range(2)
+    )
+    assert json.dumps(first, allow_nan=False) == json.dumps(second, allow_nan=False)
+    assert first["rounds"][1]["z"] is None
+    assert first["unknown"]["rounds[1].z"] == "no two models share an error"
+    assert first["seed"] == 3

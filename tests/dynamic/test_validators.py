@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from tallystick.dynamic import agreements, noise_share
+from tallystick.errors import InputError
+from tallystick.results import Interval, Unknown
+
+
+def drawn(share, error, validators=3, items=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    chance = np.where(rng.random(items) < share, 0.5, 1 - error)
+    return rng.binomial(validators, chance), np.full(items, validators)
+
+
+def test_cells_of_several_spellings_are_read():
+    agree, count = agreements(["cc", "cnc", "c, n", "", None], ["c", "n", "c", "c", "c"])
+    assert agree.tolist() == [2, 1, 1, 0, 0]
+    assert count.tolist() == [2, 3, 2, 0, 0]
+    agree, count = agreements(["spam;ham|ham"], ["ham"])
+    assert (agree.tolist(), count.tolist()) == ([2], [3])
+    with pytest.raises(InputError, match="as many validator cells"):
+        agreements(["c"], ["c", "n"])
+
+
+@pytest.mark.parametrize(("share", "error"), [(0.0, 0.05), (0.2, 0.05), (0.5, 0.1)])
+def test_three_validators_tell_random_labels_from_careless_people(share, error):
+    found = noise_share(*drawn(share, error))
+    assert found.interval.low - 1e-9 <= share <= found.interval.high
+    assert abs(found.share - share) < 0.1
+
+
+def test_the_interval_covers_about_as_often_as_it_says():
+    hits = [0.3 in noise_share(*drawn(0.3, 0.05, items=400, seed=k)).interval for k in range(100)]
+    assert np.mean(hits) >= 0.88
+
+
+def test_two_validators_cannot():
+    found = noise_share(*drawn(0.2, 0.05, validators=2))
+    assert isinstance(found.share, Unknown)
+    assert "three are needed" in found.share.reason
+
+
+def test_a_filtered_log_gives_a_set_that_holds_the_truth():
+    rng = np.random.default_rng(0)
+    votes = rng.random((8000, 3)) < np.where(rng.random(8000) < 0.3, 0.5, 0.95)[:, None]
+    agree, count = votes[:, :2].sum(axis=1), np.full(8000, 2)
+    third = agree == 1
+    agree[third] += votes[third, 2]
+    count[third] += 1
+    kept = 2 * agree > count
+    found = noise_share(agree[kept], count[kept])
+    assert isinstance(found.share, Unknown)
+    assert isinstance(found.interval, Interval)
+    assert found.interval.low == 0
+    assert found.interval.high < 0.6
+    # Of ambiguous items half are kept, of clear ones nearly all.
+    assert 0.3 * 0.5 / (0.3 * 0.5 + 0.7 * 0.99) in found.interval
+
+
+def test_no_validators_is_said():
+    assert isinstance(noise_share(np.zeros(3), np.zeros(3)).share, Unknown)

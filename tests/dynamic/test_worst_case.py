@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from tallystick.dynamic import worst_case
+from tallystick.errors import InputError
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.05, 0.1, 0.2, 0.25])
+def test_three_rounds_are_six_epsilon_squared_over_one_plus_two_epsilon(epsilon):
+    exact = 6 * epsilon**2 / (1 + 2 * epsilon)
+    found = worst_case(epsilon, gap=1e-6 / exact)
+    assert found.lower == pytest.approx(exact, abs=1e-9)
+    assert exact - 1e-12 <= found.upper <= exact + 1e-6
+
+
+def test_five_rounds_at_a_tenth_are_certified_between_5_5_and_5_6():
+    found = worst_case(0.1, 5, gap=0.006)
+    assert 5.5 <= found.lower / 0.01 <= found.upper / 0.01 <= 5.6
+    assert found.certificate().check().consistent
+    assert found.certificate().output_risk() == pytest.approx(found.lower, abs=1e-9)
+
+
+def test_more_rounds_are_worse_in_the_worst_case():
+    assert worst_case(0.1, 5, gap=0.05, nodes=60).lower > worst_case(0.1, 3, gap=0.01).upper
+
+
+def test_one_and_two_rounds_are_their_risks():
+    assert worst_case(0.2, 1).lower == pytest.approx(0.2)
+    assert worst_case(0.2, 2).lower == pytest.approx(0.3)  # a tie counts one half: (epsilon + 2 epsilon)/2
+
+
+def test_the_lower_end_is_reached_by_error_sets_that_pass_the_checker():
+    for mixture in (None, 0.5, [[1.0], [0.3, 0.7], [0.2, 0.5, 0.3]]):
+        proof = worst_case(0.15, 3, mixture=mixture, gap=1e-3, nodes=400).certificate()
+        assert proof.check().consistent
+        assert proof.output_risk() == pytest.approx(proof.bound, abs=1e-9)
+
+
+def test_a_small_budget_still_gives_valid_bounds():
+    rough, fine = worst_case(0.1, 3, nodes=1), worst_case(0.1, 3, gap=1e-3)
+    assert rough.nodes == 1
+    assert rough.lower <= fine.upper
+    assert fine.lower <= rough.upper
+    assert rough.gap >= 0
+
+
+def test_random_error_patterns_never_exceed_the_upper_end():
+    rng = np.random.default_rng(0)
+    upper = worst_case(0.2, 3, gap=1e-2).upper
+    for _ in range(2000):
+        masses = rng.dirichlet(np.full(8, 0.3))
+        sets = np.array([[k >> t & 1 for k in range(8)] for t in range(3)], dtype=bool)
+        risks = sets @ masses
+        joint = (sets * masses) @ sets.T
+        spent = [(risks[t] + sum(joint[t, s] / risks[s] for s in range(t) if risks[s] > 0)) / (t + 1) for t in range(3)]
+        if max(spent) <= 0.2:
+            assert masses[sets.sum(axis=0) >= 2].sum() <= upper
+
+
+@pytest.mark.parametrize("options", [{"rounds": 10}, {"rounds": 0}, {"gap": 0}, {"nodes": 0}])
+def test_impossible_requests_are_refused(options):
+    with pytest.raises(InputError):
+        worst_case(0.1, **options)
