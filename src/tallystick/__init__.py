@@ -48,12 +48,8 @@ _HOME = {
 }
 """Public name to the room that holds it."""
 
-_ROOMS = frozenset(
-    {
-        "audit", "bound", "compare", "dynamic", "errors", "io", "judge", "report", "results", "sampling", "shift", "stats",
-        "tally",
-    }
-)  # fmt: skip
+_CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "shift"})
+_ROOMS = _CAPABILITIES | {"errors", "io", "report", "results", "sampling", "stats", "tally"}
 """Rooms that open on first use."""
 
 

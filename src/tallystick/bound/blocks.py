@@ -14,10 +14,22 @@ from numpy.typing import NDArray
 
 from tallystick._rng import Rng, as_rng
 
-__all__ = ["BLOCKS", "FloatArray", "IntArray", "Scheme", "earlier", "label_bins", "shrunk", "split"]
+__all__ = [
+    "BLOCKS",
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "Scheme",
+    "earlier",
+    "known_rows",
+    "label_bins",
+    "shrunk",
+    "split",
+]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
 
 BLOCKS = 10
 """Blocks of rows; the first one only teaches."""
@@ -57,6 +69,11 @@ def split(counts: IntArray, blocks: int, *, rng: Rng) -> IntArray:
 def earlier(parts: IntArray) -> IntArray:
     """Return, for every block but the first, the counts of all the blocks before it."""
     return np.asarray(parts[:-1].cumsum(axis=0))
+
+
+def known_rows(p: FloatArray) -> BoolArray:
+    """Say of which patterns the label model knows something: their row of P(Y | z) is not NaN."""
+    return np.asarray(np.isfinite(p).all(axis=-1))
 
 
 def label_bins(p: FloatArray, weight: FloatArray) -> IntArray:

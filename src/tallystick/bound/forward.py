@@ -7,9 +7,10 @@ applied to come later. With :math:`m_{zc} \in \{0, 1\}` chosen from earlier bloc
     u_c = m_{zc}\, p_{zc} + (1 - m_{zc})\, 1[h = c], \qquad
     l_c = m_{zc}\,(p_{zc} + 1[h = c] - 1)   \tag{B1}
 
-towards the upper and lower ends of :math:`T_c = P(h = c, Y = c)`. The best choices are :math:`m_{zc} = 1[q_{zc} > p_{zc}]`
-above and, below, 1 for the class k with the largest :math:`q_k + p_k`, if that exceeds 1: they are the same for
-every weighting of the classes, so one pass serves all metrics. If labelled rows (z, y) are at hand the rectifier
+towards the upper and lower ends of :math:`T_c = P(h = c, Y = c)`. The best choices are, above,
+:math:`m_{zc} = 1[q_{zc} > p_{zc}]` and, below, 1 for the class k with the largest :math:`q_k + p_k`, if that exceeds 1:
+they are the same for every weighting of the classes, so one pass serves all metrics. If labelled rows (z, y) are at
+hand the rectifier
 
 .. math:: r_c = m_{zc}\,(1[y = c] - p_{zc})   \tag{B2}
 
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.bound.blocks import FloatArray, IntArray, Scheme, earlier, shrunk, split
+from tallystick.bound.blocks import FloatArray, IntArray, Scheme, earlier, known_rows, shrunk, split
 from tallystick.bound.metrics import Slopes, Summary
 from tallystick.errors import InputError
 from tallystick.stats.latent import LatentInformation
@@ -108,11 +109,11 @@ class Run:
     def choose(self, side: Side) -> FloatArray:
         """Return m of (B1), (blocks - 1, …, patterns, classes)."""
         if side == "upper":
-            return (self.q > self.p) * self.known
+            return np.asarray((self.q > self.p) * self.known)
         both = self.q + self.p
         best = both.argmax(axis=-1)[..., None]
         on = np.take_along_axis(both, best, axis=-1) > 1
-        return (np.arange(both.shape[-1]) == best) * on * self.known
+        return np.asarray((np.arange(both.shape[-1]) == best) * on * self.known)
 
 
 def run_of(evidence: Evidence, parts: IntArray, gold: IntArray | None) -> Run:
@@ -122,9 +123,9 @@ def run_of(evidence: Evidence, parts: IntArray, gold: IntArray | None) -> Run:
         if gold is None:
             raise InputError("evidence without p needs gold: P(Y | z) is then learnt from labelled rows")
         p = shrunk(earlier(gold), evidence.bins)
-        known = np.ones((len(evidence.bins), 1))
+        known: FloatArray = np.ones((len(evidence.bins), 1))
     else:
-        known = np.isfinite(evidence.p).all(axis=-1, keepdims=True).astype(np.float64)
+        known = known_rows(evidence.p)[..., None].astype(np.float64)
         p = np.where(known > 0, evidence.p, 0.0)
     later = None if gold is None else gold[1:].astype(np.float64)
     return Run(parts[0], parts[1:].astype(np.float64), later, p, q, known)
@@ -228,8 +229,8 @@ def _with_doubt(
 ) -> FloatArray:
     """Add what the label model's own error does: with G the gradient and I the information, :math:`G' I^{-1} G`.
 
-    Fitted on the same rows, its error and theirs are correlated: the score sandwich, with the label model's part a second
-    time (by simulation, not by proof).
+    Fitted on the same rows, its error and theirs are correlated: the score sandwich, with the label model's part a
+    second time (by simulation, not by proof).
     """
     gradient = doubt.information.posterior_gradient(doubt.codes, direction)
     spread = doubt.information.covariance @ gradient

@@ -42,9 +42,7 @@ def margin(board: Board, left: str, right: str | None, *, settings: Settings | N
         low, high = chosen.bounds
         values = x[:, 0] if right is None else x[:, 0] - x[:, 1]
         bounds = (low, high) if right is None else (low - high, high - low)
-        found = betting(as_rng(rng).permutation(values), alpha=chosen.alpha, bounds=bounds)
-        assert isinstance(found, Interval)
-        return found
+        return betting(as_rng(rng).permutation(values), alpha=chosen.alpha, bounds=bounds)[0]
     if right is None:
         result = evaluate(board, settings=chosen, rng=rng)
         return next(row.interval for row in result.models if row.name == left)
