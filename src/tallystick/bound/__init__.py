@@ -39,7 +39,6 @@ __all__ = [
     "choose_weak_labels",
     "edges_of",
     "evaluate",
-    "label_models",
     "match",
     "noise_aware_weights",
     "select",
