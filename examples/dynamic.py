@@ -15,7 +15,7 @@ for statement in known.statements:
 
 # %% What a learner whose models fail together is likely to do.
 learner = dynamic.Correlated(0.1, rho=0.6, gamma=0.3)
-result = dynamic.simulate(dynamic.path(7), learner, dynamic.Population.uniform(400), rollouts=200, rng=0)
+result = dynamic.simulate(dynamic.path(5), learner, dynamic.Population.uniform(400), rollouts=100, rng=0)
 print(result.summary())
 
 # %% The bad sequence of Theorem 3.5: sixty rounds, and no progress after the third.
@@ -33,4 +33,4 @@ rows = [
 ]
 item, when, model, correct = (list(column) for column in zip(*rows, strict=True))
 log = dynamic.RoundLog.from_long(item=item, round=when, model=model, correct=correct)
-print(dynamic.analyse(log, rollouts=60, permutations=199, rng=0).summary())
+print(dynamic.analyse(log, rollouts=40, permutations=99, rng=0).summary())

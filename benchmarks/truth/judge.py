@@ -18,16 +18,17 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record  # noqa: E402
+from record import record
 
-from tallystick import judge  # noqa: E402
-from tallystick.errors import TallystickError  # noqa: E402
-from tallystick.judge.ballots import Ballots  # noqa: E402
-from tallystick.judge.supervised import Supervised  # noqa: E402
-from tallystick.stats.latent import solve_trios  # noqa: E402
-from tallystick.tally import Tally  # noqa: E402
+from tallystick import judge
+from tallystick.judge.ballots import Ballots
+from tallystick.judge.supervised import Supervised
+from tallystick.stats.latent import solve_trios
+from tallystick.tally import Tally
 
-FOLDER = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[2].parent / "shared" / "data")) / "judge"
+FOLDER = (
+    Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[2].parent / "shared" / "data")) / "judge"
+)
 PUBLISHED = {
     "bluebirds": (0.105, 0.093, 0.044),
     "llmbar_swap0": (0.235, 0.246, 0.263),
@@ -37,6 +38,7 @@ PUBLISHED = {
     "rte": (0.069, None, 0.040),
     "dog": (0.077, None, 0.073),
 }
+LEAST_VOTES = 20
 SIZES = (100, 200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
 
 
@@ -55,7 +57,7 @@ def table_of_methods() -> None:
     for name, (mv, trio, ds) in PUBLISHED.items():
         votes = votes_of(name)
         exact = Supervised(Ballots.of(votes, truth="truth"))
-        truth = {judge_name: np.divide(*exact.right(judge_name)) for judge_name in exact.names}
+        truth = {one: np.divide(*exact.right(one)) for one in exact.names if exact.right(one)[1] >= LEAST_VOTES}
         blind = votes.marginal([column for column in votes.names if column != "truth"])
         result = judge.evaluate(blind, rng=0)
         errors = {estimate.method: _error(estimate.accuracy, truth) for estimate in result.estimates}
@@ -79,14 +81,22 @@ def table_of_methods() -> None:
                 "rank": f"{rank} of {len(order)}",
             }
         )
-    notes = ("Mean absolute error over judges against all labels; (before) is the figure that was to be matched.",)
+    notes = (
+        f"Mean absolute error, against all labels, over judges with at least {LEAST_VOTES} votes; (before) is the "
+        "figure that was to be matched.",
+        "The headline is what `evaluate` leads with; its rank is among the methods of its row.",
+    )
     record("judge-label-free", "Judges without labels, on real votes", rows, notes=notes)
 
 
 def quartets() -> None:
     """Share of quartets that reject independence at 1 %."""
     rows = []
-    for name, before in (("twonorm_lr_judges", "0 of 15"), ("mushroom_lr_judges", "35 of 35"), ("llmbar_swap0", "63 %")):
+    for name, before in (
+        ("twonorm_lr_judges", "0 of 15"),
+        ("mushroom_lr_judges", "35 of 35"),
+        ("llmbar_swap0", "63 %"),
+    ):
         votes = votes_of(name)
         result = judge.independence(votes, truth="truth", alpha=0.01, most=100)
         rows.append(
@@ -104,7 +114,7 @@ def quartets() -> None:
 
 
 def _error(found: Any, truth: dict[str, Any]) -> float:
-    gaps = [abs(value - truth[name]) for name, value in found.items() if isinstance(value, float)]
+    gaps = [abs(value - truth[name]) for name, value in found.items() if isinstance(value, float) and name in truth]
     return float(np.mean(gaps)) if gaps else float("nan")
 
 
@@ -117,7 +127,10 @@ def features_of(name: str, rng: np.random.Generator) -> tuple[list[np.ndarray], 
     if name == "mushroom":
         with gzip.open(FOLDER / "agaricus-lepiota.data.gz", "rt", encoding="utf-8") as file:
             rows = list(csv.reader(file))
-        label, columns = np.array([row[0] == "p" for row in rows]).astype(int), list(zip(*(r[1:] for r in rows), strict=True))
+        label, columns = (
+            np.array([row[0] == "p" for row in rows]).astype(int),
+            list(zip(*(r[1:] for r in rows), strict=True)),
+        )
     else:
         with gzip.open(FOLDER / "adult.data.gz", "rt", encoding="utf-8") as file:
             rows = [[cell.strip() for cell in row] for row in csv.reader(file) if len(row) > 1][1:]
@@ -135,18 +148,19 @@ def _encoded(column: tuple[str, ...]) -> np.ndarray:
         return np.eye(len(levels))[codes]
 
 
-def trained(parts: list[np.ndarray], label: np.ndarray, train: np.ndarray) -> np.ndarray:
+def trained(parts: list[np.ndarray], label: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Return the votes on *test* of a logistic regression on three features, fitted to *train*."""
     from sklearn.linear_model import LogisticRegression
 
-    x = np.hstack(parts)
     if len(set(label[train].tolist())) < 2:
-        return np.full(len(label), label[train][0])
-    return LogisticRegression(max_iter=200).fit(x[train], label[train]).predict(x)
+        return np.full(len(test), label[train][0])
+    model = LogisticRegression(max_iter=200).fit(np.hstack([part[train] for part in parts]), label[train])
+    return np.asarray(model.predict(np.hstack([part[test] for part in parts])))
 
 
 def experiments(quick: bool) -> None:
     """Figures 2a and 2b: failures by test size; Figure 3 and the supplement: the second set, 2000 items a label."""
-    partitions, runs = (12, 2) if quick else (300, 10)
+    partitions, runs = (60, 5) if quick else (300, 10)
     failing, curves, points = [], [], []
     for name in ("twonorm", "mushroom", "adult"):
         rng = np.random.default_rng(7)
@@ -157,22 +171,23 @@ def experiments(quick: bool) -> None:
             chosen = rng.permutation(len(columns))[:9].reshape(3, 3)
             for r in range(runs):
                 order = rng.permutation(len(label))
+                test = order[600 : 600 + max(SIZES)]
                 votes = np.stack(
                     [
-                        trained([columns[j] for j in chosen[k]], label, order[200 * k : 200 * (k + 1)])
+                        trained([columns[j] for j in chosen[k]], label, order[200 * k : 200 * (k + 1)], test)
                         for k in range(3)
                     ],
                     axis=1,
-                )[order[600:]]
+                )
                 for s, size in enumerate(SIZES):
                     sensible[p, r, s] = _status(votes[:size]) == "sensible"
         seconds = time.perf_counter() - start
         curves.append({"set": name, **{str(size): float(sensible[..., s].mean()) for s, size in enumerate(SIZES)}})
         never = ~sensible.any(axis=1)
         failing.append({"set": name, **{str(size): float(never[:, s].mean()) for s, size in enumerate(SIZES)}})
-        points += second_set(name, columns, label, rng, 10 if quick else 100, 2 if quick else 10)
+        points += second_set(name, columns, label, rng, 20 if quick else 100, 3 if quick else 10)
         print(f"{name}: {partitions} partitions x {runs} runs in {seconds:.0f} s", flush=True)
-    size = f"{partitions} partitions of features x {runs} runs x {len(SIZES)} test sizes, three logistic regressions of 200 items"
+    size = f"{partitions} partitions of features x {runs} runs x {len(SIZES)} test sizes; three judges, 200 items each"
     record("judge-figure-2a", "Share of evaluations with a sensible solution, by test size", curves, notes=(size,))
     record("judge-figure-2b", "Share of partitions that never have one, by test size", failing, notes=(size,))
     record(
@@ -182,8 +197,8 @@ def experiments(quick: bool) -> None:
         notes=(
             "Trained on 200 items a label, tested on 2000 a label. The distance is zero to rounding for every real "
             "solution, correlated or not: it is no gauge of correlation.",
-            "The best partition is the sensible one whose estimates are closest to the truth, which needs labels to know; "
-            "the paper's choice, the smallest distance, is a choice among rounding errors.",
+            "The best partition is the sensible one whose estimates are closest to the truth, which needs labels to "
+            "know; the paper's choice, the smallest distance, is a choice among rounding errors.",
         ),
     )
 
@@ -208,17 +223,10 @@ def second_set(
             total += 1
             pools = [rng.permutation(np.flatnonzero(label == c)) for c in (0, 1)]
             test = np.concatenate([pool[600 : 600 + 2000] for pool in pools])
+            trains = [np.concatenate([pool[200 * k : 200 * (k + 1)] for pool in pools]) for k in range(3)]
             votes = np.stack(
-                [
-                    trained(
-                        [columns[j] for j in chosen[k]],
-                        label,
-                        np.concatenate([pool[200 * k : 200 * (k + 1)] for pool in pools]),
-                    )
-                    for k in range(3)
-                ],
-                axis=1,
-            )[test]
+                [trained([columns[j] for j in chosen[k]], label, trains[k], test) for k in range(3)], axis=1
+            )
             patterns = np.bincount(votes @ [4, 2, 1], minlength=8)
             trios = solve_trios(_CELLS, patterns)
             if trios.status[0] != "sensible":
@@ -232,7 +240,9 @@ def second_set(
             correlation = max(
                 abs(np.cov(votes[truth == c].T, bias=True)[i, j]) for c in (0, 1) for i, j in ((0, 1), (0, 2), (1, 2))
             )
-            found.append((float(np.abs(accuracy - true).mean()), float(np.sqrt((gaps**2).sum())), correlation, accuracy, true))
+            found.append(
+                (float(np.abs(accuracy - true).mean()), float(np.sqrt((gaps**2).sum())), correlation, accuracy, true)
+            )
     if not found:
         return [{"set": name, "sensible": f"0 of {total}"}]
     errors = np.array([row[0] for row in found])
@@ -255,11 +265,8 @@ def second_set(
 def main() -> None:
     if not FOLDER.is_dir():
         sys.exit(f"{FOLDER} is absent: set TALLYSTICK_DATA")
-    try:
-        table_of_methods()
-        quartets()
-    except TallystickError as error:
-        sys.exit(str(error))
+    table_of_methods()
+    quartets()
     experiments("--quick" in sys.argv)
 
 

@@ -17,7 +17,7 @@ POINT = Point(
 
 @pytest.fixture
 def tallystick(tmp_path, capsys, monkeypatch):
-    """Run the verb in this process: the contract of the installed command is held elsewhere, and libraries load once."""
+    """Run the verb in this process: the installed command is held to its contract elsewhere; libraries load once."""
 
     def run(*arguments, stdin=""):
         monkeypatch.chdir(tmp_path)

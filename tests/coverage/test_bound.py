@@ -23,7 +23,7 @@ ACCURACY, F1 = Summary("accuracy"), Summary("f1", 1)
 
 
 def world(weak, classes, kink, seed):
-    """Weak labels that are independent given the class; the classifier leans on them as the label does, or on itself."""
+    """Weak labels independent given the class; the classifier leans on them as the label does, or on itself."""
     draw = np.random.default_rng(seed)
     votes = np.array(list(itertools.product(range(classes), repeat=weak)))
     joint = np.full((len(votes), classes), 1 / classes)
@@ -50,7 +50,7 @@ def sharp(share, p, q, wanted):
 
 
 def batches(draw, n, share, q, size):
-    """Yield counts: all patterns for many repetitions at once, or the patterns that occurred, one repetition at a time."""
+    """Yield counts by (repetition, pattern, prediction)."""
     cells = (share[:, None] * q).ravel()
     for start in range(0, REPETITIONS, size):
         found = draw.multinomial(n, cells / cells.sum(), size=min(size, REPETITIONS - start))
@@ -71,6 +71,7 @@ def row(case, n, patterns, classes, metric, method, found):
         "classes": classes,
         "metric": metric,
         "method": method,
+        "repetitions": len(inside),
         "coverage": float(inside.mean()),
         "median width": float(np.median(width)),
     }
@@ -103,9 +104,7 @@ def simulate(case, weak, classes, n, *, kink, labels=0, wrong=False, seed=1):
             found[one.metric, "forward"].append(hits(low.edge(Z), high.edge(Z), target))
             if not learnt:
                 found[one.metric, "plug-in"].append(hits(*plug_in_interval(known, one, alpha=0.05), target))
-    return [
-        row(case, n, len(share), classes, metric, how, pairs) for (metric, how), pairs in found.items() if pairs
-    ]
+    return [row(case, n, len(share), classes, metric, how, pairs) for (metric, how), pairs in found.items() if pairs]
 
 
 def simulate_em(case, weak, n, *, kink, seed=1):
@@ -133,9 +132,7 @@ def simulate_em(case, weak, n, *, kink, seed=1):
             found[one.metric, "forward"].append(hits(low.edge(Z), high.edge(Z), target))
             found[one.metric, "plug-in"].append(hits(*plug_in_interval(evidence, one, alpha=0.05), target))
     assert refused < REPETITIONS / 100
-    return [
-        row(case, n, len(share), 2, metric, how, pairs) for (metric, how), pairs in found.items() if pairs
-    ]
+    return [row(case, n, len(share), 2, metric, how, pairs) for (metric, how), pairs in found.items() if pairs]
 
 
 CASES = [

@@ -1,4 +1,4 @@
-"""How wrong may the label model be before a claim is no longer proved?"""
+"""How wrong the label model may be before a claim is no longer proved."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _HALVINGS = 12
 def breakdown_of(one: Prepared, bound: Bound, question: Question, generator: np.random.Generator) -> Breakdown | None:
     r"""Return the δ at which the lower end, with confidence, reaches the claim; None if nothing is claimed.
 
-    An average error δ moves the ends of accuracy by exactly δ, so its breakdown is their distance; for ratios it is found
-    by halving. If every pattern may be wrong by δ, it solves :math:`\sum_z P(z)(l_z - \delta)_+ = c` over the label
-    model's bins, which may only make it smaller (a coarser z). [MP23]_, Theorem A.3, has the rate only.
+    An average error δ moves the ends of accuracy by exactly δ, so its breakdown is their distance; for ratios it is
+    found by halving. If every pattern may be wrong by δ, it solves :math:`\sum_z P(z)(l_z - \delta)_+ = c` over the
+    label model's bins, which may only make it smaller (a coarser z). [MP23]_, Theorem A.3, has the rate only.
     """
     if question.at_least is None or question.metrics[0] == "risk" or bound.low is None or bound.high is None:
         return None

@@ -1,4 +1,4 @@
-"""Between what does the metric of a classifier lie, given only weak labels?"""
+"""Between what the metric of a classifier lies, given only weak labels."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def evaluate(
 ) -> BoundResult:
     r"""Bound metrics of a classifier whose true labels were never seen, from weak labels of the same rows.
 
-    For each pattern z of weak votes only P(h | z) and P(Y | z) are known; the bounds hold for every joint law with these
-    marginals: [MP23]_, (1.1), and no shorter ones do. They are estimated by the forward dual
+    For each pattern z of weak votes only P(h | z) and P(Y | z) are known; the bounds hold for every joint law with
+    these marginals: [MP23]_, (1.1), and no shorter ones do. They are estimated by the forward dual
     (:mod:`tallystick.bound.forward`), so that they hold with confidence also where patterns are many and rare.
 
     Parameters
@@ -74,7 +74,7 @@ def evaluate(
     Examples
     --------
     >>> from tallystick.bound.demo import spam
-    >>> result = evaluate(Tally.of(spam(2000, rng=1)), prediction="classifier", weak=["links", "words", "sender", "caps"])
+    >>> result = evaluate(Tally.of(spam(2000, rng=1)), prediction="classifier")
     >>> [b.metric for b in result.bounds], result.bounds[0].low < 0.85 < result.bounds[0].high
     (['accuracy'], True)
     """
@@ -155,9 +155,6 @@ def bound_of(
         )  # fmt: skip
     estimates = [float(end.estimate) for end in ends]
     low, high = (float(np.clip(edge, 0, 1)) for edge in edges)
-    promise: dict[str, Any] = {"level": 1 - alpha, "guarantee": "approximate", "method": one.method}
-    if one.assumption is not None:
-        promise |= {"guarantee": "under", "assumption": one.assumption}
     lower, upper = (float(np.clip(end, 0, 1)) for end in estimates)
     return Bound(
         metric=wanted.metric,
@@ -166,12 +163,24 @@ def bound_of(
         label_model=one.model.name,
         lower=lower,
         upper=upper,
-        lower_interval=Interval(low, max(low, lower, float(np.clip(inner[0], 0, 1))), **promise),
-        upper_interval=Interval(min(high, upper, float(np.clip(inner[1], 0, 1))), high, **promise),
+        lower_interval=_interval(one, alpha, low, max(low, lower, float(np.clip(inner[0], 0, 1)))),
+        upper_interval=_interval(one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high),
         method=one.method,
         independent_estimate=float(independent(evidence, wanted)),
         plugin_lower=float(np.clip(plain[0], 0, 1)),
         plugin_upper=float(np.clip(plain[1], 0, 1)),
+    )
+
+
+def _interval(one: Prepared, alpha: float, low: float, high: float) -> Interval:
+    """Return an interval that says on what it rests."""
+    return Interval(
+        low,
+        high,
+        level=1 - alpha,
+        guarantee="approximate" if one.assumption is None else "under",
+        assumption=one.assumption,
+        method=one.method,
     )
 
 
@@ -191,13 +200,10 @@ def _risk(one: Prepared, question: Question, critical: float, generator: np.rand
     if p.shape[1] == 2:
         plain = two_labels(q, p, cost).mean(weight)
     else:
-        solved = [programme(q, p, cost, side=side).value for side in ("lower", "upper")]  # type: ignore[arg-type]
+        solved = [programme(q, p, cost, side=side).value for side in ("lower", "upper")]
         plain = (float(weight @ solved[0] / weight.sum()), float(weight @ solved[1] / weight.sum()))
     edges = [float(np.clip(end.edge(critical), cost.min(), cost.max())) for end in ends]
     lower, upper = (float(np.clip(end.estimate, cost.min(), cost.max())) for end in ends)
-    promise: dict[str, Any] = {"level": 1 - question.alpha, "guarantee": "approximate", "method": one.method}
-    if one.assumption is not None:
-        promise |= {"guarantee": "under", "assumption": one.assumption}
     return Bound(
         metric="risk",
         positive=None,
@@ -205,8 +211,8 @@ def _risk(one: Prepared, question: Question, critical: float, generator: np.rand
         label_model=one.model.name,
         lower=lower,
         upper=upper,
-        lower_interval=Interval(edges[0], max(lower, plain[0], edges[0]), **promise),
-        upper_interval=Interval(min(upper, plain[1], edges[1]), edges[1], **promise),
+        lower_interval=_interval(one, question.alpha, edges[0], max(lower, plain[0], edges[0])),
+        upper_interval=_interval(one, question.alpha, min(upper, plain[1], edges[1]), edges[1]),
         method=one.method,
         independent_estimate=float(np.einsum("z,zh,zy,hy->", weight / weight.sum(), q, p, cost)),
         plugin_lower=plain[0],

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.bound.blocks import FloatArray, IntArray, Scheme, earlier, shrunk, split
+from tallystick.bound.blocks import FloatArray, IntArray, Scheme, earlier, known_rows, shrunk, split
 from tallystick.bound.forward import End, Evidence
 from tallystick.errors import InputError
 from tallystick.stats.transport import Side, pair_difference, programme, row_values, two_labels
@@ -72,7 +72,7 @@ def _laws(evidence: Evidence, gold: IntArray | None, blocks: int) -> tuple[Float
         if gold is None:
             raise InputError("evidence without p needs gold: P(Y | z) is then learnt from labelled rows")
         return shrunk(earlier(gold), evidence.bins), np.ones(len(evidence.bins))
-    known = np.isfinite(evidence.p).all(axis=1)
+    known = known_rows(evidence.p)
     p = np.where(known[:, None], evidence.p, 1 / evidence.p.shape[1])
     return np.broadcast_to(p, (blocks, *p.shape)), known.astype(np.float64)
 

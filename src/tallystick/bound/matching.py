@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng, seed_of
-from tallystick.bound.blocks import Scheme, label_bins, shrunk
+from tallystick.bound.blocks import Scheme, shrunk
 from tallystick.bound.forward import Evidence
 from tallystick.bound.forward_cost import cost_ends, cost_learner
 from tallystick.errors import InputError
@@ -54,8 +54,8 @@ def match(
 ) -> MatchResult:
     """Bound P((X, Y) in B), or E[g(X, Y)], from a table of (X, Z) and another one of (Y, Z).
 
-    The second table is the labelled sample of the rectifier: its own chance is part of the interval, whatever P(Y | Z) is
-    estimated to be. Both tables have to be samples of one population.
+    The second table is the labelled sample of the rectifier: its own chance is part of the interval, whatever P(Y | Z)
+    is estimated to be. Both tables have to be samples of one population.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def match(
     gold = _counted(second, shared, y, labels, keys)
     counts = np.zeros((len(keys), len(atoms)), dtype=np.int64)
     counts[: len(rows)] = rows
-    overall = shrunk(gold, np.zeros(len(keys), dtype=np.int64))
-    bins = label_bins(overall, gold.sum(axis=1).astype(np.float64)) * 0  # bins by votes alone: none is known here
+    bins = np.zeros(len(keys), dtype=np.int64)  # bins may not rest on y, and nothing else orders the patterns
+    overall = shrunk(gold, bins)
     evidence = Evidence(counts=counts, p=None, bins=bins, gold=gold)
     low, high = cost_ends(evidence, cost, cost_learner(cost), rng=rng, scheme=Scheme.fitting(float(counts.sum())))
     z = NormalDist().inv_cdf(1 - alpha / 2)
@@ -94,7 +94,8 @@ def match(
     ends = [float(np.clip(end, least, most)) for end in (low.edge(z), high.edge(z))]
     share = counts / counts.sum()
     return MatchResult(
-        verdict=f"E[g({x}, {y})] is between {ends[0]:.3f} and {ends[1]:.3f} ({100 * (1 - alpha):g} %), whatever joins them.",
+        verdict=f"E[g({x}, {y})] is between {ends[0]:.3f} and {ends[1]:.3f} ({100 * (1 - alpha):g} %), "
+        "whatever joins them.",
         n_items=int(counts.sum() + gold.sum()),
         assumptions=("both tables are random samples of one population",),
         seed=seed_of(rng),

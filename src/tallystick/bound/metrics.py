@@ -1,7 +1,7 @@
 r"""Metrics as functions of three vectors: T_c = P(h = c, Y = c), H_c = P(h = c) and Y_c = P(Y = c).
 
-Each comes with its slopes, which is all that the delta method needs: H and Y are estimated as well, and Corollary 3.1 of
-[MP23]_ leaves their part out (and forgets to square the denominator of F1).
+Each comes with its slopes, which is all that the delta method needs: H and Y are estimated as well, and Corollary 3.1
+of [MP23]_ leaves their part out (and forgets to square the denominator of F1).
 """
 
 from __future__ import annotations

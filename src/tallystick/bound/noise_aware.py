@@ -15,9 +15,9 @@ __all__ = ["noise_aware_weights"]
 def noise_aware_weights(label_model: LabelModel, votes: npt.ArrayLike) -> FloatArray:
     r"""Return P(Y = y | votes) for every row: n x classes.
 
-    The noise-aware loss :math:`\sum_i \sum_y P(y \mid z_i)\,\ell(h(x_i), y)` is a weighted loss on the rows repeated once a
-    class: repeat X, give repetition y the label y, and use ``weights.T.ravel()`` as ``sample_weight``. Rows of which the
-    label model knows nothing weigh nothing.
+    The noise-aware loss :math:`\sum_i \sum_y P(y \mid z_i)\,\ell(h(x_i), y)` is a weighted loss on the rows repeated
+    once a class: repeat X, give repetition y the label y, and use ``weights.T.ravel()`` as ``sample_weight``. Rows of
+    which the label model knows nothing weigh nothing.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tallystick.bound.blocks import FloatArray
+from tallystick.bound.blocks import FloatArray, known_rows
 from tallystick.bound.forward import Evidence, Run, ends_of
 from tallystick.bound.metrics import Summary
 from tallystick.stats.transport import Side
@@ -27,7 +27,7 @@ def plug_in(evidence: Evidence, wanted: Summary, side: Side) -> tuple[FloatArray
     counts = np.asarray(evidence.counts, dtype=np.float64)
     if evidence.p is None:
         raise TypeError("the plug-in needs P(Y | z)")
-    known = np.isfinite(evidence.p).all(axis=-1, keepdims=True).astype(np.float64)
+    known = known_rows(evidence.p)[..., None].astype(np.float64)
     p = np.where(known > 0, evidence.p, 0.0)
     q = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
     run = Run(evidence.counts * 0, counts[None], None, p, q[None], known)
@@ -50,7 +50,7 @@ def independent(evidence: Evidence, wanted: Summary) -> FloatArray:
     """
     if evidence.p is None:
         raise TypeError("the estimate under independence needs P(Y | z)")
-    known = np.isfinite(evidence.p).all(axis=-1)
+    known = known_rows(evidence.p)
     p = np.where(known[..., None], evidence.p, 0.0)
     counts = np.asarray(evidence.counts, dtype=np.float64) * known[:, None]
     n = np.maximum(counts.sum(axis=(-2, -1)), 1e-300)[..., None]

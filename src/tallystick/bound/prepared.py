@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.bound import label_models as known_models
-from tallystick.bound.blocks import FloatArray, label_bins
+from tallystick.bound.blocks import FloatArray, known_rows, label_bins
 from tallystick.bound.forward import Evidence, LabelDoubt
 from tallystick.bound.label_models import LabelModel
 from tallystick.bound.label_models.dawid_skene import Abstain
@@ -94,7 +94,7 @@ def prepared(model: LabelModel, table: WeakTable, *, delta: float = 0.0) -> Prep
     else:
         assumption = f"the label model {model.name} is right"
         warnings.append(f"P(Y | Z) of {model.name} is taken for known: an error of its own is not in the intervals")
-    silent = ~np.isfinite(p).all(axis=1)
+    silent = ~known_rows(p)
     mass = float(table.weight[silent].sum() / table.n)
     if mass > 0:
         warnings.append(f"{model.name} says nothing of {100 * mass:.1f} % of the rows: they are bounded by logic only")

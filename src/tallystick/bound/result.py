@@ -74,8 +74,8 @@ class Breakdown:
 class GoldEstimate:
     """The accuracy from labelled rows, sharpened by the label model's guess for all rows; valid whatever that is.
 
-    ``worth`` is how many labels alone would have given the width; ``refuted`` says that this interval and the bounds have
-    no point in common, so that the label model is wrong.
+    ``worth`` is how many labels alone would have given the width; ``refuted`` says that this interval and the bounds
+    have no point in common, so that the label model is wrong.
     """
 
     metric: str

@@ -14,7 +14,6 @@ from tallystick.results import Decision, Needed, Unknown
 __all__ = ["concluded", "warnings_of"]
 
 _SINGLETONS = 0.02
-_VACUOUS = 0.5
 
 
 def concluded(
@@ -53,8 +52,8 @@ def warnings_of(table: WeakTable, ready: Sequence[Prepared], gold: Sequence[Gold
     out = [text for one in ready for text in one.warnings]
     if table.singletons >= _SINGLETONS or len(table.votes) > table.n / 10:
         out.append(
-            f"{len(table.votes):,} patterns of votes on {table.n:,} rows, {100 * table.singletons:.1f} % of the rows with a "
-            "pattern of their own: the plug-in bounds collapse here, only the forward dual is to be relied on"
+            f"{len(table.votes):,} patterns of votes on {table.n:,} rows, {100 * table.singletons:.1f} % of the rows "
+            "with a pattern of their own: the plug-in bounds collapse here, only the forward dual is to be relied on"
         )
     shown = table.counts.sum(axis=0)
     if len(shown) == len(table.classes):

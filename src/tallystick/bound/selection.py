@@ -23,6 +23,7 @@ from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.stats.transport import pair_cost
 from tallystick.tally import Tally
+from tallystick.tally.labels import canonical
 
 __all__ = ["PairBound", "SelectResult", "select"]
 
@@ -31,7 +32,7 @@ __all__ = ["PairBound", "SelectResult", "select"]
 class PairBound:
     """Between what accuracy(a) - accuracy(b) lies, and which is proved better.
 
-    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the two models' own bounds would say.
+    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the two models' own bounds say.
     """
 
     a: str
@@ -92,8 +93,8 @@ def select(
     r"""Choose among classifiers by their bounds, and bound the difference of every two of them.
 
     [MP23]_, A.4: by the largest lower bound (safe), upper bound (hopeful), average of the two, or the estimate under
-    independence ("label model"). Beyond it: sharp bounds on accuracy(a) - accuracy(b), which use that both are judged by
-    the same unknown label and so are never wider than the difference of the two intervals. Pairs are at level α each.
+    independence ("label model"). Beyond it: sharp bounds on accuracy(a) - accuracy(b), which use that both are judged
+    by the same unknown label and so are never wider than the difference of the two intervals. Each pair has level α.
 
     Parameters
     ----------
@@ -112,11 +113,7 @@ def select(
     columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in predictions)
     generator = as_rng(rng)
     critical = NormalDist().inv_cdf(1 - question.alpha / 2)
-    labels = [label for name in predictions for label in tally.labels[name]]
-    labels += [label for name in columns for label in tally.labels[name] if label is not None]
-    classes = weak_table(tally, weak=columns, prediction=list(predictions)[:1]).classes
-    if any(label not in classes for label in labels):
-        classes = tuple(dict.fromkeys([*classes, *labels]))
+    classes = canonical(label for name in (*columns, *predictions) for label in tally.labels[name] if label is not None)
     fit = None
     bounds: dict[str, Bound] = {}
     for name in predictions:

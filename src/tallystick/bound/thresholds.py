@@ -58,10 +58,10 @@ def sweep(
 ) -> BoundResult:
     """Bound metrics of ``score ≥ threshold`` for two classes, simultaneously for all thresholds.
 
-    The tally has counted *score* cut at the thresholds: ``cut={score: edges_of(thresholds)}``. A row predicts the positive
-    class where its score is at least the threshold; all thresholds come from one table by cumulative counts. The bands
-    hold together, for every label model and metric: the critical value is that of the largest of all deviations, drawn
-    from the correlation of the rows. [MP23]_, Figures 1 and 2, have pointwise ones.
+    The tally has counted *score* cut at the thresholds: ``cut={score: edges_of(thresholds)}``. A row predicts the
+    positive class where its score is at least the threshold; all thresholds come from one table, by cumulative counts.
+    The bands of one metric and label model hold together: the critical value is that of the largest of all deviations,
+    drawn from the correlation of the rows. [MP23]_, Figures 1 and 2, have pointwise ones.
 
     Examples
     --------

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.bound.blocks import Scheme
+from tallystick.bound.blocks import FloatArray, Scheme
 from tallystick.bound.forward import forward
 from tallystick.bound.label_models import LabelModel
 from tallystick.bound.prepared import Fitting, ModelLike, fitted, prepared
 from tallystick.bound.question import Question
-from tallystick.bound.weak_votes import WeakTable, weak_table
+from tallystick.bound.weak_votes import WeakTable, coarser, weak_table
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Figure, Result
 from tallystick.tally import Tally
@@ -89,10 +89,10 @@ def choose_weak_labels(
 ) -> WeakSetResult:
     """Add weak labels one by one, each time the one that makes the bounds shortest.
 
-    [MP23]_, section 4.2 and Figure 3. The label model is that of all weak labels together (it needs three anyway), fitted
-    once; a set of weak labels is judged by the bounds that its patterns give under P(Y | those votes), which is the average
-    of P(Y | all votes). More weak labels can then only help, so that the gain is what each is worth, and a label that says
-    nothing of Y gains nothing.
+    [MP23]_, section 4.2 and Figure 3. The label model is that of all weak labels together (it needs three anyway),
+    fitted once; a set of weak labels is judged by the bounds that its patterns give under P(Y | those votes), which is
+    the average of P(Y | all votes). More weak labels can then only help, so that the gain is what each is worth, and a
+    label that says nothing of Y gains nothing.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def choose_weak_labels(
     seed = int(generator.integers(2**31))
 
     def ends(weak: Sequence[str]) -> tuple[float, float]:
-        part = table.only(weak) if weak else _nothing(table)
+        part = table.only(weak)
         coarse = _averaged(table, part, p)
         one = prepared(_as_model(part, coarse, model.name), part, delta=question.delta)
         wanted = question.summaries(part)[0]
@@ -158,23 +158,15 @@ def choose_weak_labels(
     )
 
 
-def _nothing(table: WeakTable) -> WeakTable:
-    return table.only(())
-
-
-def _averaged(table: WeakTable, part: WeakTable, p: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
+def _averaged(table: WeakTable, part: WeakTable, p: FloatArray) -> FloatArray:
     """Return P(Y | coarser votes): the average of P(Y | z) over the rows that show them."""
-    places = [table.weak.index(name) for name in part.weak]
-    if places:
-        _, place = np.unique(table.votes[:, places], axis=0, return_inverse=True)
-    else:
-        place = np.zeros(len(table.votes), dtype=np.int64)
+    _, place = coarser(table.votes, [table.weak.index(name) for name in part.weak])
     out = np.zeros((len(part.votes), p.shape[1]))
-    np.add.at(out, np.asarray(place).reshape(-1), p * table.weight[:, None])
-    return out / out.sum(axis=1, keepdims=True)
+    np.add.at(out, place, p * table.weight[:, None])
+    return np.asarray(out / out.sum(axis=1, keepdims=True))
 
 
-def _as_model(part: WeakTable, p: Any, name: str) -> LabelModel:
+def _as_model(part: WeakTable, p: FloatArray, name: str) -> LabelModel:
     return LabelModel(
         name=name,
         classes=part.classes,

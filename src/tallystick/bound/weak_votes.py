@@ -13,7 +13,7 @@ from tallystick.errors import InputError
 from tallystick.tally import Label, Tally
 from tallystick.tally.labels import canonical, identity
 
-__all__ = ["WeakTable", "weak_table"]
+__all__ = ["WeakTable", "coarser", "weak_table"]
 
 ABSTAINED = -1
 
@@ -53,7 +53,7 @@ class WeakTable:
     @cached_property
     def weight(self) -> FloatArray:
         """Rows of each pattern."""
-        return self.counts.sum(axis=1).astype(np.float64)
+        return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
 
     @property
     def gold_labels(self) -> IntArray | None:
@@ -75,8 +75,7 @@ class WeakTable:
     def only(self, weak: Sequence[str]) -> WeakTable:
         """Return the table with fewer weak columns, patterns that have become equal merged: a coarser z."""
         places = [self.weak.index(name) for name in weak]
-        votes, place = np.unique(self.votes[:, places], axis=0, return_inverse=True)
-        place = place.reshape(-1)
+        votes, place = coarser(self.votes, places)
         return replace(
             self,
             weak=tuple(weak),
@@ -87,10 +86,10 @@ class WeakTable:
         )
 
     def extended(self, votes: IntArray) -> tuple[WeakTable, IntArray]:
-        """Return the table with patterns of no rows added for those of *votes* that it lacks, and where each of them is."""
+        """Add patterns of no rows for those of *votes* that are lacking; return also where each of *votes* is."""
         place = {row.tobytes(): z for z, row in enumerate(np.ascontiguousarray(self.votes))}
         found = np.empty(len(votes), dtype=np.int64)
-        new = []
+        new: list[IntArray] = []
         for i, row in enumerate(np.ascontiguousarray(votes)):
             found[i] = place.setdefault(row.tobytes(), len(place))
             if found[i] == len(self.votes) + len(new):
@@ -105,15 +104,13 @@ class WeakTable:
             gold=None if self.gold is None else np.pad(self.gold, (*more, (0, 0))),
         ), found
 
-    def with_atoms(self, atom: IntArray, atoms: int) -> WeakTable:
-        """Return the table with atom ``atom[a]`` in the place of atom a: a threshold, or one of two predictions."""
-        counts = np.zeros((len(self.votes), atoms), dtype=np.int64)
-        np.add.at(counts, (slice(None), atom), self.counts)
-        gold = None
-        if self.gold is not None:
-            gold = np.zeros((len(self.votes), atoms, len(self.classes)), dtype=np.int64)
-            np.add.at(gold, (slice(None), atom), self.gold)
-        return replace(self, counts=counts, gold=gold)
+
+def coarser(votes: IntArray, places: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Return the patterns that are left of *votes* in these columns, and which of them each pattern becomes."""
+    if not len(places):
+        return np.zeros((1, 0), dtype=np.int64), np.zeros(len(votes), dtype=np.int64)
+    left, place = np.unique(votes[:, list(places)], axis=0, return_inverse=True)
+    return left, np.asarray(place, dtype=np.int64).reshape(-1)
 
 
 def weak_table(
@@ -176,8 +173,7 @@ def weak_table(
     if (votes == ABSTAINED).all():
         raise InputError(f"every weak label abstains on every row ({', '.join(weak)}): they say nothing")
     atom, atoms = _atoms(tally, predictions, score, code, len(chosen))
-    patterns, place = np.unique(votes, axis=0, return_inverse=True)
-    place = place.reshape(-1).astype(np.int64)
+    patterns, place = coarser(votes, range(len(weak)))
     size = len(patterns)
     counts = np.bincount(place * atoms + atom, weights=tally.counts, minlength=size * atoms)
     gold = None
@@ -191,7 +187,7 @@ def weak_table(
     return WeakTable(
         classes=chosen,
         weak=tuple(weak),
-        votes=patterns.astype(np.int64),
+        votes=patterns,
         counts=np.rint(counts).astype(np.int64).reshape(size, atoms),
         gold=gold,
         place=place,

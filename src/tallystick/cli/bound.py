@@ -37,7 +37,9 @@ _THRESHOLDS = ",".join(f"{k / 20:g}" for k in range(1, 20))
 def bound(
     source: Input,
     prediction: Annotated[str | None, typer.Option("--prediction", help="Column of predictions.")] = None,
-    score: Annotated[str | None, typer.Option("--score", help="Column of scores in [0, 1], swept by threshold.")] = None,
+    score: Annotated[
+        str | None, typer.Option("--score", help="Column of scores in [0, 1], swept by threshold.")
+    ] = None,
     thresholds: Annotated[str, typer.Option("--thresholds", help="With --score: T,T,… in (0, 1).")] = _THRESHOLDS,
     weak: Annotated[
         list[str] | None, typer.Option("--weak", help="Columns of weak labels; repeat, or use commas and globs.")
@@ -226,7 +228,9 @@ def _cost(path: Path, classes: tuple[Label, ...]) -> list[list[float]]:
     with io.scan(str(path)) as table:
         lacking = [name for name in ("prediction", *names) if name not in table.columns]
         if lacking:
-            raise InputError(f"{path} has no column {lacking[0]!r}: a cost table has 'prediction' and one a class {names}")
+            raise InputError(
+                f"{path} has no column {lacking[0]!r}: a cost table has 'prediction' and one a class {names}"
+            )
         columns = ", ".join(io.identifier(name) for name in ("prediction", *names))
         found = {str(row[0]): row[1:] for row in table.query(f"select {columns} from rows")}
     missing = [name for name in names if name not in found]

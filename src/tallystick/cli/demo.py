@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tallystick.io import Table
     from tallystick.results import Result
 
-__all__ = ["DemoVerb", "demo"]
+__all__ = ["DemoVerb", "answer", "demo"]
 
 
 class DemoVerb(StrEnum):
@@ -78,7 +78,7 @@ def demo(
     story, command = _STORIES[verb]
     tell([story, f"table: {data}"])
     with io.scan(data) as table:
-        deliver(_answer(verb, table, data, seed), as_json=as_json, html=page, table=table)
+        deliver(answer(verb, table, data, seed), as_json=as_json, html=page, table=table)
     tell([f"do it yourself: {command.format(file=data)} --html report.html"])
     if open_report:
         import webbrowser
@@ -95,7 +95,8 @@ def _folder(to: Path | None) -> Path:
     return to
 
 
-def _answer(verb: DemoVerb, table: Table, data: Path, seed: int) -> Result:
+def answer(verb: DemoVerb, table: Table, data: Path, seed: int) -> Result:
+    """Return what the verb finds in its generated table."""
     from tallystick.audit import audit, detect
     from tallystick.audit.sections import SECTIONS
 

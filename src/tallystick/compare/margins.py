@@ -27,7 +27,7 @@ def margin(board: Board, left: str, right: str | None, *, settings: Settings | N
     --------
     >>> board = Board.of({"old": [1, 0, 0, 1] * 50, "new": [1, 1, 0, 1] * 50})
     >>> print(margin(board, "new", "old"))
-    [0.193, 0.316] (95 %, exact)
+    [0.191, 0.317] (95 %, exact)
     """
     chosen = settings or Settings()
     places = [board.place(name) for name in (left, right) if name is not None]
@@ -42,9 +42,7 @@ def margin(board: Board, left: str, right: str | None, *, settings: Settings | N
         low, high = chosen.bounds
         values = x[:, 0] if right is None else x[:, 0] - x[:, 1]
         bounds = (low, high) if right is None else (low - high, high - low)
-        found = betting(as_rng(rng).permutation(values), alpha=chosen.alpha, bounds=bounds)
-        assert isinstance(found, Interval)
-        return found
+        return betting(as_rng(rng).permutation(values), alpha=chosen.alpha, bounds=bounds)[0]
     if right is None:
         result = evaluate(board, settings=chosen, rng=rng)
         return next(row.interval for row in result.models if row.name == left)

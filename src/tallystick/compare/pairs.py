@@ -127,7 +127,7 @@ def tango(first_only: npt.ArrayLike, second_only: npt.ArrayLike, n: npt.ArrayLik
     """
     open_unit(alpha=alpha)
     b, c, size = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, dtype=float)) for x in (first_only, second_only, n)))
-    if not np.all((b >= 0) & (c >= 0) & (b + c <= size) & (size > 0)):
+    if not np.all((b >= 0) & (c >= 0) & (b + c <= size * (1 + 1e-12)) & (size > 0)):
         raise InputError("first_only and second_only must not be negative, and together at most n")
     z = float(-special.ndtri(alpha / 2))
     high = _upper_end(b, c, size, z)

@@ -299,7 +299,7 @@ def _check_size(names: tuple[str, ...], n: int) -> None:
 
 
 def _flat_models(names: tuple[str, ...], variance: Floats, binary: bool) -> list[str]:
-    flat = [name for name, value in zip(names, variance, strict=True) if value == 0]
+    flat = [name for name, value in zip(names, variance, strict=True) if value <= 1e-20]
     if not flat:
         return []
     shown = ", ".join(flat[:5])

@@ -14,11 +14,12 @@ from tallystick.judge.ballots import Ballots, Floats, Ranges, check_ranges
 from tallystick.judge.branch import Branch, Known
 from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
 from tallystick.judge.few_labels import label_scores
-from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS, medians, solve, trio_alarms, trio_counts
+from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS, solve, trio_alarms, trio_counts
 from tallystick.judge.independent import independent as independent_method
 from tallystick.judge.logical import Logic, LogicalResult
 from tallystick.judge.logical import logical as logical_method
 from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majority_scores, majority_shares
+from tallystick.judge.medians import medians
 from tallystick.judge.result import Alarm, Estimate, JudgeResult, JudgeScore, LabelScore, Number, Range, Share
 from tallystick.judge.spectral import spectral_point
 from tallystick.results import Interval, Needed, Unknown

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isqrt
-from statistics import NormalDist
 
 import numpy as np
 
 from tallystick.errors import NotIdentifiable
-from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges
-from tallystick.judge.branch import Branch, Known, mirrored, turn
+from tallystick.judge.ballots import Ballots, Floats, Ranges
+from tallystick.judge.branch import Branch, Known, mirrored
 from tallystick.judge.exact import integer_square
+from tallystick.judge.medians import Medians, medians
 from tallystick.judge.result import Alarm, JudgeResult, JudgeScore, LabelScore, Number, Range, Share, Solution
 from tallystick.results import Interval, Unknown
-from tallystick.stats.latent import Trios, solve_trios, trio_point
+from tallystick.stats.latent import Trios, solve_trios
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
-__all__ = ["INDEPENDENCE", "Medians", "independent", "medians", "trio_counts"]
+__all__ = ["INDEPENDENCE", "SHARED_BIAS", "independent", "solve", "trio_alarms", "trio_counts"]
 
 INDEPENDENCE = "judges err independently given the true label"
 SHARED_BIAS = "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
 _MODES = ("sensible", "blind judge", "no variety", "complex", "negative product", "outside")
-_STEP = 1e-30
 _MOST_ROOTS = 20
 
 
@@ -50,8 +47,8 @@ def independent(
 
     with s = ±1: two mirror points, and the branch says which is reported. [CE23]_, Theorem 2, with the sign of Table 1
     corrected (``docs/theory/judge.md#j1``); nothing is divided by T, so balanced labels are no special case. With more
-    than three judges every trio is solved and each number is the lower median over the trios that are sensible, a value
-    that one trio attains; its interval is that trio's delta-method interval on the logit scale.
+    than three judges every trio is solved and each number is the median over the trios that are sensible; overall
+    accuracy puts these medians together. Intervals are the delta method's, on the logit scale, by the middle trios.
 
     Parameters
     ----------
@@ -163,136 +160,6 @@ def trio_alarms(counts: dict[str, int]) -> tuple[Alarm, ...]:
             does_not_prove="that sensible trios are independent: in real data they were as correlated as the others",
         ),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Ends:
-    """Interval ends (…, 2), NaN where there are none."""
-
-    balance: Floats
-    accuracy: Floats
-    overall: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Medians:
-    """Lower medians over sensible trios, and the trio that attains each.
-
-    Parameters
-    ----------
-    balance, accuracy, overall
-        Prevalence of the first label; judges x 2; judges. NaN for a judge in no sensible trio.
-    trios, sign
-        All trios, and the branch of each as the sign s of (J1).
-    at_balance, at_accuracy, at_overall
-        Index of the trio that attains each median, -1 for none.
-    """
-
-    balance: float
-    accuracy: Floats
-    overall: Floats
-    trios: Trios
-    sign: Floats
-    at_balance: int
-    at_accuracy: Ints
-    at_overall: Ints
-
-    def intervals(self, ballots: Ballots, alpha: float) -> Ends:
-        """Return delta-method ends on the logit scale, from the trio that attains each median."""
-        z = NormalDist().inv_cdf(1 - alpha / 2)
-        n = len(ballots.names)
-        wanted = {self.at_balance, *self.at_accuracy.ravel().tolist(), *self.at_overall.tolist()} - {-1}
-        errors = {t: _errors(self.trios, t, float(self.sign[t]), ballots) for t in wanted}
-        balance = _logit_ends(self.balance, errors[self.at_balance][0], z)
-        accuracy, overall = np.full((n, 2, 2), np.nan), np.full((n, 2), np.nan)
-        for j in range(n):
-            for c in range(2):
-                t = int(self.at_accuracy[j, c])
-                if t >= 0:
-                    place = int(np.flatnonzero(self.trios.judges[t] == j)[0])
-                    accuracy[j, c] = _logit_ends(self.accuracy[j, c], errors[t][1 + 2 * place + c], z)
-            t = int(self.at_overall[j])
-            if t >= 0:
-                place = int(np.flatnonzero(self.trios.judges[t] == j)[0])
-                overall[j] = _logit_ends(self.overall[j], errors[t][7 + place], z)
-        return Ends(balance, accuracy, overall)
-
-
-def medians(trios: Trios, branch: Branch, ballots: Ballots) -> Medians | None:
-    """Return lower medians over the sensible trios on the branch; None if there is none."""
-    use = np.flatnonzero(trios.status == "sensible")
-    if not use.size:
-        return None
-    balance, accuracy = turn(trios, branch, ballots)
-    with np.errstate(all="ignore"):  # trios without a point are not used
-        sign = np.where((accuracy.sum(axis=(1, 2)) - 3) * (1 / trios.covariance).sum(axis=1) > 0, 1.0, -1.0)
-    weight = np.stack((balance, 1 - balance), axis=1)
-    overall = (accuracy * weight[:, None, :]).sum(axis=2)
-    n = len(ballots.names)
-    at_accuracy, at_overall = np.full((n, 2), -1), np.full(n, -1)
-    for j in range(n):
-        mine, place = np.nonzero(trios.judges[use] == j)
-        if not mine.size:
-            continue
-        for c in range(2):
-            at_accuracy[j, c] = use[mine[_middle(accuracy[use[mine], place, c])]]
-        at_overall[j] = use[mine[_middle(overall[use[mine], place])]]
-    at_balance = int(use[_middle(balance[use])])
-    picked_accuracy, picked_overall = np.full((n, 2), np.nan), np.full(n, np.nan)
-    for j in np.flatnonzero(at_overall >= 0).tolist():
-        for c, t in enumerate(at_accuracy[j].tolist()):
-            picked_accuracy[j, c] = accuracy[t, trios.judges[t] == j, c][0]
-        picked_overall[j] = overall[at_overall[j], trios.judges[at_overall[j]] == j][0]
-    return Medians(
-        float(np.clip(balance[at_balance], 0, 1)),
-        np.clip(picked_accuracy, 0, 1),
-        np.clip(picked_overall, 0, 1),
-        trios,
-        sign,
-        at_balance,
-        at_accuracy,
-        at_overall,
-    )
-
-
-def _middle(values: Floats) -> int:
-    return int(np.argsort(values, kind="stable")[(len(values) - 1) // 2])
-
-
-def _errors(trios: Trios, t: int, sign: float, ballots: Ballots) -> Floats:
-    """Return standard errors of prevalence, six accuracies and three overall accuracies of one trio.
-
-    The ten numbers are algebraic in seven raw moments; a complex step differentiates them exactly.
-    """
-    three = ballots.codes[:, trios.judges[t]]
-    there = (three >= 0).all(axis=1)
-    chance = np.bincount(three[there] @ [4, 2, 1], weights=ballots.counts[there], minlength=8)
-    n = chance.sum()
-    chance = chance / n
-    groups = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
-    cells = np.array(list(itertools.product((0, 1), repeat=3)))
-    shows = np.stack([cells[:, list(group)].all(axis=1) for group in groups], axis=1).astype(float)
-    raw = chance @ shows
-    stepped = raw + 1j * _STEP * np.eye(7)
-    mean, d = stepped[:, :3], stepped[:, [5, 4, 3]] - stepped[:, [1, 0, 0]] * stepped[:, [2, 2, 1]]
-    third = stepped[:, 6] - mean.prod(axis=1) - (mean * d).sum(axis=1)
-    with np.errstate(all="ignore"):
-        balance, accuracy = trio_point(mean, d, third, np.full(7, sign))
-        weight = np.stack((balance, 1 - balance), axis=1)
-        overall = (accuracy * weight[:, None, :]).sum(axis=2)
-        ten = np.concatenate((balance[:, None], accuracy.reshape(7, 6), overall), axis=1)
-        gradient = np.imag(ten) / _STEP
-        centred = shows - raw
-        covariance = centred.T @ (chance[:, None] * centred) / n
-        return np.asarray(np.sqrt(np.einsum("mk,ml,lk->k", gradient, covariance, gradient)))
-
-
-def _logit_ends(p: float, error: float, z: float) -> Floats:
-    if not (0 < p < 1 and np.isfinite(error)):
-        return np.full(2, np.nan)
-    half = z * error / (p * (1 - p))
-    centre = np.log(p / (1 - p))
-    return np.asarray(1 / (1 + np.exp(-np.clip([centre - half, centre + half], -700, 700))))
 
 
 def _unresolved(trios: Trios, ballots: Ballots) -> int:

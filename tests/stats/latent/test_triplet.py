@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import LatentModel, fit, log_likelihood, solve_trios, triplet
+from tallystick.stats.latent import LatentModel, fit, log_likelihood, solve_trios, trio_moments, triplet
 
 GRID = np.array(list(itertools.product([0, 1], repeat=3)))
 rate = st.floats(0.55, 0.95)
@@ -111,3 +111,14 @@ def test_two_judges_and_a_bad_balance_are_refused() -> None:
         solve_trios([[0, 1], [1, 1]], [1, 1])
     with pytest.raises(InputError, match="balance must hold two"):
         triplet(GRID, np.ones(8), balance=[1.0, 0.0])
+
+
+def test_moments_from_bits_equal_moments_from_products():
+    rng = np.random.default_rng(8)
+    codes = rng.integers(0, 2, size=(300, 6))
+    counts = rng.integers(0, 40, size=300)
+    whole = trio_moments(codes, counts)
+    halves = trio_moments(codes, counts + 1e-13)  # weights, which bits do not serve
+    i, j, k = np.array(list(itertools.combinations(range(6), 3))).T
+    assert np.allclose(whole.third[i, j, k], halves.third[i, j, k], atol=1e-12)
+    assert np.allclose(whole.covariance, halves.covariance, atol=1e-12)

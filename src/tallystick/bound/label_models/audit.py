@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tallystick.bound.blocks import FloatArray, label_bins
+from tallystick.bound.blocks import BoolArray, FloatArray, known_rows, label_bins
 from tallystick.bound.label_models.model import LabelModel
 from tallystick.bound.weak_votes import WeakTable
 from tallystick.results import Unknown
@@ -34,8 +34,8 @@ class LabelModelAudit:
     certain_mass
         Share of the rows with a class that is nearly impossible (p < .001): Assumption 2.2 of the paper asks for none.
     agreement_misfit
-        Root mean square of (observed - implied)/error over the agreement of pairs of weak labels; about 1 or less if the
-        votes err independently given the class.
+        Root mean square of (observed - implied)/error over the agreement of pairs of weak labels; about 1 or less if
+        the votes err independently given the class.
     calibration_p, calibration_gap
         With labels: the p value of a chi-squared test over bins that P(Y | Z) is right, and the average total-variation
         distance of labels and model over those bins.
@@ -54,7 +54,7 @@ class LabelModelAudit:
 
 def audit(model: LabelModel, table: WeakTable, p: FloatArray) -> LabelModelAudit:
     """Audit *model*, which gives *p* on the patterns of *table*."""
-    known = np.isfinite(p).all(axis=1)
+    known = known_rows(p)
     clean = np.where(known[:, None], p, 0.0)
     weight = table.weight * known
     total = max(float(weight.sum()), 1e-300)
@@ -87,9 +87,7 @@ def _misfit(model: LabelModel) -> float | Unknown:
     return float(np.sqrt((seen**2).mean())) if seen.size else Unknown("no pair of weak labels votes on ten common rows")
 
 
-def _calibration(
-    table: WeakTable, p: FloatArray, known: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> tuple[float | Unknown, float | Unknown]:
+def _calibration(table: WeakTable, p: FloatArray, known: BoolArray) -> tuple[float | Unknown, float | Unknown]:
     gold = table.gold_labels
     if gold is None:
         return Unknown("no labels were given"), Unknown("no labels were given")

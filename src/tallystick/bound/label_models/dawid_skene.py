@@ -21,7 +21,8 @@ Abstain: TypeAlias = Literal["auto", "says nothing", "is a vote"]
 _PRIOR = 0.1
 """Pseudo-votes of each kind: a vote never seen on a class is rare there, not impossible."""
 
-_LEVEL = 0.05
+_LEVEL = 0.025
+_LEAST = 3
 _INDEPENDENCE = "the weak labels err independently given the class"
 
 
@@ -37,9 +38,9 @@ def dawid_skene(
     balance
         The class balance, where it is known; otherwise it is estimated.
     abstain
-        Whether an abstention says nothing of the class, or is one more vote. Rules that vote for one class and are silent
-        otherwise need the latter: if silence said nothing, such rules would make all items that class. ``auto``: it is a
-        vote as soon as one weak label is such a rule.
+        Whether an abstention says nothing of the class, or is one more vote. Rules that vote for one class and are
+        silent otherwise need the latter: if silence said nothing, such rules would make all items that class. ``auto``:
+        it is a vote as soon as one weak label is such a rule.
     prior
         Pseudo-votes of each kind.
 
@@ -54,8 +55,8 @@ def dawid_skene(
     if abstain == "says nothing" and (one_sided(table) >= 0).any():
         rule = table.weak[int((one_sided(table) >= 0).argmax())]
         raise NotIdentifiable(
-            f"weak label {rule!r} votes for one class only and abstains otherwise: if its silence says nothing, neither do "
-            "its votes; let abstentions be votes (--abstentions-vote), or drop it"
+            f"weak label {rule!r} votes for one class only and abstains otherwise: if its silence says nothing, "
+            "neither do its votes; let abstentions be votes (--abstentions-vote), or drop it"
         )
     extra = 1 if abstain == "is a vote" else 0
 
@@ -79,7 +80,7 @@ def dawid_skene(
 
 
 def one_sided(table: WeakTable) -> IntArray:
-    """Return, for each weak label that abstains at times and else votes for one class only, that class; -1 for others."""
+    """Return the class of each weak label that votes for one only and abstains otherwise; -1 for the others."""
     out = np.full(len(table.weak), -1)
     for j in range(len(table.weak)):
         seen = np.unique(table.votes[table.weight > 0, j])
@@ -91,12 +92,21 @@ def one_sided(table: WeakTable) -> IntArray:
 def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
     """Refuse votes that agree no better than chance: without labels, nothing can then be learnt of Y from them.
 
-    Chi-squared tests of independence for every pair of weak labels, by Bonferroni at 5 %.
+    Chi-squared tests of independence for every pair of weak labels: the strongest of them by Bonferroni (a few that
+    agree), and their sum (many that agree a little), each at 2.5 %.
     """
     from scipy.special import chdtrc
 
+    seen_votes = [np.unique(codes[(table.weight > 0) & (codes[:, j] >= 0), j]) for j in range(codes.shape[1])]
+    varied = sum(len(votes) > 1 for votes in seen_votes)
+    if varied < _LEAST:
+        raise NotIdentifiable(
+            f"{varied} of {codes.shape[1]} weak labels give different votes; without labels at least {_LEAST} must: "
+            "infinitely many models fit fewer; add weak labels, or use labels, majority or a P(Y | Z) of your own"
+        )
     size = int(codes.max()) + 1
-    p_values = []
+    p_values: list[float] = []
+    everything, freedoms = 0.0, 0
     for j in range(codes.shape[1]):
         for k in range(j):
             both = (codes[:, j] >= 0) & (codes[:, k] >= 0)
@@ -106,10 +116,12 @@ def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
             freedom = (seen.shape[0] - 1) * (seen.shape[1] - 1)
             if freedom > 0:
                 expected = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / seen.sum()
-                p_values.append(float(chdtrc(freedom, ((seen - expected) ** 2 / expected).sum())))
-    if p_values and min(p_values) * len(p_values) > _LEVEL:
+                statistic = float(((seen - expected) ** 2 / expected).sum())
+                everything, freedoms = everything + statistic, freedoms + freedom
+                p_values.append(float(chdtrc(freedom, statistic)))
+    if p_values and min(min(p_values) * len(p_values), float(chdtrc(freedoms, everything))) > _LEVEL:
         raise NotIdentifiable(
-            f"the weak labels agree no more than by chance (smallest p {min(p_values):.2g} over {len(p_values)} pairs): "
+            f"the weak labels agree no more than by chance (smallest p {min(p_values):.2g}, {len(p_values)} pairs): "
             "without labels they say nothing of the class; add better weak labels, or labelled rows"
         )
 

@@ -36,7 +36,7 @@ def from_labels(table: WeakTable, *, strength: float = 1.0) -> LabelModel:
     own = (gold + strength * laws[group]) / (gold.sum(axis=1, keepdims=True) + strength)
 
     def predict(votes: IntArray) -> FloatArray:
-        out = laws[_leading(votes, size)]
+        out = np.array(laws[_leading(votes, size)])
         for i, row in enumerate(votes):
             z = seen.get(row.tobytes())
             if z is not None:

@@ -10,7 +10,7 @@ from tallystick.bound.blocks import FloatArray, IntArray
 from tallystick.bound.label_models.model import LabelModel
 from tallystick.bound.weak_votes import ABSTAINED, WeakTable
 from tallystick.errors import InputError
-from tallystick.tally import Label, Tally
+from tallystick.tally import Label
 from tallystick.tally.labels import identity
 
 __all__ = ["given", "read"]
@@ -30,6 +30,7 @@ def given(table: WeakTable, source: Any, *, name: str = "given") -> LabelModel:
     Examples
     --------
     >>> from tallystick.bound.weak_votes import weak_table
+    >>> from tallystick.tally import Tally
     >>> table = weak_table(Tally.of({"a": [0, 1], "h": [0, 1]}), weak=["a"], prediction="h")
     >>> given(table, [[0.9, 0.1], [0.2, 0.8]]).probabilities(table)[0].tolist()
     [0.9, 0.1]

@@ -45,7 +45,7 @@ def as_balance(balance: npt.ArrayLike | None, classes: int) -> FloatArray:
     held = np.asarray(balance, dtype=np.float64)
     if held.shape != (classes,) or not ((held > 0).all() and abs(held.sum() - 1) < 1e-6):
         raise InputError(f"class balance must hold {classes} positive shares that sum to 1, got {held.tolist()}")
-    return held / held.sum()
+    return np.asarray(held / held.sum())
 
 
 def vote_share(votes: IntArray, balance: FloatArray, pseudo_votes: float) -> FloatArray:

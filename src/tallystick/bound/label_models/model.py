@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tallystick.bound.blocks import FloatArray, IntArray
+from tallystick.bound.blocks import FloatArray, IntArray, known_rows
 from tallystick.bound.weak_votes import WeakTable
 from tallystick.errors import InputError
 from tallystick.stats.latent import LatentFit
@@ -63,8 +63,8 @@ class LabelModel:
                 f"label model {self.name!r} gave shape {p.shape} for {len(table.votes)} patterns and "
                 f"{len(table.classes)} classes"
             )
-        said = np.isfinite(p).all(axis=1)
-        if np.isnan(p).any(axis=1)[said].any() or (np.isnan(p).any(axis=1) & ~np.isnan(p).all(axis=1)).any():
+        said = known_rows(p)
+        if np.isfinite(p[~said]).any():
             raise InputError(f"label model {self.name!r} gives some classes of a pattern NaN: give all, or none")
         total = p[said].sum(axis=1)
         wrong = (np.abs(total - 1) > _SUM) | (p[said] < -_SUM).any(axis=1)

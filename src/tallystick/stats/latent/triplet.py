@@ -39,6 +39,7 @@ __all__ = [
 TrioStatus = Literal["sensible", "blind judge", "no variety", "complex", "negative product", "outside"]
 _STATUS = np.array(get_args(TrioStatus))
 _ZERO = 1e-12
+_WORDS = 1 << 19  # words of work at a time: 4 MB stay in cache
 
 Array: TypeAlias = npt.NDArray[np.floating[Any] | np.complexfloating[Any, Any]]
 
@@ -78,7 +79,7 @@ class Trios:
 
 @dataclass(frozen=True, eq=False)
 class TrioMoments:
-    """Shares of votes 1, covariances and third central moments of all judges: all that (L6) needs of the votes."""
+    """Shares of votes 1, covariances, third central moments (of judges i < j < k): all that (L6) needs of votes."""
 
     mean: FloatArray
     covariance: FloatArray
@@ -227,7 +228,10 @@ def _pairs(votes: Votes) -> tuple[FloatArray, FloatArray]:
 
 
 def _third_moments(votes: Votes) -> FloatArray:
-    """Return third central moments over the items of each trio, judges x judges x judges."""
+    """Return third central moments over the items of each trio i < j < k; NaN at all other places."""
+    whole = bool((votes.counts == np.floor(votes.counts)).all())
+    if whole and bool((votes.codes >= 0).all()):
+        return _third_from_bits(votes)
     voted = (votes.codes >= 0).astype(np.float64)
     one = (votes.codes == 1).astype(np.float64)
     out = np.empty((votes.n_judges,) * 3)
@@ -241,6 +245,37 @@ def _third_moments(votes: Votes) -> FloatArray:
         p_k, p_ik = p_j.T, p_ij.T
         out[i] += 2 * p_i * p_j * p_k - p_i * p_jk - p_j * p_ik - p_k * p_ij
     return out
+
+
+def _third_from_bits(votes: Votes) -> FloatArray:
+    """Do the same for complete votes on whole items: 64 patterns a word, one plane a binary digit of the counts."""
+    n_judges = votes.n_judges
+    one = _words(votes.codes == 1)
+    counts = votes.counts.astype(np.int64)
+    i, j, k = np.array(list(itertools.combinations(range(n_judges), 3)), dtype=np.int64).reshape(-1, 3).T
+    single, pair, triple = np.zeros(n_judges), np.zeros((n_judges, n_judges)), np.zeros(i.size)
+    for digit in range(int(counts.max()).bit_length()):
+        plane = one & _words((counts >> digit & 1).astype(np.bool_)[:, None])
+        both = plane[:, None] & one
+        single += 2.0**digit * np.bitwise_count(plane).sum(axis=1, dtype=np.int64)
+        pair += 2.0**digit * np.bitwise_count(both).sum(axis=2, dtype=np.int64)
+        step = max(1, _WORDS // one.shape[1])
+        for first in range(0, i.size, step):
+            part = slice(first, first + step)
+            words = both[i[part], j[part]] & one[k[part]]
+            triple[part] += 2.0**digit * np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+    f, ff = single / votes.n_items, pair / votes.n_items
+    out = np.full((n_judges,) * 3, np.nan)
+    out[i, j, k] = triple / votes.n_items + 2 * f[i] * f[j] * f[k] - f[i] * ff[j, k] - f[j] * ff[i, k] - f[k] * ff[i, j]
+    return out
+
+
+def _words(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """Pack patterns x judges into judges x words of 64 patterns."""
+    packed = np.packbits(flags, axis=0)
+    padded = np.zeros((-(-packed.shape[0] // 8) * 8, flags.shape[1]), dtype=np.uint8)
+    padded[: packed.shape[0]] = packed
+    return np.ascontiguousarray(padded.T).view(np.uint64)
 
 
 def _sizes(covariance: FloatArray, variance: float) -> FloatArray:
