@@ -39,6 +39,11 @@ format: $(STAMP)  ## rewrite the code in the house format
 docs: $(STAMP)  ## serve the documentation on this machine
 	$(BIN)/mkdocs serve
 
+bench: $(STAMP)  ## measure speed and truth, and write the tables into docs/benchmarks/
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --requirement benchmarks/requirements.txt
+	for script in benchmarks/speed/*.py benchmarks/truth/*.py; do \
+	  case $$script in *_deep.py) continue;; esac; echo "== $$script"; $(BIN)/python $$script --write || exit 1; done
+
 lock: $(STAMP)  ## renew constraints.txt (no addresses in it)
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --no-header --no-annotate \
 	  --no-emit-index-url --upgrade --quiet --output-file constraints.txt

@@ -48,7 +48,8 @@ _HOME = {
 }
 """Public name to the room that holds it."""
 
-_ROOMS = frozenset({"errors", "io", "report", "results", "sampling", "stats", "tally"})
+_CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "shift"})
+_ROOMS = _CAPABILITIES | {"errors", "io", "report", "results", "sampling", "stats", "tally"}
 """Rooms that open on first use."""
 
 

@@ -158,7 +158,9 @@ def test_any_text_goes_through_csv_unchanged(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]], quoting: int
 ) -> None:
     text = io.StringIO()
-    writer = csv.writer(text, quoting=quoting, lineterminator="\n")
+    writer = csv.writer(
+        text, quoting=quoting, lineterminator="\r\n"
+    )  # so that it quotes a lone CR, which ends a line too
     writer.writerow(["a", "b", "c"])
     writer.writerows(rows)
     path = tmp_path_factory.getbasetemp() / "any.csv"

@@ -77,3 +77,8 @@ def test_scores_may_be_missing_and_have_bounds() -> None:
         check_numbers(table, "s", missing=("NA",), low=0, high=0.9)
     with pytest.raises(InputError, match="no column 't'"):
         check_numbers(table, "t")
+
+
+def test_a_column_called_label_does_not_stand_in_for_the_labels_of_another() -> None:
+    table = scan(pa.table({"label": ["x", None, "z"], "a": [1, 2, None]}))
+    assert label_sets(table, assign(table), ["a"]) == {"a": (1, 2)}

@@ -108,3 +108,12 @@ def test_what_cannot_be_is_refused():
     assert pw.detectable_difference(77, 0.1) <= 0.1
     with pytest.raises(InputError, match="power"):
         pw.paired_items(0.1, 0.1, power=1.0)
+
+
+def test_more_models_need_a_larger_difference_at_the_same_items():
+    from tallystick.stats.power import detectable_difference, leaderboard_items
+
+    found = [detectable_difference(3000, 0.1, models=k) for k in (2, 10, 100)]
+    assert found == sorted(found)
+    for k, difference in zip((2, 10, 100), found, strict=True):
+        assert leaderboard_items(difference * 1.0001, k, 0.1) <= 3000 <= leaderboard_items(difference * 0.9999, k, 0.1)

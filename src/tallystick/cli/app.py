@@ -7,10 +7,16 @@ from typing import Annotated
 import typer
 
 import tallystick
+from tallystick.cli.audit import audit
+from tallystick.cli.bound import bound
+from tallystick.cli.compare import compare
 from tallystick.cli.demo import demo
 from tallystick.cli.doctor import doctor
 from tallystick.cli.dynamic import dynamic
+from tallystick.cli.judge import judge
 from tallystick.cli.merge import merge
+from tallystick.cli.plan import plan
+from tallystick.cli.shift import shift
 from tallystick.cli.tally import tally
 
 __all__ = ["app"]
@@ -40,6 +46,6 @@ def _root(
     del version  # acted on by its callback
 
 
-for verb in (tally, merge, demo, doctor):
+for verb in (audit, bound, compare, judge, plan, shift, tally, merge, demo, doctor):
     app.command()(verb)
 app.add_typer(dynamic, name="dynamic")

@@ -20,11 +20,14 @@ __all__ = [
     "Item",
     "ItemsOut",
     "JudgeColumn",
+    "Metric",
     "Missing",
+    "Models",
     "Output",
     "Seed",
     "ShapeChoice",
     "TableShape",
+    "Truth",
     "VoteColumn",
     "Weight",
 ]
@@ -47,6 +50,14 @@ Columns: TypeAlias = Annotated[
     typer.Option("--columns", help="Columns to use; repeat, or use commas and globs. Default: all others."),
 ]
 Item: TypeAlias = Annotated[str | None, typer.Option("--item", help="Column that names the item.")]
+Models: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--models", help="Columns of models; repeat, or use commas and globs. Default: all others."),
+]
+Truth: TypeAlias = Annotated[str | None, typer.Option("--truth", help="Column of true answers; blank where not known.")]
+Metric: TypeAlias = Annotated[
+    str | None, typer.Option("--metric", help="Evaluation logs: the score to use, e.g. exact_match,strict-match.")
+]
 Weight: TypeAlias = Annotated[str | None, typer.Option("--weight", help="Column of row weights.")]
 By: TypeAlias = Annotated[str | None, typer.Option("--by", help="Give the same by slice of this column.")]
 Missing: TypeAlias = Annotated[

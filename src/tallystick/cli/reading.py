@@ -20,13 +20,14 @@ __all__ = ["Layout", "opened", "write_items"]
 
 @dataclass(frozen=True)
 class Layout:
-    """How the input is laid out: what ``--shape``, ``--item``, ``--judge``, ``--vote`` and ``--delimiter`` said."""
+    """How the input is laid out: what ``--shape``, ``--item``, ``--judge``, ``--vote`` and the like said."""
 
     shape: ShapeChoice = ShapeChoice.auto
     item: str | None = None
     judge: str | None = None
     vote: str | None = None
     delimiter: str | None = None
+    metric: str | None = None
 
 
 @contextmanager
@@ -36,7 +37,13 @@ def opened(source: list[str], layout: Layout, options: ColumnOptions) -> Iterato
 
     shape: ShapeOption = layout.shape.value
     scanned = io.scan(
-        source, shape=shape, item=layout.item, judge=layout.judge, vote=layout.vote, delimiter=layout.delimiter
+        source,
+        shape=shape,
+        item=layout.item,
+        judge=layout.judge,
+        vote=layout.vote,
+        delimiter=layout.delimiter,
+        metric=layout.metric,
     )
     with scanned as table:
         roles = io.assign(table, options)

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from tallystick.errors import FileError
+from tallystick.io.logs.log import LogFormat
+from tallystick.io.logs.sniff import sniff_archive, sniff_text
 from tallystick.io.sources import File
 
 __all__ = ["Format", "detect", "is_gzip", "opening"]
 
-Format: TypeAlias = Literal["delimited", "ndjson", "parquet", "arrow-file", "arrow-stream"]
+Format: TypeAlias = Literal["delimited", "ndjson", "parquet", "arrow-file", "arrow-stream"] | LogFormat
 
 _OPENING = 1 << 16
 
@@ -85,6 +87,9 @@ def detect(file: File) -> Format:
                 )
             return kind
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        log = sniff_archive(_entries(file.path))
+        if log is not None:
+            return log
         raise FileError(f"{file.name} is {_archive(file.path)}")
     for magic, what in _REFUSED:
         if head.startswith(magic):
@@ -96,6 +101,9 @@ def detect(file: File) -> Format:
 
 def _text(file: File, head: bytes) -> Format:
     text = head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+    log = sniff_text(text)
+    if log is not None:
+        return log
     if text[:1] == "{" and (_is_object(text.partition("\n")[0]) or not _named_delimited(file.name)):
         return "ndjson"
     if text[:1] == "[" and not _named_delimited(file.name):
@@ -114,6 +122,15 @@ def _is_object(line: str) -> bool:
 
 def _named_delimited(name: str) -> bool:
     return name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+
+
+def _entries(path: Path) -> list[str]:
+    """Return the names inside a zip archive; none if it is damaged."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except (zipfile.BadZipFile, OSError):
+        return []
 
 
 def _archive(path: Path) -> str:

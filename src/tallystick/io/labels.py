@@ -60,7 +60,9 @@ def label_sets(table: Table, roles: Roles, columns: Sequence[str] | None = None)
     sets: dict[str, tuple[Label, ...]] = {}
     for name in names:
         cell = without_missing(name, kinds[name], roles.missing)
-        found = table.query(f"select distinct {cell} as label from rows where label is not null limit {MAX_LABELS + 1}")
+        # The inner query keeps the name apart from a column of the table that is called the same.
+        inner = f"select {cell} as label from rows"
+        found = table.query(f"select distinct label from ({inner}) where label is not null limit {MAX_LABELS + 1}")
         if len(found) > MAX_LABELS:
             raise InputError(_too_many(table, name))
         sets[name] = tuple(sorted(label for (label,) in found))

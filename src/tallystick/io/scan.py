@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from tallystick.errors import InputError
 from tallystick.io.columnar import arrow_part, arrow_relation, parquet_part, parquet_relation, with_plain_types
 from tallystick.io.delimited import read_delimited
 from tallystick.io.engine import connect, reading
 from tallystick.io.formats import detect
+from tallystick.io.logs.log import LogFormat
+from tallystick.io.logs.read import read_logs
+from tallystick.io.logs.side_by_side import side_by_side
 from tallystick.io.names import check_names
 from tallystick.io.ndjson import JsonColumns, read_ndjson
 from tallystick.io.shapes import ShapeOption, to_wide
@@ -37,6 +40,7 @@ def scan(
     judge: str | None = None,
     vote: str | None = None,
     delimiter: str | None = None,
+    metric: str | None = None,
 ) -> Table:
     """Read a table from files, standard input or memory, out of core and with bounded memory.
 
@@ -56,6 +60,9 @@ def scan(
         The columns of a long table; giving *judge* or *vote* means that it is long.
     delimiter
         The separator of delimited text, where it cannot be detected.
+    metric
+        The score to read from evaluation logs, where they have several in common. Logs of lm-evaluation-harness,
+        inspect_ai, HELM and OpenAI evals give one row an item and one column a model.
 
     Examples
     --------
@@ -66,7 +73,9 @@ def scan(
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
         raise InputError(f"delimiter must be one ASCII character other than a quote or newline, got {delimiter!r}")
-    table = _read(resolve(source), delimiter) if isinstance(source, str | Path | Sequence) else _in_memory(source)
+    table = (
+        _read(resolve(source), delimiter, metric) if isinstance(source, str | Path | Sequence) else _in_memory(source)
+    )
     try:
         return to_wide(table, shape=shape, item=item, judge=judge, vote=vote)
     except BaseException:
@@ -89,8 +98,13 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
     return Table(relation=relation, columns=tuple(relation.columns), source="the table", notes=notes, left_out=left_out)
 
 
-def _read(files: tuple[File, ...], delimiter: str | None) -> Table:
+def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) -> Table:
     formats = [detect(file) for file in files]
+    logs = [one for one in formats if one in get_args(LogFormat)]
+    if logs and len(logs) == len(formats):
+        return _logs(files, cast("list[LogFormat]", formats), metric)
+    if metric is not None:
+        raise InputError(f"metric {metric!r} is for evaluation logs, but {files[0].name} is {formats[0]}")
     if len(set(formats)) > 1:
         other = next(i for i, one in enumerate(formats) if one != formats[0])
         raise InputError(
@@ -118,6 +132,21 @@ def _read(files: tuple[File, ...], delimiter: str | None) -> Table:
         files=tuple(file.path for file in files if not file.spooled),
         notes=(*table.notes, *notes),
         spools=(*table.spools, *spooled),
+    )
+
+
+def _logs(files: Sequence[File], formats: Sequence[LogFormat], metric: str | None) -> Table:
+    import pyarrow as pa
+
+    columns, notes = side_by_side(read_logs(files, formats), metric)
+    kinds = ", ".join(dict.fromkeys(formats))
+    table = _in_memory(pa.table(columns))
+    return replace(
+        table,
+        source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
+        files=tuple(file.path for file in files if not file.spooled),
+        notes=(f"read as {kinds} logs: {len(columns) - 1} models on {table.relation.shape[0]} items", *notes),
+        spools=tuple(file.path for file in files if file.spooled),
     )
 
 

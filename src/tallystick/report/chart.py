@@ -69,7 +69,8 @@ def _forest(figure: Figure, theme: Theme) -> Any:
     n = len(next(iter(figure.columns.values()), ()))
     base = alt.Chart(_data(figure))
     names = alt.Y("name:N", sort=alt.SortField("place"), title=None)
-    several = {"yOffset": alt.YOffset("group:N")} if "group" in figure.roles else {}
+    rows = figure.columns[figure.roles["name"]]
+    several = {"yOffset": alt.YOffset("group:N")} if "group" in figure.roles and len(set(rows)) < len(rows) else {}
     layers: list[Any] = []
     if {"low", "high"} <= set(figure.roles):
         rule = base.mark_rule(strokeWidth=2, color=theme.series[0])
@@ -92,6 +93,8 @@ def _lines(figure: Figure, theme: Theme) -> Any:
     x_kind = "Q" if _numeric(figure, "x") else "O"
     scale_y = _scale(figure, ("y", "low", "high", "outer_low", "outer_high"))
     axis: dict[str, Any] = {"scale": _scale(figure, ("x",))} if x_kind == "Q" else {"sort": None}
+    if figure.kind == "rounds" and x_kind == "Q":
+        axis["axis"] = alt.Axis(tickMinStep=1, format="d")  # there is no round 1.5
     x = alt.X(f"x:{x_kind}", title=_title(figure, "x"), **axis)
     y_title = _title(figure, "y") or _title(figure, "low")
     layers: list[Any] = []

@@ -81,6 +81,11 @@ class Sampler:
         return list(self._items)
 
     @property
+    def blind(self) -> list[bool]:
+        """Which of them were chosen without regard to answers."""
+        return list(self._blind)
+
+    @property
     def spent(self) -> float:
         """What they cost, at the prices of the plan."""
         return self._spent

@@ -133,15 +133,18 @@ def unpaired_items(difference: float, mean: float, *, alpha: float = 0.05, power
     return ceil((_z(alpha) * sqrt(null) + _quantile(power) * sqrt(spread)) ** 2 / difference**2)
 
 
-def detectable_difference(n: int, disagreement: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
+def detectable_difference(
+    n: int, disagreement: float, *, models: int = 2, alpha: float = 0.05, power: float = 0.8
+) -> float:
     r"""Return the difference that *n* paired items show with this power: (P2) solved for ε.
 
     .. math:: ε = \sqrt d\, \frac{z_a \sqrt n + z_b \sqrt{n + z_b^2 - z_a^2}}{n + z_b^2}
 
+    With more than two *models*, all pairs of which are tested, :func:`range_critical` takes the place of :math:`z_a`.
     No difference can exceed the disagreement; if ε would, n is too small for any and that is said.
 
-    >>> round(detectable_difference(1960, 0.1), 4)
-    0.02
+    >>> round(detectable_difference(1960, 0.1), 4), round(detectable_difference(5264, 0.1, models=30), 4)
+    (0.02, 0.02)
     >>> detectable_difference(20, 0.1)
     Traceback (most recent call last):
     tallystick.errors.NotIdentifiable: 20 items at disagreement 0.1 show no difference with power 0.8: use at least 77
@@ -150,11 +153,11 @@ def detectable_difference(n: int, disagreement: float, *, alpha: float = 0.05, p
     open_unit(power=power)
     positive(disagreement=disagreement)
     closed_unit(disagreement=disagreement)
-    za, zb = _z(alpha), _quantile(power)
+    za, zb = range_critical(models, alpha), _quantile(power)
     inside = n + zb**2 - za**2
     e = sqrt(disagreement) * (za * sqrt(n) + zb * sqrt(inside)) / (n + zb**2) if inside >= 0 else 1.0
     if e > disagreement:
-        least = paired_items(disagreement, disagreement, alpha=alpha, power=power)
+        least = leaderboard_items(disagreement, models, disagreement, alpha=alpha, power=power)
         raise NotIdentifiable(
             f"{n} items at disagreement {disagreement:g} show no difference with power {power:g}: use at least {least}"
         )

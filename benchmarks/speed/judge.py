@@ -1,0 +1,98 @@
+"""How fast judges are graded, beside ntqr 0.9, in one run (``--write`` puts it into docs/)."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from record import record
+
+from tallystick import judge
+from tallystick.judge.ballots import Ballots
+from tallystick.judge.logical import Logic, logical_curve
+from tallystick.stats.latent import solve_moments, trio_moments
+from tallystick.tally import Tally
+
+JUDGES, ITEMS = 20, 10_000
+NTQR_TRIOS = 3
+
+
+def best(call: Callable[[], Any], repeats: int = 5) -> float:
+    """Return the best processor time of several calls, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def drawn(judges: int, items: int) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, items)
+    quality = rng.uniform(0.65, 0.9, judges)
+    return np.where(rng.random((items, judges)) < quality, truth[:, None], 1 - truth[:, None])
+
+
+def ntqr_seconds(votes: np.ndarray) -> float | None:
+    """Return seconds a trio of ntqr's independent evaluator, None where it is not installed."""
+    try:
+        from ntqr.r2.datasketches import TrioVoteCounts
+        from ntqr.r2.evaluators import ErrorIndependentEvaluation
+    except ImportError:
+        return None
+    trios = list(itertools.combinations(range(JUDGES), 3))[:NTQR_TRIOS]
+    start = time.process_time()
+    for trio in trios:
+        patterns = dict.fromkeys(itertools.product("ab", repeat=3), 0)
+        for row in votes[:, trio]:
+            patterns["ab"[row[0]], "ab"[row[1]], "ab"[row[2]]] += 1
+        ErrorIndependentEvaluation(TrioVoteCounts(patterns))
+    return (time.process_time() - start) / len(trios)
+
+
+def main() -> None:
+    votes = drawn(JUDGES, ITEMS)
+    codes, counts = np.unique(votes, axis=0, return_counts=True)
+    rows = []
+    from_counts = best(lambda: solve_moments(trio_moments(codes, counts)))
+    moments = trio_moments(codes, counts)
+    from_moments = best(lambda: solve_moments(moments), 20)
+    n_trios = len(solve_moments(moments).status)
+    each = ntqr_seconds(votes)
+    rows.append(
+        {"work": f"all {n_trios} trios of {JUDGES} judges, from counts of {ITEMS:,} items", "ms": 1e3 * from_counts}
+    )
+    if each is not None:
+        rows[-1] |= {"ntqr 0.9, ms": 1e3 * each * n_trios, "times faster": each * n_trios / from_counts}
+    rows.append({"work": "the same from moments", "ms": 1e3 * from_moments})
+    big = drawn(5, 10_000_000).astype(np.int8)
+    tally = Tally.of({f"j{k}": big[:, k] for k in range(5)})
+    names = ("majority", "independent", "dawid_skene", "agreement", "spectral", "logical", "search", "sensitivity")
+    for name in names:
+        method = getattr(judge, name)
+        method(tally)  # libraries load
+        rows.append(
+            {"work": f"{name}, 10,000,000 items of 5 judges, from a tally", "ms": 1e3 * best(lambda m=method: m(tally))}
+        )
+    rows.append(
+        {"work": "evaluate (all of these and 19 refits), the same", "ms": 1e3 * best(lambda: judge.evaluate(tally), 3)}
+    )
+    ballots = Ballots.of(tally)
+    rows.append(
+        {"work": "logical curve, 5 judges", "ms": 1e3 * best(lambda: (logical_curve(ballots), Logic.of(ballots, {})))}
+    )
+    notes = [f"Processor time, best of several. ntqr: {NTQR_TRIOS} trios timed in this run, times {n_trios}."]
+    record("judge-speed", "Grading judges", rows, notes=notes)
+
+
+if __name__ == "__main__":
+    main()

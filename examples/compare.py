@@ -1,0 +1,38 @@
+"""Which model is better, how sure is that, and what would settle the rest."""
+
+# %% Scores of four models on 1,000 items: right or wrong
+import numpy as np
+
+from tallystick import compare
+
+rng = np.random.default_rng(0)
+hard = rng.random((1000, 1))
+scores = (0.8 * hard + 0.2 * rng.random((1000, 4)) < [0.55, 0.56, 0.62, 0.4]).astype(int)
+names = ["base", "tuned", "large", "small"]
+board = compare.Board.of(
+    {"item": [f"q{i}" for i in range(1000)], **dict(zip(names, scores.T, strict=True))}, item="item"
+)
+
+# %% The answer, with ranks that hold all at once
+result = compare.evaluate(board)
+print(result.summary())
+for row in result.guarantees:
+    print(f"{row.name} ({row.guarantee}): {row.pairs} of {len(result.pairs)} pairs told apart")
+
+# %% Two models in detail: an exact interval, and what a gate would say
+pair = compare.evaluate(board.of_models(["base", "tuned"]))
+print(pair.verdict, pair.needed)
+
+# %% Plan the next round
+print(compare.plan(0.02, disagreement=0.1, models=4).summary())
+
+# %% Label only where it matters: the truth is known for the first 300 items
+truth = rng.choice(["yes", "no"], 1000)
+answers = {name: np.where(scores[:, j] == 1, truth, "?").tolist() for j, name in enumerate(names[:2])}
+partial = compare.evaluate(
+    {"gold": [t if i < 300 else None for i, t in enumerate(truth.tolist())], **answers}, truth="gold"
+)
+print(partial.verdict, partial.needed)
+
+# %% A new model joins the board
+print(compare.evaluate(board.add("newest", {f"q{i}": 1 for i in range(1000)})).contenders)

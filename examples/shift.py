@@ -1,0 +1,44 @@
+# %% [markdown]
+# How did this API change, for few paid calls? Generated data; replace `ask` by a call to your API.
+
+# %%
+import numpy as np
+
+import tallystick.shift as shift
+from tallystick.shift.clients import Client
+
+rng = np.random.default_rng(3)
+LABELS = np.array(["cat", "dog", "owl"])
+true = rng.choice(LABELS, 3000)
+old = np.where(rng.random(3000) < 0.9, true, rng.choice(LABELS, 3000))  # what it answered in spring
+confidence = np.where(old == true, rng.beta(6, 1, 3000), rng.beta(2, 2, 3000))
+today = np.where((true == "owl") & (rng.random(3000) < 0.15), "cat", old)  # owls have become cats
+
+
+# %%
+class MyApi(Client):
+    """Answer one row at a time; raise `Fault` where a call fails."""
+
+    @property
+    def description(self):
+        return {"kind": "my api", "version": 2}
+
+    async def answer(self, row):
+        return str(today[row["number"]])
+
+
+# %%
+items = shift.Items.of(true, old=old, confidence=confidence)
+plan = shift.Run(budget=500, wire=shift.Wire(concurrency=16, price=0.001), seed=1)
+print(shift.forecast(items, plan).summary())
+
+# %%
+result = shift.run(items, MyApi(), [{"number": n} for n in range(3000)], plan)
+print(result.summary())
+print(result.top_cells[0].words)
+print("truth:", np.mean(today == true) - np.mean(old == true))
+
+# %%
+# Is it still the API that we know? Stop at the first proof.
+gate = shift.Run(budget=500, flip_limit=0.01, seed=1)
+print(shift.run(items, MyApi(), [{"number": n} for n in range(3000)], gate).gate)

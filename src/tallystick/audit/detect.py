@@ -1,0 +1,212 @@
+"""Look at the columns of a table and say what each is taken for, and why; ask where that cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from tallystick.audit.names import WEAK_TRUTHS, are_voters, is_truth, plain
+from tallystick.audit.profile import Profile, look
+from tallystick.audit.reading import Named, Notebook, Reading, Role, listed
+from tallystick.audit.sample import Sample, draw
+from tallystick.audit.structure import find_structure
+from tallystick.audit.uses import find_confidences, find_prediction, find_validators, find_versions
+from tallystick.audit.voters import Voters, find_voters
+from tallystick.errors import InputError
+from tallystick.io import Table
+from tallystick.io.roles import expand
+
+__all__ = ["detect"]
+
+Profiles = Mapping[str, Profile]
+
+
+def detect(table: Table, named: Named | None = None) -> Reading:
+    """Say what the columns of *table* are.
+
+    Values decide: which columns use the same labels, how far they agree beyond chance, how many values and blanks they
+    have. Names are hints. What could be two things is asked, never guessed; everything in *named* is obeyed.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import scan
+    >>> answers = {"gold": ["a", "b", "b"] * 20, "gpt": ["a", "b", "a"] * 20, "claude": ["a", "b", "b"] * 20}
+    >>> reading = detect(scan(pa.table({"id": range(60), **answers})))
+    >>> reading.item, reading.truth, reading.votes, reading.questions
+    ('id', 'gold', ('gpt', 'claude'), ())
+    """
+    said = named or Named()
+    sample = draw(table, missing=said.missing or ())
+    profiles = look(sample)
+    single = _named_alone(table, said)
+    outright = _named_outright(table, said)
+    book = Notebook([name for name in profiles if name not in {*single.values(), *outright}])
+    for role, column in single.items():
+        book.take([column], cast(Role, role), "you said so")
+    found = {**find_structure(table, profiles, said, book), **single}
+    chosen = _named_groups(table, said, book)
+    book.take(chosen.get("ignore", ()), "not used", "you said so")
+    for name in [name for name in book.free if name in table.doubtful and not said.coerce]:
+        book.ask("--coerce", f"{table.doubtful[name]}, or leave it out (--ignore {name})")
+    voting = tuple(dict.fromkeys(n for role in ("judges", "models", "weak") for n in chosen.get(role, ())))
+    voters, scores = Voters(), chosen.get("models", ())
+    if scores and not said.truth and not any(is_truth(name) for name in book.free if name not in voting):
+        book.take(scores, "scores", "you said so, and there is no truth: higher is better")
+    else:
+        versions = tuple(name for name in (said.old, said.new) if name is not None)
+        voters, scores = find_voters(sample, profiles, said, voting or versions, book), ()
+        _tell_voters(sample, profiles, voters, said, chosen, book)
+    more = _uses(profiles, said, voters, chosen, book)
+    if not voters.votes and not scores and not book.questions:
+        scores = _find_scores(profiles, voters, book)
+    _leave_out(profiles, voters, book)
+    slices = tuple(name for part in book.taken if part.role == "slice" for name in part.columns)
+    votes = tuple(name for name in voters.votes if name != more.get("prediction"))
+    weak = chosen.get("weak", ()) or (votes if more.get("prediction") or more.get("score") or voters.missing else ())
+    return Reading(
+        **{**found, **more, "truth": voters.truth or said.truth},
+        votes=votes,
+        scores=tuple(scores),
+        weak=tuple(weak),
+        slices=slices,
+        missing=voters.missing or tuple(said.missing or ()),
+        coerce=said.coerce,
+        taken=tuple(book.taken),
+        questions=tuple(book.questions),
+        notes=tuple(book.notes),
+    )
+
+
+def _named_alone(table: Table, named: Named) -> dict[str, str]:
+    """Check the columns that the caller named one by one."""
+    single = named.single()
+    holder: dict[str, str] = {}
+    for role, column in single.items():
+        if expand((column,), table, {}) != (column,):
+            raise InputError(f"--{role} names one column, got {column!r}")
+        if column in holder:
+            raise InputError(
+                f"column {column!r} is given as {holder[column]} and as {role}: name two different columns"
+            )
+        holder[column] = role
+    return single
+
+
+def _named_outright(table: Table, named: Named) -> tuple[str, ...]:
+    """Return the columns of group options that are named in full: nothing else may be made of them."""
+    patterns = (*named.judges, *named.models, *named.weak)
+    pieces = [piece for p in patterns for piece in ([p] if p in table.columns else map(str.strip, p.split(",")))]
+    return tuple(piece for piece in pieces if piece in table.columns)
+
+
+def _named_groups(table: Table, named: Named, book: Notebook) -> dict[str, tuple[str, ...]]:
+    """Expand the group options; a glob passes over whatever has a role by now."""
+    taken = {column: part.role for part in book.taken for column in part.columns}
+    groups = {"judges": named.judges, "models": named.models, "weak": named.weak}
+    found = {role: expand(patterns, table, taken) for role, patterns in groups.items() if patterns}
+    if named.ignore:
+        held = {column: role for column, role in taken.items() if role not in ("slice", "text", "not used", "item")}
+        found["ignore"] = expand(named.ignore, table, held)
+    return found
+
+
+def _tell_voters(
+    sample: Sample,
+    profiles: Profiles,
+    voters: Voters,
+    named: Named,
+    chosen: Mapping[str, tuple[str, ...]],
+    book: Notebook,
+) -> None:
+    if book.questions:
+        return
+    truth = voters.truth
+    if truth is not None and truth != named.truth:
+        profile = profiles[truth]
+        how = "its name" if is_truth(truth) else "its name, and votes with its labels that agree with it beyond chance"
+        part = f"; it is known on {profile.filled:,} of {profile.rows:,} rows" if profile.blank else ""
+        book.take(
+            [truth], "truth", f"{how}; {len(profile.values)} labels ({listed(sorted(map(str, profile.values)))}){part}"
+        )
+    if voters.votes:
+        if chosen:
+            why = "you said so"
+        elif truth is not None:
+            silent = (
+                frozenset(value for name in voters.votes for value in profiles[name].values) - profiles[truth].values
+            )
+            codes = sample.codes([truth, *voters.votes], silent=silent)
+            both = (codes[:, :1] >= 0) & (codes[:, 1:] >= 0)
+            right = float((codes[:, 1:] == codes[:, :1])[both].mean()) if both.any() else 0.0
+            why = f"they use the labels of {truth!r} and say it in {100 * right:.0f} % of the cells"
+        else:
+            why = "they use the same labels and answer the same question"
+        if voters.missing and named.missing is None:
+            why += f"; {listed(voters.missing)} means no vote, since it never is the truth"
+        book.take(voters.votes, "votes", why)
+    if truth is not None and not named.missing:
+        strange = {v for name in voters.votes for v in profiles[name].values} - profiles[truth].values
+        strange = {value for value in strange if str(value) not in voters.missing}
+        if strange and not profiles[truth].blank:
+            shown = sorted(map(str, strange))
+            book.notes.append(
+                f"{listed(shown)} never is the truth and counts as wrong; if it means no answer, say "
+                f"--missing={shown[0]}"
+            )
+
+
+def _uses(
+    profiles: Profiles,
+    named: Named,
+    voters: Voters,
+    chosen: Mapping[str, tuple[str, ...]],
+    book: Notebook,
+) -> dict[str, str]:
+    """Find what only one capability needs: versions, confidences, a classifier, validators."""
+    if book.questions:
+        return {}
+    more = find_versions(voters, named, book)
+    more |= find_confidences(profiles, voters, {**more, **named.single()}, book)
+    more |= find_prediction(profiles, voters, named, bool(chosen.get("weak")), book)
+    more |= find_validators(profiles, voters, named, book)
+    return more
+
+
+def _find_scores(profiles: Profiles, voters: Voters, book: Notebook) -> tuple[str, ...]:
+    """Take numbers between 0 and 1 in columns named like models for scores; ask about any other table."""
+    numbers = [name for name in book.free if profiles[name].nature == "numbers"]
+    labels = [name for name in book.free if profiles[name].nature == "labels"]
+    flat = [name for name in book.free if profiles[name].nature == "constant" and are_voters((name,))]
+    within = tuple(n for n in (*numbers, *flat) if _within_unit(profiles[n]))
+    targets = [name for name in labels if is_truth(name) or plain(name) in WEAK_TRUTHS]
+    if voters.truth is None and len(within) >= 2 and are_voters(within) and not targets and len(within) > len(labels):
+        book.take(within, "scores", "numbers between 0 and 1 in columns named like models: higher is better")
+        return within
+    seen = f"; the columns left are {listed(book.free)}" if book.free else ""
+    truth = (
+        f"{voters.truth!r} is taken for the truth, but no column uses its labels"
+        if voters.truth
+        else ("no group of columns clearly answers one question")
+    )
+    book.ask(
+        "--judges",
+        f"{truth}{seen}: name the judges or weak labels (--judges), or the models (--models, with scores or with a "
+        "--truth)",
+    )
+    return ()
+
+
+def _within_unit(profile: Profile) -> bool:
+    return profile.low is not None and profile.high is not None and profile.low >= 0 and profile.high <= 1
+
+
+def _leave_out(profiles: Profiles, voters: Voters, book: Notebook) -> None:
+    text = [name for name in book.free if profiles[name].nature == "text"]
+    book.take(text, "text", "more values than labels would have")
+    numbers = [name for name in book.free if profiles[name].nature == "numbers"]
+    book.take(numbers, "not used", "numbers whose meaning is not known here")
+    constant = [name for name in book.free if profiles[name].nature == "constant"]
+    book.take(constant, "not used", "the same value everywhere")
+    if not book.questions:
+        book.take(list(book.free), "not used", "their values are not the labels that are voted on")

@@ -1,0 +1,154 @@
+"""Reasons to ask: columns that look like votes and could be something else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tallystick.audit.concord import beyond_chance, kappas, plurality
+from tallystick.audit.names import CONSENSUS, WEAK_TRUTHS, are_voters, family, tokens
+from tallystick.audit.profile import Profile
+from tallystick.audit.reading import Notebook, listed
+from tallystick.audit.sample import Sample
+from tallystick.io import Label
+
+__all__ = ["doubt_votes"]
+
+Profiles = Mapping[str, Profile]
+
+_MARKS: tuple[frozenset[Label], ...] = (
+    frozenset({0, 1}), frozenset({"correct", "incorrect"}), frozenset({"right", "wrong"}), frozenset({"pass", "fail"}),
+)  # fmt: skip
+_RATINGS: tuple[frozenset[Label], ...] = tuple(
+    frozenset(range(low, high + 1)) for low, high in ((1, 5), (1, 7), (1, 10), (0, 10))
+)
+_SURE = 3.0
+_MOST_PAIRED = 40
+
+
+def doubt_votes(
+    sample: Sample,
+    profiles: Profiles,
+    votes: tuple[str, ...],
+    truth: str | None,
+    silent: frozenset[Label],
+    book: Notebook,
+) -> None:
+    """Ask wherever *votes* could be marks, ratings, facts or the truth itself."""
+    said = frozenset(value for name in votes for value in profiles[name].values) - silent
+    labels = profiles[truth].values if truth is not None else said
+    others = [n for n in book.free if profiles[n].nature == "labels" and n not in votes and n != truth]
+    if labels in _RATINGS:
+        low, *_, high = sorted(map(str, labels), key=int)
+        book.ask(
+            "--judges",
+            f"{listed(votes)} hold the whole numbers {low} to {high}: name them as --judges if they are labels "
+            "with no order, or as --models, without a truth, if they are ratings",
+        )
+    elif truth is not None:
+        _doubt_against(sample, votes, truth, labels, silent, others, book)
+    else:
+        _doubt_alone(sample, votes, labels, silent, others, book)
+        if not book.questions:
+            _doubt_odd_ones(profiles, votes, book)
+
+
+def _doubt_against(
+    sample: Sample,
+    votes: tuple[str, ...],
+    truth: str,
+    labels: frozenset[Label],
+    silent: frozenset[Label],
+    others: Sequence[str],
+    book: Notebook,
+) -> None:
+    codes = sample.codes([truth, *votes], silent=silent)
+    z = beyond_chance(codes[:, 0], codes[:, 1:])[1]
+    together = float(beyond_chance(codes[:, 0], plurality(codes[:, 1:])[:, None])[1][0])
+    if max(together, float(np.median(z))) < _SURE and (labels in _MARKS or not are_voters(votes)):
+        book.ask(
+            "--judges",
+            f"{listed(votes)} hold the labels of {truth!r} but agree with it no more than by chance: name them as "
+            f"--judges if they are answers, or as --models with --ignore {truth} if 1 marks a right answer",
+        )
+        return
+    largest, size = Counter(map(family, votes)).most_common(1)[0]
+    strange = [
+        name
+        for name, score in zip(votes, z, strict=True)
+        if score < _SURE and not are_voters((name,)) and (family(name) != largest or size < 3)
+    ]
+    if strange:
+        book.ask(
+            "--judges",
+            f"{listed(strange)} hold the labels of {truth!r} but agree with it no more than by chance: name the judges "
+            f"or models (--judges …), or leave out what is none (--ignore {strange[0]})",
+        )
+    elif len(others) > len(votes) and not are_voters(votes):
+        book.ask(
+            "--judges",
+            f"{listed(votes)} hold the labels of {truth!r}, but most columns ({listed(others)}) do not, so this may be "
+            "a table of facts: name the judges or models",
+        )
+
+
+def _doubt_alone(
+    sample: Sample,
+    votes: tuple[str, ...],
+    labels: frozenset[Label],
+    silent: frozenset[Label],
+    others: Sequence[str],
+    book: Notebook,
+) -> None:
+    judges = are_voters(votes, judges_only=True)
+    if len(votes) < 2 or len(others) > len(votes):
+        seen = [*votes, *others]
+        book.ask(
+            "--judges",
+            f"no group of columns clearly answers one question ({listed(seen)}): name the judges (--judges), "
+            "or the models (--models), and the true labels if there are any (--truth)",
+        )
+    elif labels in _MARKS and not judges:
+        shown = " and ".join(map(str, sorted(labels, key=repr)))
+        book.ask(
+            "--models or --judges",
+            f"{listed(votes)} hold {shown} and no column is named as the truth: name them as --models if "
+            "they mark right and wrong answers, or as --judges if they are the labels voted for (and --truth, if one "
+            "of the columns is the truth)",
+        )
+    elif all(isinstance(label, int | float) for label in labels) and len(labels) > 2 and not judges:
+        book.ask(
+            "--judges or --models",
+            f"{listed(votes)} hold the numbers {listed(sorted(map(str, labels)))}: name them as --judges if these are "
+            "labels, or as --models if they are scores",
+        )
+    elif not are_voters(votes):
+        shown_votes = votes[:_MOST_PAIRED]
+        pairs = kappas(sample.codes(shown_votes, silent=silent))[np.triu_indices(len(shown_votes), 1)]
+        pairs = pairs[np.isfinite(pairs)]
+        mean = float(pairs.mean()) if pairs.size else 0.0
+        if len(votes) < 3 or mean < 0.2 or others:
+            book.ask(
+                "--judges",
+                f"{listed(votes)} hold the same values, but neither their names nor their agreement (kappa {mean:.2f}) "
+                "say that they answer one question: name the judges (--judges)",
+            )
+
+
+def _doubt_odd_ones(profiles: Profiles, votes: tuple[str, ...], book: Notebook) -> None:
+    """Ask about the one vote that could be the truth: by its name, or because it alone is mostly blank."""
+    families = Counter(family(name) for name in votes)
+    for name in votes:
+        alone = families[family(name)] == 1
+        blank = profiles[name].blank > 0.5 and all(profiles[o].blank < 0.1 for o in votes if o != name)
+        hints = set(tokens(name)) & (CONSENSUS | WEAK_TRUTHS | {"truth", "true", "gold", "correct"})
+        if alone and (blank or hints):
+            why = "is filled in few rows only" if blank else f"has {sorted(hints)[0]!r} in its name"
+            book.ask(
+                "--truth",
+                f"column {name!r} holds the same labels as the others and {why}: is it the truth (--truth {name}), one "
+                f"more judge (name all of them with --judges), or neither (--ignore {name})?",
+            )
+            return

@@ -1,0 +1,160 @@
+"""What the name of a column hints at. A hint never decides alone: the content of the column has to agree."""
+
+from __future__ import annotations
+
+import re
+
+from tallystick.io.shapes import ITEM_NAMES
+
+__all__ = [
+    "CONFIDENCES",
+    "CONSENSUS",
+    "MEASURES",
+    "PREDICTIONS",
+    "ROUNDS",
+    "SLICES",
+    "SPLITS",
+    "TEXTS",
+    "TRUTHS",
+    "WEAK_TRUTHS",
+    "are_voters",
+    "era",
+    "family",
+    "is_item",
+    "is_truth",
+    "is_weight",
+    "plain",
+    "stem",
+    "tokens",
+]
+
+TRUTHS = frozenset({"truth", "true", "true_label", "gold", "gold_label", "ground_truth", "groundtruth", "y_true"})
+"""Names that say nothing but truth."""
+
+WEAK_TRUTHS = frozenset({"y", "label", "labels", "class", "target", "answer", "expected", "reference", "actual"})
+"""Names that are given to a truth, and to other things too."""
+
+CONSENSUS = frozenset(
+    {"human", "humans", "expert", "oracle", "consensus", "majority", "final", "adjudicated", "verified", "audited"}
+)
+"""Words for a column that could be the truth, or one more judge, or a vote over the others."""
+
+CONFIDENCES = frozenset(
+    {"conf", "confidence", "confidences", "prob", "probs", "proba", "probability", "p", "score", "logit", "logprob"}
+)
+PREDICTIONS = frozenset({"pred", "preds", "prediction", "predictions", "predicted", "yhat", "output", "classifier"})
+MEASURES = frozenset(
+    {"token", "tokens", "latency", "cost", "costs", "price", "time", "seconds", "duration", "length", "timestamp",
+     "date", "year", "age", "count", "size", "ms", "usd"}
+)  # fmt: skip
+SPLITS = frozenset({"split", "fold", "partition"})
+SLICES = frozenset(
+    {"scenario", "dataset", "data_set", "task", "family", "api", "domain", "category", "subset", "group", "topic",
+     "language", "lang", "source", "subject", "benchmark", "region", "segment", "cluster", "document", "user", "week",
+     "month", "day"}
+)  # fmt: skip
+ROUNDS = frozenset({"round", "rounds"})
+TEXTS = frozenset(
+    {"text", "prompt", "premise", "hypothesis", "sentence", "comment", "content", "context", "question", "passage"}
+)
+_WEIGHTS = frozenset({"sample_weight", "sampling_weight", "survey_weight", "importance_weight", "row_weight"})
+_ITEMS = ITEM_NAMES | {"uuid", "guid", "index", "key", "row_id", "qid"}
+_JUDGES = frozenset(
+    {"judge", "annotator", "rater", "worker", "coder", "labeler", "labeller", "reviewer", "grader", "crowd", "vote",
+     "lf", "weak", "llm", "judges", "voter"}
+)  # fmt: skip
+_MODELS = frozenset(
+    {"model", "gpt", "gpt2", "gpt3", "gpt4", "gpt35", "chatgpt", "claude", "llama", "llama2", "llama3", "gemini",
+     "gemma", "mistral", "mixtral", "qwen", "falcon", "bert", "roberta", "deberta", "xlnet", "electra", "albert",
+     "bart", "deepseek", "palm", "command", "phi", "vicuna", "alpaca", "t5", "davinci", "chatglm", "chatglm2",
+     "pythia", "wizardlm", "grok", "oasst", "openbuddy", "baize", "hermes", "openhermes", "luminous", "yi", "nous",
+     "fusechat", "ultralm", "minichat", "instruct", "svm", "xgboost", "resnet", "classifier", "pred", "api"}
+)  # fmt: skip
+_ERAS = {
+    **dict.fromkeys(("old", "before", "prev", "previous", "earlier"), (0, 0)),
+    **dict.fromkeys(("new", "after", "curr", "current", "later"), (0, 1)),
+}
+
+
+def plain(name: str) -> str:
+    """Return *name* in lower case with underscores for blanks and signs.
+
+    >>> plain(" True-Label ")
+    'true_label'
+    """
+    return re.sub(r"[^a-z0-9]+", "_", name.strip().lower()).strip("_")
+
+
+def tokens(name: str) -> tuple[str, ...]:
+    """Return the words and numbers of *name*.
+
+    >>> tokens("pred_2020_real"), tokens("ChatGPT-0301/CoT")
+    (('pred', '2020', 'real'), ('chatgpt', '0301', 'cot'))
+    """
+    return tuple(plain(name).split("_"))
+
+
+def is_item(name: str) -> bool:
+    """Return whether *name* is one that items are usually called by."""
+    return plain(name) in _ITEMS
+
+
+def is_truth(name: str) -> bool:
+    """Return whether *name* says truth and nothing else."""
+    return plain(name) in TRUTHS
+
+
+def is_weight(name: str) -> bool:
+    """Return whether *name* says that the column weighs rows (a plain ``weight`` may be a person's)."""
+    return plain(name) in _WEIGHTS
+
+
+def are_voters(columns: tuple[str, ...], *, judges_only: bool = False) -> bool:
+    """Return whether at least half of the names are those of judges, annotators, labelling functions or models.
+
+    >>> are_voters(("lf_0", "lf_1")), are_voters(("smoker", "diabetic")), are_voters(("gpt-4", "claude"))
+    (True, False, True)
+    >>> are_voters(("gpt-4", "claude"), judges_only=True)
+    False
+    """
+    known = _JUDGES if judges_only else _JUDGES | _MODELS
+    hits = sum(any(_without_digits(word) in known or word in known for word in tokens(name)) for name in columns)
+    return 2 * hits >= len(columns) > 0
+
+
+def family(name: str) -> str:
+    """Return what columns of one family have in common in their names.
+
+    >>> family("w07"), family("lr_f22+f9"), family("lf_terms_any"), family("gpt-4")
+    ('w#', 'lr_', 'lf_', 'gpt-')
+    """
+    head = re.match(r"[^\W\d_]+[_\-./:]", name)
+    return head[0] if head else re.sub(r"\d+", "#", name)
+
+
+def stem(name: str, words: frozenset[str]) -> str | None:
+    """Return *name* without the first of *words* in it, or None if it has none.
+
+    >>> stem("conf_Google", CONFIDENCES), stem("pred_Google", PREDICTIONS), stem("age", PREDICTIONS)
+    ('google', 'google', None)
+    """
+    parts = list(tokens(name))
+    for k, part in enumerate(parts):
+        if part in words:
+            return "_".join(parts[:k] + parts[k + 1 :])
+    return None
+
+
+def era(name: str) -> tuple[int, int] | None:
+    """Return the kind of time that *name* speaks of and its place in it, or None.
+
+    >>> era("pred_old") < era("pred_new"), era("pred_2020_real") < era("pred_2021_simulated"), era("gpt-4")
+    (True, True, None)
+    """
+    found = {_ERAS[word] for word in tokens(name) if word in _ERAS}
+    found |= {(1, int(word)) for word in tokens(name) if re.fullmatch(r"(19|20)\d\d", word)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _without_digits(word: str) -> str:
+    return word.rstrip("0123456789")

@@ -1,0 +1,127 @@
+"""What is in a column: blanks, distinct values, numbers, and how often each value occurs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from tallystick.audit.sample import Sample
+from tallystick.io import Label, canonical
+from tallystick.io.missing import NUMBER
+
+__all__ = ["MOST_VALUES", "Nature", "Profile", "look"]
+
+Nature: TypeAlias = Literal["empty", "constant", "labels", "numbers", "text"]
+
+MOST_VALUES = 64
+"""A column with more distinct values than this is not taken for labels without being asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """One column.
+
+    Parameters
+    ----------
+    name
+        The column.
+    rows, filled
+        Rows of the table, and those in which it is not blank.
+    seen, distinct
+        Filled cells that were looked at, and how many different values they hold.
+    nature
+        ``empty``, ``constant``, ``labels`` (few values that repeat), ``numbers`` (many, or with fractions) or
+        ``text``.
+    low, high
+        The range, if every value is a number.
+    counts
+        How often each value occurs, spelled canonically; empty where there are too many, or fractions.
+    """
+
+    name: str
+    rows: int
+    filled: int
+    seen: int
+    distinct: int
+    nature: Nature
+    low: float | None = None
+    high: float | None = None
+    counts: Mapping[Label, int]
+
+    @property
+    def values(self) -> frozenset[Label]:
+        """The different values, spelled canonically."""
+        return frozenset(self.counts)
+
+    @property
+    def blank(self) -> float:
+        """Share of rows in which it is blank."""
+        return 1 - self.filled / self.rows if self.rows else 0.0
+
+    @property
+    def repeats(self) -> bool:
+        """Whether values come twice on average, at least."""
+        return 2 * self.distinct <= self.seen
+
+
+def look(sample: Sample) -> dict[str, Profile]:
+    """Look at every column of a sample.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.audit.sample import draw
+    >>> from tallystick.io import scan
+    >>> table = scan(pa.table({"id": ["a", "b", "c"], "vote": ["yes", "no", "yes"], "p": [0.1, 0.2, 0.9]}))
+    >>> {name: profile.nature for name, profile in look(draw(table)).items()}
+    {'id': 'text', 'vote': 'labels', 'p': 'numbers'}
+    """
+    return {name: _profile(name, sample) for name in sample.cells.column_names}
+
+
+def _profile(name: str, sample: Sample) -> Profile:
+    encoded = sample.column(name).drop_null().combine_chunks().dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    seen = len(encoded)
+    often = np.bincount(np.from_dlpack(encoded.indices), minlength=len(words)).tolist() if seen else []
+    numbers = _numbers(words)
+    whole = numbers is not None and all(number == math.floor(number) for number in numbers if math.isfinite(number))
+    finite = numbers is not None and all(map(math.isfinite, numbers))
+    counts: dict[Label, int] = {}
+    if len(words) <= MOST_VALUES and (numbers is None or (whole and finite)):
+        for word, count in zip(words, often, strict=True):
+            counts[canonical(word)] = counts.get(canonical(word), 0) + count
+    nature: Nature
+    if not words:
+        nature = "empty"
+    elif len(words) == 1:
+        nature = "constant"
+    elif counts and (len(counts) == 2 or 2 * len(counts) <= seen):
+        nature = "labels"
+    else:
+        nature = "text" if numbers is None else "numbers"
+    return Profile(
+        name=name,
+        rows=sample.rows,
+        filled=sample.filled[name],
+        seen=seen,
+        distinct=len(words),
+        nature=nature,
+        low=min(numbers) if numbers else None,
+        high=max(numbers) if numbers else None,
+        counts=counts,
+    )
+
+
+def _numbers(words: list[Any]) -> list[float] | None:
+    """Return the values as numbers, or None if one of them is not."""
+    out = []
+    for word in words:
+        if isinstance(word, str) and not NUMBER.fullmatch(word.strip()):
+            return None
+        out.append(float(word))
+    return out

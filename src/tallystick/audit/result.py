@@ -1,0 +1,135 @@
+"""One answer for a whole table: a section a capability, and an executive verdict on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tallystick.audit.reading import Reading, Taken
+from tallystick.errors import InputError
+from tallystick.results import Decision, Figure, Needed, PatternTable, Result
+
+__all__ = ["QUESTIONS", "AuditResult", "Skipped", "conclude"]
+
+QUESTIONS = {
+    "compare": "Which model is better?",
+    "judge": "How good are the judges?",
+    "bound": "Within what bounds is the classifier?",
+    "shift": "How did the API change?",
+    "dynamic": "Is another round worth it?",
+}
+"""What each capability answers, in the order in which they are told."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A capability that could not answer here, and why."""
+
+    verb: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult(Result):
+    """All that a table can answer.
+
+    Parameters
+    ----------
+    columns
+        What each column was taken for, and why.
+    sections
+        One result a capability that applied.
+    skipped
+        Capabilities that seemed to apply but could not answer, and why.
+    """
+
+    verb: ClassVar[str] = "audit"
+
+    columns: tuple[Taken, ...]
+    sections: tuple[Result, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row a question, answered or not."""
+        answered = [
+            {
+                "question": QUESTIONS.get(part.verb, part.verb),
+                "by": part.verb,
+                "decision": part.decision,
+                "answer": part.verdict,
+                "to settle it": None if part.needed is None else str(part.needed),
+            }
+            for part in self.sections
+        ]
+        left = [
+            {
+                "question": QUESTIONS.get(part.verb, part.verb),
+                "by": part.verb,
+                "decision": "not answered",
+                "answer": part.reason,
+                "to settle it": None,
+            }
+            for part in self.skipped
+        ]
+        return answered + left
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the first picture of every section, then the others."""
+        pictures = [part.figures() for part in self.sections]
+        first = [each[0] for each in pictures if each]
+        return (*first, *(figure for each in pictures for figure in each[1:]))
+
+    def patterns(self) -> PatternTable | None:
+        """Return what the first section with something to attach to items has learnt of them."""
+        return next((found for part in self.sections if (found := part.patterns()) is not None), None)
+
+    def summary(self) -> str:
+        """Return the verdict, then what every section says of itself."""
+        taken = [f"  {part}" for part in self.columns]
+        sections = [f"\n{QUESTIONS.get(part.verb, part.verb)}\n{part.summary()}" for part in self.sections]
+        left = [f"\n{QUESTIONS.get(part.verb, part.verb)}\nNot answered: {part.reason}" for part in self.skipped]
+        return "\n".join([self.verdict, "", "Columns:", *taken, *sections, *left])
+
+
+def conclude(
+    reading: Reading, sections: Sequence[Result], skipped: Sequence[Skipped], *, seed: int | None = None
+) -> AuditResult:
+    """Put the sections under one verdict; without any the reasons are the error."""
+    if not sections:
+        reasons = "; ".join(f"{part.verb}: {part.reason}" for part in skipped)
+        raise InputError(f"nothing here can be answered ({reasons or 'no capability applies to these columns'})")
+    decisions = {part.decision for part in sections}
+    decision: Decision = decisions.pop() if len(decisions) == 1 else "undecided"  # settled only if all of it is
+    needs = [part.needed for part in sections if part.needed is not None]
+    return AuditResult(
+        verdict=_verdict(sections),
+        decision=decision,
+        needed=_most(needs) if decision == "undecided" else None,
+        n_items=max(part.n_items for part in sections),
+        assumptions=(
+            *(f"columns: {part}" for part in reading.taken if part.role not in ("not used", "text")),
+            *_told(sections, "assumptions"),
+        ),
+        warnings=(*reading.notes, *_told(sections, "warnings")),
+        seed=seed,
+        columns=reading.taken,
+        sections=tuple(sections),
+        skipped=tuple(skipped),
+    )
+
+
+def _verdict(sections: Sequence[Result]) -> str:
+    settled = sum(part.decision == "decided" for part in sections)
+    count = "1 question" if len(sections) == 1 else f"{len(sections)} questions"
+    head = f"Of {count}, {settled} {'is' if settled == 1 else 'are'} decided."
+    return " ".join([head, *(f"{part.verb.capitalize()}: {part.verdict}" for part in sections)])
+
+
+def _told(sections: Sequence[Result], field: str) -> tuple[str, ...]:
+    return tuple(f"{part.verb}: {text}" for part in sections for text in getattr(part, field))
+
+
+def _most(needs: Sequence[Needed]) -> Needed | None:
+    """Return the largest need, since it settles the most; one without a number only if there is no other."""
+    return max(needs, key=lambda need: -1 if need.count is None else need.count, default=None)

@@ -1,0 +1,109 @@
+"""Evenly spaced rows of a table, in memory: enough to see what a column is, whatever the size of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick.io import Label, Table, canonical, identifier
+from tallystick.io.missing import without_missing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["MOST_CELLS", "MOST_ROWS", "Codes", "Sample", "draw", "is_unique"]
+
+MOST_ROWS = 50_000
+MOST_CELLS = 10_000_000
+"""What is looked at; a column that is filled in few rows only is looked at where it is filled."""
+
+_FEW = 200
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows of a table, every missing value as null.
+
+    Parameters
+    ----------
+    rows
+        How many rows the whole table has.
+    filled
+        In how many of them each column is filled.
+    cells
+        The rows that are looked at.
+    rare
+        For columns that are filled in few rows only: some of their filled cells.
+    """
+
+    rows: int
+    filled: Mapping[str, int]
+    cells: pa.Table
+    rare: Mapping[str, pa.ChunkedArray]
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return the cells of one column to judge it by."""
+        return self.rare.get(name, self.cells[name])
+
+    def codes(self, columns: Sequence[str], silent: frozenset[Label] = frozenset()) -> Codes:
+        """Return labels as whole numbers, rows by columns, -1 where there is none or one of *silent*.
+
+        Labels that read alike in two columns (``1`` and ``"1"``) have one number.
+        """
+        seen: dict[Label, int] = {}
+        out = np.full((self.cells.num_rows, len(columns)), -1, np.int32)
+        for j, name in enumerate(columns):
+            encoded = self.cells[name].combine_chunks().dictionary_encode()
+            words = [canonical(word) for word in encoded.dictionary.to_pylist()]
+            numbers = np.array([-1 if word in silent else seen.setdefault(word, len(seen)) for word in words], np.int32)
+            index = np.from_dlpack(encoded.indices.fill_null(-1))
+            out[:, j] = np.where(index >= 0, numbers[index], -1) if len(numbers) else -1
+        return out
+
+
+def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
+    """Take evenly spaced rows of *table*.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import scan
+    >>> sample = draw(scan(pa.table({"a": ["yes", "", "no"], "b": ["no", "no", "yes"]})))
+    >>> sample.rows, dict(sample.filled), sample.codes(["a", "b"]).tolist()
+    (3, {'a': 2, 'b': 3}, [[0, 1], [-1, 1], [1, 0]])
+    """
+    kinds = table.kinds
+    names = [name for name in table.columns if name not in table.left_out]
+    cells = {name: f"{without_missing(name, kinds[name], missing)} as {identifier(name)}" for name in names}
+    [(rows,)] = table.query("select count(*) from rows")
+    most = max(1, min(MOST_ROWS, MOST_CELLS // max(1, len(names))))
+    step = -(-rows // most) if rows else 1
+    chosen = ", ".join(cells.values())
+    if step == 1:
+        looked = table.derive(f"select {chosen} from rows").to_arrow_table()
+        filled = {name: looked.num_rows - looked[name].null_count for name in names}
+        return Sample(rows, filled, looked, {})
+    inner = "select *, row_number() over () as place_ from rows"
+    looked = table.derive(f"select {chosen} from ({inner}) where place_ % {step} = 0").to_arrow_table()
+    counts = ", ".join(f"count({identifier(name)})" for name in names)
+    [exact] = table.query(f"select {counts} from (select {chosen} from rows)")
+    filled = dict(zip(names, exact, strict=True))
+    scarce = [n for n in names if looked.num_rows - looked[n].null_count < min(_FEW, filled[n])]
+    rare = {}
+    for name in scarce:
+        where = f"select {cells[name]} from rows"
+        some = f"select * from ({where}) where {identifier(name)} is not null limit {most}"
+        rare[name] = table.derive(some).to_arrow_table()[name]
+    return Sample(rows, filled, looked, rare)
+
+
+def is_unique(table: Table, columns: Sequence[str]) -> bool:
+    """Return whether no two rows agree in all of *columns*."""
+    names = ", ".join(map(identifier, columns))
+    return not table.query(f"select 1 from rows group by {names} having count(*) > 1 limit 1")

@@ -1,0 +1,78 @@
+"""Between what the metrics of a classifier lie, given only weak labels; what would break it; which labels help.
+
+Names load on first use:
+
+>>> from tallystick import bound
+>>> "evaluate" in bound.__all__
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tallystick.bound.classifier import evaluate
+    from tallystick.bound.label_models import LabelModel
+    from tallystick.bound.matching import MatchResult, match
+    from tallystick.bound.noise_aware import noise_aware_weights
+    from tallystick.bound.prepared import Fitting
+    from tallystick.bound.question import Question
+    from tallystick.bound.result import Bound, BoundResult
+    from tallystick.bound.selection import SelectResult, select
+    from tallystick.bound.thresholds import edges_of, sweep
+    from tallystick.bound.weak_sets import WeakSetResult, choose_weak_labels
+    from tallystick.bound.weak_votes import WeakTable, weak_table
+
+__all__ = [
+    "Bound",
+    "BoundResult",
+    "Fitting",
+    "LabelModel",
+    "MatchResult",
+    "Question",
+    "SelectResult",
+    "WeakSetResult",
+    "WeakTable",
+    "choose_weak_labels",
+    "edges_of",
+    "evaluate",
+    "match",
+    "noise_aware_weights",
+    "select",
+    "sweep",
+    "weak_table",
+]
+
+_HOME = {
+    "Bound": "result",
+    "BoundResult": "result",
+    "Fitting": "prepared",
+    "LabelModel": "label_models",
+    "MatchResult": "matching",
+    "Question": "question",
+    "SelectResult": "selection",
+    "WeakSetResult": "weak_sets",
+    "WeakTable": "weak_votes",
+    "choose_weak_labels": "weak_sets",
+    "edges_of": "thresholds",
+    "evaluate": "classifier",
+    "match": "matching",
+    "noise_aware_weights": "noise_aware",
+    "select": "selection",
+    "sweep": "thresholds",
+    "weak_table": "weak_votes",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "label_models":
+        return import_module("tallystick.bound.label_models")
+    if name in _HOME:
+        return getattr(import_module(f"tallystick.bound.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'tallystick.bound' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,118 @@
+r"""The forward dual for any cost g(atom, y): risk under a cost matrix, and the difference of two classifiers.
+
+As :mod:`~tallystick.bound.forward`, with potentials from the closed forms or linear programmes of
+:mod:`~tallystick.stats.transport` in the place of its choices m: a row counts
+:math:`\max_y (g_{iy} + a_{zy}) - \sum_y p_{zy} a_{zy}`, and a labelled row rectifies it by
+:math:`\sum_y p_{zy} a_{zy} - a_{zY}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from tallystick._rng import Rng, as_rng
+from tallystick.bound.blocks import FloatArray, IntArray, Scheme, earlier, known_rows, shrunk, split
+from tallystick.bound.forward import End, Evidence
+from tallystick.errors import InputError
+from tallystick.stats.transport import Side, pair_difference, programme, row_values, two_labels
+
+__all__ = ["Learner", "cost_ends", "cost_learner", "pair_learner"]
+
+Learner: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, IntArray, Side], FloatArray]
+"""From q (patterns, atoms), p, the patterns' weights, bins and a side to potentials (patterns, labels)."""
+
+
+def pair_learner(q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side) -> FloatArray:
+    """Return the potentials of the difference of two classifiers, whose atoms are pairs of classes."""
+    del weight, bins
+    size = p.shape[1]
+    bounds = pair_difference(q.reshape(len(q), size, size), p)
+    return (bounds.upper if side == "upper" else bounds.lower).potentials
+
+
+def cost_learner(cost: FloatArray) -> Learner:
+    """Return the learner of a cost matrix: closed form for two classes, one linear programme a bin beyond."""
+
+    def learn(q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side) -> FloatArray:
+        if p.shape[1] == 2:
+            bounds = two_labels(q, p, cost)
+            return (bounds.upper if side == "upper" else bounds.lower).potentials
+        share = np.maximum(weight, 1e-9)
+        member = np.eye(int(bins.max()) + 1)[bins] * share[:, None]
+        member /= member.sum(axis=0)
+        of_bin = programme(member.T @ q, member.T @ p, cost, side=side).potentials
+        return np.asarray(of_bin[bins])
+
+    return learn
+
+
+def cost_ends(evidence: Evidence, cost: FloatArray, learn: Learner, *, rng: Rng, scheme: Scheme) -> tuple[End, End]:
+    """Return the lower and the upper end of E[g], averaged over random orders."""
+    generator = as_rng(rng)
+    weight = evidence.counts.sum(axis=1).astype(np.float64)
+    found: dict[Side, list[tuple[float, float]]] = {"lower": [], "upper": []}
+    for _ in range(scheme.orders):
+        parts = split(evidence.counts, scheme.blocks, rng=generator)
+        gold = None if evidence.gold is None else split(evidence.gold, scheme.blocks, rng=generator)
+        q = shrunk(earlier(parts), evidence.bins)
+        p, known = _laws(evidence, gold, len(q))
+        for side in found:
+            a = np.stack([learn(*pair, weight, evidence.bins, side) for pair in zip(q, p, strict=True)])
+            found[side].append(_one_order(evidence, p, cost, a * known[:, None], parts, gold, side))
+    ends = [End(side, *np.mean(pairs, axis=0)) for side, pairs in found.items()]
+    return ends[0], ends[1]
+
+
+def _laws(evidence: Evidence, gold: IntArray | None, blocks: int) -> tuple[FloatArray, FloatArray]:
+    """Return P(Y | z) for every block but the first, and 0 for the patterns of which nothing is known."""
+    if evidence.p is None:
+        if gold is None:
+            raise InputError("evidence without p needs gold: P(Y | z) is then learnt from labelled rows")
+        return shrunk(earlier(gold), evidence.bins), np.ones(len(evidence.bins))
+    known = known_rows(evidence.p)
+    p = np.where(known[:, None], evidence.p, 1 / evidence.p.shape[1])
+    return np.broadcast_to(p, (blocks, *p.shape)), known.astype(np.float64)
+
+
+def _one_order(
+    evidence: Evidence,
+    p: FloatArray,
+    cost: FloatArray,
+    potentials: FloatArray,
+    parts: IntArray,
+    gold: IntArray | None,
+    side: Side,
+) -> tuple[float, float]:
+    values = np.stack(
+        [
+            row_values(*pair, side=side, delta=evidence.delta)
+            for pair in zip(p, [cost] * len(p), potentials, strict=True)
+        ]
+    )
+    rows = parts[1:].astype(np.float64)
+    n = rows.sum()
+    mean = float((rows * values).sum() / n)
+    variance = float((rows * values**2).sum() / n - mean**2) / n
+    if evidence.doubt is not None:
+        doubt = evidence.doubt
+        direction = -(rows.sum(axis=2)[..., None] * potentials).sum(axis=0) / n
+        gradient = doubt.information.posterior_gradient(doubt.codes, direction)
+        spread = doubt.information.covariance @ gradient
+        own = float(gradient @ spread)
+        if doubt.same_rows:
+            influence = (doubt.information.scores @ spread)[:, None]
+            variance = float((rows * ((values - mean) / n + influence) ** 2).sum() + (parts[0] * influence**2).sum())
+        variance += own
+    if gold is not None:
+        later = gold[1:].astype(np.float64)
+        m = max(float(later.sum()), 1.0)
+        missed = (p * potentials).sum(axis=-1, keepdims=True) - potentials
+        shift = float((later * missed).sum() / m)
+        seen = later.sum(axis=-1, keepdims=True) > 0
+        largest = float(np.abs(missed * seen).max())
+        variance += (float((later * missed**2).sum()) - m * shift**2 + largest**2) / m**2
+        mean += shift
+    return mean, float(np.sqrt(max(variance, 0.0)))

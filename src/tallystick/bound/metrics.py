@@ -1,0 +1,74 @@
+r"""Metrics as functions of three vectors: T_c = P(h = c, Y = c), H_c = P(h = c) and Y_c = P(Y = c).
+
+Each comes with its slopes, which is all that the delta method needs: H and Y are estimated as well, and Corollary 3.1
+of [MP23]_ leaves their part out (and forgets to square the denominator of F1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from tallystick.bound.blocks import FloatArray
+from tallystick.errors import InputError
+
+__all__ = ["METRICS", "Metric", "Slopes", "Summary", "summary"]
+
+Metric: TypeAlias = Literal[
+    "accuracy", "precision", "recall", "f1", "macro-precision", "macro-recall", "macro-f1", "micro-f1"
+]
+METRICS: tuple[str, ...] = get_args(Metric)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slopes:
+    """A metric's value, its derivatives by T, H and Y, each (…, classes)."""
+
+    value: FloatArray
+    by_t: FloatArray
+    by_h: FloatArray
+    by_y: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Which number is meant: a *metric* and, for precision, recall and F1 of one class, that *positive* class."""
+
+    metric: Metric
+    positive: int | None = None
+
+    def slopes(self, t: FloatArray, h: FloatArray, y: FloatArray) -> Slopes:
+        r"""Return the value and its slopes; NaN where a denominator is 0.
+
+        .. math:: \text{accuracy} = \sum_c T_c, \quad \text{precision}_c = T_c/H_c, \quad
+                  \text{recall}_c = T_c/Y_c, \quad F_c = 2T_c/(H_c + Y_c)
+        """
+        none = np.zeros_like(t)
+        if self.metric in ("accuracy", "micro-f1"):  # with one label an item all micro averages are the accuracy
+            return Slopes(t.sum(axis=-1), np.ones_like(t), none, none)
+        kind = self.metric.removeprefix("macro-")
+        below = {"precision": h, "recall": y, "f1": (h + y) / 2}[kind]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(below > 0, t / below, np.nan)
+            up = np.where(below > 0, 1 / below, np.nan)
+        down = -ratio * up
+        if self.positive is None:
+            share: FloatArray = np.full(t.shape[-1], 1 / t.shape[-1])
+        else:
+            share = np.eye(t.shape[-1])[self.positive]
+        ratio, up, down = (np.where(share > 0, part, 0.0) for part in (ratio, up, down))
+        by_h = {"precision": down, "recall": none, "f1": down / 2}[kind]
+        by_y = {"precision": none, "recall": down, "f1": down / 2}[kind]
+        return Slopes((share * ratio).sum(axis=-1), share * up, share * by_h, share * by_y)
+
+
+def summary(metric: str, positive: int | None) -> Summary:
+    """Check that the metric exists and that it is said of which class it is."""
+    if metric not in METRICS:
+        raise InputError(f"metric must be one of {', '.join(METRICS)} or risk, got {metric!r}")
+    single = metric in ("precision", "recall", "f1")
+    if single and positive is None:
+        raise InputError(f"{metric} is that of one class: name it with positive (or ask for macro-{metric})")
+    return Summary(metric, positive if single else None)  # type: ignore[arg-type]  # checked above

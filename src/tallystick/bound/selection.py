@@ -1,0 +1,190 @@
+"""Which of several classifiers is best, without a label? Rules of the paper, and sharp bounds on their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tallystick._rng import Rng, as_rng, seed_of
+from tallystick.bound.blocks import Scheme
+from tallystick.bound.classifier import bound_of
+from tallystick.bound.forward import forward
+from tallystick.bound.forward_cost import cost_ends, pair_learner
+from tallystick.bound.prepared import Fitting, ModelLike, fitted, prepared
+from tallystick.bound.question import Question
+from tallystick.bound.result import Bound
+from tallystick.bound.weak_votes import weak_table
+from tallystick.errors import InputError
+from tallystick.results import Figure, Interval, Result, Unknown
+from tallystick.stats.transport import pair_cost
+from tallystick.tally import Tally
+from tallystick.tally.labels import canonical
+
+__all__ = ["PairBound", "SelectResult", "select"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairBound:
+    """Between what accuracy(a) - accuracy(b) lies, and which is proved better.
+
+    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the two models' own bounds say.
+    """
+
+    a: str
+    b: str
+    lower: float
+    upper: float
+    interval: Interval
+    by_overlap: tuple[float, float]
+    better: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectResult(Result):
+    """Bounds of several classifiers, and of the differences of every pair."""
+
+    verb: ClassVar[str] = "bound"
+
+    models: dict[str, Bound]
+    chosen: Mapping[str, str | Unknown]
+    pairs: tuple[PairBound, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row a classifier."""
+        return [
+            {"model": name, "low": b.low, "lower": b.lower, "independent": b.independent_estimate, "upper": b.upper,
+             "high": b.high}
+            for name, b in self.models.items()
+        ]  # fmt: skip
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the differences of all pairs."""
+        return (
+            Figure(
+                kind="forest",
+                title="How much better the first of two classifiers is",
+                columns={
+                    "pair": [f"{p.a} - {p.b}" for p in self.pairs],
+                    "lower": [p.lower for p in self.pairs],
+                    "upper": [p.upper for p in self.pairs],
+                    "low": [p.interval.low for p in self.pairs],
+                    "high": [p.interval.high for p in self.pairs],
+                },
+                roles={"name": "pair", "low": "lower", "high": "upper", "outer_low": "low", "outer_high": "high"},
+            ),
+        )
+
+
+def select(
+    tally: Tally,
+    *,
+    predictions: Sequence[str],
+    weak: Sequence[str] | None = None,
+    label_model: ModelLike = "dawid-skene",
+    question: Question | None = None,
+    fitting: Fitting | None = None,
+    rng: Rng = 0,
+) -> SelectResult:
+    r"""Choose among classifiers by their bounds, and bound the difference of every two of them.
+
+    [MP23]_, A.4: by the largest lower bound (safe), upper bound (hopeful), average of the two, or the estimate under
+    independence ("label model"). Beyond it: sharp bounds on accuracy(a) - accuracy(b), which use that both are judged
+    by the same unknown label and so are never wider than the difference of the two intervals. Each pair has level α.
+
+    Parameters
+    ----------
+    tally
+        Counts over the weak labels and all predictions.
+    predictions
+        Two or more columns of predictions.
+    weak, label_model, fitting, rng
+        As for :func:`~tallystick.bound.evaluate`.
+    question
+        The first of its metrics ranks the classifiers; differences are those of accuracy.
+    """
+    question = Question() if question is None else question
+    if len(predictions) < 2:
+        raise InputError(f"predictions must name at least two columns, got {list(predictions)!r}")
+    columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in predictions)
+    generator = as_rng(rng)
+    critical = NormalDist().inv_cdf(1 - question.alpha / 2)
+    classes = canonical(label for name in (*columns, *predictions) for label in tally.labels[name] if label is not None)
+    fit = None
+    bounds: dict[str, Bound] = {}
+    for name in predictions:
+        table = weak_table(tally, weak=columns, prediction=name, classes=classes)
+        fit = fitted(label_model if fit is None else fit, table, fitting or Fitting())
+        one = prepared(fit, table, delta=question.delta)
+        wanted = question.summaries(table)[0]
+        [ends] = forward(one.evidence, [wanted], rng=generator, scheme=Scheme.fitting(table.n))
+        bounds[name] = bound_of(one, wanted, ends, question.alpha, critical)
+    pairs = []
+    for a, b in combinations(predictions, 2):
+        table = weak_table(tally, weak=columns, prediction=[a, b], classes=classes)
+        one = prepared(fitted(fit or label_model, table, fitting or Fitting()), table, delta=question.delta)
+        low, high = cost_ends(
+            one.evidence, pair_cost(len(classes)), pair_learner, rng=generator, scheme=Scheme.fitting(table.n)
+        )
+        pairs.append(
+            _pair(a, b, low.estimate, high.estimate, low.edge(critical), high.edge(critical), bounds, question)
+        )
+    chosen = _chosen(bounds)
+    decided = sum(pair.better is not None for pair in pairs)
+    safe = chosen["lower bound"]
+    return SelectResult(
+        verdict=f"{safe} has the largest lower bound; {decided} of {len(pairs)} pairs are told apart without a label.",
+        decision="decided" if decided == len(pairs) else "undecided",
+        n_items=int(tally.n),
+        assumptions=() if one.assumption is None else (one.assumption,),
+        warnings=one.warnings,
+        seed=seed_of(rng),
+        models=bounds,
+        chosen=chosen,
+        pairs=tuple(pairs),
+    )
+
+
+def _pair(
+    a: str,
+    b: str,
+    lower: Any,
+    upper: Any,
+    low: Any,
+    high: Any,
+    bounds: Mapping[str, Bound],
+    question: Question,
+) -> PairBound:
+    first, second = bounds[a], bounds[b]
+    overlap = (-1.0, 1.0)
+    if first.metric == "accuracy":
+        overlap = (
+            (first.low or 0.0) - (1.0 if second.high is None else second.high),
+            (1.0 if first.high is None else first.high) - (second.low or 0.0),
+        )
+    ends = float(np.clip(low, -1, 1)), float(np.clip(high, -1, 1))
+    return PairBound(
+        a=a,
+        b=b,
+        lower=float(np.clip(lower, -1, 1)),
+        upper=float(np.clip(upper, -1, 1)),
+        interval=Interval(*ends, level=1 - question.alpha, method="forward dual of the difference"),
+        by_overlap=overlap,
+        better=a if ends[0] > 0 else b if ends[1] < 0 else None,
+    )
+
+
+def _chosen(bounds: Mapping[str, Bound]) -> dict[str, str | Unknown]:
+    def value(bound: Bound, rule: str) -> float:
+        lower, upper, guess = (
+            -np.inf if isinstance(part, Unknown) else part
+            for part in (bound.plugin_lower, bound.plugin_upper, bound.independent_estimate)
+        )
+        return {"lower bound": lower, "upper bound": upper, "average": (lower + upper) / 2, "label model": guess}[rule]
+
+    rules = ("lower bound", "upper bound", "average", "label model")
+    return {rule: max(bounds, key=lambda name: value(bounds[name], rule)) for rule in rules}

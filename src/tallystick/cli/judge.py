@@ -1,0 +1,281 @@
+"""``tallystick judge FILE``: grade judges with no labels, or with a few."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tallystick.cli.deliver import deliver, tell
+from tallystick.cli.options import (
+    Alpha,
+    AsJson,
+    By,
+    Coerce,
+    Delimiter,
+    Html,
+    Input,
+    Item,
+    ItemsOut,
+    JudgeColumn,
+    Missing,
+    Seed,
+    ShapeChoice,
+    TableShape,
+    VoteColumn,
+    Weight,
+)
+from tallystick.cli.reading import Layout, opened
+from tallystick.errors import InputError
+
+if TYPE_CHECKING:
+    from tallystick.io import Table
+    from tallystick.judge import JudgeResult
+    from tallystick.tally import Tally
+    from tallystick.tally.labels import Label
+
+__all__ = ["Method", "judge"]
+
+
+class Method(StrEnum):
+    """How judges are graded."""
+
+    evaluate = "evaluate"
+    majority = "majority"
+    independent = "independent"
+    dawid_skene = "dawid-skene"
+    agreement = "agreement"
+    spectral = "spectral"
+    logical = "logical"
+    supervised = "supervised"
+
+
+def judge(
+    source: Input,
+    judges: Annotated[
+        list[str] | None, typer.Option("--judges", help="Columns that judge; repeat, or use commas and globs.")
+    ] = None,
+    truth: Annotated[
+        str | None, typer.Option("--truth", help="Column of true labels; it may be blank where nobody knows.")
+    ] = None,
+    prevalence: Annotated[
+        list[str] | None, typer.Option("--prevalence", help="LABEL=LOW,HIGH: the label's share is known to lie there.")
+    ] = None,
+    known: Annotated[
+        Path | None, typer.Option("--known", help="JSON file {judge: {label: accuracy}} of judges of known quality.")
+    ] = None,
+    method: Annotated[Method, typer.Option("--method", help="How to grade.")] = Method.evaluate,
+    certified: Annotated[
+        bool, typer.Option("--certified", help="Exact intervals from labels instead of shorter approximate ones.")
+    ] = False,
+    window: Annotated[
+        int | None, typer.Option("--window", min=1, help="Also evaluate every N items in order, and watch for change.")
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Read stdin as it comes; one JSON line a window, until it ends.")
+    ] = False,
+    item: Item = None,
+    weight: Weight = None,
+    by: By = None,
+    missing: Missing = None,
+    coerce: Coerce = False,
+    shape: TableShape = ShapeChoice.auto,
+    judge_column: JudgeColumn = None,
+    vote: VoteColumn = None,
+    delimiter: Delimiter = None,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    items_out: ItemsOut = None,
+    html: Html = None,
+    as_json: AsJson = False,
+) -> None:
+    """Grade noisy judges from their votes: with no labels, or with a few.
+
+    Label-free numbers rest on an assumption, which is named; a bias that all judges share shows in labels only.
+    """
+    from tallystick.io import ColumnOptions
+
+    question = _Question(truth, tuple(prevalence or ()), known, method, certified, alpha, seed)
+    if follow:
+        from tallystick.cli.follow import follow_stdin
+
+        if window is None or source != ["-"]:
+            raise InputError("--follow reads votes from stdin in windows: give INPUT as - and --window N")
+        tokens = tuple(piece for token in missing or () for piece in token.split(","))
+        follow_stdin(window, judges or [], truth, item, question.ask, alpha=alpha, missing=tokens, coerce=coerce)
+        return
+    if len(source) == 1 and source[0].endswith(".tally"):
+        deliver(question.ask(_loaded(source[0])), as_json=as_json, html=html)
+        return
+    options = ColumnOptions(
+        item=item,
+        truth=truth,
+        weight=weight,
+        by=by,
+        labels=tuple(judges or ()),
+        missing=tuple(missing or ()),
+        coerce=coerce,
+    )
+    with opened(source, Layout(shape, item, judge_column, vote, delimiter), options) as (table, roles):
+        columns = (*roles.labels, *([truth] if truth else []))
+
+        def run(part: Table, level: float) -> JudgeResult:
+            from tallystick.tally import Tally
+
+            votes = Tally.of(part, columns=columns, weight=weight, missing=roles.missing, coerce=coerce)
+            return question.ask(votes, alpha=level)
+
+        slices: Any = ()
+        if by is not None:
+            from tallystick.cli.slices import by_slice
+
+            slices = by_slice(table, by, run, alpha=alpha)
+        result = run(table, alpha)
+        if window is not None:
+            result = _windowed(result, table, columns, window, question, roles.missing, coerce)
+        if items_out is not None:
+            _write_items(items_out, result, table, truth, seed)
+        deliver(result, as_json=as_json, slices=slices, html=html, table=table)
+
+
+class _Question:
+    """What the options ask of a tally of votes."""
+
+    def __init__(
+        self,
+        truth: str | None,
+        prevalence: tuple[str, ...],
+        known: Path | None,
+        method: Method,
+        certified: bool,
+        alpha: float,
+        seed: int,
+    ) -> None:
+        if not 0 < alpha < 1:
+            raise InputError(f"--alpha must be in (0, 1), got {alpha!r}")
+        if method is Method.supervised and truth is None:
+            raise InputError("--method supervised needs --truth: name the column of true labels")
+        self.truth, self.method, self.certified, self.alpha, self.seed = truth, method, certified, alpha, seed
+        self._prevalence = dict(_range(option) for option in prevalence)
+        self._known = {} if known is None else _read_known(known)
+
+    def ask(self, votes: Tally, *, alpha: float | None = None) -> JudgeResult:
+        """Answer from *votes*."""
+        from tallystick import judge as methods
+
+        level = self.alpha if alpha is None else alpha
+        labels = _labels(votes)
+        prevalence = {_label(text, labels, "--prevalence"): ends for text, ends in self._prevalence.items()}
+        known = {
+            name: {_label(text, labels, "--known"): value for text, value in parts.items()}
+            for name, parts in self._known.items()
+        }
+        shared: dict[str, Any] = {"truth": self.truth}
+        more: dict[Method, dict[str, Any]] = {
+            Method.evaluate: {
+                "prevalence": prevalence,
+                "known": known,
+                "alpha": level,
+                "certified": self.certified,
+                "rng": self.seed,
+            },
+            Method.majority: {"alpha": level},
+            Method.independent: {"prevalence": prevalence, "known": known, "alpha": level},
+            Method.dawid_skene: {"known": known, "alpha": level},
+            Method.logical: {"prevalence": prevalence},
+            Method.supervised: {"alpha": level},
+        }
+        function: Callable[..., JudgeResult] = getattr(methods, self.method.value.replace("-", "_"))
+        return function(votes, **shared, **more.get(self.method, {}))
+
+
+def _range(option: str) -> tuple[str, tuple[float, float]]:
+    label, equals, ends = option.rpartition("=")
+    try:
+        low, high = (float(end) for end in ends.split(","))
+    except ValueError:
+        equals = ""
+    if not (label and equals):
+        raise InputError(f"--prevalence wants LABEL=LOW,HIGH with two numbers, got {option!r}")
+    return label, (low, high)
+
+
+def _read_known(path: Path) -> Mapping[str, Mapping[str, float]]:
+    import json
+
+    from tallystick.errors import FileError
+
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"--known {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise FileError(f"--known {path} is not JSON ({error}): write {{judge: {{label: accuracy}}}}") from error
+    good = isinstance(body, dict) and all(
+        isinstance(parts, dict) and all(isinstance(value, int | float) for value in parts.values())
+        for parts in body.values()
+    )
+    if not good:
+        raise FileError(f"--known {path}: write one JSON object {{judge: {{label: accuracy}}}}")
+    return {name: {str(label): float(value) for label, value in parts.items()} for name, parts in body.items()}
+
+
+def _labels(votes: Tally) -> dict[str, Label]:
+    return {str(label): label for column in votes.labels.values() for label in column if label is not None}
+
+
+def _label(text: str, labels: Mapping[str, Label], option: str) -> Label:
+    if text not in labels:
+        raise InputError(f"{option} names label {text!r}, which is not one of {sorted(labels)[:12]}")
+    return labels[text]
+
+
+def _loaded(path: str) -> Tally:
+    from tallystick.tally import Tally
+
+    return Tally.load(path)
+
+
+def _windowed(
+    result: JudgeResult,
+    table: Table,
+    columns: tuple[str, ...],
+    size: int,
+    question: _Question,
+    missing: tuple[str, ...],
+    coerce: bool,
+) -> JudgeResult:
+    """Add one entry a window to the result of the whole table."""
+    from dataclasses import replace
+
+    from tallystick.io import identifier
+    from tallystick.judge import Windows
+
+    stream = Windows(
+        size=size, evaluation=question.ask, alpha=question.alpha, truth=question.truth, missing=missing, coerce=coerce
+    )
+    rows = table.relation.project(", ".join(identifier(name) for name in columns))
+    found = []
+    for batch in rows.to_arrow_reader(10_000):
+        found += stream.push(batch.to_pydict())
+    told = tuple(window.summary() for window in found)
+    tell([f"items {row['start']:,} to {row['end']:,}: {row['change']}" for row in told if row["change"]])
+    return replace(result, windows=told)
+
+
+def _write_items(path: Path, result: JudgeResult, table: Table, truth: str | None, seed: int) -> None:
+    """Write items with consensus, probability and doubt, and a random order in which to label what is not labelled."""
+    from tallystick import io
+    from tallystick._rng import as_rng
+    from tallystick.tally import attach
+
+    attached = attach(result, table)
+    open_items = [i for i in range(attached.num_rows) if truth is None or attached[truth][i].as_py() is None]
+    order: list[int | None] = [None] * attached.num_rows
+    for rank, place in enumerate(as_rng(seed).permutation(len(open_items)).tolist(), start=1):
+        order[open_items[place]] = rank
+    columns = {name: attached[name].to_pylist() for name in attached.column_names}
+    io.write_csv(path, {**columns, "label_order": order})

@@ -1,0 +1,68 @@
+"""Which model is better, how sure is that, and how many items would settle it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tallystick.compare.board import Board
+    from tallystick.compare.exact_pair import exact_score
+    from tallystick.compare.ladder import Ladder, flip_attack
+    from tallystick.compare.pairs import mcnemar, tango
+    from tallystick.compare.partial import Disagreement, labels_needed, partial_interval
+    from tallystick.compare.planning import Plan, plan, plan_judges
+    from tallystick.compare.ranking import evaluate, leaderboard
+    from tallystick.compare.result import CompareResult
+    from tallystick.compare.sequential import Sequential
+    from tallystick.compare.settings import Settings
+
+__all__ = [
+    "Board",
+    "CompareResult",
+    "Disagreement",
+    "Ladder",
+    "Plan",
+    "Sequential",
+    "Settings",
+    "evaluate",
+    "exact_score",
+    "flip_attack",
+    "labels_needed",
+    "leaderboard",
+    "mcnemar",
+    "partial_interval",
+    "plan",
+    "plan_judges",
+    "tango",
+]
+
+_HOME = {
+    "Board": "board",
+    "CompareResult": "result",
+    "Disagreement": "partial",
+    "Ladder": "ladder",
+    "Plan": "planning",
+    "Sequential": "sequential",
+    "Settings": "settings",
+    "evaluate": "ranking",
+    "exact_score": "exact_pair",
+    "flip_attack": "ladder",
+    "labels_needed": "partial",
+    "leaderboard": "ranking",
+    "mcnemar": "pairs",
+    "partial_interval": "partial",
+    "plan": "planning",
+    "plan_judges": "planning",
+    "tango": "pairs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"tallystick.compare.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'tallystick.compare' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

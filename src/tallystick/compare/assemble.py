@@ -1,0 +1,156 @@
+"""Put an answer together: ranks, rows of pairs, the verdict, and what was learnt of each item."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick.compare.ranks import Ranks, ranks
+from tallystick.compare.result import CompareResult, ItemRows, ModelRow, PairRow
+from tallystick.compare.verdicts import exact_interval, say
+from tallystick.results import Interval, PatternTable, Unknown
+
+if TYPE_CHECKING:
+    from tallystick.compare.board import Board
+    from tallystick.compare.pairing import PairTable
+    from tallystick.compare.settings import Settings
+    from tallystick.stats.intervals import Intervals
+
+__all__ = ["assemble", "finish"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def assemble(
+    names: tuple[str, ...],
+    table: PairTable,
+    scores: Intervals,
+    means: Floats,
+    *,
+    n: int,
+    settings: Settings,
+    population: str,
+    detectable: float | Unknown,
+    assumptions: list[str],
+    warnings: list[str],
+    seed: int | None,
+    hidden: str = "",
+    board: Board | None = None,
+) -> CompareResult:
+    """Put ranks, pairs and verdict together; *hidden* says why no score can be given."""
+    alpha = settings.alpha
+    order = np.argsort(-means, kind="stable")
+    told = table.adjusted_p <= alpha
+    lead = means[table.first] - means[table.second]
+    found = ranks(table.first, table.second, np.where(told, np.sign(lead), 0), order)
+    pairs = _pair_rows(names, table, order, told, n, exact=len(names) == 2, alpha=alpha, board=board, settings=settings)
+    models = tuple(
+        ModelRow(
+            names[j],
+            Unknown(hidden) if hidden else float(means[j]),
+            scores[int(j)],
+            (int(found.low[j]), int(found.high[j])),
+        )
+        for j in order
+    )
+    verdict, decision, needed = say(models, pairs, table, _names(names, found), n=n, settings=settings, board=board)
+    spread = float(means.max() - means.min())
+    separable: int | Unknown = (
+        detectable if isinstance(detectable, Unknown) else min(len(names), 1 + int(spread / detectable))
+    )
+    return CompareResult(
+        verdict=verdict,
+        decision=decision,
+        needed=needed,
+        n_items=n,
+        assumptions=tuple(assumptions),
+        warnings=tuple(warnings),
+        seed=seed,
+        models=models,
+        pairs=pairs,
+        contenders=tuple(names[j] for j in found.contenders),
+        tiers=tuple(tuple(names[j] for j in tier) for tier in found.tiers),
+        detectable_difference=detectable,
+        separable=separable,
+        guarantees=(),
+        population=population,
+        adjustment=table.adjustment,
+        alpha=alpha,
+    )
+
+
+def _pair_rows(
+    names: tuple[str, ...],
+    table: PairTable,
+    order: npt.NDArray[np.intp],
+    told: npt.NDArray[np.bool_],
+    n: int,
+    *,
+    exact: bool,
+    alpha: float,
+    board: Board | None,
+    settings: Settings,
+) -> tuple[PairRow, ...]:
+    """Return the pairs from the top of the board down, each with the better model first."""
+    place = np.empty(len(names), np.intp)
+    place[order] = np.arange(len(names))
+    upside = place[table.first] < place[table.second]
+    best, worst = (
+        np.minimum(place[table.first], place[table.second]),
+        np.maximum(place[table.first], place[table.second]),
+    )
+    rows = []
+    for i in np.lexsort((worst, best)).tolist():
+        sign = 1.0 if upside[i] else -1.0
+        a, b = (table.first[i], table.second[i]) if upside[i] else (table.second[i], table.first[i])
+        only = (table.first_only[i], table.second_only[i]) if upside[i] else (table.second_only[i], table.first_only[i])
+        alone = exact_interval(table, i, n, settings, board) if exact else table.intervals[i]
+        difference = sign * float(table.difference[i])
+        rows.append(
+            PairRow(
+                a=names[a],
+                b=names[b],
+                difference=Unknown("some disagreements have no true label") if np.isnan(difference) else difference,
+                interval=_turned(alone, sign),
+                simultaneous=_turned(table.simultaneous[i], sign),
+                a_only=_count(only[0]),
+                b_only=_count(only[1]),
+                p_value=float(table.p_value[i]),
+                adjusted_p=float(table.adjusted_p[i]),
+                verdict=f"{names[a]} is better" if told[i] else "not told apart",
+            )
+        )
+    return tuple(rows)
+
+
+def _turned(interval: Interval, sign: float) -> Interval:
+    return interval if sign > 0 else replace(interval, low=-interval.high, high=-interval.low)
+
+
+def _count(value: float) -> int | Unknown:
+    return Unknown("scores are not 0 or 1, or are counted by cluster") if np.isnan(value) else int(value)
+
+
+def _names(names: tuple[str, ...], found: Ranks) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    contenders = tuple(names[j] for j in found.contenders)
+    return contenders, tuple(tuple(names[j] for j in tier) for tier in found.tiers)
+
+
+def finish(result: CompareResult, board: Board) -> CompareResult:
+    """Add what was said while reading, and what was learnt of each item."""
+    result = replace(result, warnings=(*board.notes, *result.warnings))
+    if board.rows is None:
+        return result
+    known = board.known
+    columns: dict[str, list[Any]] = {
+        "mean_score": [float(score) if ok else None for score, ok in zip(board.scores.mean(axis=1), known, strict=True)]
+    }
+    if board.answers is not None:
+        places = [board.place(name) for name in result.contenders]
+        places = places if len(places) > 1 else [board.place(row.name) for row in result.models[:2]]
+        apart = (board.answers[:, places] != board.answers[:, places[:1]]).any(axis=1)
+        columns["label_next"] = (apart & ~known).tolist()
+    return replace(result, learnt=PatternTable(ItemRows(board.rows), columns))

@@ -1,0 +1,215 @@
+"""A board: models in columns, items in rows, one score each; what a leaderboard is counted from and saved as."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick.errors import InputError
+from tallystick.tally import Label, Moments
+
+__all__ = ["Board"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Board:
+    """The scores of several models on the same items.
+
+    Parameters
+    ----------
+    names
+        The models.
+    scores
+        Items x models. NaN only where the true label is not known yet, and then along the whole row.
+    items
+        The name of each item, by which a further model is aligned; None if they have none.
+    clusters
+        What each item belongs to (a document, a scenario); None without clusters.
+    weights
+        The weight of each item; None if all count alike.
+    answers
+        Codes of the answers, items x models, if scores came from answers and a truth; they say where models disagree.
+    rows
+        Which item each row of the source belongs to, -1 for a row that is not used.
+    notes
+        What was left out or averaged, for the reader.
+
+    Examples
+    --------
+    >>> board = Board.of({"id": ["q1", "q2", "q3"], "old": [1, 0, 0], "new": [1, 1, 0]}, item="id")
+    >>> board.names, board.scores.mean(axis=0).round(3).tolist()
+    (('old', 'new'), [0.333, 0.667])
+    >>> board.add("newer", {"q3": 1, "q1": 1, "q2": 1}).names
+    ('old', 'new', 'newer')
+    """
+
+    names: tuple[str, ...]
+    scores: Floats
+    items: tuple[Label, ...] | None = None
+    clusters: tuple[Label, ...] | None = None
+    weights: Floats | None = None
+    answers: npt.NDArray[np.int32] | None = None
+    rows: npt.NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        twice = [name for name in self.names if self.names.count(name) > 1]
+        if twice:
+            raise InputError(f"two models are called {twice[0]!r}: give each its own name")
+        if self.scores.ndim != 2 or self.scores.shape[1] != len(self.names):
+            raise InputError(f"scores must be items x {len(self.names)} models, got shape {self.scores.shape}")
+        if np.isinf(self.scores).any():
+            raise InputError("scores must be finite: mark what could not be scored as missing")
+        if self.items is not None and len(set(self.items)) != len(self.items):
+            raise InputError("items must have different names: average the replicates of an item first")
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        *,
+        models: Sequence[str] = (),
+        truth: str | None = None,
+        item: str | None = None,
+        cluster: str | None = None,
+        weight: str | None = None,
+        missing: Sequence[str] = (),
+        coerce: bool = False,
+    ) -> Board:
+        """Read a board from a file, several files, an evaluation log, a relation, an Arrow table or a mapping.
+
+        Parameters
+        ----------
+        data
+            One row an item. Rows that repeat an *item* are replicates (epochs, seeds) and are averaged.
+        models
+            The columns of the models, globs allowed; every column that is not named otherwise by default.
+        truth
+            The column of true answers, blank where not known: a model scores 1 where it gives that answer. Without it
+            the columns of the models hold scores.
+        item, cluster, weight
+            Columns that name the item, its cluster and its weight.
+        missing, coerce
+            Tokens that mean "no answer"; whether several spellings of one answer are one.
+        """
+        from tallystick.compare.reading import read_board
+        from tallystick.io import ColumnOptions, assign, scan
+
+        others = {role: name for role, name in (("item", item), ("cluster", cluster)) if name is not None}
+        options = ColumnOptions(
+            truth=truth, weight=weight, labels=tuple(models), others=others, missing=tuple(missing), coerce=coerce
+        )
+        with scan(_arrow(data) if isinstance(data, Mapping) else data) as table:
+            return read_board(table, assign(table, options))
+
+    @property
+    def n(self) -> int:
+        """How many items there are, labelled or not."""
+        return len(self.scores)
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Which items have scores."""
+        return np.asarray(~np.isnan(self.scores).any(axis=1))
+
+    def moments(self) -> Moments:
+        """Count the board: sums and products of scores, by cluster if there are any."""
+        columns: dict[str, Any] = {name: self.scores[:, j] for j, name in enumerate(self.names)}
+        by, weight = _fresh("cluster", self.names), _fresh("weight", self.names)
+        if self.clusters is not None:
+            columns[by] = np.array([_text(label) for label in self.clusters], dtype=object)
+        if self.weights is not None:
+            columns[weight] = self.weights
+        return Moments.of(
+            columns,
+            columns=self.names,
+            by=by if self.clusters is not None else None,
+            weight=weight if self.weights is not None else None,
+        )
+
+    def of_models(self, names: Sequence[str]) -> Board:
+        """Return the board of these models only."""
+        places = [self.place(name) for name in names]
+        answers = None if self.answers is None else self.answers[:, places]
+        return replace(self, names=tuple(names), scores=self.scores[:, places], answers=answers)
+
+    def place(self, name: str) -> int:
+        """Return the position of a model, or refuse its name."""
+        if name not in self.names:
+            raise InputError(f"there is no model {name!r}: the models are {', '.join(self.names[:12])}")
+        return self.names.index(name)
+
+    def add(self, name: str, scores: Mapping[Any, float]) -> Board:
+        """Return the board with one more model, aligned by the names of the items; items that it lacks are dropped."""
+        column = np.array(list(scores.values()), dtype=float)[:, None]
+        return self.beside(Board(names=(name,), scores=column, items=tuple(scores)))
+
+    def beside(self, other: Board) -> Board:
+        """Return the models of both boards, on the items that both have."""
+        if self.items is None or other.items is None:
+            raise InputError("boards are put side by side by item: name the column of items in both (--item)")
+        places = {item: i for i, item in enumerate(other.items)}
+        mine = [i for i, item in enumerate(self.items) if item in places]
+        if not mine:
+            raise InputError(
+                f"no common item: the first items are {self.items[0]!r} here and {other.items[0]!r} there; "
+                "check that both name the items alike"
+            )
+        theirs = [places[self.items[i]] for i in mine]
+        notes = [*self.notes, *other.notes]
+        lost = (self.n - len(mine), other.n - len(mine))
+        if any(lost):
+            notes.append(f"{len(mine)} common items are used; {lost[0]} and {lost[1]} items had no partner")
+        return Board(
+            names=(*self.names, *other.names),
+            scores=np.hstack([self.scores[mine], other.scores[theirs]]),
+            items=tuple(self.items[i] for i in mine),
+            clusters=None if self.clusters is None else tuple(self.clusters[i] for i in mine),
+            weights=None if self.weights is None else self.weights[mine],
+            notes=tuple(notes),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the board (``.parquet``, ``.csv``, …): items, clusters, weights and the score of every model."""
+        from tallystick.io import write_csv
+
+        columns: dict[str, Any] = {"item": list(self.items or range(self.n))}
+        columns |= {"cluster": list(self.clusters)} if self.clusters is not None else {}
+        columns |= {"weight": self.weights} if self.weights is not None else {}
+        clash = [name for name in self.names if name in columns]
+        if clash:
+            raise InputError(f"a model called {clash[0]!r} cannot be saved beside the column of that name: rename it")
+        write_csv(path, columns | {name: self.scores[:, j] for j, name in enumerate(self.names)})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Board:
+        """Read a board that was saved."""
+        from tallystick.io import scan
+
+        with scan(path) as table:
+            held = set(table.columns)
+        item, cluster, weight = (role if role in held else None for role in ("item", "cluster", "weight"))
+        return cls.of(path, item=item, cluster=cluster, weight=weight)
+
+
+def _arrow(data: Mapping[str, Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(values) for name, values in data.items()})
+
+
+def _fresh(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _text(label: Label) -> str:
+    return "(blank)" if label is None else str(label)

@@ -1,0 +1,155 @@
+r"""All pairs of models on independent items, from their moments: one table for right/wrong, bounded and free scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from tallystick._rng import Rng
+from tallystick.compare.pairs import discordance, mcnemar, tango
+from tallystick.errors import InputError
+from tallystick.stats.intervals import Intervals, pseudo_t
+from tallystick.stats.maxt import pairwise_max_t
+
+if TYPE_CHECKING:
+    from tallystick.tally import Moments
+
+__all__ = ["FREE", "Bounds", "Kind", "PairTable", "is_binary", "pairs_of_items", "t_p_value"]
+
+Floats = npt.NDArray[np.float64]
+Bounds = tuple[float, float]
+Kind = Literal["binary", "bounded", "free"]
+
+FREE = "the mean of this many items is nearly normal (no bounds were declared for the scores)"
+"""What every interval for unbounded scores rests on."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairTable:
+    """Every pair of models: how far apart, how surely, alone and among all pairs.
+
+    Parameters
+    ----------
+    first, second
+        Positions of the two models; pairs are listed as ``numpy.triu_indices`` lists them.
+    difference
+        Score of the first minus that of the second; NaN where labels are missing.
+    first_only, second_only
+        Items on which only one of the two is right; NaN for scores that are not 0 or 1.
+    spread
+        What the difference would vary by on a single item, its root mean square.
+    intervals
+        For each difference, alone.
+    simultaneous
+        For all differences at once.
+    p_value, adjusted_p
+        Of "both are equally good": of this pair alone, and among all pairs.
+    adjustment
+        How p-values were adjusted.
+    """
+
+    first: npt.NDArray[np.intp]
+    second: npt.NDArray[np.intp]
+    difference: Floats
+    first_only: Floats
+    second_only: Floats
+    spread: Floats
+    intervals: Intervals
+    simultaneous: Intervals
+    p_value: Floats
+    adjusted_p: Floats
+    adjustment: str
+
+
+def is_binary(moments: Moments) -> bool:
+    r"""Say whether every score is 0 or 1: whole numbers whose squares sum to what they sum to.
+
+    For whole scores :math:`x^2 \ge x`, with equality at 0 and 1 only.
+    """
+    return moments.exact and not moments.weighted and bool(np.array_equal(np.diag(moments.products), moments.sums))
+
+
+def pairs_of_items(
+    moments: Moments, *, bounds: Bounds | None, alpha: float, rng: Rng, draws: int, mid_p: bool = False
+) -> PairTable:
+    r"""Compare all pairs on independent items.
+
+    0/1 scores: Tango's interval and McNemar's exact test. Scores in *bounds*: Student's t with half a pseudo-item at
+    each end of the range of the difference. Scores without bounds: Student's t, with its assumption named. Pairs are
+    adjusted by step-down max-T (:mod:`tallystick.stats.maxt`); no adjusted p-value is below the pair's own.
+    """
+    n = int(moments.n)
+    sums, products = moments.sums, moments.products
+    binary = is_binary(moments)
+    width = 1.0 if binary else (0.0 if bounds is None else bounds[1] - bounds[0])
+    tests = pairwise_max_t(sums, products, n, rng=rng, alpha=alpha, draws=draws, width=width)
+    first, second = tests.first, tests.second
+    variance = np.maximum(0.0, _of_pairs(moments.centred, first, second)) / max(n - 1, 1)
+    unknown = np.full(first.size, np.nan)
+    b, c = unknown, unknown
+    if binary:
+        found = discordance(sums, products, n)
+        b, c = found.first_only, found.second_only
+        intervals, p_value = tango(b, c, n, alpha=alpha), mcnemar(b, c, mid_p=mid_p)
+    else:
+        intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha)
+    # The draws are those of a normal law; what is told apart must be told apart by its own test too.
+    alone = first.size == 1
+    adjusted = p_value if alone else np.maximum(tests.adjusted_p, p_value)
+    free = not binary and bounds is None
+    limit = np.inf if free else width
+    simultaneous = Intervals(
+        np.clip(tests.low, -limit, limit),
+        np.clip(tests.high, -limit, limit),
+        level=1 - alpha,
+        guarantee="under" if free else "approximate",
+        assumption=FREE if free else None,
+        method="max-t",
+    )
+    return PairTable(
+        first=first,
+        second=second,
+        difference=tests.difference,
+        first_only=b,
+        second_only=c,
+        spread=np.sqrt(variance),
+        intervals=intervals,
+        simultaneous=simultaneous,
+        p_value=p_value,
+        adjusted_p=np.asarray(adjusted),
+        adjustment="none: one pair" if alone else "step-down max-T",
+    )
+
+
+def _of_scores(difference: Floats, variance: Floats, n: int, width: float, alpha: float) -> tuple[Intervals, Floats]:
+    """Return t intervals and the p-values that go with them, with pseudo-items if the scores are bounded."""
+    if n < 2:
+        raise InputError(f"n must be at least 2 items to see how much scores vary, got {n}")
+    if width:
+        intervals = pseudo_t(difference, variance, n, alpha=alpha, bounds=(-width, width))
+        size, squares = n + 1, variance * (n - 1) + n * difference**2 + width**2
+        centre = n * difference / size
+        error = np.sqrt((squares - size * centre**2) / (size - 1) / size)  # as in pseudo_t (I7)
+        return intervals, t_p_value(centre, error, n - 1)
+    error = np.sqrt(variance / n)
+    half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
+    free = Intervals(
+        difference - half, difference + half, level=1 - alpha, guarantee="under", assumption=FREE, method="t"
+    )
+    return free, t_p_value(difference, error, n - 1)
+
+
+def t_p_value(difference: Floats, error: Floats, freedom: float) -> Floats:
+    """Return two-sided p-values of Student's test; without any spread a difference of 0 is 1 and any other 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.abs(difference) / error
+    return np.where(error > 0, 2 * special.stdtr(freedom, -np.where(error > 0, ratio, 0.0)), difference == 0)
+
+
+def _of_pairs(matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:
+    diagonal = np.diag(matrix)
+    return np.asarray(diagonal[first] + diagonal[second] - 2 * matrix[first, second])

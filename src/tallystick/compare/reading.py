@@ -1,0 +1,180 @@
+"""From a table to a board: answers held against the truth, replicates averaged, what is missing said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick.compare.board import Board
+from tallystick.errors import InputError
+from tallystick.io import check_numbers, check_vocabulary, identifier, label_sets, select
+from tallystick.io.shapes import ITEM_NAMES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tallystick.io import Label, Roles, Table
+
+__all__ = ["read_board"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None = None) -> Board:
+    """Return the board of *table*; cells that are no scores are refused with their place.
+
+    Parameters
+    ----------
+    table, roles
+        What was scanned, and which column is what; ``others`` may name an ``item`` and a ``cluster``.
+    bounds
+        Between what scores must lie; the first one outside is refused by row.
+    """
+    item, cluster = roles.others.get("item", roles.item), roles.others.get("cluster")
+    if item is None:
+        _refuse_hidden_replicates(table, roles)
+    columns = select(table, roles).to_arrow_table()
+    answers = None
+    if roles.truth is None:
+        scores = _numbers(table, roles, bounds)
+        answered = ~np.isnan(scores)
+        hidden = np.zeros(len(scores), bool)
+    else:
+        answers, truth = _codes(table, roles, columns)
+        hidden = truth < 0
+        answered = answers >= 0
+        scores = np.where(hidden[:, None], np.nan, (answers == truth[:, None]).astype(float))
+    used = np.asarray(answered.all(axis=1))
+    if not used.any():
+        raise InputError(f"{table.source}: no item has an answer of every model: compare models on the same items")
+    notes = _silent(roles.labels, answered, used)
+    items = None if item is None else columns[item].to_pylist()
+    groups = None if cluster is None else columns[cluster].to_pylist()
+    weights = None if roles.weight is None else _weights(columns[roles.weight])
+    first, places, replicated = _first_rows(items, used)
+    if replicated:
+        if hidden.any():
+            raise InputError(
+                f"{table.source}: items repeat and some true labels are blank: average or remove the replicates first"
+            )
+        scores, answers = _averaged(scores, places, used, len(first)), None
+        _one_cluster(items, groups, places, first)
+        notes.append(f"{int(used.sum())} rows are replicates of {len(first)} items and were averaged within each item")
+    else:
+        scores, answers = scores[first], None if answers is None else answers[first]
+    return Board(
+        names=roles.labels,
+        scores=scores,
+        items=None if items is None else tuple(items[i] for i in first),
+        clusters=None if groups is None else tuple(groups[i] for i in first),
+        weights=None if weights is None else weights[first],
+        answers=answers if hidden.any() else None,
+        rows=places,
+        notes=tuple(notes),
+    )
+
+
+def _refuse_hidden_replicates(table: Table, roles: Roles) -> None:
+    """Refuse a column that is named like the items but repeats: its rows would be counted as independent items."""
+    named = {*roles.labels, roles.truth, roles.weight, roles.by, *roles.others.values()}
+    for column in table.columns:
+        if column.strip().lower() in ITEM_NAMES and column not in named and column not in table.left_out:
+            raise InputError(
+                f"{table.source}: column {column!r} is named like the items but repeats: name it (--item {column}) to "
+                "average the replicates of each item, or rename it if its rows are items of their own"
+            )
+
+
+def _numbers(table: Table, roles: Roles, bounds: tuple[float, float] | None) -> Floats:
+    low, high = bounds or (None, None)
+    for column in roles.labels:
+        if table.kinds[column] != "boolean":
+            check_numbers(table, column, missing=roles.missing, low=low, high=high)
+    casts = ", ".join(f"cast({identifier(name)} as double) as {identifier(name)}" for name in roles.labels)
+    found = select(table, roles).project(casts).to_arrow_table()
+    return np.stack([_floats(found[name]) for name in roles.labels], axis=1)
+
+
+def _floats(column: pa.ChunkedArray) -> Floats:
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
+
+
+def _codes(table: Table, roles: Roles, columns: pa.Table) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return one code a label over all columns, -1 for missing: of the answers, and of the truth."""
+    assert roles.truth is not None
+    names = [*roles.labels, roles.truth]
+    renaming = check_vocabulary(label_sets(table, roles, names), coerce=roles.coerce, locate_row=table.row_of)
+    codes: dict[Label, int] = {}
+    out = np.full((columns.num_rows, len(names)), -1, np.int32)
+    for j, name in enumerate(names):
+        encoded = columns[name].combine_chunks().dictionary_encode()
+        words = encoded.dictionary.to_pylist()
+        new = np.array([codes.setdefault(renaming[name][word], len(codes)) for word in words], np.int32)
+        index = np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False))
+        out[:, j] = np.where(index >= 0, new[index], -1) if len(new) else -1
+    if (out[:, -1] < 0).all():
+        raise InputError(f"{table.source}: the truth {roles.truth!r} is blank everywhere: label a few items first")
+    return out[:, :-1], out[:, -1]
+
+
+def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], used: npt.NDArray[np.bool_]) -> list[str]:
+    lost = int((~used).sum())
+    if not lost:
+        return []
+    worst = int(np.argmin(answered.sum(axis=0)))
+    return [
+        f"{lost} of {len(used)} items are left out because a model has no score there "
+        f"({models[worst]!r} lacks {int((~answered[:, worst]).sum())}); if no answer means wrong, write it as such"
+    ]
+
+
+def _weights(column: pa.ChunkedArray) -> Floats:
+    weights = _floats(column)
+    if not (weights > 0).any():
+        raise InputError("all weights are 0: weigh at least one item")
+    return weights
+
+
+def _first_rows(
+    items: Sequence[Label] | None, used: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], bool]:
+    """Return the first row of each item, the item of each row (-1 if not used), and whether items repeat."""
+    places = np.full(len(used), -1, np.int64)
+    rows = np.flatnonzero(used)
+    if items is None:
+        places[rows] = np.arange(len(rows))
+        return rows, places, False
+    seen: dict[Label, int] = {}
+    first: list[int] = []
+    for row in rows.tolist():
+        if items[row] is None:
+            raise InputError(f"row {row + 1}: the item is blank; name every item or remove the row")
+        if items[row] not in seen:
+            seen[items[row]] = len(first)
+            first.append(row)
+        places[row] = seen[items[row]]
+    return np.array(first, np.int64), places, len(first) < len(rows)
+
+
+def _averaged(scores: Floats, places: npt.NDArray[np.int64], used: npt.NDArray[np.bool_], n: int) -> Floats:
+    counts = np.bincount(places[used], minlength=n)
+    sums = [np.bincount(places[used], scores[used, j], minlength=n) for j in range(scores.shape[1])]
+    return np.stack(sums, axis=1) / counts[:, None]
+
+
+def _one_cluster(
+    items: Sequence[Label] | None,
+    groups: Sequence[Label] | None,
+    places: npt.NDArray[np.int64],
+    first: npt.NDArray[np.int64],
+) -> None:
+    """Refuse an item whose replicates lie in two clusters."""
+    if items is None or groups is None:
+        return
+    home: Mapping[int, Label] = {i: groups[row] for i, row in enumerate(first.tolist())}
+    for row, place in enumerate(places.tolist()):
+        if place >= 0 and groups[row] != home[place]:
+            raise InputError(f"item {items[row]!r} is in cluster {home[place]!r} and in {groups[row]!r}: give it one")

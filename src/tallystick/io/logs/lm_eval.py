@@ -1,0 +1,63 @@
+"""Logs of lm-evaluation-harness: ``samples_TASK_DATE.jsonl``, one document a line and filter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from tallystick.errors import FileError
+from tallystick.io.logs.json_text import each_line
+from tallystick.io.logs.log import Log, Scores, number
+from tallystick.io.sources import File
+
+__all__ = ["read_lm_eval"]
+
+_NAME = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl(\.gz)?")
+_NEEDED = ("doc_hash", "filter", "metrics")
+
+
+def read_lm_eval(files: Sequence[File]) -> list[Log]:
+    """Read the logs; items are told apart by ``doc_hash``, scores by ``METRIC,FILTER`` as the harness prints them.
+
+    The harness writes a folder a model and does not name the model inside: files in different folders are called after
+    their folder, files in one folder after themselves.
+    """
+    folders = {file.path.parent.resolve() for file in files}
+    return [_read(file, by_folder=len(folders) > 1 or _told_by_task(files)) for file in files]
+
+
+def _told_by_task(files: Sequence[File]) -> bool:
+    """Say whether files of one folder are one model's: each is named for another task."""
+    tasks = [_task(file.path) for file in files]
+    return None not in tasks and len(set(tasks)) == len(tasks)
+
+
+def _task(path: Path) -> str | None:
+    found = _NAME.fullmatch(path.name)
+    return found["task"] if found else None
+
+
+def _read(file: File, *, by_folder: bool) -> Log:
+    scores: Scores = {}
+    unscored = 0
+    for line, sample in each_line(file):
+        lacking = [key for key in _NEEDED if key not in sample]
+        if lacking:
+            raise FileError(
+                f"{file.name}, line {line} has no {lacking[0]!r}: it was written by another version of lm-eval (0.4.3 "
+                "or newer is read); run it again, or make a table with one column a model"
+            )
+        scored = False
+        for metric in sample["metrics"]:
+            value = number(sample.get(metric))
+            if value is not None:
+                scored = True
+                key = metric if sample["filter"] == "none" else f"{metric},{sample['filter']}"
+                scores.setdefault(key, {}).setdefault(sample["doc_hash"], []).append(value)
+        unscored += not scored
+    if not scores:
+        raise FileError(f"{file.name} holds no score that is a number")
+    task = _task(file.path)
+    model = file.path.parent.resolve().name if by_folder else file.path.name.removesuffix(".gz").removesuffix(".jsonl")
+    return Log(model, task or "" if by_folder else "", file.name, scores, unscored)

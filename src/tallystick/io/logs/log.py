@@ -1,0 +1,50 @@
+"""One log: a model's scores on the items of a task, by metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+__all__ = ["Log", "LogFormat", "Scores", "number"]
+
+LogFormat: TypeAlias = Literal["lm-eval", "inspect-eval", "inspect-json", "helm", "openai-evals"]
+
+Scores: TypeAlias = dict[str, dict[str, list[float]]]
+"""Metric to item to scores: one a replicate (epoch, trial, filter apart)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What one model scored.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    task
+        What it was tried on; logs of one model on several tasks are put below each other.
+    source
+        The file, for messages.
+    scores
+        Metric to item to scores.
+    unscored
+        Samples that have no score (they failed).
+    """
+
+    model: str
+    task: str
+    source: str
+    scores: Mapping[str, Mapping[str, list[float]]] = field(repr=False)
+    unscored: int = 0
+
+
+def number(value: object) -> float | None:
+    """Return a score as a number, None for what is none: text, lists, NaN.
+
+    >>> number(True), number(0.5), number("C"), number(float("nan"))
+    (1.0, 0.5, None, None)
+    """
+    if isinstance(value, bool | int | float) and value == value:
+        return float(value)
+    return None

@@ -1,0 +1,182 @@
+"""What judging works from: a tally of votes, read as arrays, with the truth apart from the judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.tally import Tally
+from tallystick.tally.labels import Label, canonical, identity
+
+__all__ = ["Ballots", "Floats", "Ints", "Ranges", "check_ranges"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Ranges: TypeAlias = Mapping[Label, tuple[float, float]]
+"""Known ranges of prevalence, label to (low, high)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Votes as weighted patterns: ``codes[i, j]`` is the label that judge j gave in pattern i, -1 for none.
+
+    Parameters
+    ----------
+    names
+        The judges.
+    classes
+        Every label that was voted, found true or named, in canonical order.
+    codes, counts, truth
+        Patterns x judges; items a pattern; the true label where it is known, -1 elsewhere.
+    votes
+        The tally of the judges alone; ``place[i]`` is the row of it that pattern i shows.
+    place
+        See *votes*.
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[Label, ...]
+    codes: Ints
+    counts: Floats
+    truth: Ints
+    votes: Tally
+    place: Ints
+
+    @classmethod
+    def of(
+        cls,
+        votes: Tally,
+        *,
+        judges: Sequence[str] | None = None,
+        truth: str | None = None,
+        labels: Sequence[Label] = (),
+    ) -> Ballots:
+        """Read *votes*; *truth* names its column of true labels, *labels* adds labels that nobody voted for.
+
+        >>> ballots = Ballots.of(Tally.of({"a": [0, 1, 1], "b": [0, 1, None], "gold": [0, None, 1]}), truth="gold")
+        >>> ballots.names, ballots.classes, ballots.truth.tolist()
+        (('a', 'b'), (0, 1), [0, -1, 1])
+        """
+        if not votes.n:
+            raise InputError("votes: there are no items; count at least one")
+        names = tuple(name for name in votes.names if name != truth) if judges is None else tuple(judges)
+        if not names:
+            raise InputError(f"judges: no column is left besides the truth {truth!r}; name at least one judge")
+        if truth is not None and truth in names:
+            raise InputError(f"truth names {truth!r}, which is also a judge: choose one")
+        asked = votes.marginal((*names, *([truth] if truth is not None else [])))
+        kept = asked.counts > 0
+        for name in names:
+            column = asked.codes[kept, asked.names.index(name)]
+            if all(asked.labels[name][code] is None for code in np.unique(column).tolist()):
+                raise InputError(f"judge {name!r} has no vote at all: drop its column")
+        classes = canonical(
+            label for column in (*asked.labels.values(), tuple(labels)) for label in column if label is not None
+        )
+        if len(classes) < 2:
+            raise NotIdentifiable(
+                f"every vote is {classes[0]!r}, so all that can be said is that the judges never disagree: "
+                "name the other labels (labels=), or give some truth"
+            )
+        code = {identity(label): i for i, label in enumerate(classes)}
+        table = np.column_stack(
+            [
+                np.array([-1 if label is None else code[identity(label)] for label in asked.labels[name]])[
+                    asked.codes[:, j]
+                ]
+                for j, name in enumerate(asked.names)
+            ]
+        )[kept]
+        alone = asked.marginal(names) if truth is not None else asked
+        known = table[:, -1] if truth is not None else np.full(len(table), -1)
+        place = np.flatnonzero(kept) if truth is None else _places(table[:, : len(names)], alone, classes)
+        return cls(names, classes, table[:, : len(names)], asked.counts[kept].astype(np.float64), known, alone, place)
+
+    @property
+    def n(self) -> float:
+        """Number (or weight) of items."""
+        return float(self.counts.sum())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The labels as JSON keys."""
+        return tuple(str(label) for label in self.classes)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every judge votes on every item."""
+        return bool((self.codes >= 0).all())
+
+    @cached_property
+    def blind(self) -> Ballots:
+        """The same votes without any truth, equal patterns merged."""
+        if (self.truth < 0).all():
+            return self
+        counts = np.zeros(self.votes.patterns)
+        np.add.at(counts, self.place, self.counts)
+        first = np.full(self.votes.patterns, -1)
+        first[self.place[::-1]] = np.arange(len(self.place))[::-1]
+        seen = first >= 0
+        return Ballots(
+            self.names,
+            self.classes,
+            self.codes[first[seen]],
+            counts[seen],
+            np.full(int(seen.sum()), -1),
+            self.votes,
+            np.flatnonzero(seen),
+        )
+
+    @cached_property
+    def voted(self) -> Floats:
+        """How many items each judge voted on."""
+        return np.asarray(self.counts @ (self.codes >= 0), dtype=np.float64)
+
+    @cached_property
+    def vote_counts(self) -> Floats:
+        """Judges x labels: how often each judge gave each label."""
+        return np.stack([self.counts @ (self.codes == c) for c in range(len(self.classes))], axis=1)
+
+    def require_binary(self, method: str) -> None:
+        """Refuse more than two labels by name."""
+        if len(self.classes) > 2:
+            raise InputError(
+                f"{method} is for two labels, got {list(self.classes)}: use dawid_skene, majority or logical, or merge "
+                "labels"
+            )
+
+    def require_items(self, method: str) -> None:
+        """Refuse weights where items are counted."""
+        if (self.counts != np.floor(self.counts)).any():
+            raise InputError(f"{method} counts items, and these votes are weighted: count them without weights")
+
+
+def check_ranges(prevalence: Ranges | None, ballots: Ballots) -> dict[int, tuple[float, float]]:
+    """Return prevalence ranges by label code; refuse what is no range, no label, or impossible together."""
+    code = {identity(label): i for i, label in enumerate(ballots.classes)}
+    found: dict[int, tuple[float, float]] = {}
+    for label, (low, high) in (prevalence or {}).items():
+        if identity(label) not in code:
+            raise InputError(f"prevalence names label {label!r}, which is not one of {list(ballots.classes)}")
+        if not 0 <= low <= high <= 1 or high == 0 or low == 1:
+            raise InputError(f"prevalence of {label!r} must be a range within (0, 1), got {low!r},{high!r}")
+        found[code[identity(label)]] = (float(low), float(high))
+    every = [found.get(c, (0.0, 1.0)) for c in range(len(ballots.classes))]
+    if sum(low for low, _ in every) > 1 + 1e-12 or sum(high for _, high in every) < 1 - 1e-12:
+        raise InputError(f"prevalence ranges {dict(prevalence or {})!r} cannot add up to 1")
+    return found
+
+
+def _places(codes: Ints, alone: Tally, classes: tuple[Label, ...]) -> Ints:
+    """Return the row of the tally of judges that shows each pattern."""
+    columns = {
+        name: [None if code < 0 else classes[code] for code in codes[:, j].tolist()]
+        for j, name in enumerate(alone.names)
+    }
+    return np.asarray(alone.locate(columns), dtype=np.int64)

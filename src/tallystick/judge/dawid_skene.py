@@ -1,0 +1,177 @@
+"""Dawid-Skene: any number of judges, labels and gaps, by likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.judge.ballots import Ballots, Floats
+from tallystick.judge.branch import Known, known_table
+from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS
+from tallystick.judge.majority import learnt
+from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
+from tallystick.results import Interval, Unknown
+from tallystick.stats.latent import LatentFit, LatentInformation, LatentOptions, fit, information
+from tallystick.tally import Tally
+from tallystick.tally.labels import Label
+
+__all__ = ["dawid_skene", "fit_ballots"]
+
+_MOST_PARAMETERS = 700
+
+
+def dawid_skene(
+    votes: Tally,
+    *,
+    judges: Sequence[str] | None = None,
+    truth: str | None = None,
+    labels: Sequence[Label] = (),
+    known: Known | None = None,
+    alpha: float = 0.05,
+) -> JudgeResult:
+    """Grade judges without labels by the latent-class model of Dawid and Skene.
+
+    Maximum likelihood from the majority vote, for any number of labels and with missing votes
+    (`tallystick.stats.latent`, equation L1); intervals from the observed information on the logit scale. Everything
+    holds only if judges err independently given the label: off the model the intervals fail, however narrow.
+
+    Parameters
+    ----------
+    votes, judges, labels
+        The tally; which columns judge; labels that nobody voted for.
+    truth
+        A column of true labels, left aside: this estimate uses votes only, so that labels can test it.
+    known
+        Judge to label to known accuracy. With all judges known only the prevalence is estimated: the environment is
+        monitored, not the judges [CE23]_, section 6. A wrong vote is taken to fall evenly on the other labels.
+    alpha
+        One minus the level.
+
+    Examples
+    --------
+    >>> from tallystick.judge import Point, simulate
+    >>> point = Point(prevalence="1/2", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
+    >>> votes = simulate(point).tally
+    >>> [round(score.accuracy, 4) for score in dawid_skene(votes, truth="truth").judges]
+    [0.85, 0.75, 0.7333]
+    >>> known = {"x": {"a": 0.9, "b": 0.8}, "y": {"a": 0.75, "b": 0.75}, "z": {"a": 2 / 3, "b": 0.8}}
+    >>> round(dawid_skene(votes, truth="truth", known=known).prevalence["a"].estimate, 4)
+    0.5
+    """
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
+    fitted = fit_ballots(ballots, known=known)
+    return dawid_skene_result(ballots, fitted, known=known, alpha=alpha)
+
+
+def fit_ballots(ballots: Ballots, *, known: Known | None = None) -> LatentFit:
+    """Fit the latent-class model to votes alone."""
+    options = LatentOptions(confusion=_confusions(known, ballots)) if known else LatentOptions()
+    try:
+        return fit(ballots.codes, ballots.counts, n_classes=len(ballots.classes), options=options)
+    except NotIdentifiable as error:
+        raise NotIdentifiable(
+            f"dawid_skene cannot grade {list(ballots.names)[:6]} without labels: {error}; or ask logical for what "
+            "holds anyway"
+        ) from error
+
+
+def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float) -> JudgeResult:
+    """Write a fit as a result."""
+    warnings = [SHARED_BIAS, "off the model these intervals fail, however narrow they are"]
+    reason = ""
+    ends: LatentInformation | None = None
+    size = len(ballots.names) * len(ballots.classes) * (len(ballots.classes) - 1)
+    if size > _MOST_PARAMETERS:
+        reason = f"{size} parameters are too many for an information matrix: judge fewer at a time for intervals"
+    else:
+        try:
+            ends = information(fitted)
+        except NotIdentifiable as error:
+            reason = str(error)
+    if reason:
+        warnings.append(f"no intervals: {reason}")
+    level = 1 - alpha
+    table = None if ends is None else ends.confusion_interval(level)
+    overall = None if ends is None else ends.accuracy_interval(level)
+    shares = None if ends is None else ends.balance_interval(level)
+    reason = reason or "known beforehand, on the edge, or resting on no vote"
+    support = fitted.n_effective
+    scores = []
+    for j, name in enumerate(ballots.names):
+        parts = {}
+        for c, key in enumerate(ballots.keys):
+            held = support[j, c] > 1e-6
+            parts[key] = LabelScore(
+                estimate=float(fitted.confusion[j, c, c]) if held else Unknown(f"{name} saw no item of {key}"),
+                interval=_ends(None if table is None else (table[0][j, c, c], table[1][j, c, c]), alpha, reason),
+            )
+        scores.append(
+            JudgeScore(
+                name=name,
+                accuracy=float(fitted.accuracy[j]),
+                interval=_ends(None if overall is None else (overall[0][j], overall[1][j]), alpha, reason),
+                per_label=parts,
+                votes=float(ballots.voted[j]),
+            )
+        )
+    prevalence = {
+        key: Share(
+            estimate=float(fitted.balance[c]),
+            interval=_ends(None if shares is None else (shares[0][c], shares[1][c]), alpha, reason),
+        )
+        for c, key in enumerate(ballots.keys)
+    }
+    best = int(fitted.accuracy.argmax())
+    if known and len(known) == len(ballots.names):
+        told = ", ".join(f"{key} {100 * float(fitted.balance[c]):.1f} %" for c, key in enumerate(ballots.keys))
+        verdict = f"If these judges are as good as stated and err independently, the labels' shares are {told}."
+    else:
+        verdict = (
+            f"If errors are independent given the label, {ballots.names[best]} is right most often, on "
+            f"{100 * float(fitted.accuracy[best]):.1f} %; a bias that all judges share would not show."
+        )
+    assumptions = [INDEPENDENCE, "judges are better than chance taken together", "missing votes say nothing"]
+    if known:
+        assumptions.append(f"the quality of {sorted(known)} is as stated")
+    return JudgeResult(
+        verdict=verdict,
+        decision="undecided",
+        n_items=round(ballots.n),
+        assumptions=tuple(assumptions),
+        warnings=tuple(warnings),
+        method="dawid-skene",
+        judges=tuple(scores),
+        prevalence=prevalence,
+        votes=ballots.votes,
+        learnt=learnt(ballots, fitted.posterior),
+    )
+
+
+def _ends(ends: tuple[float, float] | None, alpha: float, reason: str) -> Range:
+    if ends is None or not np.isfinite(ends).all():
+        return Unknown(reason)
+    return Interval(
+        float(ends[0]),
+        float(ends[1]),
+        level=1 - alpha,
+        guarantee="under",
+        assumption=INDEPENDENCE,
+        method="information",
+    )
+
+
+def _confusions(known: Known, ballots: Ballots) -> dict[int, Floats]:
+    table = known_table(known, ballots)
+    n_classes = len(ballots.classes)
+    found: dict[int, Floats] = {}
+    for j, name in enumerate(ballots.names):
+        if name not in known:
+            continue
+        if not np.isfinite(table[j]).all():
+            raise InputError(f"known: give the accuracy of {name!r} on every label of {list(ballots.classes)}")
+        matrix = np.repeat(((1 - table[j]) / (n_classes - 1))[:, None], n_classes, axis=1)
+        np.fill_diagonal(matrix, table[j])
+        found[j] = matrix
+    return found

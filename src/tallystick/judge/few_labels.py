@@ -1,0 +1,217 @@
+"""A few labels, sharpened by all the votes: intervals that hold whatever the judges have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
+from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
+from tallystick.judge.dawid_skene import fit_ballots
+from tallystick.judge.logical import Logic
+from tallystick.judge.majority import learnt, majority_shares
+from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
+from tallystick.results import Interval, Unknown
+from tallystick.stats.intervals import Intervals, hypergeometric, hypergeometric_strata, hypergeometric_subgroup
+from tallystick.stats.poststratify import Sharpened, Target, poststratified_ratio, poststratified_share
+from tallystick.tally import Tally
+from tallystick.tally.labels import Label
+
+__all__ = ["consensus", "few_labels", "label_scores", "strata"]
+
+RANDOM = "labelled items were drawn at random, whatever their votes"
+
+
+def few_labels(
+    votes: Tally,
+    *,
+    truth: str,
+    judges: Sequence[str] | None = None,
+    labels: Sequence[Label] = (),
+    prevalence: Ranges | None = None,
+    alpha: float = 0.05,
+    target: Target = "items",
+    certified: bool = False,
+) -> JudgeResult:
+    """Grade judges from a few labelled items and all the votes, whatever the judges have in common.
+
+    The consensus (Dawid-Skene's posterior, from votes only) sorts each judge's items into two strata, agrees or not;
+    labels estimate the share of right votes in each, and the known sizes put them together
+    (`tallystick.stats.poststratify`, equations P1 and P2). A wrong consensus costs width, never validity.
+
+    Parameters
+    ----------
+    votes, judges, labels
+        The tally; which columns judge; labels that nobody voted for.
+    truth
+        The column of true labels, partly blank.
+    prevalence
+        Label to a range; it narrows what logic allows, nothing else.
+    alpha
+        One minus the level.
+    target
+        ``items``: accuracy on these very items. ``population``: on items like them.
+    certified
+        Exact intervals for these items (hypergeometric in two strata; by label, over every size of the class) instead
+        of approximate ones, somewhat wider.
+
+    Examples
+    --------
+    >>> from tallystick.judge import Point, simulate
+    >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "xyz"})
+    >>> stream = simulate(point).stream(rng=1)
+    >>> stream["truth"] = [label if i < 60 else None for i, label in enumerate(stream["truth"])]
+    >>> result = few_labels(Tally.of(stream), truth="truth")
+    >>> 0.85 in result.judges[0].interval, result.n_labels, result.labels_worth > 60
+    (True, 60, True)
+    """
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)
+    return label_scores(ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified)
+
+
+def label_scores(
+    ballots: Ballots,
+    *,
+    prevalence: Ranges | None = None,
+    alpha: float = 0.05,
+    target: Target = "items",
+    certified: bool = False,
+    posterior: Floats | None = None,
+) -> JudgeResult:
+    """Do the work of `few_labels`; *posterior* (patterns of the blind ballots x labels) saves a second fit."""
+    ballots.require_items("few_labels")
+    known = ballots.truth >= 0
+    n_labels = int(ballots.counts[known].sum())
+    if not n_labels:
+        raise InputError("truth: not one item has a true label; give some, or use dawid_skene or logical")
+    if certified and target != "items":
+        raise InputError("certified intervals are for these items: use target='items'")
+    posterior = consensus(ballots.blind) if posterior is None else posterior
+    voted_for = np.full(ballots.votes.patterns, -1)
+    voted_for[ballots.blind.place] = posterior.argmax(axis=1)
+    chosen = voted_for[ballots.place]
+    logic = Logic.of(ballots, check_ranges(prevalence, ballots))
+    sizes, labelled, right = strata(ballots, chosen)
+    found = poststratified_share(sizes, labelled, right, alpha=alpha, target=target)
+    overall = hypergeometric_strata(right, labelled, sizes, alpha=alpha) if certified else found.interval
+    by_label = [_on_label(ballots, chosen, c, alpha, target, certified) for c in range(len(ballots.classes))]
+    scores = []
+    for j, name in enumerate(ballots.names):
+        silent = labelled[j].sum() == 0
+        parts = {}
+        for c, key in enumerate(ballots.keys):
+            estimate, interval = by_label[c]
+            bounds = logic.on_label(j, c)
+            parts[key] = LabelScore(
+                estimate=float(estimate[j])
+                if np.isfinite(estimate[j])
+                else Unknown(f"no labelled item of {key} has a vote of {name}"),
+                interval=interval[j],
+                logical=Interval(*bounds, level=1 - alpha, guarantee="exact", method="logic"),
+            )
+        scores.append(
+            JudgeScore(
+                name=name,
+                accuracy=Unknown(f"no labelled item has a vote of {name}") if silent else float(found.estimate[j]),
+                interval=_one(overall, j),
+                per_label=parts,
+                votes=float(ballots.voted[j]),
+                logical=Interval(*logic.overall(j), level=1 - alpha, guarantee="exact", method="logic"),
+            )
+        )
+    usable = labelled.sum(axis=1) > 0
+    worth = float(np.median(found.worth[usable]))
+    best = max(scores, key=lambda score: score.accuracy if isinstance(score.accuracy, float) else -1.0)
+    return JudgeResult(
+        verdict=_verdict(best, n_labels, worth, alpha),
+        n_items=round(ballots.n),
+        assumptions=(RANDOM, *(("items are a random sample of those that matter",) if target == "population" else ())),
+        method="labels, certified" if certified else "labels",
+        judges=tuple(scores),
+        prevalence=_prevalence(ballots, chosen, alpha, target, certified),
+        n_labels=n_labels,
+        labels_worth=worth,
+        votes=ballots.votes,
+        learnt=learnt(ballots.blind, posterior),
+    )
+
+
+def consensus(ballots: Ballots) -> Floats:
+    """Return the posterior of each pattern of blind ballots; majority shares where the model cannot be fitted."""
+    try:
+        return fit_ballots(ballots).posterior
+    except (NotIdentifiable, ConvergenceError):
+        return majority_shares(ballots)
+
+
+def strata(ballots: Ballots, chosen: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return judges x 2 (agrees with the consensus, differs): items, labelled ones, labelled and right ones."""
+    known = (ballots.truth >= 0)[:, None]
+    voted = ballots.codes >= 0
+    agree = ballots.codes == chosen[:, None]
+    right = (ballots.codes == ballots.truth[:, None]) & known
+    return (
+        _count(ballots, voted & agree, voted & ~agree),
+        _count(ballots, voted & agree & known, voted & ~agree & known),
+        _count(ballots, voted & agree & right, voted & ~agree & right),
+    )
+
+
+def _on_label(
+    ballots: Ballots, chosen: Ints, c: int, alpha: float, target: Target, certified: bool
+) -> tuple[Floats, Sequence[Range]]:
+    """Return every judge's share of right votes on label c, and intervals."""
+    voted = ballots.codes >= 0
+    known = (ballots.truth >= 0)[:, None]
+    mine, theirs = ballots.codes == c, (chosen == c)[:, None]
+    cells = (mine & theirs, mine & ~theirs, voted & ~mine & theirs, voted & ~mine & ~theirs)
+    hit = (ballots.truth == c)[:, None]
+    sizes = _count(ballots, *cells)
+    labelled = _count(ballots, *(cell & known for cell in cells))
+    hits = _count(ballots, *(cell & hit for cell in cells))
+    inside = np.array([True, True, False, False])
+    found: Sharpened = poststratified_ratio(sizes, labelled, hits, inside=inside, alpha=alpha, target=target)
+    if not certified:
+        return found.estimate, list(found.interval)
+    rows = zip(hits[:, :2].sum(axis=1), hits.sum(axis=1), labelled.sum(axis=1), sizes.sum(axis=1), strict=True)
+    exact = [hypergeometric_subgroup(int(x), int(m), int(k), int(n), alpha=alpha) for x, m, k, n in rows]
+    return found.estimate, exact
+
+
+def _prevalence(ballots: Ballots, chosen: Ints, alpha: float, target: Target, certified: bool) -> dict[str, Share]:
+    known = ballots.truth >= 0
+    found = {}
+    for c, key in enumerate(ballots.keys):
+        cells = ((chosen == c)[:, None], (chosen != c)[:, None])
+        hit = (ballots.truth == c)[:, None]
+        sizes, labelled, hits = (
+            _count(ballots, *(cell & mask for cell in cells))[0] for mask in (True, known[:, None], hit)
+        )
+        share = poststratified_share(sizes, labelled, hits, alpha=alpha, target=target)
+        interval = share.interval[0]
+        if certified:
+            interval = hypergeometric(int(hits.sum()), int(labelled.sum()), int(sizes.sum()), alpha=alpha)
+        found[key] = Share(estimate=float(share.estimate[0]), interval=interval)
+    return found
+
+
+def _count(ballots: Ballots, *cells: NDArray[np.bool_]) -> Ints:
+    """Return items in each cell: judges (or one row) x cells."""
+    return np.stack([ballots.counts @ cell for cell in cells], axis=1).astype(np.int64)
+
+
+def _one(intervals: Interval | Intervals, j: int) -> Interval:
+    return intervals if isinstance(intervals, Interval) else intervals[j]
+
+
+def _verdict(best: JudgeScore, n_labels: int, worth: float, alpha: float) -> str:
+    if not isinstance(best.accuracy, float) or not isinstance(best.interval, Interval):
+        return f"{n_labels} labels fell on items without votes and say nothing of the judges."
+    gain = f"; with the votes they are worth about {worth:.0f}" if worth > 1.05 * n_labels else ""
+    return (
+        f"From {n_labels:,} labels, {best.name} is right most often: {100 * best.accuracy:.1f} % "
+        f"[{100 * best.interval.low:.1f}, {100 * best.interval.high:.1f}] at {100 * (1 - alpha):g} %, whatever the "
+        f"judges have in common{gain}."
+    )

@@ -1,0 +1,253 @@
+"""From answers to a result: a pure function of what was asked and what came back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.results import Interval, Unknown
+from tallystick.sampling import FAILED, Strata
+from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, point, unseen_bounds
+from tallystick.shift.counts import Counts, collapse, count
+from tallystick.shift.describe import allocation_path, baselines, strata_rows
+from tallystick.shift.findings import Ends, decide, top_cells
+from tallystick.shift.intervals import Bounds
+from tallystick.shift.items import Items
+from tallystick.shift.result import Change, ShiftResult
+from tallystick.shift.stopping import frobenius_bound
+
+__all__ = ["Answers", "assess"]
+
+IntArray = NDArray[np.intp]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answers:
+    """What a run asked, in order, and what came back.
+
+    Parameters
+    ----------
+    asked
+        Items, by number.
+    codes
+        The code of each answer, 0 … L, or FAILED.
+    blind
+        Which questions were chosen without regard to answers; None if all were.
+    """
+
+    asked: IntArray
+    codes: IntArray
+    blind: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(cls, asked: ArrayLike, codes: ArrayLike, *, blind: ArrayLike | None = None) -> Answers:
+        """Check that one answer came for each question."""
+        a, c = np.asarray(asked, dtype=np.intp), np.asarray(codes, dtype=np.intp)
+        if a.ndim != 1 or a.shape != c.shape:
+            raise InputError(f"asked and codes must be equally long, got {a.shape} and {c.shape}")
+        if len(np.unique(a)) != len(a):
+            raise InputError("asked holds an item twice: an assessment counts every item once")
+        return cls(asked=a, codes=c, blind=None if blind is None else np.asarray(blind, dtype=bool))
+
+
+def assess(
+    items: Items,
+    strata: Strata,
+    answers: Answers,
+    *,
+    strategy: str = "ours",
+    alpha: float = 0.05,
+    simultaneous: bool = False,
+    seed: int | None = None,
+) -> ShiftResult:
+    """Say how the API changed.
+
+    Parameters
+    ----------
+    items
+        What was known before.
+    strata
+        From which the questions were drawn. Strata that got fewer than two answers are joined to others first.
+    answers
+        Questions and answers.
+    strategy
+        ``ours`` subtracts the old answer item by item; every other strategy is estimated as the paper does.
+    alpha
+        One minus the level of every interval.
+    simultaneous
+        Make the intervals of all cells hold together: each at alpha over the number of possible cells.
+    seed
+        Of the run, for the record.
+
+    Examples
+    --------
+    >>> old = ["a"] * 50 + ["b"] * 50
+    >>> items = Items.of(old, old=old)
+    >>> asked = np.arange(0, 100, 2)
+    >>> result = assess(items, Strata([0] * 50 + [1] * 50), Answers.of(asked, items.truth[asked]))
+    >>> result.accuracy_change.estimate, result.flip_rate.estimate
+    (0.0, 0.0)
+    """
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+    if items.matrix is None:
+        raise InputError("nothing is known of the past: give the old answers (old=…) or the old matrix (matrix=…)")
+    told = answers.codes != FAILED
+    if told.sum() < 2:
+        raise NotIdentifiable(f"only {int(told.sum())} answers came: there is nothing to say yet")
+    by_item = strategy == "ours" and items.old is not None
+    number = np.bincount(strata.of[answers.asked[told]], minlength=len(strata))
+    used = collapse(strata, number)
+    counts = count(items, used, answers.asked, answers.codes)
+    # Phase 1 of other strategies is two answers a stratum: too few to correct by.
+    corrects = by_item and answers.blind is not None and not answers.blind.all()
+    blind = count(items, used, answers.asked, answers.codes, keep=answers.blind).seen if corrects else None
+    L, level = len(items.labels), 1 - alpha
+    possible = int((counts.of_label.sum(axis=0) > 0).sum()) * (L + 1)
+    value, variance = point(counts, by_item=by_item)
+    shift = np.zeros((L, L + 1)) if by_item else -items.matrix.copy()
+    shift[counts.true, counts.answer] = value
+    rows = np.bincount(counts.true, weights=variance, minlength=L)
+    each = alpha / possible if simultaneous else alpha
+    low, high = _cells(counts, shift, alpha=each, by_item=by_item)
+    sure = _cells(counts, shift, alpha=alpha / possible, by_item=by_item)
+    method = "beta of sums" + (", Bonferroni" if simultaneous else "")
+
+    def interval(a: float, b: float) -> Interval:
+        return Interval(a, b, level=level, guarantee="approximate", method=method)
+
+    accuracy = _change(accuracy_bounds(counts, alpha=alpha, by_item=by_item, blind=blind), shift.trace(), level)
+    flips = Change(estimate=Unknown("the old answers by item are not known"), interval=None)
+    if items.old is not None:
+        found = flip_bounds(counts, alpha=alpha, blind=blind)
+        flips = _change(found, float(found.value), level)
+    recall: dict[str, Change] = {}
+    for i, label in enumerate(items.labels):
+        mass = items.mass[i]
+        recall[label] = (
+            Change(
+                estimate=float(shift[i, i] / mass),
+                interval=interval(max(low[i, i] / mass, -1.0), min(high[i, i] / mass, 1.0)),
+            )
+            if mass
+            else Change(estimate=Unknown(f"no item is truly {label}"), interval=None)
+        )
+    calls = len(answers.asked)
+    warnings = _warnings(items, answers, strata, used)
+    decision, needed, verdict = decide(accuracy, flips, calls, len(items))
+    return ShiftResult(
+        verdict=verdict,
+        decision=decision,
+        needed=needed,
+        n_items=int(told.sum()),
+        assumptions=(
+            "the true labels are right, and the items asked stand for these items, not for others",
+            "an item's answer does not depend on when in the run it was asked",
+            "intervals are approximate: their coverage is measured by simulation, not proved",
+        ),
+        warnings=warnings,
+        seed=seed,
+        labels=items.labels,
+        shift=tuple(tuple(map(float, row)) for row in shift),
+        interval=tuple(
+            tuple(interval(a, b) for a, b in zip(lows, highs, strict=True))
+            for lows, highs in zip(low, high, strict=True)
+        ),
+        accuracy_change=accuracy,
+        flip_rate=flips,
+        recall_change=recall,
+        calls=calls,
+        cost=0.0,
+        strata=strata_rows(items, strata, answers.asked, answers.codes),
+        top_cells=top_cells(items, answers.asked, answers.codes, shift, (low, high), sure, interval),
+        error={
+            "estimate": float(rows.sum() ** 0.5),
+            "bound": frobenius_bound(rows, calls=int(told.sum()), alpha=alpha),
+        },
+        baselines={"this run": float(rows.sum()), **baselines(items, used, answers.asked, answers.codes)},
+        sensitivity=_sensitivity(items, used, answers, alpha) if not told.all() else {},
+        strategy=strategy,
+        simultaneous=simultaneous,
+        asked=_asked(items, strata, answers),
+        path=allocation_path(items, strata, answers.asked, answers.codes),
+    )
+
+
+def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) -> Ends:
+    """Return the ends of every cell of the matrix; they always hold the estimate."""
+    entries = entry_bounds(counts, alpha=alpha, by_item=by_item)
+    unseen = unseen_bounds(counts, alpha=alpha)
+    low = np.zeros_like(shift)
+    high = np.repeat(unseen.high[:, None], shift.shape[1], axis=1)
+    if not by_item and counts.items.matrix is not None:
+        low, high = low - counts.items.matrix, high - counts.items.matrix
+    low[counts.true, counts.answer] = entries.low
+    high[counts.true, counts.answer] = entries.high
+    return np.minimum(low, shift), np.maximum(high, shift)
+
+
+def _change(bounds: Bounds, estimate: float, level: float) -> Change:
+    low, high = min(float(bounds.low), estimate), max(float(bounds.high), estimate)
+    return Change(
+        estimate=float(estimate),
+        interval=Interval(max(low, -1.0), min(high, 1.0), level=level, method="beta of sums, blind hull"),
+    )
+
+
+def _sensitivity(items: Items, strata: Strata, answers: Answers, alpha: float) -> dict[str, Interval]:
+    """Return where the estimates lie if every failed call had been right (or a flip), and if none had."""
+    failed = answers.codes == FAILED
+    truth = items.truth[answers.asked]
+    p = strata.shares[strata.of[answers.asked]]
+    n = np.bincount(strata.of[answers.asked], minlength=len(strata))[strata.of[answers.asked]]
+    assert items.matrix is not None  # checked by assess
+    before = float(np.trace(items.matrix))
+    right = (answers.codes == truth).astype(np.float64)
+    low, high = (float((p / n * np.where(failed, all_, right)).sum()) - before for all_ in (0.0, 1.0))
+    found = {"accuracy_change": Interval(low, high, level=1 - alpha, method="failed calls all wrong, all right")}
+    if items.old is not None:
+        flip = (answers.codes != items.old[answers.asked]).astype(np.float64)
+        low, high = (float((p / n * np.where(failed, all_, flip)).sum()) for all_ in (0.0, 1.0))
+        found["flip_rate"] = Interval(low, high, level=1 - alpha, method="failed calls all the same, all flipped")
+    return found
+
+
+def _warnings(items: Items, answers: Answers, strata: Strata, used: Strata) -> tuple[str, ...]:
+    told = []
+    failed = int((answers.codes == FAILED).sum())
+    if failed:
+        told.append(f"{failed} calls failed and are missing, not wrong: see the sensitivity bounds")
+    other = int((answers.codes == len(items.labels)).sum())
+    if other:
+        told.append(f"{other} answers were none of the labels (empty, refused, unparsable or unknown)")
+    if len(used) < len(strata):
+        told.append(f"{len(strata) - len(used)} of {len(strata)} strata had fewer than two answers and were joined")
+    return tuple(told)
+
+
+def _asked(items: Items, strata: Strata, answers: Answers) -> dict[str, list[object]]:
+    """Return what was learnt of each item asked, as columns."""
+    columns: list[str | None] = [*items.columns]
+
+    def text(code: int) -> str | None:
+        return None if code == FAILED else columns[code]
+
+    asked = answers.asked.tolist()
+    table: dict[str, list[object]] = {
+        "item": [items.names[item] for item in asked],
+        "true": [items.labels[items.truth[item]] for item in asked],
+        "new": [text(code) for code in answers.codes.tolist()],
+        "stratum": [int(strata.of[item]) for item in asked],
+    }
+    if items.old is not None:
+        old = items.old
+        table["old"] = [text(int(old[item])) for item in asked]
+        table["changed"] = [
+            None if code == FAILED else code != int(old[item])
+            for item, code in zip(asked, answers.codes.tolist(), strict=True)
+        ]
+    return table

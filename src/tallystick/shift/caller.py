@@ -1,0 +1,157 @@
+"""One paid question: paced, retried, accounted for, and stopped when asking on is pointless."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tallystick.errors import BudgetError, InputError
+from tallystick.shift.clients import Client, ClientError, Fault, read_label
+from tallystick.shift.items import Items
+from tallystick.shift.journal import Entry, Journal
+
+__all__ = ["Caller", "Wire"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wire:
+    """How the API may be treated.
+
+    Parameters
+    ----------
+    concurrency
+        Requests in flight at most.
+    timeout
+        Seconds that one request may take.
+    attempts
+        How often an item is tried.
+    wait, longest_wait
+        Seconds before the first retry (doubled and jittered each time), and at most; a Retry-After of the server
+        counts instead.
+    rate
+        Requests a second at most; None sets no limit.
+    breaker
+        So many failed items in a row end the run.
+    price, max_cost
+        What a request costs, and what may be spent: a hard limit on all requests that may be billed.
+    """
+
+    concurrency: int = 8
+    timeout: float = 60.0
+    attempts: int = 5
+    wait: float = 0.5
+    longest_wait: float = 30.0
+    rate: float | None = None
+    breaker: int = 10
+    price: float = 0.0
+    max_cost: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "attempts", "breaker"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)!r}")
+        if self.timeout <= 0 or (self.rate is not None and self.rate <= 0):
+            raise InputError(f"timeout and rate must be positive, got {self.timeout!r} and {self.rate!r}")
+        if self.price < 0 or (self.max_cost is not None and self.max_cost <= 0):
+            raise InputError(f"price and max_cost must be positive, got {self.price!r} and {self.max_cost!r}")
+        if self.max_cost is not None and not self.price:
+            raise InputError("max_cost needs the price of a call (price=…): without it nothing can be counted")
+
+
+class Caller:
+    """Ask a client for items, through the journal.
+
+    Parameters
+    ----------
+    client
+        Open already.
+    items
+        For their labels and names.
+    rows
+        What the client gets of every item.
+    wire
+        Limits.
+    journal
+        Where everything goes before it is used.
+    """
+
+    def __init__(
+        self, client: Client, items: Items, rows: list[Mapping[str, Any]], wire: Wire, journal: Journal
+    ) -> None:
+        self._client, self._items, self._rows, self._wire, self.journal = client, items, rows, wire, journal
+        self._slots = asyncio.Semaphore(wire.concurrency)
+        self._next = 0.0
+        self._failures = 0
+        self._worked = bool(journal.answers)
+        import stamina
+
+        quiet = logging.getLogger("stamina")
+        if not quiet.handlers:  # retries are counted in the result; who wants them in a log may still have them
+            quiet.addHandler(logging.NullHandler())
+        self._retrying = stamina.AsyncRetryingCaller(
+            attempts=wire.attempts, timeout=None, wait_initial=wire.wait, wait_max=wire.longest_wait,
+            wait_jitter=wire.wait,
+        ).on(_backoff)  # fmt: skip
+
+    @property
+    def spent(self) -> float:
+        """What all requests that may have been billed cost."""
+        return self.journal.billed * self._wire.price
+
+    async def ask(self, key: str, item: int) -> int | None:
+        """Return the code of the answer to *item*; None if it failed for good."""
+        async with self._slots:
+            try:
+                text = await self._retrying(self._once, key, item)
+            except Fault as fault:
+                self._failed(key, item, fault)
+                return None
+        code = read_label(text, self._items.labels, loose=self._client.loose)
+        self.journal.note_answer(key, Entry(self._items.names[item], code, "" if text is None else text))
+        self._failures, self._worked = 0, True
+        return code
+
+    async def _once(self, key: str, item: int) -> str | None:
+        await self._pace()
+        limit = self._wire.max_cost
+        if limit is not None and self.spent + self._wire.price > limit * (1 + 1e-9):
+            raise BudgetError(f"max_cost = {limit:g} is used up: {self.journal.billed} requests may have been billed")
+        self.journal.note_sent(key)
+        try:
+            return await asyncio.wait_for(self._client.answer(self._rows[item]), self._wire.timeout)
+        except TimeoutError as error:
+            raise Fault(f"no answer within {self._wire.timeout:g} s", retry=True, billed=True) from error
+        except Fault as fault:
+            if not fault.billed:
+                self.journal.note_unbilled(key)
+            raise
+
+    def _failed(self, key: str, item: int, fault: Fault) -> None:
+        reason = self.journal.redact(str(fault))
+        if fault.fatal:
+            raise ClientError(f"{reason}; stopped at once, nothing answered is lost") from fault
+        self._failures += 1
+        if not self._worked and self._failures >= min(self._wire.breaker, 2):
+            raise ClientError(f"{reason}, and nothing was answered before: check the address") from fault
+        if self._failures >= self._wire.breaker:
+            raise ClientError(
+                f"{self._failures} items failed in a row, the last because {reason}: stopped, nothing answered is lost"
+            ) from fault
+        self.journal.note_answer(key, Entry(self._items.names[item], None, reason))
+
+    async def _pace(self) -> None:
+        if self._wire.rate is None:
+            return
+        now = asyncio.get_running_loop().time()
+        self._next = max(now, self._next) + 1 / self._wire.rate
+        await asyncio.sleep(self._next - 1 / self._wire.rate - now)
+
+
+def _backoff(error: Exception) -> bool | float:
+    """Tell stamina whether to retry, or how long the server wants us to wait."""
+    if not isinstance(error, Fault) or not error.retry:
+        return False
+    return True if error.wait is None else error.wait

@@ -1,0 +1,72 @@
+"""What a client is: something that answers one item at a time, and says what kind of failure a failure was."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from tallystick.errors import TallystickError
+from tallystick.results import Json
+
+__all__ = ["Client", "ClientError", "Fault"]
+
+
+class ClientError(TallystickError):
+    """The API cannot be asked, or not any more: the message says why. Everything answered so far is in the journal."""
+
+
+class Fault(TallystickError):
+    """One request failed.
+
+    Parameters
+    ----------
+    message
+        What happened; never holds a key.
+    retry
+        Whether to try again.
+    billed
+        Whether it may have been billed: the server did not clearly refuse it.
+    wait
+        Seconds that the server asked to wait.
+    fatal
+        Whether asking anything else is pointless (a refused key).
+    """
+
+    def __init__(
+        self, message: str, *, retry: bool, billed: bool, wait: float | None = None, fatal: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.retry, self.billed, self.wait, self.fatal = retry, billed, wait, fatal
+
+
+class Client(ABC):
+    """Answer items. Opened once, closed once, asked concurrently."""
+
+    @property
+    @abstractmethod
+    def description(self) -> dict[str, Json]:
+        """All that decides what is asked, without any key: a journal is not continued under another description."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must never be written anywhere."""
+        return ()
+
+    @property
+    def loose(self) -> bool:
+        """Whether the label stands somewhere in free text."""
+        return False
+
+    @abstractmethod
+    async def answer(self, row: Mapping[str, Any]) -> str | None:
+        """Return the answer to one item, None if there is none in the reply; raise :class:`Fault` if it failed."""
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None

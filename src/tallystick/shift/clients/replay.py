@@ -1,0 +1,39 @@
+"""A column of answers that are already known: ``replay:COLUMN``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tallystick.errors import InputError
+from tallystick.results import Json
+from tallystick.shift.clients.client import Client
+
+__all__ = ["ReplayClient"]
+
+
+class ReplayClient(Client):
+    """Answer from a column of the data: to rehearse, to compare strategies, to look at finished experiments.
+
+    Parameters
+    ----------
+    column
+        The column of new answers; blank is no answer.
+    columns
+        Columns that the data has.
+    """
+
+    def __init__(self, column: str, *, columns: Sequence[str]) -> None:
+        if column not in columns:
+            raise InputError(f"replay:{column} names no column of the data ({', '.join(columns[:8])})")
+        self._column = column
+
+    @property
+    def description(self) -> dict[str, Json]:
+        """The column."""
+        return {"kind": "replay", "column": self._column}
+
+    async def answer(self, row: Mapping[str, Any]) -> str | None:
+        """Return the cell."""
+        cell = row[self._column]
+        return None if cell is None else str(cell)

@@ -1,0 +1,43 @@
+"""The numbers of a result on which a gate can stand, each with its interval."""
+
+from __future__ import annotations
+
+from tallystick.errors import InputError
+from tallystick.results import Interval
+from tallystick.shift.result import Change, ShiftResult
+
+__all__ = ["METRICS", "metric_interval"]
+
+METRICS = ("flip_rate", "accuracy_change", "error", "recall_change:LABEL")
+
+
+def metric_interval(result: ShiftResult, metric: str) -> Interval:
+    """Return the interval of *metric*; a gate holds if all of it is on the right side.
+
+    A limit on flips is better watched while the run goes on: ``Run(flip_limit=…)``.
+
+    Parameters
+    ----------
+    result
+        The assessment.
+    metric
+        ``flip_rate``, ``accuracy_change``, ``recall_change:LABEL`` or ``error`` (the Frobenius error, from 0 up to its
+        bound).
+    """
+    if metric == "error":
+        return Interval(0.0, result.error["bound"], method="bound on the Frobenius error")
+    change = _change(result, metric)
+    if change.interval is None:
+        raise InputError(f"{metric} is not known here: {change.estimate}")
+    return change.interval
+
+
+def _change(result: ShiftResult, metric: str) -> Change:
+    if metric == "flip_rate":
+        return result.flip_rate
+    if metric == "accuracy_change":
+        return result.accuracy_change
+    name, colon, label = metric.partition(":")
+    if name == "recall_change" and colon and label in result.recall_change:
+        return result.recall_change[label]
+    raise InputError(f"a gate of shift is on one of {', '.join(METRICS)}, got {metric!r}")

@@ -1,0 +1,116 @@
+"""Assessments over time: kept in a file, drawn as a curve, and the next one begun from the last."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tallystick.errors import FileError, FormatError, InputError
+from tallystick.results import Figure, Result, to_json
+from tallystick.shift.items import Items
+from tallystick.shift.journal import read_journal
+from tallystick.shift.result import ShiftResult
+
+__all__ = ["HistoryResult", "append_history", "read_history", "update_old"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryResult(Result):
+    """All assessments of one API, the oldest first, each as it was reported."""
+
+    verb: ClassVar[str] = "shift"
+
+    assessments: tuple[dict[str, Any], ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row an assessment."""
+        return [
+            {
+                "date": one["date"],
+                "accuracy change": one["accuracy_change"]["estimate"],
+                "low": one["accuracy_change"]["interval"][0],
+                "high": one["accuracy_change"]["interval"][1],
+                "answers changed": one["flip_rate"]["estimate"],
+                "calls": one["calls"],
+            }
+            for one in self.assessments
+        ]
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the change of accuracy over dates."""
+        rows = self.rows()
+        columns = {name: [row[name] for row in rows] for name in ("date", "accuracy change", "low", "high")}
+        roles = {"x": "date", "y": "accuracy change", "low": "low", "high": "high"}
+        return (Figure("rounds", "Change of accuracy over time", columns, roles),)
+
+
+def append_history(path: Path, result: ShiftResult, *, on: date) -> None:
+    """Add an assessment to the file, one line of JSON; what is there is never rewritten."""
+    line = to_json({"date": on.isoformat(), **result.to_dict()}) + "\n"
+    try:
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(line)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise FileError(f"the history {path} cannot be written: {error.strerror}") from error
+
+
+def read_history(path: Path) -> HistoryResult:
+    """Return all assessments of a history file."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise FileError(f"the history {path} cannot be read: {error.strerror}") from error
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            one = json.loads(line)
+            found.append({**one, "date": date.fromisoformat(one["date"]).isoformat()})
+        except (ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"line {number} of {path} is no assessment: {error}") from error
+    if not found:
+        raise FormatError(f"{path} holds no assessment")
+    found.sort(key=lambda one: str(one["date"]))
+    last = found[-1]
+    return HistoryResult(
+        verdict=f"{len(found)} assessments since {found[0]['date']}; the last, of {last['date']}: {last['verdict']}",
+        n_items=int(last["n_items"]),
+        assessments=tuple(found),
+    )
+
+
+def update_old(items: Items, journal: Path) -> Items:
+    """Return the items with the answers of a finished run in place of the old ones, where it asked.
+
+    So the next assessment starts from the last: a change that was seen already is not seen again as a new one. Items
+    that were not asked keep their older answer, and the result speaks of the change since each item's latest answer.
+
+    Parameters
+    ----------
+    items
+        With old answers by item.
+    journal
+        Of the last run, on the same items and labels.
+    """
+    if items.old is None:
+        raise InputError("update_old needs the old answer to every item: give them (old=…)")
+    _, answers = read_journal(journal)
+    place = {name: n for n, name in enumerate(items.names)}
+    names = (*items.labels, "")
+    old = [names[code] for code in items.old.tolist()]
+    for key, entry in answers.items():
+        if entry.item not in place:
+            raise FormatError(f"the journal {journal} is of other data: it has an item {entry.item!r}")
+        if key.startswith("q") and entry.code is not None:
+            old[place[entry.item]] = names[entry.code]
+    return Items.of(
+        np.array(items.labels)[items.truth].tolist(), old=old, confidence=items.confidence, labels=items.labels,
+        names=items.names,
+    )  # fmt: skip

@@ -1,0 +1,204 @@
+"""What an assessment says: the change of the matrix, of accuracy and of answers, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from tallystick.results import Figure, Interval, Result, Unknown
+from tallystick.shift.noise import NoiseFloor
+
+__all__ = ["Change", "Gate", "Requests", "ShiftResult", "Stratum", "TopCell"]
+
+_PRIVATE = {"private": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A change with its interval."""
+
+    estimate: float | Unknown
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopCell:
+    """A cell of the matrix that changed.
+
+    Parameters
+    ----------
+    true, answered
+        The row and the column.
+    change, interval
+        By how much of all items, and the interval of this cell alone.
+    words
+        For a person: ``four → five +2.1 % ± 0.4``.
+    survives
+        Whether it is beyond chance after correction for all cells.
+    examples
+        Items that moved there (or away, where the change is negative).
+    """
+
+    true: str
+    answered: str
+    change: float
+    interval: Interval
+    words: str
+    survives: bool
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stratum:
+    """One stratum: what it is, how large, how often asked, and what the optimum would have asked."""
+
+    name: str
+    items: int
+    asked: int
+    answered: int
+    flips: int | None
+    optimal: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requests:
+    """What went over the wire.
+
+    Parameters
+    ----------
+    sent, billed
+        Requests sent, and those that may have been billed: all but those that the server refused outright.
+    failed
+        Questions that got no answer after all retries: they are missing, not wrong.
+    resent
+        Requests in flight when a run was killed, sent again when it was resumed.
+    from_journal
+        Answers that were read back and not paid for again.
+    """
+
+    sent: int = 0
+    billed: int = 0
+    failed: int = 0
+    resent: int = 0
+    from_journal: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """A condition on the result, whether it holds (None: undecided), and on what that rests."""
+
+    expression: str
+    passed: bool | None
+    rests_on: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftResult(Result):
+    """How an API changed.
+
+    Parameters
+    ----------
+    labels
+        The rows of the matrix; its columns are these and one for answers that were none of them.
+    shift, interval
+        The change of every cell, as a share of all items, and its interval.
+    accuracy_change, flip_rate, recall_change
+        The change of accuracy, the share of changed answers, and the change of each label's recall.
+    calls, cost
+        Questions asked (twice-asked items count twice), and what they cost.
+    strata, top_cells
+        Where it was looked, and what changed most.
+    error
+        ``estimate``: the root of the estimated squared Frobenius error; ``bound``: what it stays below (95 %).
+    baselines
+        The estimated squared Frobenius error of this run, of uniform and of proportional sampling at equal calls, and
+        of the optimum of Lemma 1.
+    sensitivity
+        Where accuracy change and flip rate could lie if the failed calls were all one way or all the other.
+    strategy
+        Which strategy sampled.
+    """
+
+    verb: ClassVar[str] = "shift"
+
+    labels: tuple[str, ...]
+    shift: tuple[tuple[float, ...], ...]
+    interval: tuple[tuple[Interval, ...], ...]
+    accuracy_change: Change
+    flip_rate: Change
+    recall_change: Mapping[str, Change]
+    calls: int
+    cost: float
+    strata: tuple[Stratum, ...]
+    top_cells: tuple[TopCell, ...]
+    error: Mapping[str, float]
+    baselines: Mapping[str, float]
+    sensitivity: Mapping[str, Interval]
+    strategy: str
+    simultaneous: bool = False
+    noise: NoiseFloor | None = None
+    requests: Requests = Requests()
+    gate: Gate | None = None
+    name: str = ""
+    asked: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
+    path: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return accuracy, flips and every label's recall, then the cells that changed most."""
+        named = {"accuracy": self.accuracy_change, "answers changed": self.flip_rate}
+        named |= {f"recall of {label}": change for label, change in self.recall_change.items()}
+        rows = [{"what": name, "change": c.estimate, "interval": c.interval, "proved": ""} for name, c in named.items()]
+        rows += [
+            {
+                "what": f"{cell.true} → {cell.answered}",
+                "change": cell.change,
+                "interval": cell.interval,
+                "proved": "yes" if cell.survives else "no",
+            }
+            for cell in self.top_cells
+        ]
+        return rows
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the signed matrix, the changes with intervals, and the allocation by question."""
+        columns = (*self.labels, "(other)")
+        cells = [(i, j) for i in range(len(self.labels)) for j in range(len(columns))]
+        matrix = Figure(
+            "matrix",
+            "Change of the confusion matrix",
+            {
+                "true": [self.labels[i] for i, _ in cells],
+                "answered": [columns[j] for _, j in cells],
+                "change": [self.shift[i][j] for i, j in cells],
+                "low": [self.interval[i][j].low for i, j in cells],
+                "high": [self.interval[i][j].high for i, j in cells],
+                "text": [f"{100 * self.shift[i][j]:+.2f} %" for i, j in cells],
+            },
+            {"row": "true", "column": "answered", "value": "change", "low": "low", "high": "high", "text": "text"},
+        )
+        known = [row for row in self.rows() if isinstance(row["interval"], Interval)]
+        forest = Figure(
+            "forest",
+            "What changed, with 95 % intervals" if self._level == 0.95 else "What changed",
+            {
+                "what": [row["what"] for row in known],
+                "change": [row["change"] for row in known],
+                "low": [row["interval"].low for row in known],
+                "high": [row["interval"].high for row in known],
+            },
+            {"name": "what", "x": "change", "low": "low", "high": "high"},
+        )
+        if not self.path:
+            return matrix, forest
+        curve = Figure(
+            "curve",
+            "Questions by stratum; the optimum is marked at the end",
+            self.path,
+            {"x": "question", "y": "asked", "group": "stratum", "mark": "optimal"},
+        )
+        return matrix, forest, curve
+
+    @property
+    def _level(self) -> float:
+        return self.interval[0][0].level

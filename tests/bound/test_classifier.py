@@ -1,0 +1,253 @@
+import numpy as np
+import pytest
+
+from tallystick import attach, bound
+from tallystick.bound.demo import spam
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.results import Interval, Unknown
+from tallystick.tally import Tally
+
+WEAK = ("links", "words", "sender", "caps")
+
+
+def rows(n=1500, **more):
+    return spam(n, rng=3, **more)
+
+
+def test_the_accuracy_lies_inside_and_the_verdict_says_what_it_rests_on():
+    result = bound.evaluate(Tally.of(rows()), prediction="classifier")
+    [only] = result.bounds
+    assert only.low < 0.85 < only.high
+    assert only.low <= only.lower <= only.independent_estimate <= only.upper <= only.high
+    assert "independently" in result.verdict
+    assert result.to_dict()["bounds"][0]["lower_interval"] == list(only.lower_interval)
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    tally = Tally.of(rows())
+    first, second = (bound.evaluate(tally, prediction="classifier", rng=5).to_dict() for _ in range(2))
+    assert first == second
+
+
+def test_several_label_models_stand_side_by_side_each_audited():
+    models = ("dawid-skene", "triplet", "majority")
+    result = bound.evaluate(Tally.of(rows()), prediction="classifier", label_models=models)
+    assert [b.label_model for b in result.bounds] == list(models)
+    assert [m.name for m in result.label_models] == list(models)
+    assert result.label_models[0].class_balance["1"] == pytest.approx(0.4, abs=0.05)
+    assert result.label_models[0].weak_accuracy["links"] == pytest.approx(0.85, abs=0.05)
+    assert any("taken for known" in text for text in result.warnings)
+
+
+def test_labels_rectify_test_and_estimate():
+    tally = Tally.of(rows(labelled=200))
+    result = bound.evaluate(tally, prediction="classifier", truth="truth", label_models=("dawid-skene", "labels"))
+    assert all(b.lower_interval.guarantee == "approximate" for b in result.bounds)
+    assert result.label_models[0].calibration_p > 0.01
+    assert 0.85 in result.gold[0].interval
+    assert result.gold[0].worth > result.gold[0].labels
+    assert not result.gold[0].refuted
+
+
+def test_a_wrong_label_model_is_refuted_by_labels():
+    tally = Tally.of(rows(labelled=300))
+    table = bound.weak_table(tally, weak=WEAK, prediction="classifier", truth="truth")
+    upside_down = bound.label_models.dawid_skene(table).probabilities(table)[:, ::-1]
+    wrong = bound.label_models.given(table, upside_down, name="upside down")
+    result = bound.evaluate(tally, prediction="classifier", weak=WEAK, truth="truth", label_models=[wrong])
+    assert result.label_models[0].calibration_p < 1e-6
+    assert result.label_models[0].calibration_gap > 0.3
+    assert result.bounds[0].low < 0.85 < result.bounds[0].high  # rectified
+
+
+def test_a_claim_is_proved_refuted_or_open_and_has_its_breakdown():
+    tally = Tally.of(rows())
+
+    def ask(claim, **more):
+        question = bound.Question(at_least=claim, **more)
+        return bound.evaluate(tally, prediction="classifier", question=question)
+
+    proved = ask(0.6)
+    assert proved.decision == "decided"
+    assert proved.breakdown_delta == pytest.approx(proved.bounds[0].low - 0.6)
+    assert proved.breakdown.in_every_pattern >= proved.breakdown_delta - 1e-9
+    assert ask(0.99).decision == "decided"
+    open_ = ask(0.8)
+    assert open_.decision == "undecided"
+    assert open_.needed.count > 0
+    assert open_.breakdown_delta == 0
+    ratio = ask(0.4, metrics=("f1",))
+    assert 0 < ratio.breakdown_delta < 1
+    assert isinstance(ratio.breakdown.in_every_pattern, Unknown)
+    assert isinstance(bound.evaluate(tally, prediction="classifier").breakdown_delta, Unknown)
+
+
+def test_risk_is_bounded_by_its_cost_matrix():
+    question = bound.Question(metrics=("risk", "accuracy"), cost=[[0, 5], [1, 0]])
+    result = bound.evaluate(Tally.of(rows()), prediction="classifier", question=question)
+    risk = result.bounds[0]
+    assert risk.low < 0.4 * 0.15 * 5 + 0.6 * 0.15 < risk.high
+    swapped = bound.Question(metrics=("risk",), cost=1 - np.eye(2))
+    error = bound.evaluate(Tally.of(rows()), prediction="classifier", question=swapped).bounds[0]
+    assert 1 - error.upper == pytest.approx(result.bounds[1].lower, abs=0.02)
+
+
+def test_a_label_model_fitted_on_other_rows_has_its_own_error_in_the_interval():
+    other = bound.weak_table(Tally.of(spam(400, rng=9)), weak=WEAK, prediction="classifier")
+    few = bound.label_models.dawid_skene(other)
+    tally = Tally.of(rows())
+    wide = bound.evaluate(tally, prediction="classifier", weak=WEAK, label_models=[few]).bounds[0]
+    known = bound.label_models.given(
+        bound.weak_table(tally, weak=WEAK, prediction="classifier"), few.predict, name="known"
+    )
+    narrow = bound.evaluate(tally, prediction="classifier", weak=WEAK, label_models=[known]).bounds[0]
+    assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_labels_of_other_rows_may_show_patterns_that_these_rows_do_not():
+    other = bound.weak_table(
+        Tally.of(spam(800, rng=8, labelled=800)), weak=WEAK, prediction="classifier", truth="truth"
+    )
+    oracle = bound.label_models.from_labels(other)
+    few = {name: column[:60] for name, column in rows().items()}
+    result = bound.evaluate(Tally.of(few), prediction="classifier", weak=WEAK, label_models=[oracle])
+    assert result.bounds[0].low < 0.85 < result.bounds[0].high
+    assert result.bounds[0].lower_interval.guarantee == "approximate"
+
+
+def test_items_get_what_the_label_model_says_of_their_votes():
+    data = rows(200)
+    attached = attach(bound.evaluate(Tally.of(data), prediction="classifier"), data)
+    assert attached["p_0"] + attached["p_1"] == pytest.approx(1)
+    assert ((attached["label_from_votes"] == 1) == (attached["p_1"] > 0.5)).all()
+
+
+def test_figures_name_their_columns():
+    result = bound.evaluate(Tally.of(rows()), prediction="classifier", question=bound.Question(at_least=0.6))
+    assert [f.kind for f in result.figures()] == ["forest", "bands"]
+
+
+# -- bad input: a clear error, or a stated, wider, still valid answer
+
+
+def test_patterns_that_the_label_model_does_not_know_widen_the_answer_and_are_stated():
+    tally = Tally.of(rows())
+    table = bound.weak_table(tally, weak=WEAK, prediction="classifier")
+    p = bound.label_models.dawid_skene(table).probabilities(table)
+    p[-1] = np.nan
+    partly = bound.evaluate(
+        tally, prediction="classifier", label_models=[bound.label_models.given(table, p, name="partly")]
+    )
+    assert any("says nothing of" in text for text in partly.warnings)
+    assert partly.bounds[0].low < 0.85 < partly.bounds[0].high
+    assert partly.label_models[0].unknown_mass > 0
+
+
+def test_rows_of_probabilities_that_do_not_sum_to_one_are_refused():
+    table = bound.weak_table(Tally.of(rows()), weak=WEAK, prediction="classifier")
+    p = np.full((len(table.votes), 2), 0.4)
+    with pytest.raises(InputError, match=r"sums to 0\.8"):
+        bound.label_models.given(table, p).probabilities(table)
+
+
+def test_a_class_that_is_never_predicted_has_no_precision():
+    data = rows()
+    data["classifier"] = np.zeros(1500, dtype=int)
+    result = bound.evaluate(
+        Tally.of(data), prediction="classifier", question=bound.Question(metrics=("precision", "recall"))
+    )
+    assert isinstance(result.bounds[0].lower, Unknown)
+    assert result.decision == "unknowable"
+    assert any("never predicted" in text for text in result.warnings)
+    assert isinstance(result.bounds[1].lower_interval, Interval)
+    assert result.to_dict()["bounds"][0]["lower"] is None
+
+
+def test_weak_labels_that_all_abstain_are_refused():
+    with pytest.raises(InputError, match="abstains on every row"):
+        bound.evaluate(Tally.of({"a": [None] * 30, "b": [None] * 30, "h": [0, 1] * 15}), prediction="h")
+
+
+def test_one_pattern_is_stated_and_the_bounds_are_wide():
+    data = {"a": [1] * 100, "b": [1] * 100, "h": [1] * 60 + [0] * 40}
+    result = bound.evaluate(Tally.of(data), prediction="h", label_models=("majority",))
+    assert any("one and the same pattern" in text for text in result.warnings)
+    with pytest.raises(NotIdentifiable):
+        bound.evaluate(Tally.of(data), prediction="h")
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(InputError, match="too few"):
+        bound.evaluate(Tally.of({"a": [0, 1], "h": [0, 1]}), prediction="h", label_models=("majority",))
+
+
+def test_a_blank_prediction_is_refused():
+    with pytest.raises(InputError, match="blank on 1 row"):
+        bound.evaluate(Tally.of({"a": [0, 1], "h": [0, None]}), prediction="h")
+
+
+def test_weights_are_refused():
+    tally = Tally.of({"a": [0, 1], "h": [0, 1], "w": [0.5, 1.0]}, weight="w")
+    with pytest.raises(InputError, match="weights"):
+        bound.evaluate(tally, prediction="h")
+
+
+def test_votes_that_agree_no_more_than_by_chance_are_refused():
+    draw = np.random.default_rng(0)
+    data = {name: draw.integers(0, 2, 500) for name in ("a", "b", "c", "d", "h")}
+    with pytest.raises(NotIdentifiable, match="no more than by chance"):
+        bound.evaluate(Tally.of(data), prediction="h")
+
+
+def test_the_silence_of_a_rule_for_one_class_is_a_vote():
+    draw = np.random.default_rng(1)
+    truth = draw.random(2000) < 0.4
+    data = {
+        f"rule_{j}": [1 if fires else None for fires in draw.random(2000) < np.where(truth, 0.5, 0.05)]
+        for j in range(3)
+    } | {f"other_{j}": [0 if fires else None for fires in draw.random(2000) < np.where(truth, 0.05, 0.5)]
+         for j in range(3)}  # fmt: skip
+    data["h"] = np.where(draw.random(2000) < 0.9, truth, ~truth).astype(int).tolist()
+    result = bound.evaluate(Tally.of(data), prediction="h", label_models=("dawid-skene", "triplet"))
+    for one in result.bounds:
+        assert one.low < 0.9 < one.high
+    with pytest.raises(NotIdentifiable, match="one class only"):
+        bound.evaluate(Tally.of(data), prediction="h", fitting=bound.Fitting(abstain="says nothing"))
+
+
+def test_seventy_three_weak_labels_on_five_hundred_rows_give_a_valid_answer_with_its_warning():
+    draw = np.random.default_rng(2)
+    truth = draw.random(500) < 0.3
+    data = {}
+    for j in range(73):
+        said = np.where(draw.random(500) < 0.75, truth, ~truth).astype(int)
+        data[f"w{j}"] = [int(v) if speaks else None for v, speaks in zip(said, draw.random(500) < 0.15, strict=True)]
+    data["h"] = np.where(draw.random(500) < 0.85, truth, ~truth).astype(int).tolist()
+    result = bound.evaluate(Tally.of(data), prediction="h")
+    assert result.bounds[0].low < 0.85 < result.bounds[0].high
+    assert any("plug-in bounds collapse" in text for text in result.warnings)
+    assert result.singleton_share > 0.9
+
+
+@pytest.mark.parametrize(
+    ("more", "match"),
+    [
+        ({"metrics": ("risk",)}, "cost"),
+        ({"alpha": 2.0}, "alpha"),
+        ({"delta": -0.1}, "delta"),
+        ({"metrics": ()}, "at least one"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(more, match):
+    with pytest.raises(InputError, match=match):
+        bound.Question(**more)
+
+
+def test_an_unknown_positive_class_and_label_model_are_refused_by_name():
+    tally = Tally.of(rows())
+    with pytest.raises(InputError, match="'7'"):
+        bound.evaluate(tally, prediction="classifier", question=bound.Question(metrics=("f1",), positive="7"))
+    with pytest.raises(InputError, match="snorkle"):
+        bound.evaluate(tally, prediction="classifier", label_models=("snorkle",))
+    with pytest.raises(InputError, match="balance"):
+        bound.evaluate(tally, prediction="classifier", fitting=bound.Fitting(balance=[0.5, 0.1]))

@@ -1,0 +1,84 @@
+import csv
+import json
+
+import pytest
+
+from tallystick.bound.demo import spam
+
+WEAK = "links,words,sender,caps"
+
+
+@pytest.fixture
+def table(tmp_path):
+    data = spam(600, rng=3, labelled=120)
+    path = tmp_path / "spam.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*data, "score"])
+        for i in range(600):
+            cells = ["" if data[name][i] is None else data[name][i] for name in data]
+            writer.writerow([*cells, 0.2 + 0.6 * data["classifier"][i]])
+    return path
+
+
+def test_the_json_is_the_contract(tallystick, table):
+    done = tallystick(
+        "bound", table, "--prediction", "classifier", "--weak", WEAK, "--truth", "truth", "--metric", "accuracy",
+        "--metric", "f1", "--positive", "1", "--label-model", "dawid-skene", "--label-model", "labels",
+        "--at-least", "0.6", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert {"schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"} <= set(said)
+    first = said["bounds"][0]
+    assert {"metric", "threshold", "lower", "upper", "lower_interval", "upper_interval", "method"} <= set(first)
+    assert first["lower_interval"][0] <= first["independent_estimate"] <= first["upper_interval"][1]
+    assert [m["name"] for m in said["label_models"]] == ["dawid-skene", "labels"]
+    assert said["breakdown_delta"] >= 0
+    assert len(said["bounds"]) == 4
+
+
+def test_a_score_is_swept_and_slices_are_corrected(tallystick, table):
+    done = tallystick(
+        "bound", table, "--score", "score", "--weak", "links,words,sender", "--thresholds", ".3,.5", "--by", "caps",
+        "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert [b["threshold"] for b in said["bounds"]] == [0.3, 0.5]
+    assert len(said["slices"]) == 2
+
+
+def test_a_fit_on_another_file_a_cost_table_and_items(tallystick, table, tmp_path):
+    (tmp_path / "cost.csv").write_text("prediction,0,1\n0,0,5\n1,1,0\n", encoding="utf-8")
+    done = tallystick(
+        "bound", table, "--prediction", "classifier", "--weak", WEAK, "--fit", table, "--metric", "risk", "--cost",
+        "cost.csv", "--items-out", "items.csv", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "items.csv").open(encoding="utf-8")))
+    assert float(rows[0]["p_0"]) + float(rows[0]["p_1"]) == pytest.approx(1)
+
+
+def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(tallystick, table, tmp_path):
+    (tmp_path / "p.csv").write_text("links,words,sender,caps,0,1\n1,1,1,1,.1,.9\n0,0,0,0,.9,.1\n", encoding="utf-8")
+    done = tallystick("bound", table, "--prediction", "classifier", "--weak", WEAK, "--label-model", "p.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    assert any("says nothing of" in text for text in json.loads(done.stdout)["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--weak", WEAK], "--prediction"),
+        (["--prediction", "classifier", "--weak", "linkz"], "links"),
+        (["--prediction", "classifier", "--weak", WEAK, "--metric", "auc"], "auc"),
+        (["--score", "score", "--weak", WEAK, "--thresholds", "2"], "thresholds"),
+        (["--prediction", "classifier", "--weak", WEAK, "--label-model", "labels"], "truth"),
+    ],
+)
+def test_bad_input_leaves_with_one_and_names_the_way_out(tallystick, table, arguments, said):
+    done = tallystick("bound", table, *arguments)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

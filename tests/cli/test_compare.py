@@ -1,0 +1,152 @@
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FIXTURES = Path(__file__).parent.parent / "io" / "logs" / "fixtures"
+
+
+@pytest.fixture
+def tallystick(tmp_path, monkeypatch, capsys):
+    """Run a verb in this process: starting an interpreter for each would cost more than all of them together."""
+    from tallystick.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, stdin=""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code = 0
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as leaving:
+            code = leaving.code or 0
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rng = np.random.default_rng(0)
+    difficulty = rng.random(400)
+    lines = ["id,doc,old,new"]
+    for i, z in enumerate(difficulty):
+        lines.append(f"q{i},d{i % 40},{int(z < 0.6)},{int(z < 0.7 if rng.random() < 0.9 else rng.random() < 0.6)}")
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_json_is_one_object_of_the_contract(tallystick, scores):
+    done = tallystick("compare", scores, "--models", "old,new", "--json")
+    held = json.loads(done.stdout)
+    assert held["verb"] == "compare"
+    assert held["contenders"] == ["new"]
+    assert [row["name"] for row in held["models"]] == ["new", "old"]
+    assert held["pairs"][0]["interval_guarantee"] == "exact"
+    assert held["models"][0]["rank_interval"] == [1, 1]
+
+
+@pytest.mark.parametrize(("gate", "code"), [("new >= old - 0.01", 0), ("old >= new", 10), ("new >= old + 0.07", 11)])
+def test_gates_leave_by_their_code(tallystick, scores, gate, code):
+    done = tallystick("compare", scores, "--models", "old,new", "--gate", gate)
+    assert done.returncode == code, done.stderr
+    assert f"gate {gate}" in done.stderr
+
+
+def test_the_population_changes_the_answer(tallystick, scores):
+    runs = [
+        json.loads(tallystick("compare", scores, "--cluster", "doc", "--population", p, "--json").stdout)
+        for p in ("items", "clusters")
+    ]
+    assert [run["population"] for run in runs] == ["new items of these clusters", "new clusters"]
+
+
+def test_partly_blank_truth_says_which_labels_to_buy(tallystick, tmp_path):
+    table = "id,gold,a,b\n" + "".join(f"q{i},{'x' if i < 5 else ''},x,{'x' if i % 2 else 'y'}\n" for i in range(40))
+    done = tallystick("compare", "-", "--truth", "gold", "--items-out", "items.csv", "--json", stdin=table)
+    held = json.loads(done.stdout)
+    assert held["decision"] == "undecided"
+    assert "disagree" in held["needed"]["of"]
+    rows = list(csv.DictReader((tmp_path / "items.csv").read_text().splitlines()))
+    assert sum(row["label_next"] == "True" for row in rows) == 17
+
+
+def test_a_saved_board_takes_another_model(tallystick, scores, tmp_path):
+    assert tallystick("compare", scores, "--models", "old,new", "--item", "id", "--save", "b.parquet").returncode == 0
+    more = tmp_path / "more.csv"
+    more.write_text("item,newest\n" + "".join(f"q{i},1\n" for i in range(400)))
+    done = tallystick("compare", "b.parquet", "--item", "item", "--add", "more.csv", "--json")
+    assert json.loads(done.stdout)["contenders"] == ["newest"], done.stderr
+
+
+def test_logs_are_compared_like_tables(tallystick):
+    logs = FIXTURES / "inspect"
+    done = tallystick("compare", logs / "old.json", logs / "new.json", "--metric", "match", "--json")
+    held = json.loads(done.stdout)
+    assert {row["name"] for row in held["models"]} == {"mockllm/old", "mockllm/new"}
+    assert "inspect-json" in done.stderr
+
+
+def test_stopping_early_says_where(tallystick, scores):
+    held = json.loads(tallystick("compare", scores, "--models", "old,new", "--stop-early", "--json").stdout)
+    assert held["stopped_at"] <= held["available"] == 400
+
+
+def test_slices_are_corrected(tallystick, scores, tmp_path):
+    text = scores.read_text().replace("id,doc", "id,doc,half").splitlines()
+    rows = [
+        text[0],
+        *(",".join([*line.split(",")[:2], "ab"[i % 2], *line.split(",")[2:]]) for i, line in enumerate(text[1:])),
+    ]
+    (tmp_path / "sliced.csv").write_text("\n".join(rows) + "\n")
+    done = tallystick("compare", "sliced.csv", "--models", "old,new", "--by", "half", "--json")
+    held = json.loads(done.stdout)
+    assert [part["slice"] for part in held["slices"]] == ["a", "b"]
+    assert held["slices"][0]["alpha"] == 0.025
+
+
+@pytest.mark.parametrize(
+    ("arguments", "table", "words"),
+    [
+        ([], "x,y\n1,0\n", "two items"),
+        ([], "x\n1\n0\n", "two models"),
+        ([], "x,y\n1,0\n2,0\n1,inf\n", "row 3.*inf"),
+        (["--bounds", "0,1"], "x,y\n0.5,0\n2,0.1\n", "row 2.*at most 1"),
+        (["--bounds", "wide"], "x,y\n0.5,0\n", "--bounds wants LO,HI"),
+        (["--gate", "z >= x"], "x,y\n1,0\n0,1\n", "'z'"),
+        (["--population", "clusters"], "x,y\n1,0\n0,1\n", "--cluster"),
+        ([], "x,x\n1,0\n", "twice"),
+        (["--truth", "gold"], "gold,x,y\n,a,b\n,a,a\n", "blank everywhere"),
+    ],
+)
+def test_bad_input_is_refused_without_a_traceback(tallystick, arguments, table, words):
+    done = tallystick("compare", "-", *arguments, stdin=table)
+    assert done.returncode == 1
+    assert re.search(words, done.stderr), done.stderr
+    assert "Traceback" not in done.stderr
+    assert not done.stdout
+
+
+def test_plan_prints_methods(tallystick, scores):
+    held = json.loads(tallystick("plan", "--difference", "0.02", "--disagreement", "0.1", "--json").stdout)
+    assert held["verb"] == "plan"
+    assert {"name", "n_items", "guarantee"} <= set(held["methods"][0])
+    assert held["methods"][0]["n_items"] == 1960
+    pilot = tallystick("plan", scores, "--json")
+    assert pilot.returncode == 1
+    assert "doc" in pilot.stderr
+
+
+def test_plan_for_judges(tallystick):
+    held = json.loads(tallystick("plan", "--judges", "--limit", "0.05", "--rate", "0.01", "--json").stdout)
+    assert [one["n_items"] for one in held["methods"]] == [59, 124]
+    assert tallystick("plan").returncode == 1
+    assert tallystick("plan", "--judges").returncode == 1

@@ -1,0 +1,164 @@
+import csv
+import io
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tallystick.cli import main
+from tallystick.judge import Point, simulate
+
+POINT = Point(
+    prevalence="2/5",
+    accuracy={"gpt": ("9/10", "4/5"), "claude": ("4/5", "9/10"), "llama": ("4/5", "3/4"), "qwen": ("7/10", "4/5")},
+)
+
+
+@pytest.fixture
+def tallystick(tmp_path, capsys, monkeypatch):
+    """Run the verb in this process: the installed command is held to its contract elsewhere; libraries load once."""
+
+    def run(*arguments, stdin=""):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
+        code = 0
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as leave:
+            code = leave.code or 0
+        out, err = capsys.readouterr()
+        return SimpleNamespace(returncode=code, stdout=out, stderr=err)
+
+    return run
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Votes of four judges on 600 items, 80 of them labelled."""
+    data = simulate(POINT).independent_draws(600, rng=5)
+    path = tmp_path / "votes.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", *POINT.names, "gold", "part"])
+        for i in range(600):
+            gold = data["truth"][i] if i % 7 == 0 else ""
+            writer.writerow([i, *(data[name][i] for name in POINT.names), gold, "ab"[i % 2]])
+    return path
+
+
+def test_without_labels_the_verdict_names_its_assumption(tallystick, table):
+    done = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--json")
+    assert done.returncode == 0, done.stderr
+    body = json.loads(done.stdout)
+    assert body["verb"] == "judge"
+    assert body["method"] == "dawid-skene"
+    assert "If errors are independent" in body["verdict"]
+    assert [judge["name"] for judge in body["judges"]] == list(POINT.names)
+    assert body["judges"][0]["interval_guarantee"].startswith("under ")
+    assert len(body["solutions"]) == 2
+    assert body["needed"]["count"] > 0
+
+
+def test_a_few_labels_give_intervals_that_rest_on_them(tallystick, table, tmp_path):
+    done = tallystick(
+        "judge", table, "--judges", "gpt,claude,llama,qwen", "--truth", "gold", "--items-out", "i.csv", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    body = json.loads(done.stdout)
+    assert body["method"] == "labels"
+    assert body["n_labels"] == 86
+    assert body["labels_worth"] > 0
+    assert all(estimate["rejected"] in (True, False) for estimate in body["estimates"])
+    rows = list(csv.DictReader((tmp_path / "i.csv").read_text(encoding="utf-8").splitlines()))
+    assert {row["consensus"] for row in rows} == {"a", "b"}
+    order = sorted(int(row["label_order"]) for row in rows if row["label_order"])
+    assert order == list(range(1, 600 - 86 + 1))
+    assert not any(row["label_order"] for row in rows if row["gold"])
+
+
+@pytest.mark.parametrize(
+    "method", ["majority", "independent", "dawid-skene", "agreement", "spectral", "logical", "supervised"]
+)
+def test_every_method_can_be_asked_for(tallystick, table, method):
+    done = tallystick("judge", table, "--judges", "gpt,claude,llama", "--truth", "gold", "--method", method, "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["judges"]) == 3
+
+
+def test_slices_and_windows_come_with_the_answer(tallystick, table):
+    chosen = ("--judges", "gpt,claude,llama,qwen", "--truth", "gold")
+    done = tallystick("judge", table, *chosen, "--by", "part", "--window", "200", "--json")
+    assert done.returncode == 0, done.stderr
+    body = json.loads(done.stdout)
+    assert [part["slice"] for part in body["slices"]] == ["a", "b"]
+    assert [window["start"] for window in body["windows"]] == [0, 200, 400]
+
+
+def test_following_stdin_prints_one_line_a_window(tallystick):
+    data = simulate(POINT).independent_draws(300, rng=6)
+    flipped = np.where(np.arange(300) >= 200, np.where(data["gpt"] == "a", "b", "a"), data["gpt"])
+    lines = ["gpt,claude,llama", *(f"{flipped[i]},{data['claude'][i]},{data['llama'][i]}" for i in range(300))]
+    done = tallystick(
+        "judge", "-", "--follow", "--window", "100", "--method", "majority", stdin="\n".join(lines) + "\n"
+    )
+    assert done.returncode == 0, done.stderr
+    windows = [json.loads(line)["window"] for line in done.stdout.splitlines()]
+    assert [window["start"] for window in windows] == [0, 100, 200]
+    assert windows[1]["change"] is None
+    assert "gpt" in windows[2]["change"]["proves"]
+    rows = "\n".join(json.dumps({"x": i % 2, "y": i % 2, "z": (i // 2) % 2}) for i in range(20))
+    done = tallystick("judge", "-", "--follow", "--window", "10", stdin=rows + "\n")
+    assert len(done.stdout.splitlines()) == 2
+
+
+def test_known_judges_and_a_prevalence_range_are_read(tallystick, table, tmp_path):
+    known = {name: {"a": float(a), "b": float(b)} for name, (a, b) in POINT.accuracy.items()}
+    (tmp_path / "known.json").write_text(json.dumps(known), encoding="utf-8")
+    judges = ("--judges", "gpt,claude,llama,qwen")
+    done = tallystick("judge", table, *judges, "--known", "known.json", "--method", "dawid-skene", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["prevalence"]["a"]["estimate"] == pytest.approx(0.4, abs=0.06)
+    done = tallystick("judge", table, *judges, "--prevalence", "a=.3,.45", "--method", "logical", "--json")
+    assert json.loads(done.stdout)["judges"][0]["interval"][0] > 0
+
+
+def test_a_saved_tally_can_be_judged(tallystick, table):
+    assert tallystick("tally", table, "--columns", "gpt,claude,llama,gold", "-o", "v.tally").returncode == 0
+    done = tallystick("judge", "v.tally", "--truth", "gold", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["n_labels"] == 86
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--prevalence", "a=2"), "LABEL=LOW,HIGH"),
+        (("--prevalence", "a=.9,1.5"), "within (0, 1)"),
+        (("--prevalence", "nobody=.1,.2"), "'nobody'"),
+        (("--known", "absent.json"), "absent.json"),
+        (("--method", "supervised"), "needs --truth"),
+        (("--alpha", "2"), "--alpha"),
+        (("--follow",), "stdin"),
+    ],
+)
+def test_bad_options_are_refused_by_name(tallystick, table, options, said):
+    done = tallystick("judge", table, "--judges", "gpt,claude,llama", *options)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_hostile_tables_get_a_true_statement_or_a_clear_error(tallystick):
+    two = tallystick("judge", "-", "--json", stdin="x,y\n0,1\n1,1\n0,0\n")
+    assert json.loads(two.stdout)["decision"] == "unknowable"
+    mute = tallystick("judge", "-", stdin="x,y,z\n0,1,\n1,1,\n0,0,\n")
+    assert mute.returncode == 1
+    assert "'z'" in mute.stderr
+    three = tallystick("judge", "-", "--method", "independent", stdin="x,y,z\n0,1,2\n1,1,1\n0,0,0\n")
+    assert three.returncode == 1
+    assert "two labels" in three.stderr
+    constant = tallystick("judge", "-", stdin="x,y\n1,1\n1,1\n")
+    assert constant.returncode == 1
+    assert "never disagree" in constant.stderr

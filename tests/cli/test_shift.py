@@ -1,0 +1,160 @@
+import csv
+import json
+import random
+from types import SimpleNamespace
+
+import pytest
+
+from tallystick.cli import main
+
+
+@pytest.fixture
+def inside(tmp_path, monkeypatch, capsys):
+    """Run a verb through the same door in this process, which saves loading everything again."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main(list(arguments))
+        seen = capsys.readouterr()
+        return SimpleNamespace(returncode=left.value.code or 0, stdout=seen.out, stderr=seen.err)
+
+    return run
+
+
+@pytest.fixture
+def data(tmp_path):
+    """400 items of three labels; the new API takes some fours for fives."""
+    rng = random.Random(5)
+    with (tmp_path / "data.csv").open("w", newline="", encoding="utf-8") as stream:
+        out = csv.writer(stream)
+        out.writerow(["id", "true", "old", "new", "confidence"])
+        for number in range(400):
+            true = rng.choice(("four", "five", "six"))
+            old = true if rng.random() < 0.9 else ""
+            new = "five" if true == "four" and rng.random() < 0.3 else old
+            out.writerow([f"i{number}", true, old, new, round(rng.random(), 3)])
+    return tmp_path
+
+
+BASE = ("shift", "--data", "data.csv", "--truth", "true", "--item", "id")
+RUN = (*BASE, "--old", "old", "--api", "replay:new", "--budget", "150")
+
+
+def test_one_json_object_with_the_contract(tallystick, data):
+    done = tallystick(*RUN, "--confidence", "confidence", "--json")
+    assert done.returncode == 0, done.stderr
+    body = json.loads(done.stdout)
+    assert body["verb"] == "shift"
+    assert body["calls"] == 150
+    assert body["labels"] == ["five", "four", "six"]
+    assert len(body["shift"]) == 3
+    assert len(body["shift"][0]) == 4
+    assert body["top_cells"][0]["true"] == "four"
+
+
+def test_the_same_seed_gives_the_same_bytes_and_a_journal_resumes(inside, data):
+    first = inside(*RUN, "--journal", "j", "--json", "--items-out", "items.csv")
+    again = inside(*RUN, "--journal", "j", "--json")
+    one, two = json.loads(first.stdout), json.loads(again.stdout)
+    assert two.pop("requests")["from_journal"] == 150
+    one.pop("requests")
+    assert one == two
+    with (data / "items.csv").open(encoding="utf-8") as stream:
+        assert len(list(csv.DictReader(stream))) == 150
+    refused = inside(*RUN, "--journal", "j", "--seed", "1")
+    assert refused.returncode == 1
+    assert "another run" in refused.stderr
+
+
+def test_gates_leave_with_their_codes(inside, data):
+    assert inside(*RUN, "--gate", "flip_rate <= 2%").returncode == 10
+    assert inside(*RUN, "--gate", "accuracy_change >= -0.0945").returncode == 11
+    same = (*BASE, "--old", "old", "--api", "replay:old", "--budget", "150", "--gate", "flip_rate <= .05")
+    assert inside(*same).returncode == 0
+    bad = inside(*RUN, "--gate", "flips <= 3")
+    assert bad.returncode == 1
+    assert "a gate of shift is on" in bad.stderr
+
+
+def test_a_dry_run_asks_nothing(inside, data):
+    command = (
+        *BASE,
+        "--old",
+        "old",
+        "--api",
+        "https://example.invalid/",
+        "--budget",
+        "150",
+        "--price",
+        ".02",
+        "--dry-run",
+    )
+    done = inside(*command, "--json")
+    assert done.returncode == 0, done.stderr
+    body = json.loads(done.stdout)
+    assert (body["calls"], body["cost"]) == (150, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--old", "old", "--api", "replay:newer"), "replay:newer"),
+        (("--old", "old", "--api", "ftp://x"), "--api wants"),
+        (("--api", "replay:new"), "--old-matrix"),
+        (("--old", "olt", "--api", "replay:new"), "olt"),
+        (("--old", "old", "--api", "http://127.0.0.1:9", "--attempts", "1"), "request template"),
+        (("--old", "old", "--api", "openai:m@http://127.0.0.1:9"), "prompt"),
+        (("--old", "confidence", "--api", "replay:new"), "not among the labels"),
+        (("--old", "old", "--api", "python:nowhere:f"), "cannot be loaded"),
+        (("--old", "old", "--api", "replay:new", "--strategy", "masa", "--budget", "5"), "strata"),
+    ],
+)
+def test_bad_input_is_refused_in_words(inside, data, arguments, words):
+    done = inside(*BASE, "--budget", "60", *arguments)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unreachable_host_ends_with_its_name(inside, data):
+    command = (*BASE, "--old", "old", "--api", "http://127.0.0.1:9/", "--request", '{"t": "{new}"}')
+    done = inside(*command, "--budget", "60", "--attempts", "1")
+    assert done.returncode == 1
+    assert "127.0.0.1:9 cannot be reached" in done.stderr
+
+
+def test_an_old_matrix_alone_falls_back_to_masa(inside, data):
+    with (data / "data.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    labels = ["five", "four", "six"]
+    counts = [[sum(r["true"] == t and r["old"] == o for r in rows) for o in (*labels, "")] for t in labels]
+    (data / "old.csv").write_text("\n".join(",".join(map(str, row)) for row in counts))
+    done = inside(*BASE, "--old-matrix", "old.csv", "--api", "replay:new", "--budget", "150", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "strategy is masa" in done.stderr
+    assert json.loads(done.stdout)["strategy"] == "masa"
+    (data / "old.csv").write_text("1,2\n3,4\n")
+    done = inside(*BASE, "--old-matrix", "old.csv", "--api", "replay:new", "--budget", "150")
+    assert "must be 3 x 3" in done.stderr
+
+
+def test_an_item_missing_from_the_old_file_is_named(inside, data):
+    lines = (data / "data.csv").read_text(encoding="utf-8").splitlines()
+    (data / "past.csv").write_text("\n".join(lines[:-1]), encoding="utf-8")
+    command = (*BASE, "--old", "old", "--old-file", "past.csv", "--api", "replay:new", "--budget", "60")
+    done = inside(*command)
+    assert done.returncode == 1
+    assert "'i399' is missing from the old file" in done.stderr
+    (data / "past.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert inside(*command).returncode == 0
+
+
+def test_the_next_assessment_starts_from_the_last_and_history_is_kept(inside, data):
+    assert inside(*RUN, "--journal", "j", "--history", "h").returncode == 0
+    command = (*RUN[:-1], "400", "--since", "j", "--history", "h", "--json")
+    done = inside(*command)
+    assert done.returncode == 0, done.stderr
+    assert "2 assessments" in done.stderr
+    whole = inside(*RUN[:-1], "400", "--json")
+    assert json.loads(done.stdout)["flip_rate"]["estimate"] < json.loads(whole.stdout)["flip_rate"]["estimate"]

@@ -1,0 +1,90 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tallystick.compare import Board
+from tallystick.errors import InputError
+
+
+def test_answers_are_scored_against_the_truth():
+    board = Board.of({"gold": ["a", "b", "a"], "x": ["a", "a", "a"], "y": ["b", "b", "a"]}, truth="gold")
+    assert board.scores.tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert board.answers is None
+
+
+def test_replicates_are_averaged_within_the_item_and_said():
+    data = {"q": ["1", "1", "2", "2"], "x": [1, 0, 1, 1], "y": [0, 0, 1, 0]}
+    board = Board.of(data, item="q")
+    assert board.scores.tolist() == [[0.5, 0.0], [1.0, 0.5]]
+    assert any("averaged" in note for note in board.notes)
+
+
+def test_a_column_named_like_the_items_that_repeats_is_not_overlooked():
+    with pytest.raises(InputError, match="--item id"):
+        Board.of({"id": [1, 1, 2, 2], "x": [1, 0, 1, 1], "y": [0, 0, 1, 0]})
+
+
+def test_an_item_in_two_clusters_is_refused():
+    data = {"q": [1, 1, 2], "doc": ["a", "b", "a"], "x": [1, 0, 1], "y": [0, 0, 1]}
+    with pytest.raises(InputError, match="item 1 is in cluster 'a' and in 'b'"):
+        Board.of(data, item="q", cluster="doc")
+
+
+def test_an_item_without_a_score_is_left_out_and_said():
+    board = Board.of({"x": [1, None, 0], "y": [1, 1, 0]})
+    assert board.n == 2
+    assert "'x' lacks 1" in board.notes[0]
+
+
+def test_no_common_item_is_refused():
+    with pytest.raises(InputError, match="no item has an answer of every model"):
+        Board.of({"x": [1, None], "y": [None, 1]})
+    left = Board.of({"q": ["a", "b"], "x": [1, 0]}, item="q")
+    with pytest.raises(InputError, match="no common item"):
+        left.add("y", {"c": 1.0})
+
+
+@pytest.mark.parametrize(("cells", "words"), [(["1", "good"], "is 'good'"), ([1.0, float("inf")], "is inf")])
+def test_cells_that_are_no_scores_are_refused_with_their_row(cells, words):
+    with pytest.raises(InputError, match=rf"row 2.*{words}"):
+        Board.of({"x": cells, "y": cells[:1] * 2})
+
+
+def test_a_truth_that_is_blank_everywhere_is_refused():
+    with pytest.raises(InputError, match="blank everywhere"):
+        Board.of(
+            pa.table({"gold": pa.array([None, None], pa.string()), "x": ["a", "b"], "y": ["a", "a"]}), truth="gold"
+        )
+
+
+def test_two_spellings_of_an_answer_are_refused_or_coerced():
+    data = {"gold": ["Yes", "no"], "x": ["yes", "no"], "y": ["Yes", "no"]}
+    with pytest.raises(InputError, match="coerce"):
+        Board.of(data, truth="gold")
+    assert Board.of(data, truth="gold", coerce=True).scores.tolist() == [[1, 1], [1, 1]]
+
+
+def test_two_models_of_one_name_are_refused():
+    board = Board.of({"q": ["a", "b"], "x": [1, 0]}, item="q")
+    with pytest.raises(InputError, match="'x'"):
+        board.add("x", {"a": 1, "b": 1})
+
+
+def test_a_saved_board_takes_a_new_model(tmp_path):
+    board = Board.of({"q": ["a", "b", "c"], "doc": ["1", "1", "2"], "x": [1, 0, 1]}, item="q", cluster="doc")
+    board.save(tmp_path / "board.parquet")
+    grown = Board.load(tmp_path / "board.parquet").add("y", {"c": 0.0, "a": 1.0})
+    assert grown.names == ("x", "y")
+    assert grown.items == ("a", "c")
+    assert grown.clusters == ("1", "2")
+    assert grown.scores.tolist() == [[1, 1], [1, 0]]
+    assert any("no partner" in note for note in grown.notes)
+
+
+def test_files_and_mappings_give_the_same_board(tmp_path):
+    data = {"x": [1, 0, 1], "y": [0.5, 1.0, 0.0]}
+    pq.write_table(pa.table(data), tmp_path / "s.parquet")
+    (tmp_path / "s.csv").write_text("x,y\n1,0.5\n0,1.0\n1,0.0\n")
+    for source in (tmp_path / "s.parquet", tmp_path / "s.csv", data):
+        assert np.array_equal(Board.of(source).scores, Board.of(data).scores)

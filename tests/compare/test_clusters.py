@@ -1,0 +1,89 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from tallystick.compare.board import Board
+from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters, pairs_of_same_clusters, satterthwaite
+from tallystick.errors import InputError
+
+
+def general_cr2(sizes, values):
+    """CR2 and its Satterthwaite degrees of freedom by the general matrix formulas, for an intercept only."""
+    n = sum(sizes)
+    x = np.ones((n, 1))
+    hat = x @ np.linalg.inv(x.T @ x) @ x.T
+    residual = (np.eye(n) - hat) @ values
+    starts = np.cumsum([0, *sizes])
+    columns, variance = [], 0.0
+    for lo, hi in itertools.pairwise(starts):
+        block = np.eye(hi - lo) - hat[lo:hi, lo:hi]
+        w, v = np.linalg.eigh(block)
+        adjust = v @ np.diag(1 / np.sqrt(w)) @ v.T
+        variance += (np.ones(hi - lo) @ adjust @ residual[lo:hi] / n) ** 2
+        columns.append((np.eye(n) - hat)[:, lo:hi] @ adjust @ np.ones(hi - lo) / n)
+    gram = np.array(columns) @ np.array(columns).T
+    return np.sqrt(variance), np.trace(gram) ** 2 / np.sum(gram**2)
+
+
+@pytest.mark.parametrize("sizes", [(3, 3, 3), (2, 5, 9, 4), (1, 20, 3)])
+def test_closed_forms_are_the_general_matrix_formulas(sizes):
+    values = np.random.default_rng(1).random(sum(sizes))
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    mean, error, freedom = cluster_errors(sizes, np.bincount(codes, values))
+    expected_error, expected_freedom = general_cr2(sizes, values)
+    assert mean == pytest.approx(values.mean())
+    assert error == pytest.approx(expected_error)
+    assert freedom == pytest.approx(expected_freedom)
+
+
+def test_items_of_their_own_are_the_usual_standard_error():
+    values = np.random.default_rng(2).random(40)
+    _, error, freedom = cluster_errors(np.ones(40), values)
+    assert error == pytest.approx(values.std(ddof=1) / np.sqrt(40))
+    assert freedom == pytest.approx(39)
+
+
+def test_one_cluster_says_nothing_of_new_ones():
+    with pytest.raises(InputError, match="at least two clusters"):
+        pairs_of_new_clusters(np.array([10.0]), np.array([[5.0, 6.0]]), bounds=(0, 1), alpha=0.05)
+    with pytest.raises(InputError, match="at least two positive"):
+        satterthwaite([10])
+
+
+def test_clusters_that_all_agree_get_an_interval_and_not_a_point():
+    counts, sums = np.full(6, 10.0), np.tile([7.0, 5.0], (6, 1))
+    table = pairs_of_new_clusters(counts, sums, bounds=(0.0, 1.0), alpha=0.05)
+    assert table.intervals[0].width > 0.1
+    with pytest.raises(InputError, match="--bounds"):
+        pairs_of_new_clusters(counts, sums, bounds=None, alpha=0.05)
+
+
+def test_same_clusters_is_the_stratified_standard_error():
+    rng = np.random.default_rng(4)
+    codes = np.repeat(["a", "b", "c"], (10, 20, 30))
+    scores = rng.random((60, 2)) + (codes == "b")[:, None]
+    board = Board(names=("x", "y"), scores=scores, clusters=tuple(codes))
+    table = pairs_of_same_clusters(board, bounds=None, alpha=0.05)
+    gap = scores[:, 0] - scores[:, 1]
+    variance = sum(
+        (np.mean(codes == name)) ** 2 * gap[codes == name].var(ddof=1) / (codes == name).sum() for name in "abc"
+    )
+    assert table.spread[0] == pytest.approx(np.sqrt(variance))
+
+
+def test_a_cluster_of_one_item_is_refused_where_items_vary():
+    board = Board(names=("x", "y"), scores=np.eye(3)[:, :2], clusters=("a", "a", "b"))
+    with pytest.raises(InputError, match="'b' has one item"):
+        pairs_of_same_clusters(board, bounds=(0, 1), alpha=0.05)
+
+
+def test_new_clusters_are_less_sure_than_new_items_when_leads_vary():
+    rng = np.random.default_rng(6)
+    lead = np.repeat(rng.normal(0, 0.4, 12), 50)
+    scores = np.stack([rng.random(600) < 0.5 + lead / 2, rng.random(600) < 0.5 - lead / 2], axis=1).astype(float)
+    board = Board(names=("x", "y"), scores=scores, clusters=tuple(np.repeat(np.arange(12), 50).tolist()))
+    moments = board.moments()
+    new = pairs_of_new_clusters(moments.group_counts, moments.group_sums, bounds=(0, 1), alpha=0.05)
+    same = pairs_of_same_clusters(board, bounds=(0, 1), alpha=0.05)
+    assert new.intervals[0].width > 2 * same.intervals[0].width

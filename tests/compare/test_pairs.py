@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tallystick.compare.pairs import discordance, mcnemar, tango
+from tallystick.errors import InputError
+
+
+def test_counts_of_all_pairs_are_those_of_a_plain_loop():
+    scores = (np.random.default_rng(0).random((200, 5)) < 0.6).astype(float)
+    found = discordance(scores.sum(axis=0), scores.T @ scores, 200)
+    for i, (a, b) in enumerate(zip(found.first, found.second, strict=True)):
+        assert found.first_only[i] == ((scores[:, a] == 1) & (scores[:, b] == 0)).sum()
+        assert found.second_only[i] == ((scores[:, a] == 0) & (scores[:, b] == 1)).sum()
+    assert np.allclose(found.difference, scores.mean(axis=0)[found.first] - scores.mean(axis=0)[found.second])
+
+
+def test_scores_that_are_not_right_or_wrong_have_no_discordance():
+    with pytest.raises(InputError, match="0 and 1"):
+        discordance([4, 2], [[8, 2], [2, 2]], 5)
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 0), (3, 0), (9, 1), (40, 25), (7, 7)])
+def test_mcnemar_is_the_binomial_test(b, c):
+    expected = stats.binomtest(b, b + c).pvalue if b + c else 1.0
+    assert mcnemar(b, c) == pytest.approx(expected, rel=1e-10)
+
+
+def test_mid_p_lies_between_half_and_all_of_the_exact_value():
+    b, c = np.meshgrid(np.arange(30), np.arange(30))
+    exact, mid = mcnemar(b, c), mcnemar(b, c, mid_p=True)
+    assert np.all(mid <= exact + 1e-12)
+    assert np.all(mid >= exact / 2 - 1e-12)
+
+
+@pytest.mark.parametrize(("b", "c", "n"), [(9, 1, 50), (0, 0, 30), (12, 3, 200), (30, 30, 100), (5, 0, 5)])
+def test_tango_ends_solve_the_score_equation(b, c, n):
+    found = tango(b, c, n)[0]
+    for end in found:
+        if abs(end) < 1:
+            lead = abs(b - c - n * end)
+            # restricted likelihood, maximised over q on a fine grid instead of by the closed form
+            q = np.linspace(max(0, -end), (1 - end) / 2, 400_001)[1:-1]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                likelihood = np.where(b > 0, b * np.log(q + end), 0) + np.where(c > 0, c * np.log(q), 0)
+                likelihood += (n - b - c) * np.log(1 - 2 * q - end) if n > b + c else 0
+            best = q[np.nanargmax(likelihood)]
+            assert lead / np.sqrt(n * (2 * best + end * (1 - end))) == pytest.approx(1.959964, abs=3e-3)
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 400))
+def test_tango_is_antisymmetric_contains_the_estimate_and_is_never_a_point(b, c, extra):
+    n = b + c + extra
+    found, turned = tango(b, c, n)[0], tango(c, b, n)[0]
+    assert found.low == pytest.approx(-turned.high, abs=1e-9)
+    assert -1 <= found.low < (b - c) / n < found.high <= 1
+
+
+def test_more_confidence_is_wider():
+    assert tango(9, 1, 50, alpha=0.01)[0].width > tango(9, 1, 50)[0].width
+
+
+def test_counts_that_exceed_the_items_are_refused():
+    with pytest.raises(InputError, match="at most n"):
+        tango(6, 5, 10)

@@ -1,0 +1,104 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from tallystick.compare import Board, Settings, evaluate
+from tallystick.compare.exact_pair import exact_score
+from tallystick.compare.partial import Disagreement, disagreements, labels_needed, partial_interval
+from tallystick.errors import InputError
+
+
+def answers(n, seed=0, labels="abc"):
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(list(labels), n)
+    models = {
+        name: np.where(rng.random(n) < skill, truth, rng.choice(list(labels), n)).tolist()
+        for name, skill in (("old", 0.6), ("new", 0.75), ("other", 0.5))
+    }
+    return truth, models
+
+
+def test_labels_on_the_disagreements_alone_give_the_same_pair():
+    truth, models = answers(300)
+    pair = {name: models[name] for name in ("old", "new")}
+    apart = np.array(pair["old"]) != np.array(pair["new"])
+    full = evaluate({"gold": truth.tolist(), **pair}, truth="gold").pairs[0]
+    some = evaluate({"gold": [t if a else None for t, a in zip(truth, apart, strict=True)], **pair}, truth="gold")
+    row = some.pairs[0]
+    assert (row.a, row.a_only, row.b_only, row.difference) == (full.a, full.a_only, full.b_only, full.difference)
+    assert tuple(row.interval) == pytest.approx(tuple(full.interval))
+    assert row.p_value == pytest.approx(full.p_value)
+    assert some.decision == "decided"
+
+
+def test_the_sharp_interval_holds_for_every_filling_of_the_blanks():
+    some = Disagreement(items=40, apart=9, labelled=5, first_only=4, second_only=1)
+    found = partial_interval(some)
+    for to_first, to_second in itertools.product(range(some.blank + 1), repeat=2):
+        if to_first + to_second <= some.blank:
+            whole = exact_score(4 + to_first, 1 + to_second, 40)
+            assert found.low <= whole.low + 1e-9
+            assert found.high >= whole.high - 1e-9
+    low, high = some.logical
+    assert (low, high) == ((3 - 4) / 40, (3 + 4) / 40)
+
+
+def test_without_blanks_these_items_are_known_exactly():
+    done = Disagreement(items=100, apart=20, labelled=20, first_only=13, second_only=5)
+    for blanks in ("any", "random"):
+        assert tuple(partial_interval(done, blanks=blanks, population="these")) == pytest.approx((0.08, 0.08))
+
+
+def test_random_blanks_are_narrower_and_say_so():
+    some = Disagreement(items=1000, apart=200, labelled=80, first_only=55, second_only=25)
+    assert partial_interval(some, blanks="random").width < partial_interval(some).width
+    assert "random" in partial_interval(some, blanks="random").promise
+
+
+def test_what_is_needed_falls_as_labels_come_in():
+    def more(m):
+        return labels_needed(Disagreement(items=900, apart=300, labelled=m, first_only=3 * m // 4, second_only=m // 4))
+
+    assert more(40) > more(120) > more(200)
+    assert labels_needed(Disagreement(items=900, apart=300, labelled=300, first_only=200, second_only=100)) == 0
+    assert labels_needed(Disagreement(items=900, apart=300, labelled=0, first_only=0, second_only=0)) == 300
+
+
+def test_counts_of_a_board_are_those_of_a_loop():
+    truth, models = answers(120, seed=3)
+    blank = np.random.default_rng(1).random(120) < 0.5
+    board = Board.of({"gold": [None if b else t for t, b in zip(truth, blank, strict=True)], **models}, truth="gold")
+    counts = disagreements(board)
+    names = list(models)
+    for i, (a, b) in enumerate(itertools.combinations(range(3), 2)):
+        x, y = np.array(models[names[a]]), np.array(models[names[b]])
+        assert counts["apart"][i] == (x != y).sum()
+        assert counts["labelled"][i] == ((x != y) & ~blank).sum()
+        assert counts["first_only"][i] == ((x == truth) & (y != truth) & ~blank).sum()
+
+
+def test_undecided_names_the_labels_that_would_settle_it():
+    truth, models = answers(200, seed=5)
+    gold = [t if i < 20 else None for i, t in enumerate(truth.tolist())]
+    result = evaluate({"gold": gold, "old": models["old"], "new": models["new"]}, truth="gold")
+    assert result.decision == "undecided"
+    assert "disagree" in result.needed.of
+    next_labels = result.patterns().columns["label_next"]
+    apart = np.array(models["old"]) != np.array(models["new"])
+    assert sum(next_labels) == (apart[20:]).sum()
+
+
+def test_random_blanks_are_an_option_of_the_board():
+    truth, models = answers(400, seed=2)
+    keep = np.random.default_rng(0).random(400) < 0.4
+    gold = [t if k else None for t, k in zip(truth.tolist(), keep, strict=True)]
+    result = evaluate({"gold": gold, **models}, truth="gold", settings=Settings(blanks="random"))
+    assert all("random" in row.interval.promise for row in result.pairs)
+
+
+def test_counts_that_cannot_be_are_refused():
+    with pytest.raises(InputError, match="apart <= items"):
+        Disagreement(items=5, apart=9, labelled=5, first_only=4, second_only=1)
+    with pytest.raises(InputError, match="at least 2 labelled"):
+        partial_interval(Disagreement(items=9, apart=5, labelled=1, first_only=1, second_only=0), blanks="random")

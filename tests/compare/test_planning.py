@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from tallystick.compare import Board, plan, plan_judges
+from tallystick.compare.pictures import coin_figure, trade_off_figure
+from tallystick.compare.planning import pilot_of
+from tallystick.errors import InputError
+
+
+def by_name(result):
+    return {one.name: one for one in result.methods}
+
+
+def test_the_numbers_are_those_of_the_errata():
+    assert by_name(plan(0.02, disagreement=0.1))["paired, normal approximation"].n_items == 1960
+    assert by_name(plan(0.02, disagreement=0.02))["paired, normal approximation"].n_items == 391
+    assert by_name(plan(0.02, disagreement=0.1, mean=0.7))["unpaired, each model its own items"].n_items == 8241
+
+
+def test_items_grow_with_the_square_of_the_inverse_difference_and_the_logarithm_of_models():
+    def items(difference, models):
+        return by_name(plan(difference, disagreement=0.3, models=models))["Hoeffding and the union bound"].n_items
+
+    assert items(0.01, 10) / items(0.02, 10) == pytest.approx(4, rel=1e-3)
+    assert items(0.02, 1000) / items(0.02, 10) == pytest.approx(np.log(2000 / 0.05) / np.log(20 / 0.05), rel=1e-3)
+
+
+def test_a_perfect_model_needs_only_the_inverse_difference():
+    perfect = plan(0.01, disagreement=0.1).methods[-1]
+    assert perfect.n_items == 299
+    assert perfect.guarantee == "exact"
+
+
+def test_an_unknown_disagreement_is_said():
+    assert any("--disagreement" in text for text in plan(0.02).warnings)
+    assert not plan(0.02, disagreement=0.1).warnings
+
+
+def test_many_models_are_planned_as_a_leaderboard():
+    names = by_name(plan(0.02, disagreement=0.1, models=30))
+    assert names["all pairs of 30 models, max-T"].n_items == 5264
+
+
+def test_a_pilot_gives_its_own_disagreement():
+    scores = np.zeros((100, 2))
+    scores[:30, 0] = 1
+    scores[20:40, 1] = 1
+    difference, apart, mean, source = pilot_of(Board(names=("x", "y"), scores=scores))
+    assert (difference, apart, mean) == pytest.approx((0.1, 0.3, 0.25))
+    assert "pilot of 100 items" in source
+    with pytest.raises(InputError, match="never disagree"):
+        pilot_of(Board(names=("x", "y"), scores=np.ones((5, 2))))
+
+
+def test_a_judge_is_planned_by_failures_or_by_width():
+    assert [one.n_items for one in plan_judges(limit=0.05, rate=0.01).methods] == [59, 124]
+    assert [one.n_items for one in plan_judges(half_width=0.05).methods] == [381, 738]
+    for wrong in ({}, {"limit": 0.05, "half_width": 0.1}):
+        with pytest.raises(InputError, match="either a limit"):
+            plan_judges(**wrong)
+
+
+def test_pictures_are_data():
+    result = plan(0.02, disagreement=0.1)
+    assert [figure.kind for figure in result.figures()] == ["curve", "forest"]
+    for n in (1000, 10_000):
+        figure = coin_figure(n)
+        assert sum(
+            p
+            for p, coin in zip(figure.columns["probability"], figure.columns["coin"], strict=True)
+            if coin == "coin 0.5"
+        ) == pytest.approx(1, abs=1e-2)
+    assert trade_off_figure().kind == "curve"
+
+
+def test_a_difference_beyond_the_disagreement_is_refused():
+    with pytest.raises(InputError, match="cannot differ by more"):
+        plan(0.2, disagreement=0.1)

@@ -1,0 +1,154 @@
+import json
+
+import numpy as np
+import pytest
+
+from tallystick.compare import Board, Settings, evaluate, leaderboard
+from tallystick.compare.exact_pair import exact_score
+from tallystick.errors import InputError
+from tallystick.results import Unknown, to_json
+from tallystick.tally import Moments
+
+
+def board(n=600, accuracy=(0.9, 0.7, 0.69, 0.4), seed=0):
+    difficulty = np.random.default_rng(seed).random(n)
+    noise = np.random.default_rng(seed + 1).random((n, len(accuracy)))
+    scores = (0.7 * difficulty[:, None] + 0.3 * noise < np.array(accuracy)).astype(float)
+    return Board(names=tuple("abcdefgh"[: len(accuracy)]), scores=scores)
+
+
+def test_two_models_get_the_exact_interval_and_the_exact_test():
+    both = board(accuracy=(0.6, 0.5))
+    result = evaluate(both)
+    row = result.pairs[0]
+    assert row.interval.guarantee == "exact"
+    assert tuple(row.interval) == tuple(exact_score(row.a_only, row.b_only, 600))
+    assert row.adjusted_p == row.p_value
+    assert result.verdict.startswith("a beats b by")
+
+
+def test_a_leaderboard_orders_ranks_and_tiers():
+    result = evaluate(board())
+    assert [row.name for row in result.models] == ["a", "b", "c", "d"]
+    assert result.contenders == ("a",)
+    assert [row.rank_interval for row in result.models] == [(1, 1), (2, 3), (2, 3), (4, 4)]
+    assert result.tiers == (("a",), ("b", "c"), ("d",))
+    assert result.pair("d", "a").verdict == "a is better"
+    assert 0 < result.detectable_difference < 0.1
+    assert result.guarantees[0].name == "Hoeffding and the union bound"
+
+
+def test_moments_merged_from_shards_give_the_same_answer():
+    scores = board().scores
+    columns = {name: scores[:, j] for j, name in enumerate("abcd")}
+    shards = [Moments.of({name: x[part] for name, x in columns.items()}) for part in (slice(0, 100), slice(100, None))]
+    assert leaderboard(shards[1] + shards[0]).to_dict() == leaderboard(Moments.of(columns)).to_dict()
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    assert to_json(evaluate(board(), rng=3).to_dict()) == to_json(evaluate(board(), rng=3).to_dict())
+
+
+def test_json_has_the_fields_of_the_contract():
+    held = json.loads(to_json(evaluate(board()).to_dict()))
+    assert {"schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"} <= set(held)
+    assert {"models", "pairs", "contenders", "tiers", "detectable_difference"} <= set(held)
+    assert {"name", "score", "interval", "rank_interval"} <= set(held["models"][0])
+    wanted = {"a", "b", "difference", "interval", "a_only", "b_only", "p_value", "adjusted_p", "verdict"}
+    assert wanted <= set(held["pairs"][0])
+
+
+def test_wins_ties_and_losses_are_scores_in_bounds():
+    scores = np.random.default_rng(1).choice([0, 0.5, 1], (200, 2), p=[0.3, 0.3, 0.4])
+    result = evaluate(Board(names=("x", "y"), scores=scores), settings=Settings(bounds=(0.0, 1.0)))
+    assert result.pairs[0].interval.guarantee == "approximate"
+    assert isinstance(result.pairs[0].a_only, Unknown)
+
+
+def test_unbounded_scores_name_their_assumption_and_claim_no_hoeffding():
+    scores = np.random.default_rng(1).lognormal(size=(200, 3))
+    result = evaluate(Board(names=("x", "y", "z"), scores=scores))
+    assert all("no bounds were declared" in row.interval.promise for row in (*result.models, *result.pairs))
+    assert not any("Hoeffding" in row.name for row in result.guarantees)
+
+
+def test_perfect_and_hopeless_models_have_no_empty_interval():
+    scores = np.stack([np.ones(30), np.zeros(30), np.ones(30)], axis=1)
+    result = evaluate(Board(names=("right", "wrong", "also"), scores=scores))
+    assert all(row.interval.width > 0.05 for row in result.models)
+    assert all(row.interval.width > 0.05 for row in result.pairs)
+    assert result.contenders == ("right", "also")
+    assert any("all right or all wrong" in text for text in result.warnings)
+
+
+def test_bounded_scores_that_never_differ_have_no_empty_interval():
+    scores = np.tile(np.random.default_rng(0).random((50, 1)), (1, 2))
+    result = evaluate(Board(names=("x", "y"), scores=scores), settings=Settings(bounds=(0.0, 1.0)))
+    assert result.pairs[0].interval.width > 0.05
+    assert result.decision == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("names", "scores", "words"),
+    [
+        (("x",), [[1.0], [0.0]], "at least two models"),
+        (("x", "y"), [[1.0, 0.0]], "at least two items"),
+        (("x", "x"), [[1.0, 0.0]], "two models are called 'x'"),
+        (("x", "y"), [[1.0, float("inf")], [0.0, 0.0]], "finite"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(names, scores, words):
+    with pytest.raises(InputError, match=words):
+        evaluate(Board(names=names, scores=np.array(scores)))
+
+
+def test_scores_outside_the_bounds_are_refused_by_item():
+    with pytest.raises(InputError, match=r"item 'q2': the score 1.5 of 'y' is outside the bounds"):
+        evaluate(
+            Board(names=("x", "y"), scores=np.array([[0, 1.0], [0, 1.5]]), items=("q1", "q2")),
+            settings=Settings(bounds=(0, 1)),
+        )
+
+
+def test_a_constant_real_score_is_pointed_out():
+    scores = np.stack([np.full(40, 0.37), np.random.default_rng(0).random(40)], axis=1)
+    result = evaluate(Board(names=("x", "y"), scores=scores), settings=Settings(bounds=(0, 1)))
+    assert any("x: the same score on every item" in text for text in result.warnings)
+
+
+def test_clusters_answer_for_the_population_that_was_named():
+    held = board(accuracy=(0.62, 0.55))
+    clusters = tuple((np.arange(600) // 60).tolist())
+    clustered = Board(names=held.names, scores=held.scores, clusters=clusters)
+    new = evaluate(clustered, settings=Settings(population="clusters"))
+    same = evaluate(clustered)
+    assert new.population == "new clusters"
+    assert any("degrees of freedom" in text for text in new.warnings)
+    assert same.population == "new items of these clusters"
+    assert not same.warnings
+    with pytest.raises(InputError, match="--cluster"):
+        evaluate(held, settings=Settings(population="clusters"))
+
+
+def test_equal_weights_are_the_unweighted_answer():
+    held = board(accuracy=(0.62, 0.55))
+    result = evaluate(Board(names=held.names, scores=held.scores, weights=np.full(600, 2.0)))
+    gap = held.scores[:, 0] - held.scores[:, 1]
+    half = 1.9639 * gap.std(ddof=1) / np.sqrt(600)
+    assert result.pairs[0].difference == pytest.approx(gap.mean())
+    assert result.pairs[0].interval.low == pytest.approx(gap.mean() - half, abs=1e-4)
+
+
+def test_figures_and_rows_can_be_drawn():
+    result = evaluate(board())
+    assert [figure.kind for figure in result.figures()] == ["forest", "forest", "matrix"]
+    assert result.rows()[1]["rank"] == "2–3"
+    assert "a is the best of 4 models" in result.summary()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"alpha": 0.0}, {"population": "people"}, {"bounds": (1.0, 0.0)}, {"blanks": "some"}, {"draws": 0}]
+)
+def test_settings_are_held_to_their_ranges(wrong):
+    with pytest.raises(InputError):
+        Settings(**wrong)

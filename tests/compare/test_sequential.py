@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from tallystick.compare import Board, Sequential, Settings
+from tallystick.compare.stopping import stop_when_clear
+from tallystick.errors import InputError
+from tallystick.stats.signs import SignTest
+
+
+def test_batches_change_nothing():
+    scores = (np.random.default_rng(0).random((300, 3)) < [0.5, 0.6, 0.8]).astype(float)
+    standings = []
+    for size in (1, 7, 300):
+        race = Sequential("abc", items=300, rng=4)
+        while batch := race.ask(size):
+            race.tell(batch, scores[batch])
+        standings.append(race.standing())
+    assert standings[0] == standings[1] == standings[2]
+
+
+def test_one_pair_is_the_sign_test():
+    scores = (np.random.default_rng(1).random((200, 2)) < [0.7, 0.5]).astype(float)
+    race = Sequential(["x", "y"], items=200, rng=0)
+    order = race.ask(200)
+    race.tell(order, scores[order])
+    expected = SignTest().update(scores[order, 0] - scores[order, 1]).p_value
+    assert race.standing().p_values["x", "y"] == pytest.approx(expected)
+
+
+def test_every_item_is_asked_once_in_an_order_that_the_seed_decides():
+    first, again, other = (Sequential("ab", items=50, rng=seed).ask(50) for seed in (1, 1, 2))
+    assert sorted(first) == list(range(50))
+    assert first == again != other
+
+
+def test_scores_in_bounds_run_on_their_moments():
+    rng = np.random.default_rng(2)
+    board = Board(names=("x", "y"), scores=np.stack([rng.beta(5, 2, 3000), rng.beta(2, 2, 3000)], axis=1))
+    result = stop_when_clear(board, settings=Settings(bounds=(0.0, 1.0)))
+    assert result.best == "x"
+    assert result.stopped_at < 1000
+    assert result.pairs[0].interval.guarantee == "anytime"
+    with pytest.raises(InputError, match="--bounds"):
+        stop_when_clear(board)
+
+
+def test_equal_models_are_rarely_told_apart_however_often_one_looks():
+    rng = np.random.default_rng(3)
+    stops = 0
+    for run in range(100):
+        race = Sequential("ab", items=300, rng=run)
+        order = race.ask(300)
+        race.tell(order, (rng.random((300, 2)) < 0.5).astype(float))
+        stops += race.standing().decided
+    assert stops <= 13  # a binomial count of 100 at .05 lies above this once in 1600 times
+
+
+def test_what_does_not_become_clear_is_said():
+    scores = (np.random.default_rng(4).random((60, 2)) < 0.5).astype(float)
+    result = stop_when_clear(Board(names=("x", "y"), scores=scores))
+    assert result.decision == "undecided"
+    assert result.stopped_at == 60
+    assert result.figures()[0].kind == "curve"
+
+
+def test_what_was_not_asked_cannot_be_told():
+    race = Sequential("ab", items=10, rng=0)
+    with pytest.raises(InputError, match="was not asked"):
+        race.tell([3], [[1, 0]])
+    [item] = race.ask()
+    with pytest.raises(InputError, match="0 or 1"):
+        race.tell([item], [[0.5, 0]])
+    race.tell([item], [[1, 0]])
+    with pytest.raises(InputError, match="told twice"):
+        race.tell([item], [[1, 0]])
+    with pytest.raises(InputError, match="two different names"):
+        Sequential(["x", "x"], items=10, rng=0)

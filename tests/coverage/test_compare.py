@@ -1,0 +1,266 @@
+"""Coverage of everything that ``compare`` promises: enumerated where it can be, simulated with a seed where not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, ndtri, xlogy
+
+from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters
+from tallystick.compare.exact_pair import exact_score
+from tallystick.compare.pairing import pairs_of_items
+from tallystick.compare.pairs import tango
+from tallystick.compare.partial import Disagreement, partial_interval
+from tallystick.compare.ranks import ranks
+from tallystick.stats.intervals import pseudo_t
+from tallystick.stats.signs import sign_log_e
+from tallystick.tally import Moments
+
+RUNS = 2000
+DISAGREEMENTS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+LEANS = (0.5, 0.6, 0.75, 0.9, 1.0)
+
+
+def outcomes(n, d):
+    """Every (b, c) that matters at disagreement d: the rest weighs less than 1e-12."""
+    reach = 8 * np.sqrt(n * d * (1 - d)) + 12
+    low, high = max(0, int(n * d - reach)), min(n, int(n * d + reach) + 1)
+    m = np.arange(low, high + 1)
+    b = np.concatenate([np.arange(size + 1) for size in m])
+    return b, np.repeat(m, m + 1) - b
+
+
+def masses(b, c, n, d, lean):
+    ways = gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(n - b - c + 1)
+    return np.exp(ways + xlogy(b, d * lean) + xlogy(c, d * (1 - lean)) + xlogy(n - b - c, 1 - d))
+
+
+def covered(low, high, truth, weights):
+    return float(weights[(low <= truth + 1e-9) & (truth - 1e-9 <= high)].sum())
+
+
+@pytest.mark.slow
+def test_the_exact_interval_never_covers_less_and_tango_does_on_average(publish_coverage):
+    rows = []
+    for n in (20, 50, 100, 200, 500, 1000, 2000):
+        cells = {"tango": [], "exact": []}
+        known = {}
+        for d in DISAGREEMENTS:
+            b, c = outcomes(n, d)
+            approximate = tango(b, c, n)
+            ends = {"tango": (approximate.low, approximate.high)}
+            if n <= 200:
+                for pair in zip(b.tolist(), c.tolist(), strict=True):
+                    if pair not in known:
+                        found = exact_score(*pair, n)
+                        known[pair], known[pair[::-1]] = (found.low, found.high), (-found.high, -found.low)
+                exact = np.array([known[pair] for pair in zip(b.tolist(), c.tolist(), strict=True)])
+                ends["exact"] = (exact[:, 0], exact[:, 1])
+            for lean in LEANS:
+                weights = masses(b, c, n, d, lean)
+                for name, (low, high) in ends.items():
+                    cells[name].append(covered(low, high, d * (2 * lean - 1), weights))
+        rows.append(
+            {"items": n}
+            | {
+                f"{name} {word}": float(value(cells[name])) if cells[name] else ""
+                for name in cells
+                for word, value in (("mean", np.mean), ("minimum", np.min))
+            }
+        )
+    publish_coverage(
+        "pairs",
+        "Intervals for the difference of two accuracies on the same items at nominal .95, every outcome enumerated, "
+        f"over disagreements {DISAGREEMENTS} and shares {LEANS} of them that favour the first model (30 cells an n). "
+        "The exact interval is enumerated up to n = 200.",
+        rows,
+    )
+    assert min(row["exact minimum"] for row in rows if row["exact minimum"] != "") >= 0.95
+    assert np.mean([row["tango mean"] for row in rows]) >= 0.945
+    assert min(row["tango minimum"] for row in rows) >= 0.92
+
+
+@pytest.mark.slow
+def test_bounded_scores_of_real_models_are_covered(shared_data, publish_coverage):
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(shared_data / "compare" / "alpaca_eval2_winrate_805x.parquet")
+    names = [name for name in table.column_names if name not in ("item_id", "dataset")]
+    scores = np.stack([table[name].to_numpy() for name in names], axis=1).astype(float)
+    scores = scores[~np.isnan(scores).any(axis=1)]
+    first, second = np.triu_indices(len(names), 1)
+    gaps = scores[:, first] - scores[:, second]
+    truth = gaps.mean(axis=0)
+    rng = np.random.default_rng(11)
+    rows = []
+    for n in (50, 100, 200, 400, 805):
+        inside = np.zeros(len(truth))
+        plain = np.zeros(len(truth))
+        for _ in range(4):  # in blocks: 500 x 1653 means at a time
+            counts = rng.multinomial(n, np.full(len(gaps), 1 / len(gaps)), size=RUNS // 4).astype(float)
+            means = counts @ gaps / n
+            variances = np.maximum(0, counts @ gaps**2 - n * means**2) / (n - 1)
+            found = pseudo_t(means, variances, n, bounds=(-1.0, 1.0))
+            inside += found.covers(truth).sum(axis=0)
+            half = 1.96 * np.sqrt(variances / n)
+            plain += (np.abs(means - truth) <= half).sum(axis=0)
+        rows.append(
+            {
+                "items": n,
+                "mean": float(inside.mean() / RUNS),
+                "worst pair": float(inside.min() / RUNS),
+                "worst pair, plain z": float(plain.min() / RUNS),
+            }
+        )
+    publish_coverage(
+        "bounded-scores",
+        "t with half a pseudo-item at each end, nominal .95: differences of the win probabilities of 1653 pairs of "
+        f"models (compare/alpaca_eval2_winrate_805x.parquet), {RUNS} samples with replacement, the truth being the "
+        "mean over all items.",
+        rows,
+    )
+    assert min(row["mean"] for row in rows) >= 0.945
+    assert min(row["worst pair"] for row in rows) >= 0.92
+
+
+@pytest.mark.slow
+def test_clusters_are_covered_and_their_family_wise_error_is_held(publish_coverage):
+    rng = np.random.default_rng(5)
+    rows = []
+    for clusters in (5, 8, 20, 50):
+        for sizes in ("equal", "unequal"):
+            counts = np.full(clusters, 20.0) if sizes == "equal" else np.geomspace(4, 120, clusters).round()
+            row = {"clusters": clusters, "sizes": sizes, "coverage": _cluster_coverage(counts, rng)}
+            if clusters >= 8:
+                row["family-wise error, 20 equal models"] = _cluster_family(counts, rng)
+            rows.append(row)
+    rows = [{**dict.fromkeys(rows[-1], ""), **row} for row in rows]
+    publish_coverage(
+        "clusters",
+        f"CR2 with Satterthwaite's degrees of freedom, nominal .95, {RUNS} runs: coverage of the difference of two "
+        "models whose lead varies from cluster to cluster as much as from item to item; family-wise error of Holm over "
+        "all 190 pairs of 20 equally good models at .05.",
+        rows,
+    )
+    limit = 0.05 + 3 * np.sqrt(0.05 * 0.95 / RUNS)
+    for row in rows:
+        assert row["coverage"] >= 0.91, row
+        error = row["family-wise error, 20 equal models"]
+        assert error == "" or error <= limit, row
+
+
+def _cluster_coverage(counts, rng):
+    from scipy.special import stdtrit
+
+    noise = rng.standard_normal((len(counts), RUNS)) * 0.5
+    within = rng.standard_normal((len(counts), RUNS)) * 0.5 / np.sqrt(counts)[:, None]
+    sums = counts[:, None] * (0.1 + noise + within)
+    mean, error, freedom = cluster_errors(counts, sums)
+    half = stdtrit(freedom, 0.975) * error
+    return float(np.mean(np.abs(mean - 0.1) <= half))
+
+
+def _cluster_family(counts, rng):
+    wrong = 0
+    for _ in range(RUNS):
+        shared = rng.standard_normal((len(counts), 1)) + rng.standard_normal((len(counts), 20)) * 0.7
+        right = rng.binomial(counts[:, None].astype(int), 1 / (1 + np.exp(-shared)))
+        table = pairs_of_new_clusters(counts, right.astype(float), bounds=(0.0, 1.0), alpha=0.05)
+        wrong += bool((table.adjusted_p <= 0.05).any())
+    return wrong / RUNS
+
+
+@pytest.mark.slow
+def test_all_true_ranks_are_covered_with_exact_ties(publish_coverage):
+    rows = []
+    for k in (20, 40, 60):
+        groups = np.repeat(np.linspace(0.45, 0.8, 5), k // 5)
+        for shared in (0.0, 0.7):
+            rows.append({"models": k, "correlation": shared, "all ranks": _rank_coverage(groups, shared, k)})
+    publish_coverage(
+        "ranks",
+        "Share of runs in which *every* rank interval holds every rank that its model truly has: five groups of "
+        f"exactly tied models, 500 items, step-down max-T with 1000 draws, {RUNS} runs, nominal .95. Correlation is "
+        "that of the latent difficulty of items.",
+        rows,
+    )
+    limit = 0.95 - 3 * np.sqrt(0.05 * 0.95 / RUNS)
+    for row in rows:
+        assert row["all ranks"] >= limit, row
+
+
+def _rank_coverage(accuracy, shared, seed):
+    rng = np.random.default_rng([seed, int(10 * shared)])
+    k, n = len(accuracy), 500
+    low = 1 + (accuracy[None, :] > accuracy[:, None]).sum(axis=1)
+    high = k - (accuracy[None, :] < accuracy[:, None]).sum(axis=1)
+    good = 0
+    cut = ndtri(accuracy)
+    for _ in range(RUNS):
+        latent = np.sqrt(shared) * rng.standard_normal((n, 1)) + np.sqrt(1 - shared) * rng.standard_normal((n, k))
+        scores = (latent < cut).astype(float)
+        moments = Moments.of({str(j): scores[:, j] for j in range(k)})
+        table = pairs_of_items(moments, bounds=None, alpha=0.05, rng=rng, draws=1000)
+        told = np.where(table.adjusted_p <= 0.05, np.sign(table.difference), 0)
+        found = ranks(table.first, table.second, told, np.argsort(-scores.mean(axis=0), kind="stable"))
+        good += bool(np.all((found.low <= low) & (found.high >= high)))
+    return good / RUNS
+
+
+@pytest.mark.slow
+def test_the_e_process_stops_falsely_no_more_often_than_it_may(publish_coverage):
+    rng = np.random.default_rng(3)
+    rows = []
+    for d in (0.05, 0.2, 0.5):
+        false, peeking = 0, 0
+        for _ in range(8):  # 8 x 500 = 4000 runs of 5000 items
+            u = rng.random((500, 5000))
+            b = np.cumsum(u < d / 2, axis=1)
+            c = np.cumsum((u >= d / 2) & (u < d), axis=1)
+            false += int((sign_log_e(b, c).max(axis=1) >= np.log(20)).sum())
+            lead, m = b - c, np.maximum(b + c, 1)
+            peeking += int(((np.abs(lead) / np.sqrt(m) > 1.96) & (b + c >= 10)).any(axis=1).sum())
+        rows.append({"disagreement": d, "false stops": false / 4000, "false stops of a z test": peeking / 4000})
+    publish_coverage(
+        "stop-early",
+        "Two equally good models, looked at after every one of 5000 items, 4000 runs, α = .05: how often the e-process "
+        "of discordant signs ever stops, and how often a z test at 1.96 (from the tenth disagreement on) does.",
+        rows,
+    )
+    for row in rows:
+        assert row["false stops"] <= 0.05, row
+
+
+@pytest.mark.slow
+def test_partial_labels_are_covered_when_blanks_are_random(publish_coverage):
+    rng = np.random.default_rng(9)
+    rows = []
+    for n, d, lean, share in (
+        (400, 0.2, 0.5, 0.5),
+        (400, 0.2, 0.75, 0.25),
+        (1000, 0.3, 0.6, 0.2),
+        (2000, 0.1, 0.9, 0.3),
+    ):
+        inside = {"new": 0, "these": 0}
+        for _ in range(RUNS):
+            m = int(rng.binomial(n, d))
+            wins = int(rng.binomial(m, lean))
+            labelled = max(2, int(share * m))
+            b = int(rng.hypergeometric(wins, m - wins, labelled))
+            counts = Disagreement(items=n, apart=m, labelled=labelled, first_only=b, second_only=labelled - b)
+            truths = {"new": d * (2 * lean - 1), "these": (2 * wins - m) / n}
+            for population, truth in truths.items():
+                found = partial_interval(counts, blanks="random", population=population)
+                inside[population] += found.low - 1e-12 <= truth <= found.high + 1e-12
+        rows.append(
+            {"items": n, "disagreement": d, "first wins": lean, "labelled": share}
+            | {f"{name} items": hits / RUNS for name, hits in inside.items()}
+        )
+    publish_coverage(
+        "partial-labels",
+        f"Labels on a random share of the disagreements only, nominal .95, {RUNS} runs: the difference on new items "
+        "and on these items.",
+        rows,
+    )
+    assert min(row["new items"] for row in rows) >= 0.925
+    assert min(row["these items"] for row in rows) >= 0.925

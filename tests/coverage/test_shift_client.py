@@ -1,0 +1,78 @@
+"""The client at full size: 2000 calls to a slow server, the same with faults, and fifty kills."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tallystick.shift import Run, Wire, run
+from tallystick.shift.clients import HttpClient, ReplayClient
+
+from ..shift.conftest import COLUMNS, items_of, serving, table
+
+pytestmark = pytest.mark.slow
+
+
+def ask(url, *, calls, wire):
+    rows = table(2 * calls)
+    client = HttpClient(
+        url, request={"id": "{id}", "new": "{new}"}, label="$.label", headers={}, columns=COLUMNS,
+        timeout=wire.timeout,
+    )  # fmt: skip
+    how = Run(budget=calls, wire=wire)
+    run(items_of(rows), ReplayClient("new", columns=COLUMNS), rows, how)  # load the libraries
+    begin = time.perf_counter()
+    result = run(items_of(rows), client, rows, how)
+    return result, time.perf_counter() - begin
+
+
+def same(result):
+    return {key: value for key, value in result.to_dict().items() if key not in ("requests", "cost")}
+
+
+def test_the_client_at_full_size(tmp_path, publish_coverage):
+    rows: list[dict[str, str]] = []
+
+    def note(what: str, *figures: str) -> None:
+        rows.append({"what": what, "figure": ", ".join(figures)})
+
+    with serving(delay=0.1, seconds=300) as api:
+        result, seconds = ask(api.url, calls=2000, wire=Wire(concurrency=64))
+        paid = api.stats()["paid"]
+    ideal = 2000 / 64 * 0.1
+    assert len(paid) == 2000
+    assert set(paid.values()) == {1}
+    note("2000 calls of 100 ms, 64 in flight", f"{seconds:.2f} s", f"{seconds / ideal:.2f} x the ideal {ideal:.2f} s")
+
+    with serving(delay=0.1, faults=0.05, seconds=300) as api:
+        faulty, _ = ask(api.url, calls=2000, wire=Wire(concurrency=64, timeout=10))
+        stats = api.stats()
+    assert faulty.requests.failed == 0
+    assert len(stats["paid"]) == 2000
+    twice = sum(n > 1 for n in stats["paid"].values())
+    assert same(faulty) == same(result)
+    note("the same with 5 % faults", str(stats["faults"]), "0 lost", f"{twice} paid twice", "identical result")
+
+    with serving(delay=0.01, seconds=900) as api:
+        driver = Path(__file__).resolve().parents[1] / "shift" / "killing.py"
+        command = [sys.executable, str(driver), api.url, "50", "150", str(tmp_path), "2"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=True)
+        paid = api.stats()["paid"]
+    report = json.loads(done.stdout)
+    extra = sum(paid.values()) - 51 * 150
+    note(
+        "kill -9 at 50 random moments",
+        f"{report['killed']} killed in mid-run",
+        f"{report['identical']} of 50 resumed to the identical result",
+        f"{report['resent']} requests in flight sent again, {extra} of them paid twice",
+    )
+    publish_coverage("shift-client", "The client against a real server process on loopback.", rows)
+    assert twice == 0
+    assert report["identical"] == 50
+    assert extra <= report["resent"]
+    assert seconds <= 1.25 * ideal

@@ -1,0 +1,252 @@
+import numpy as np
+import pytest
+
+import tallystick
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.judge import (
+    Point,
+    dawid_skene,
+    evaluate,
+    few_labels,
+    independence,
+    majority,
+    search,
+    simulate,
+)
+from tallystick.results import Interval, Unknown, to_json
+from tallystick.tally import Tally, attach
+
+QUALITY = {"w": ("9/10", "4/5"), "x": ("3/4", "17/20"), "y": ("4/5", "3/4"), "z": ("7/10", "4/5")}
+POINT = Point(prevalence="2/5", accuracy=QUALITY)
+
+
+def drawn(n, *, rng=1, labelled=0):
+    data = simulate(POINT).independent_draws(n, rng=rng)
+    data["truth"] = [label if i < labelled else None for i, label in enumerate(data["truth"].tolist())]
+    return Tally.of(data)
+
+
+def copied(n, *, rng=1):
+    """Two judges that copy a third."""
+    data = simulate(POINT).independent_draws(n, rng=rng)
+    generator = np.random.default_rng(rng)
+    for name in ("x", "y"):
+        data[name] = np.where(generator.random(n) < 0.85, data["w"], data[name])
+    return data
+
+
+def test_without_labels_the_headline_is_dawid_skene_under_a_named_assumption():
+    result = evaluate(drawn(4000), truth="truth")
+    assert result.method == "dawid-skene"
+    assert result.decision == "undecided"
+    assert "independent" in result.verdict
+    assert any("share" in warning for warning in result.warnings)
+    assert all(score.interval.guarantee == "under" for score in result.judges)
+    assert result.needed.count > 0
+    assert {estimate.method for estimate in result.estimates} >= {
+        "dawid-skene",
+        "independent",
+        "spectral",
+        "agreement",
+        "majority",
+        "majority of the others",
+    }
+
+
+def test_judges_that_copy_are_caught_and_no_interval_is_claimed():
+    result = evaluate(Tally.of(copied(4000)), truth="truth", judges=None)
+    assert result.n_labels == 4000
+    result = evaluate(Tally.of({k: v for k, v in copied(4000).items() if k != "truth"}))
+    assert "misfit" in {alarm.name for alarm in result.alarms}
+    assert result.method.startswith("majority")
+    assert all(isinstance(score.interval, Unknown) for score in result.judges)
+    assert "no label-free number can be relied on" in result.verdict
+
+
+def test_labels_reject_estimates_that_are_wrong_and_keep_those_that_are_not():
+    data = copied(4000)
+    data["truth"] = [label if i < 400 else None for i, label in enumerate(data["truth"].tolist())]
+    result = evaluate(Tally.of(data), truth="truth")
+    by_name = {estimate.method: estimate for estimate in result.estimates}
+    assert by_name["dawid-skene"].rejected
+    assert "dawid-skene is rejected" in {alarm.name for alarm in result.alarms}
+    assert "reject" in result.verdict
+    fair = evaluate(drawn(4000, labelled=400), truth="truth")
+    assert {estimate.method: estimate.rejected for estimate in fair.estimates}["dawid-skene"] is False
+
+
+def test_labels_make_numbers_that_rest_on_no_independence():
+    result = evaluate(drawn(4000, labelled=200), truth="truth")
+    assert result.method == "labels"
+    assert result.decision == "decided"
+    assert result.n_labels == 200
+    assert result.labels_worth > 200
+    truth = {name: 0.4 * float(eval_pair[0]) + 0.6 * float(eval_pair[1]) for name, eval_pair in POINT.accuracy.items()}
+    for score in result.judges:
+        assert isinstance(score.interval, Interval)
+        assert abs(score.accuracy - truth[score.name]) < 0.08
+        assert score.logical.low <= score.accuracy <= score.logical.high
+
+
+def test_certified_intervals_are_exact():
+    result = few_labels(drawn(1000, labelled=100), truth="truth", certified=True)
+    assert {score.interval.guarantee for score in result.judges} == {"exact"}
+    assert {part.interval.guarantee for score in result.judges for part in score.per_label.values()} == {"exact"}
+    with pytest.raises(InputError, match="these items"):
+        few_labels(drawn(100, labelled=10), truth="truth", certified=True, target="population")
+
+
+def test_everything_labelled_leaves_no_doubt():
+    result = few_labels(simulate(POINT).tally, truth="truth")
+    for score, (a, b) in zip(result.judges, POINT.accuracy.values(), strict=True):
+        assert score.accuracy == pytest.approx(0.4 * float(a) + 0.6 * float(b))
+        assert score.interval.width == pytest.approx(0, abs=1e-12)
+        assert score.per_label["a"].estimate == pytest.approx(float(a))
+
+
+def test_two_judges_get_logic_only():
+    result = evaluate(Tally.of({"x": [0, 0, 1, 1], "y": [0, 1, 1, 0]}))
+    assert result.method == "logical"
+    assert result.decision == "unknowable"
+    assert "cannot be graded without labels" in result.verdict
+    assert "at most 75 %" in result.verdict
+
+
+def test_one_item_one_judge_and_identical_judges_never_give_a_wrong_number():
+    one = evaluate(Tally.of({"x": ["a"], "y": ["b"]}))
+    assert one.decision == "unknowable"
+    with pytest.raises(NotIdentifiable, match="every vote is 'a'"):
+        evaluate(Tally.of({"x": ["a"]}))
+    same = {name: [0, 1, 0, 1, 1] * 20 for name in "xyz"}
+    result = evaluate(Tally.of(same))
+    assert result.decision == "undecided"
+    assert not result.trios["sensible"] or all(score.interval is not None for score in result.judges)
+
+
+def test_a_constant_judge_is_graded_and_said_to_be_blind():
+    data = simulate(POINT).independent_draws(3000, rng=4)
+    votes = Tally.of({**{k: v for k, v in data.items() if k != "truth"}, "constant": ["a"] * 3000})
+    result = evaluate(votes)
+    assert result.trios["blind judge"] > 0
+    constant = next(score for score in result.judges if score.name == "constant")
+    assert constant.per_label["a"].estimate == pytest.approx(1.0)
+
+
+def test_a_judge_without_votes_is_refused_by_name():
+    with pytest.raises(InputError, match="'mute' has no vote"):
+        evaluate(Tally.of({"x": [0, 1], "mute": [None, None]}))
+
+
+def test_no_items_are_refused():
+    with pytest.raises(InputError, match="no items"):
+        evaluate(Tally())
+
+
+def test_a_label_that_nobody_voted_for_is_allowed_and_unknown():
+    data = simulate(POINT).independent_draws(500, rng=4)
+    result = evaluate(Tally.of({k: v for k, v in data.items() if k != "truth"}), labels=["never"])
+    assert "never" in result.prevalence
+    assert any("never" in score.per_label for score in result.judges)
+
+
+def test_sixty_five_judges_with_all_patterns_distinct_work():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 200)
+    votes = {f"j{k}": np.where(rng.random(200) < 0.75, truth, 1 - truth) for k in range(65)}
+    tally = Tally.of(votes)
+    assert tally.patterns == 200
+    result = evaluate(tally)
+    assert len(result.judges) == 65
+    assert np.median([score.accuracy for score in result.judges]) == pytest.approx(0.75, abs=0.03)
+
+
+def test_three_labels_go_through_everything_that_is_not_binary():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 1500)
+    votes = {f"j{k}": np.where(rng.random(1500) < 0.8, truth, rng.integers(0, 3, 1500)) for k in range(5)}
+    result = evaluate(Tally.of(votes))
+    assert result.method == "dawid-skene"
+    assert result.trios == {}
+    assert all(score.accuracy == pytest.approx(0.867, abs=0.03) for score in result.judges)
+
+
+def test_results_are_json_and_carry_the_fields_of_the_contract():
+    body = evaluate(drawn(800, labelled=60), truth="truth").to_dict()
+    assert to_json(body)
+    for name in ("judges", "prevalence", "solutions", "estimates", "alarms", "trios", "verdict", "decision", "needed"):
+        assert name in body
+    judge = body["judges"][0]
+    assert {"name", "accuracy", "interval", "per_label"} <= set(judge)
+    assert {"estimate", "interval", "logical"} <= set(judge["per_label"]["a"])
+    assert {"estimate", "interval"} <= set(body["prevalence"]["a"])
+    assert {"sensible", "complex", "outside"} <= set(body["trios"])
+    assert {"name", "proves"} <= set(body["alarms"][0]) if body["alarms"] else True
+
+
+def test_items_get_their_consensus():
+    data = {k: v for k, v in simulate(POINT).independent_draws(300, rng=1).items() if k != "truth"}
+    attached = attach(evaluate(Tally.of(data)), data)
+    assert set(attached["consensus"]) == {"a", "b"}
+    assert (np.asarray(attached["consensus_probability"]) >= 0.5).all()
+    assert np.allclose(np.asarray(attached["doubt"]) + np.asarray(attached["consensus_probability"]), 1)
+
+
+def test_figures_and_rows_are_complete():
+    result = evaluate(drawn(500), truth="truth")
+    assert [figure.kind for figure in result.figures()] == ["forest", "forest", "forest"]
+    assert len(result.rows()) == 4
+    assert result.summary().startswith(result.verdict)
+    assert isinstance(tallystick.Tally, type)
+
+
+def test_known_judges_give_the_prevalence():
+    known = {name: {"a": float(a), "b": float(b)} for name, (a, b) in POINT.accuracy.items()}
+    votes = simulate(POINT).tally
+    result = dawid_skene(votes, truth="truth", known=known)
+    assert result.prevalence["a"].estimate == pytest.approx(0.4, abs=1e-6)
+    assert "shares are" in result.verdict
+    with pytest.raises(InputError, match="not one of the judges"):
+        dawid_skene(votes, truth="truth", known={"stranger": {"a": 0.9, "b": 0.9}})
+    with pytest.raises(InputError, match="every label"):
+        dawid_skene(votes, truth="truth", known={"w": {"a": 0.9}})
+    with pytest.raises(InputError, match="must be in"):
+        dawid_skene(votes, truth="truth", known={"w": {"a": 1.9, "b": 0.4}})
+
+
+def test_majority_states_ties_and_always_warns():
+    result = majority(Tally.of({"x": [0, 0, 1], "y": [1, 0, 1]}))
+    assert any("tied" in warning for warning in result.warnings)
+    assert any("cannot warn" in warning for warning in result.warnings)
+    assert [score.accuracy for score in result.judges] == pytest.approx([2.5 / 3, 2.5 / 3])
+    others = majority(Tally.of({"x": [0, 0, 1], "y": [1, 0, 1], "z": [0, 0, 0]}), leave_one_out=True)
+    assert others.judges[0].accuracy == pytest.approx((0.5 + 1 + 0.5) / 3)
+
+
+def test_independence_accepts_independent_judges_and_finds_the_pair_that_copies():
+    fair = independence(drawn(3000), truth="truth")
+    assert not fair.rejected
+    assert "proves nothing" in fair.verdict
+    data = simulate(POINT).independent_draws(3000, rng=7)
+    data["y"] = np.where(np.random.default_rng(1).random(3000) < 0.8, data["x"], data["y"])
+    votes = Tally.of({**{k: v for k, v in data.items() if k != "truth"}, "v": simulate_more(data["truth"])})
+    caught = independence(votes)
+    assert caught.rejected
+    assert set(caught.pair) == {"x", "y"}
+    assert caught.pair_correlation > 0.4
+    assert caught.effective_judges < 4.3
+    with pytest.raises(NotIdentifiable, match="needs four"):
+        independence(Tally.of({"x": [0, 1], "y": [0, 1], "z": [1, 0]}))
+
+
+def simulate_more(truth):
+    flip = np.random.default_rng(9).random(len(truth)) < 0.2
+    return np.where(flip, np.where(truth == "a", "b", "a"), truth)
+
+
+def test_search_ranks_sensible_trios_and_says_that_they_prove_nothing():
+    result = search(drawn(3000), truth="truth", limit=2)
+    assert result.trios["trios"] == 4
+    assert len(result.found) == 2
+    assert result.found[0]["condition"] <= result.found[1]["condition"]
+    assert any("no evidence of independence" in warning for warning in result.warnings)
+    assert result.figures()[0].kind == "forest"

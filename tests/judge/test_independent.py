@@ -1,0 +1,173 @@
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.judge import Point, exact, independent, simulate
+from tallystick.tally import Tally
+
+shares = st.fractions(min_value=Fraction(6, 10), max_value=Fraction(9, 10), max_denominator=10)
+prevalences = st.fractions(min_value=Fraction(1, 10), max_value=Fraction(9, 10), max_denominator=10)
+
+
+GAMMAS = {("a", ("x", "y")): "1/100", ("a", ("x", "z")): "1/60", ("b", ("y", "z")): "1/50"}
+
+
+def table(point):
+    return simulate(point).tally
+
+
+def three(prevalence="1/2", *accuracy):
+    return Point(prevalence=prevalence, accuracy=dict(zip("xyz", accuracy, strict=True)))
+
+
+@settings(max_examples=30)
+@given(prevalences, st.lists(st.tuples(shares, shares), min_size=3, max_size=3))
+def test_independent_judges_are_recovered_exactly_with_both_points(prevalence, accuracy):
+    point = three(prevalence, *accuracy)
+    result = independent(table(point), judges=["x", "y", "z"])
+    assert result.prevalence["a"].estimate == pytest.approx(float(prevalence), abs=1e-9)
+    for score, (a, b) in zip(result.judges, accuracy, strict=True):
+        assert score.per_label["a"].estimate == pytest.approx(float(a), abs=1e-8)
+        assert score.per_label["b"].estimate == pytest.approx(float(b), abs=1e-8)
+    mirror = point.mirror()
+    assert result.solutions[1].prevalence["a"] == pytest.approx(float(mirror.prevalence), abs=1e-9)
+    assert result.trios["unresolved root"] == 0
+
+
+def test_nothing_is_nan_at_a_prevalence_of_one_half():
+    result = independent(
+        table(three("1/2", ("9/10", "9/10"), ("4/5", "4/5"), ("7/10", "7/10"))), judges=["x", "y", "z"]
+    )
+    numbers = [part.estimate for score in result.judges for part in score.per_label.values()]
+    assert np.isfinite(numbers).all()
+    assert result.prevalence["a"].estimate == pytest.approx(0.5)
+    assert all(part.interval.width > 0 for score in result.judges for part in score.per_label.values())
+
+
+def test_the_branch_is_chosen_and_named():
+    worse = three("1/4", ("1/5", "3/10"), ("3/10", "1/5"), ("1/4", "1/4"))
+    votes = table(worse)
+    by_chance = independent(votes, judges=["x", "y", "z"])
+    assert by_chance.prevalence["a"].estimate == pytest.approx(0.75)
+    assert by_chance.solutions[0].branch == "better-than-chance"
+    by_share = independent(votes, judges=["x", "y", "z"], prevalence={"a": (0.1, 0.4)})
+    assert by_share.prevalence["a"].estimate == pytest.approx(0.25)
+    assert by_share.solutions[0].branch == "prevalence"
+    by_judge = independent(votes, judges=["x", "y", "z"], known={"x": {"a": 0.2, "b": 0.3}})
+    assert by_judge.prevalence["a"].estimate == pytest.approx(0.25)
+    by_label = independent(votes, truth="truth")
+    assert by_label.prevalence["a"].estimate == pytest.approx(0.25)
+    assert by_label.solutions[0].branch == "labels"
+
+
+def test_a_prevalence_range_that_contains_both_points_is_refused():
+    votes = table(three("2/5", ("9/10", "4/5"), ("3/4", "3/4"), ("2/3", "4/5")))
+    with pytest.raises(NotIdentifiable, match="both mirror points"):
+        independent(votes, judges=["x", "y", "z"], prevalence={"a": (0.3, 0.7)})
+
+
+@pytest.mark.parametrize("bad", [(0.5, 0.2), (-0.1, 0.5), (0.5, 1.5), (0.0, 0.0)])
+def test_a_prevalence_that_is_no_range_in_the_unit_interval_is_refused(bad):
+    votes = table(three("2/5", ("9/10", "4/5"), ("3/4", "3/4"), ("2/3", "4/5")))
+    with pytest.raises(InputError, match="prevalence of 'a'"):
+        independent(votes, judges=["x", "y", "z"], prevalence={"a": bad})
+
+
+@pytest.mark.parametrize(
+    ("cells", "mode"),
+    [
+        ([1, 1, 1, 1, 1, 1, 1, 1], "blind judge"),
+        ([30, 30, 0, 0, 0, 0, 30, 30], "blind judge"),
+        ([1, 4, 4, 4, 0, 5, 2, 6], "no variety"),
+        ([3, 5, 7, 5, 6, 5, 5, 3], "complex"),
+        ([6, 5, 4, 2, 2, 0, 0, 0], "negative product"),
+        ([3, 6, 4, 0, 6, 5, 6, 1], "outside"),
+    ],
+)
+def test_every_failure_mode_is_told_apart(cells, mode):
+    patterns = list(product("ab", repeat=3))
+    columns = {name: [pattern[j] for pattern in patterns] for j, name in enumerate("xyz")}
+    with pytest.raises(NotIdentifiable, match=f"1 {mode}"):
+        independent(Tally.from_patterns(columns, cells))
+
+
+def test_failure_modes_are_counted_over_random_sketches_and_each_occurs():
+    rng = np.random.default_rng(5)
+    seen = set()
+    cells = list(product("ab", repeat=3))
+    columns = {name: [cell[j] for cell in cells] for j, name in enumerate("xyz")}
+    for _ in range(300):
+        votes = Tally.from_patterns(columns, rng.integers(0, 6, size=8))
+        try:
+            seen |= {mode for mode, number in independent(votes).trios.items() if number}
+        except (NotIdentifiable, InputError) as error:
+            seen |= {
+                mode
+                for mode in ("blind judge", "no variety", "complex", "negative product", "outside")
+                if mode in str(error)
+            }
+    assert {"sensible", "blind judge", "no variety", "complex", "negative product", "outside"} <= seen
+    assert "unresolved root" in seen
+
+
+def test_a_correlated_trio_has_an_unresolved_root_and_an_independent_one_has_not():
+    clean = three("1/3", ("9/10", "4/5"), ("3/4", "3/4"), ("2/3", "4/5"))
+    dirty = Point(prevalence=clean.prevalence, accuracy=clean.accuracy, correlations=GAMMAS)
+    assert exact(table(clean), judges=["x", "y", "z"]).resolved
+    assert not exact(table(dirty), judges=["x", "y", "z"]).resolved
+
+
+def test_one_or_two_judges_are_refused_with_the_way_out():
+    votes = Tally.of({"x": [0, 1, 1], "y": [0, 1, 0]})
+    with pytest.raises(NotIdentifiable, match="logical"):
+        independent(votes)
+
+
+def test_three_labels_are_refused_by_name():
+    votes = Tally.of({"x": [0, 1, 2], "y": [0, 1, 2], "z": [0, 2, 1]})
+    with pytest.raises(InputError, match="independent is for two labels"):
+        independent(votes)
+
+
+def test_many_judges_give_medians_and_intervals_that_shrink_with_items():
+    point = Point(prevalence="2/5", accuracy={f"j{k}": (f"{70 + 3 * k}/100", f"{90 - 4 * k}/100") for k in range(5)})
+    small = simulate(point).independent_draws(2000, rng=3)
+    large = simulate(point).independent_draws(32000, rng=3)
+    found = [independent(Tally.of(data), truth=None, judges=list(point.names)) for data in (small, large)]
+    widths = [np.median([score.interval.width for score in result.judges]) for result in found]
+    assert widths[1] == pytest.approx(widths[0] / 4, rel=0.35)
+    for score, (a, b) in zip(found[1].judges, point.accuracy.values(), strict=True):
+        assert score.accuracy == pytest.approx(0.4 * float(a) + 0.6 * float(b), abs=0.02)
+
+
+def test_the_delta_method_interval_of_a_trio_covers_as_promised():
+    point = three("2/5", ("9/10", "4/5"), ("3/4", "17/20"), ("4/5", "3/4"))
+    chance = simulate(point)
+    rng = np.random.default_rng(11)
+    hits = total = 0
+    for _ in range(200):
+        result = independent(Tally.of(chance.independent_draws(1500, rng=rng)), judges=["x", "y", "z"])
+        for score, (a, b) in zip(result.judges, point.accuracy.values(), strict=True):
+            hits += (float(a) in score.per_label["a"].interval) + (float(b) in score.per_label["b"].interval)
+            total += 2
+    # 1200 intervals, 200 independent samples: the 1e-4 quantile of the share covered is above .89.
+    assert 0.91 <= hits / total <= 0.985
+
+
+def test_the_interval_equals_the_information_of_the_latent_model_for_a_trio():
+    from tallystick.judge import dawid_skene
+
+    votes = Tally.of(
+        simulate(three("2/5", ("9/10", "4/5"), ("3/4", "17/20"), ("4/5", "3/4"))).independent_draws(3000, rng=2)
+    )
+    trio = independent(votes, judges=["x", "y", "z"])
+    model = dawid_skene(votes, judges=["x", "y", "z"])
+    for mine, theirs in zip(trio.judges, model.judges, strict=True):
+        assert mine.accuracy == pytest.approx(theirs.accuracy, abs=1e-5)
+        for key in "ab":
+            assert list(mine.per_label[key].interval) == pytest.approx(list(theirs.per_label[key].interval), abs=1e-4)

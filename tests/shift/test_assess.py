@@ -1,0 +1,149 @@
+import numpy as np
+import pytest
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.results import Interval, Unknown
+from tallystick.sampling import FAILED, Strata, replay
+from tallystick.shift import Answers, Design, Items, assess, design
+
+
+@pytest.fixture(scope="module")
+def new(items, rows):
+    return np.array([items.code(row["new"]) for row in rows])
+
+
+def asked_by(items, new, *, strategy="ours", calls=200, seed=0):
+    plan = design(items, calls=calls, how=Design(strategy=strategy))
+    known = new if plan.n_outcomes == len(items.labels) + 1 else items.flat(new)
+    run = replay(plan, known, runs=1, rng=seed)
+    return plan, Answers.of(run.items[0], new[run.items[0]], blind=run.blind[0])
+
+
+def test_asking_everything_gives_the_exact_matrix(items, new):
+    answers = Answers.of(np.arange(len(items)), new)
+    result = assess(items, Strata(items.truth), answers)
+    table = np.zeros((3, 4))
+    np.add.at(table, (items.truth, new), 1 / len(items))
+    assert np.allclose(result.shift, table - items.matrix)
+    for row in result.interval:
+        for interval in row:
+            assert interval.width == pytest.approx(0, abs=1e-12)
+    assert result.flip_rate.estimate == pytest.approx((new != items.old).mean())
+    assert result.accuracy_change.estimate == pytest.approx(
+        (new == items.truth).mean() - (items.old == items.truth).mean()
+    )
+
+
+@pytest.mark.parametrize("strategy", ["ours", "masa", "uniform", "proportional", "equal"])
+def test_every_strategy_estimates_the_same_change(items, new, strategy):
+    truth = (new == items.truth).mean() - (items.old == items.truth).mean()
+    found = []
+    for seed in range(20):
+        plan, answers = asked_by(items, new, strategy=strategy, seed=seed)
+        result = assess(items, plan.strata, answers, strategy=strategy)
+        found.append(result.accuracy_change.estimate)
+        assert sum(map(sum, result.shift)) == pytest.approx(0, abs=1e-9)
+    assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(20) + 1e-12)
+
+
+def test_without_flips_the_error_is_zero_and_the_verdict_says_so(items):
+    plan, answers = asked_by(items, items.old)
+    result = assess(items, plan.strata, answers)
+    assert not np.any(result.shift)
+    assert result.error == {"estimate": 0.0, "bound": 0.0}
+    assert "no answer changed" in result.verdict
+    assert result.top_cells == ()
+
+
+def test_simultaneous_intervals_are_wider(items, new):
+    plan, answers = asked_by(items, new)
+    one = assess(items, plan.strata, answers)
+    all_ = assess(items, plan.strata, answers, simultaneous=True)
+    for narrow, wide in zip(one.interval, all_.interval, strict=True):
+        for a, b in zip(narrow, wide, strict=True):
+            assert b.low <= a.low <= a.high <= b.high
+
+
+def test_only_an_old_matrix_leaves_the_flip_rate_unknown(items, new):
+    past = Items.of([items.labels[t] for t in items.truth], matrix=items.matrix, labels=items.labels)
+    plan = design(past, calls=200, how=Design(strategy="masa"))
+    run = replay(plan, new, runs=1, rng=0)
+    result = assess(past, plan.strata, Answers.of(run.items[0], new[run.items[0]]), strategy="masa")
+    assert isinstance(result.flip_rate.estimate, Unknown)
+    body = result.to_dict()
+    assert body["flip_rate"]["estimate"] is None
+    assert "flip_rate.estimate" in body["unknown"]
+
+
+def test_no_past_at_all_is_refused(items, new):
+    blank = Items.of([items.labels[t] for t in items.truth])
+    with pytest.raises(InputError, match="past"):
+        assess(blank, Strata(blank.truth), Answers.of([0, 1], [0, 0]))
+
+
+def test_too_few_answers_are_refused(items):
+    with pytest.raises(NotIdentifiable, match="only 1"):
+        assess(items, Strata(items.truth), Answers.of([0, 1], [0, FAILED]))
+
+
+def test_an_item_asked_twice_is_refused():
+    with pytest.raises(InputError, match="twice"):
+        Answers.of([0, 0], [1, 1])
+
+
+def test_answers_that_are_no_label_have_their_own_column(items, new):
+    changed = np.where(items.truth == 0, 3, new)
+    plan, answers = asked_by(items, changed, calls=400)
+    result = assess(items, plan.strata, answers)
+    assert result.shift[0][3] == pytest.approx(items.mass[0] - items.matrix[0, 3], abs=0.02)
+    assert any("none of the labels" in text for text in result.warnings)
+
+
+def test_a_stratum_whose_calls_all_failed_is_joined(items, new):
+    plan, answers = asked_by(items, new)
+    codes = np.where(plan.strata.of[answers.asked] == 0, FAILED, answers.codes)
+    result = assess(items, plan.strata, Answers.of(answers.asked, codes, blind=answers.blind))
+    assert any("joined" in text for text in result.warnings)
+    assert result.sensitivity["flip_rate"].low <= result.sensitivity["flip_rate"].high
+
+
+def test_the_top_cells_name_their_items(items, new, rows):
+    plan, answers = asked_by(items, new, calls=400)
+    top = assess(items, plan.strata, answers).top_cells[0]
+    assert "→" in top.words
+    assert "±" in top.words
+    by_name = {row["id"]: row for row in rows}
+    for name in top.examples:
+        assert by_name[name]["true"] == top.true
+        assert by_name[name]["old"] != by_name[name]["new"]
+
+
+def test_the_contract_holds(items, new):
+    plan, answers = asked_by(items, new)
+    result = assess(items, plan.strata, answers, seed=7)
+    body = result.to_dict()
+    for name in ("schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"):
+        assert name in body
+    for name in ("shift", "interval", "labels", "accuracy_change", "flip_rate", "calls", "cost", "strata", "top_cells"):
+        assert name in body
+    assert body["verb"] == "shift"
+    assert np.shape(body["interval"]) == (3, 4, 2)
+    assert body["seed"] == 7
+    kinds = [figure.kind for figure in result.figures()]
+    assert kinds == ["matrix", "forest", "curve"]
+    assert isinstance(result.accuracy_change.interval, Interval)
+    assert set(result.baselines) == {"this run", "uniform", "proportional", "optimal"}
+
+
+def test_the_plain_ways_would_have_been_worse(items, new):
+    plan, answers = asked_by(items, new, calls=300)
+    by = assess(items, plan.strata, answers).baselines
+    assert by["this run"] < by["proportional"] < by["uniform"]
+
+
+def test_undecided_says_how_many_calls_more(items, new):
+    plan, answers = asked_by(items, np.where(np.arange(len(items)) % 97 == 0, 0, items.old), calls=60)
+    result = assess(items, plan.strata, answers)
+    assert result.decision == "undecided"
+    assert result.needed is not None
+    assert 0 < result.needed.count <= len(items) - 60

@@ -1,0 +1,24 @@
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.shift import Run, metric_interval, run
+from tallystick.shift.clients import ReplayClient
+
+from .conftest import COLUMNS
+
+
+@pytest.fixture(scope="module")
+def result(items, rows):
+    return run(items, ReplayClient("new", columns=COLUMNS), rows, Run(budget=300))
+
+
+def test_every_metric_has_its_interval(result):
+    assert metric_interval(result, "accuracy_change") == result.accuracy_change.interval
+    assert metric_interval(result, "flip_rate") == result.flip_rate.interval
+    assert metric_interval(result, "recall_change:four") == result.recall_change["four"].interval
+    assert metric_interval(result, "error").high == result.error["bound"]
+
+
+def test_an_unknown_metric_is_refused(result):
+    with pytest.raises(InputError, match="flip_rate"):
+        metric_interval(result, "accuracy")

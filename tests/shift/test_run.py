@@ -1,0 +1,289 @@
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tallystick.errors import BudgetError, FileError, FormatError, InputError
+from tallystick.shift import Design, Progress, Run, Wire, run
+from tallystick.shift.clients import ClientError, CommandClient, HttpClient, OpenAIClient, PythonClient, ReplayClient
+
+from .conftest import COLUMNS
+
+REPLAY = ReplayClient("new", columns=COLUMNS)
+REQUEST = {"id": "{id}", "new": "{new}"}
+
+
+def http(url, *, wire, request=REQUEST, headers=None, label="$.label"):
+    return HttpClient(
+        url, request=request, label=label, headers=headers or {}, columns=COLUMNS,
+        timeout=wire.timeout,
+    )  # fmt: skip
+
+
+def same(result):
+    return {key: value for key, value in result.to_dict().items() if key not in ("requests", "cost")}
+
+
+def test_a_replayed_change_is_found(items, rows):
+    result = run(items, REPLAY, rows, Run(budget=300))
+    truth = sum(row["new"] == row["true"] for row in rows) - sum(row["old"] == row["true"] for row in rows)
+    assert truth / 600 in result.accuracy_change.interval
+    assert result.calls == 300
+    assert result.top_cells[0].true == "four"
+    assert result.top_cells[0].survives
+
+
+def test_the_server_gives_the_result_of_the_replay_however_answers_arrive(items, rows, server):
+    how = Run(budget=150, wire=Wire(concurrency=16), seed=3)
+    with server(delay=0.01) as api:
+        served = run(items, http(api.url, wire=how.wire), rows, how)
+        stats = api.stats()
+    assert same(served) == same(run(items, REPLAY, rows, how))
+    assert stats["most"] <= 16
+    assert sum(stats["paid"].values()) == 150 == served.requests.billed
+
+
+def test_faults_lose_nothing_and_pay_nothing_twice(items, rows, server):
+    wire = Wire(concurrency=8, timeout=6, wait=0.05)  # a busy machine must not look like a hanging server
+    how = Run(budget=150, wire=wire)
+    with server(delay=0.01, faults=0.15) as api:
+        result = run(items, http(api.url, wire=wire), rows, how)
+        stats = api.stats()
+    assert set(stats["faults"]) == {"500", "429", "reset", "hang", "garbage"}
+    assert result.requests.failed == 0
+    assert result.n_items == 150
+    assert set(stats["paid"].values()) == {1}
+    assert len(stats["paid"]) == 150
+    assert result.requests.sent == 150 + sum(stats["faults"].values())
+    assert same(result) == same(run(items, REPLAY, rows, how))
+
+
+def test_killed_runs_resume_to_the_identical_result(tmp_path, server):
+    with server(delay=0.005, seconds=120) as api:
+        driver = Path(__file__).with_name("killing.py")
+        command = [sys.executable, str(driver), api.url, "5", "100", str(tmp_path), "1"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        paid = api.stats()["paid"]
+    report = json.loads(done.stdout)
+    assert report["killed"] >= 1
+    assert report["identical"] == 5
+    assert max(report["from_journal"]) > 0
+    # Twice-asked items are paid for twice by wish; beyond that only what was in flight when killed.
+    assert sum(paid.values()) <= 6 * 100 + report["resent"]
+
+
+def test_a_finished_journal_answers_without_a_call(items, rows, tmp_path):
+    how = Run(budget=100, journal=tmp_path / "j", repeats=10)
+    first = run(items, REPLAY, rows, how)
+    again = run(items, REPLAY, rows, how)
+    assert same(first) == same(again)
+    assert again.requests.from_journal == 100
+    assert again.requests.sent == first.requests.sent
+
+
+def test_a_journal_of_other_data_is_refused(items, rows, tmp_path):
+    how = Run(budget=60, journal=tmp_path / "j")
+    run(items, REPLAY, rows, how)
+    other = replace(items, names=tuple(f"x{name}" for name in items.names))
+    with pytest.raises(FormatError, match="other data"):
+        run(other, REPLAY, rows, how)
+
+
+def test_a_changed_template_on_resume_is_refused(items, rows, tmp_path, server):
+    how = Run(budget=60, journal=tmp_path / "j")
+    with server() as api:
+        run(items, http(api.url, wire=how.wire), rows, how)
+        changed = http(api.url, wire=how.wire, request={**REQUEST, "prompt": "other"})
+        with pytest.raises(FormatError, match="template"):
+            run(items, changed, rows, how)
+
+
+def test_another_budget_on_resume_is_refused(items, rows, tmp_path):
+    run(items, REPLAY, rows, Run(budget=60, journal=tmp_path / "j"))
+    with pytest.raises(FormatError, match="budget"):
+        run(items, REPLAY, rows, Run(budget=61, journal=tmp_path / "j"))
+
+
+def test_a_journal_in_use_is_refused(items, rows, tmp_path):
+    from tallystick.shift.journal import Journal
+
+    held = Journal(tmp_path / "j", head={})
+    with pytest.raises(FileError, match="in use"):
+        run(items, REPLAY, rows, Run(budget=60, journal=tmp_path / "j"))
+    held.close()
+
+
+def test_an_unreachable_host_is_named(items, rows):
+    wire = Wire(attempts=2, wait=0.01)
+    with pytest.raises(ClientError, match=r"127\.0\.0\.1:9 cannot be reached"):
+        run(items, http("http://127.0.0.1:9/", wire=wire), rows, Run(budget=60, wire=wire))
+
+
+def test_a_refused_key_stops_the_run_at_once(items, rows, server, tmp_path):
+    with server() as api:
+        how = Run(budget=100, wire=Wire(concurrency=1), journal=tmp_path / "j")
+        with pytest.raises(ClientError, match=r"refused the key \(HTTP 401\)"):
+            run(items, http(f"{api.url}/denied", wire=how.wire), rows, how)
+        assert api.stats()["requests"] == {"denied": 1}
+
+
+def test_keys_come_from_the_environment_and_are_written_nowhere(items, rows, server, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHIFT_TEST_KEY", "sk-very-secret")
+    how = Run(budget=60, journal=tmp_path / "j")
+    with server() as api:
+        client = http(f"{api.url}/echo", wire=how.wire, headers={"Authorization": "Bearer $SHIFT_TEST_KEY"})
+        result = run(items, client, rows, how)
+    journal = (tmp_path / "j").read_text()
+    assert "Bearer ***" in journal  # the server sent the key back, and it was struck out
+    for text in (journal, json.dumps(result.to_dict()), result.summary(), repr(client.description)):
+        assert "sk-very-secret" not in text
+
+
+def test_a_key_in_a_header_is_refused():
+    with pytest.raises(InputError, match=r"\$NAME"):
+        http("http://127.0.0.1/", wire=Wire(), headers={"X-Api-Key": "sk-123"})
+    with pytest.raises(InputError, match="password"):
+        http("http://me:sk-123@127.0.0.1/", wire=Wire())
+
+
+def test_a_missing_key_is_named(monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    with pytest.raises(InputError, match="NO_SUCH_KEY"):
+        http("http://127.0.0.1/", wire=Wire(), headers={"Authorization": "Bearer $NO_SUCH_KEY"})
+
+
+def test_a_chat_model_is_asked_and_read(items, rows, server, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with server() as api:
+        client = OpenAIClient(
+            f"tiny@{api.url}/v1", prompt="One of {labels}? {new}", labels=items.labels, columns=COLUMNS,
+            timeout=5,
+        )  # fmt: skip
+        asked = [row for row in rows if row["new"]][:200]
+        chosen = items_from(asked)
+        result = run(chosen, client, asked, Run(budget=80))
+    assert same(result) == same(run(chosen, REPLAY, asked, Run(budget=80)))
+
+
+def items_from(rows):
+    from .conftest import items_of
+
+    return items_of(rows)
+
+
+def test_a_command_answers_each_item(items, rows):
+    script = "import json,sys; print(json.load(sys.stdin)['new'])"
+    client = CommandClient(f'{sys.executable} -c "{script}"', timeout=20)
+    few = rows[:12]
+    chosen = items_from(few)
+    how = Run(budget=4, wire=Wire(concurrency=2), how=Design(strategy="uniform"))
+    assert same(run(chosen, client, few, how)) == same(run(chosen, REPLAY, few, how))
+
+
+def test_a_function_answers_each_item(items, rows, tmp_path, monkeypatch):
+    (tmp_path / "my_api.py").write_text(
+        "def ask(row):\n    return row['new']\n\nasync def later(row):\n    return row['new']\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("ask", "later"):
+        result = run(items, PythonClient(f"my_api:{name}"), rows, Run(budget=60))
+        assert same(result) == same(run(items, REPLAY, rows, Run(budget=60)))
+
+
+def test_failed_calls_are_missing_not_wrong(items, rows, tmp_path, monkeypatch):
+    text = "def ask(row):\n    if row['id'].endswith('7'):\n        raise KeyError('x')\n    return row['new']\n"
+    (tmp_path / "bad_api.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    result = run(items, PythonClient("bad_api:ask"), rows, Run(budget=200))
+    assert result.requests.failed > 0
+    assert result.n_items == 200 - result.requests.failed
+    wide = result.sensitivity["accuracy_change"]
+    assert wide.low < result.accuracy_change.estimate < wide.high
+    assert "missing, not wrong" in result.summary()
+
+
+def test_many_failures_in_a_row_open_the_breaker(items, rows, tmp_path, monkeypatch):
+    (tmp_path / "dead_api.py").write_text("def ask(row):\n    raise KeyError('x')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ClientError, match="KeyError"):
+        run(items, PythonClient("dead_api:ask"), rows, Run(budget=200))
+
+
+def test_the_money_is_a_hard_limit(items, rows, server):
+    wire = Wire(concurrency=8, timeout=0.3, wait=0.01, price=0.5, max_cost=40)
+    with server(faults=0.3) as api:
+        result = run(items, http(api.url, wire=wire), rows, Run(budget=200, wire=wire))
+        sent = sum(api.stats()["requests"].values())
+    assert result.cost <= 40
+    assert result.cost == result.requests.billed * 0.5
+    assert sent >= result.requests.billed
+
+
+def test_a_price_without_a_call_in_it_is_refused(items):
+    with pytest.raises(BudgetError, match="does not pay"):
+        Run(budget=10, wire=Wire(price=2.0, max_cost=1.0)).plan(items)
+    with pytest.raises(InputError, match="price"):
+        Wire(max_cost=1.0)
+
+
+def test_the_rate_limit_is_kept(items, rows):
+    begin = time.monotonic()
+    run(items, REPLAY, rows, Run(budget=50, wire=Wire(concurrency=50, rate=100.0)))
+    assert time.monotonic() - begin >= 0.45
+
+
+def test_a_gate_stops_at_the_first_proof(items, rows):
+    clean = ReplayClient("old", columns=COLUMNS)
+    passed = run(items, clean, rows, Run(budget=500, flip_limit=0.05))
+    assert passed.gate.passed is True
+    assert passed.calls < 80
+    failed = run(items, REPLAY, rows, Run(budget=500, flip_limit=0.0))
+    assert failed.gate.passed is False
+    assert failed.calls < 100
+
+
+def test_a_target_error_ends_the_run_early(items, rows):
+    result = run(items, REPLAY, rows, Run(budget=550, target_error=0.05))
+    assert result.calls < 550
+    assert result.error["bound"] <= 0.05
+
+
+def test_items_asked_twice_show_the_noise_floor(items, rows, tmp_path, monkeypatch):
+    (tmp_path / "coin_api.py").write_text(
+        "import random\nr = random.Random(1)\n\ndef ask(row):\n"
+        "    return row['old'] if r.random() < .8 else r.choice(['four', 'five', 'six'])\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    how = Run(budget=400, repeats=100, wire=Wire(concurrency=1))
+    noisy = run(items, PythonClient("coin_api:ask"), rows, how)
+    assert noisy.calls == 400
+    assert noisy.noise.unstable > 0.1
+    assert noisy.noise.p_value > 0.01
+    changed = run(items, REPLAY, rows, how)
+    assert changed.noise.unstable == 0
+    assert changed.noise.p_value < 0.05
+
+
+def test_progress_tells_calls_and_error(items, rows):
+    seen: list[Progress] = []
+    run(items, REPLAY, rows, Run(budget=100, wire=Wire(price=0.1)), progress=seen.append)
+    assert seen[-1].calls == seen[-1].planned == 100
+    assert seen[-1].cost == pytest.approx(10)
+    assert any(one.error is not None for one in seen)
+
+
+def test_a_budget_below_two_a_stratum_is_refused(items):
+    with pytest.raises(BudgetError, match="strata"):
+        Run(budget=10, how=Design(strategy="masa")).plan(items)
+
+
+def test_the_environment_is_not_changed(items, rows):
+    before = dict(os.environ)
+    run(items, REPLAY, rows, Run(budget=40))
+    assert dict(os.environ) == before

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.errors import InputError
+from tallystick.shift import FlipGate, frobenius_bound
+from tallystick.shift.stopping import looks
+
+
+def test_clean_runs_pass_as_early_as_promised():
+    for limit, calls in ((0.01, 304), (0.005, 605), (0.05, 60)):
+        gate = FlipGate(limit=limit, population=20_000).update(np.zeros(1000))
+        assert (gate.passed, gate.asked) == (True, calls)
+
+
+def test_many_flips_fail_the_gate():
+    gate = FlipGate(limit=0.01, population=20_000).update([0, 1] * 20)
+    assert gate.passed is False
+    assert gate.asked < 20
+
+
+def test_a_decided_gate_stays_decided():
+    gate = FlipGate(limit=0.05, population=1000).update(np.zeros(200))
+    assert gate.update(np.ones(50)) == gate
+
+
+def test_a_limit_of_zero_falls_at_the_first_flip_and_passes_at_the_last_item():
+    gate = FlipGate(limit=0.0, population=10)
+    assert gate.update([0] * 9).passed is None
+    assert gate.update([0] * 10).passed is True
+    assert gate.update([0, 0, 1]).passed is False
+    assert gate.update([0] * 9 + [np.nan]).passed is None
+
+
+def test_failed_calls_prove_nothing():
+    clean = FlipGate(limit=0.05, population=10_000)
+    assert clean.update([np.nan] * 300).passed is None
+    assert clean.update([0.0] * 300).passed is True
+
+
+def test_false_alarms_stay_below_alpha():
+    population, limit = 2000, 0.02
+    for flips, wrong in ((41, True), (39, False)):  # just above, just below
+        rng = np.random.default_rng(1)
+        bad = 0
+        for _ in range(200):
+            order = rng.permutation(np.r_[np.ones(flips), np.zeros(population - flips)])[:800]
+            bad += FlipGate(limit=limit, population=population).update(order).passed is wrong
+        assert bad <= 18  # 1e-2 quantile of 200 draws at 5 %
+
+
+def test_a_limit_outside_the_unit_interval_is_refused():
+    with pytest.raises(InputError, match="limit"):
+        FlipGate(limit=1.0, population=10)
+
+
+def test_the_bound_of_one_row_is_a_chi_square_with_one_degree():
+    assert frobenius_bound([4e-6], calls=1000) == pytest.approx(1.959964 * 2e-3, rel=1e-5)
+    assert frobenius_bound([4e-6], calls=499) == pytest.approx(1.1 * 1.959964 * 2e-3, rel=1e-5)
+
+
+@given(st.integers(1, 500), st.integers(1, 5000))
+def test_looks_grow_by_half_and_end_with_the_budget(first, calls):
+    at = looks(first=first, calls=calls)
+    assert at[-1] == calls
+    assert list(at) == sorted(set(at))
+    assert len(at) <= 2 + np.log(max(calls / first, 1)) / np.log(1.5)

@@ -1,0 +1,243 @@
+"""Fitting: recovery, laws, starts, known parts, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
+from tallystick.stats.latent import LatentModel, LatentOptions, fit, posterior, simulate
+
+
+def random_votes(seed: int, n_classes: int = 2, n_judges: int = 5, n: int = 60, gaps: float = 0.2):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, n_classes, n)
+    codes = np.where(rng.random((n, n_judges)) < 0.6, truth[:, None], rng.integers(0, n_classes, (n, n_judges)))
+    codes[rng.random(codes.shape) < gaps] = -1
+    return codes, truth
+
+
+@pytest.mark.parametrize("which", ["binary", "ternary"])
+def test_exact_frequencies_give_back_the_model(which, request, frequencies) -> None:
+    model = request.getfixturevalue(which)
+    codes, counts = frequencies(model, 1000)
+    found = fit(codes, counts, n_classes=model.n_classes, n_votes=model.n_votes)
+    np.testing.assert_allclose(found.balance, model.balance, atol=1e-6)
+    np.testing.assert_allclose(found.confusion, model.confusion, atol=1e-6)
+
+
+def test_exact_frequencies_with_votes_missing_at_random_give_back_the_model(binary, frequencies) -> None:
+    codes, counts = frequencies(binary, 1000)
+    gap = codes.copy()
+    gap[:, 0] = -1
+    found = fit(np.vstack((codes, gap)), np.concatenate((counts, 0.5 * counts)), n_classes=2)
+    np.testing.assert_allclose(found.confusion, binary.confusion, atol=1e-6)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 4), st.booleans(), st.sampled_from([0.0, 0.5]))
+def test_the_objective_never_falls(seed: int, n_classes: int, accelerate: bool, prior: float) -> None:
+    codes, _ = random_votes(seed, n_classes)
+    options = LatentOptions(
+        accelerate=accelerate, confusion_prior=prior, balance_prior=prior, strict=False, max_iterations=200
+    )
+    history = np.array(fit(codes, np.ones(len(codes)), n_classes=n_classes, options=options).starts[0].history)
+    assert (np.diff(history) >= -1e-9 * np.abs(history[1:])).all()
+
+
+@given(st.integers(0, 10_000), st.permutations(range(3)))
+def test_renaming_the_labels_renames_the_answer(seed: int, names: list[int]) -> None:
+    codes, _ = random_votes(seed, 3, n=150, gaps=0.1)
+    options = LatentOptions(confusion_prior=1.0, balance_prior=1.0)
+    name = np.append(names, -1)  # the last entry keeps -1 what it is
+    one = fit(codes, np.ones(150), n_classes=3, options=options)
+    other = fit(name[codes], np.ones(150), n_classes=3, options=options)
+    assert other.log_likelihood == pytest.approx(one.log_likelihood, abs=1e-5)
+    np.testing.assert_allclose(other.balance[names], one.balance, atol=1e-5)
+    np.testing.assert_allclose(other.confusion[:, names][:, :, names], one.confusion, atol=1e-5)
+
+
+@given(st.integers(0, 10_000))
+def test_equal_patterns_merged_with_weights_are_the_same_data(seed: int) -> None:
+    codes, _ = random_votes(seed, n_judges=4, n=200, gaps=0.1)
+    merged, counts = np.unique(codes, axis=0, return_counts=True)
+    options = LatentOptions(confusion_prior=0.5)
+    rows = fit(codes, np.ones(200), n_classes=2, options=options)
+    patterns = fit(merged, counts, n_classes=2, options=options)
+    np.testing.assert_allclose(patterns.confusion, rows.confusion, atol=1e-6)
+    assert patterns.log_likelihood == pytest.approx(rows.log_likelihood, abs=1e-6)
+
+
+def test_acceleration_ends_where_plain_em_ends_in_fewer_steps(binary) -> None:
+    codes, _ = simulate(binary, 3000, rng=4)
+    plain, fast = (
+        fit(codes, np.ones(3000), n_classes=2, options=LatentOptions(accelerate=a, tolerance=1e-10))
+        for a in (False, True)
+    )
+    np.testing.assert_allclose(fast.confusion, plain.confusion, atol=1e-6)
+    assert fast.iterations < plain.iterations / 2
+
+
+def test_a_pattern_without_votes_changes_nothing_but_gets_the_balance(binary, frequencies) -> None:
+    codes, counts = frequencies(binary, 100)
+    found = fit(np.vstack((codes, [[-1] * 4])), np.append(counts, 500), n_classes=2)
+    np.testing.assert_allclose(found.balance, binary.balance, atol=1e-6)
+    np.testing.assert_allclose(found.posterior[-1], found.balance, atol=1e-12)
+
+
+def test_the_posterior_of_a_fit_is_that_of_its_model(ternary) -> None:
+    codes, _ = simulate(ternary, 500, rng=2)
+    found = fit(codes, np.ones(500), n_classes=3, n_votes=ternary.n_votes)
+    np.testing.assert_allclose(found.posterior, posterior(found.model, codes), atol=1e-9)
+
+
+def test_a_known_balance_is_kept_and_costs_likelihood_only_if_it_is_wrong(binary, frequencies) -> None:
+    codes, counts = frequencies(binary, 1000)
+    free = fit(codes, counts, n_classes=2)
+    right = fit(codes, counts, n_classes=2, options=LatentOptions(balance=[0.65, 0.35]))
+    np.testing.assert_array_equal(right.balance, [0.65, 0.35])
+    np.testing.assert_allclose(right.confusion, binary.confusion, atol=1e-6)
+    assert right.log_likelihood == pytest.approx(free.log_likelihood, abs=1e-6)
+    wrong = fit(codes, counts, n_classes=2, options=LatentOptions(balance=[0.3, 0.7]))
+    assert wrong.log_likelihood < free.log_likelihood - 1
+
+
+def test_a_known_judge_stands_in_for_a_third_one(binary, frequencies) -> None:
+    codes, counts = frequencies(binary, 1000)
+    pairs, where = np.unique(codes[:, :2], axis=0, return_inverse=True)
+    known = {0: binary.confusion[0]}
+    options = LatentOptions(confusion=known, balance=binary.balance, max_iterations=50_000)
+    found = fit(pairs, np.bincount(where.ravel(), weights=counts), n_classes=2, options=options)
+    np.testing.assert_array_equal(found.confusion[0], binary.confusion[0])
+    np.testing.assert_allclose(found.confusion[1], binary.confusion[1], atol=1e-5)
+
+
+def test_votes_that_a_known_judge_cannot_give_are_refused() -> None:
+    codes = np.array([[0, 0, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
+    sure = {0: np.eye(2), 1: np.eye(2)}
+    with pytest.raises(NotIdentifiable, match="pattern 2 has probability 0 under the known confusion matrices"):
+        fit(codes, [5, 5, 1, 1], n_classes=2, options=LatentOptions(confusion=sure))
+    with pytest.raises(NotIdentifiable, match="pattern 3 has probability 0"):
+        fit(codes, [5, 5, 1, 1], n_classes=2, truth=[-1, -1, -1, 0], options=LatentOptions(confusion={0: np.eye(2)}))
+
+
+def test_a_prior_is_a_pseudo_count() -> None:
+    codes = np.array([[0, 0, 0], [1, 1, 1]])
+    options = LatentOptions(confusion_prior=1.0)
+    found = fit(codes, [6, 4], n_classes=2, truth=[0, 1], options=options)
+    np.testing.assert_allclose(found.confusion[0], [[7 / 8, 1 / 8], [1 / 6, 5 / 6]], atol=1e-12)
+    np.testing.assert_allclose(found.balance, [0.6, 0.4], atol=1e-12)
+
+
+def test_with_all_truth_known_the_fit_counts() -> None:
+    codes, truth = random_votes(3, 3, n=90, gaps=0.3)
+    found = fit(codes, np.ones(90), n_classes=3, truth=truth)
+    for j in range(5):
+        seen = codes[:, j] >= 0
+        table = np.zeros((3, 3))
+        np.add.at(table, (truth[seen], codes[seen, j]), 1)
+        np.testing.assert_allclose(found.confusion[j], table / table.sum(axis=1, keepdims=True), atol=1e-12)
+        assert found.accuracy[j] == pytest.approx((codes[seen, j] == truth[seen]).mean())
+
+
+def test_some_truth_decides_the_branch_against_the_majority() -> None:
+    wrong = LatentModel([0.5, 0.5], [[[0.2, 0.8], [0.8, 0.2]]] * 5)
+    codes, truth = simulate(wrong, 1000, rng=8)
+    assert fit(codes, np.ones(1000), n_classes=2).model.accuracy.mean() > 0.75
+    told = np.where(np.arange(1000) < 30, truth, -1)
+    found = fit(codes, np.ones(1000), n_classes=2, truth=told, options=LatentOptions(n_starts=5))
+    assert found.model.accuracy.mean() == pytest.approx(0.2, abs=0.05)
+
+
+def test_random_starts_end_on_the_better_than_chance_branch(binary) -> None:
+    codes, _ = simulate(binary, 2000, rng=9)
+    found = fit(codes, np.ones(2000), n_classes=2, options=LatentOptions(n_starts=8), rng=1)
+    assert [s.kind for s in found.starts] == ["majority"] + ["random"] * 7
+    alone = fit(codes, np.ones(2000), n_classes=2)
+    np.testing.assert_allclose(found.confusion, alone.confusion, atol=1e-5)
+    assert found.objective == max(s.objective for s in found.starts)
+    left = LatentOptions(n_starts=8, branch="as-started")
+    mirrored = [fit(codes, np.ones(2000), n_classes=2, options=left, rng=s).accuracy.mean() < 0.5 for s in range(8)]
+    assert any(mirrored)  # what the default branch protects from
+
+
+def test_random_starts_are_the_same_for_the_same_seed() -> None:
+    codes, _ = random_votes(11, 3)
+    one, two = (fit(codes, np.ones(60), n_classes=3, options=LatentOptions(n_starts=3), rng=5) for _ in range(2))
+    assert [s.objective for s in one.starts] == [s.objective for s in two.starts]
+
+
+def test_an_informative_abstention_is_a_vote_of_its_own(ternary, frequencies) -> None:
+    codes, counts = frequencies(ternary, 1000)
+    silent = np.where(codes == 3, -1, codes)
+    told = fit(codes, counts, n_classes=3, n_votes=ternary.n_votes)
+    blind = fit(silent, counts, n_classes=3)
+    assert np.abs(told.balance - ternary.balance).max() < 1e-6
+    assert np.abs(blind.balance - ternary.balance).max() > 0.003  # the gap is not random, and taking it so is wrong
+
+
+def test_a_constant_judge_moves_nothing(binary, frequencies) -> None:
+    codes, counts = frequencies(binary, 1000)
+    found = fit(np.column_stack((codes, np.ones(len(codes), dtype=int))), counts, n_classes=2)
+    np.testing.assert_allclose(found.confusion[:4], binary.confusion, atol=1e-6)
+    np.testing.assert_allclose(found.confusion[4], [[0, 1], [0, 1]], atol=1e-12)
+
+
+def test_a_class_that_never_occurs_is_left_empty_and_says_so() -> None:
+    codes, _ = simulate(LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.1, 0.9]]] * 5), 500, rng=3)
+    found = fit(codes, np.ones(500), n_classes=3)
+    assert found.balance[2] == pytest.approx(0, abs=1e-9)
+    assert found.n_effective[:, 2].max() == pytest.approx(0, abs=1e-6)
+
+
+def test_two_judges_are_refused_without_an_anchor() -> None:
+    codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    with pytest.raises(NotIdentifiable, match="only 2 judges gave two different votes"):
+        fit(codes, [4, 1, 1, 4], n_classes=2)
+    with pytest.raises(NotIdentifiable, match="only 2 judges"):
+        fit(np.column_stack((codes, [0] * 4)), [4, 1, 1, 4], n_classes=2)
+    assert fit(codes, [4, 1, 1, 4], n_classes=2, options=LatentOptions(confusion_prior=1.0)).converged
+
+
+def test_a_judge_without_votes_is_refused() -> None:
+    with pytest.raises(InputError, match="judge 2 has no vote at all"):
+        fit([[0, 1, -1, 0], [1, 0, -1, 1]], [1, 1], n_classes=2)
+
+
+def test_no_convergence_is_an_error_or_is_said(binary) -> None:
+    codes, _ = simulate(binary, 500, rng=2)
+    with pytest.raises(ConvergenceError, match="raise max_iterations"):
+        fit(codes, np.ones(500), n_classes=2, options=LatentOptions(max_iterations=2))
+    found = fit(codes, np.ones(500), n_classes=2, options=LatentOptions(max_iterations=2, strict=False))
+    assert not found.converged
+    assert found.iterations == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_starts": 0}, "n_starts"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"max_iterations": 0}, "max_iterations"),
+        ({"branch": "mirror"}, "branch"),
+        ({"confusion_prior": -1.0}, "confusion_prior"),
+    ],
+)
+def test_an_impossible_option_is_refused(change, message) -> None:
+    with pytest.raises(InputError, match=message):
+        LatentOptions(**change)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (LatentOptions(balance=[0.5, 0.6]), "balance must hold 2"),
+        (LatentOptions(confusion={7: np.eye(2)}), "judge 7"),
+        (LatentOptions(confusion_prior=np.ones((2, 2))[None, :, :, None]), "priors must fit"),
+    ],
+)
+def test_an_option_that_does_not_fit_the_votes_is_refused(options, message) -> None:
+    codes, _ = random_votes(1)
+    with pytest.raises(InputError, match=message):
+        fit(codes, np.ones(60), n_classes=2, options=options)

@@ -1,0 +1,72 @@
+"""Pairwise agreement against the model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.stats.latent import LatentModel, agreement_z, fit, misfit, simulate
+from tallystick.stats.latent.misfit import degrees_of_freedom
+
+
+def test_exact_frequencies_have_no_misfit(binary, frequencies) -> None:
+    codes, counts = frequencies(binary, 1000)
+    z = agreement_z(fit(codes, counts, n_classes=2))
+    assert np.isnan(z.diagonal()).all()
+    assert np.abs(z[~np.eye(4, dtype=bool)]).max() < 1e-4
+
+
+def test_z_is_the_formula_by_hand() -> None:
+    codes = np.array([[0, 0, 0], [1, 1, 1], [0, 1, 0], [1, 1, 0]])
+    counts = np.array([40.0, 30, 20, 10])
+    found = fit(codes, counts, n_classes=2, truth=[0, 1, 0, 1])
+    e = 0.6 * (1.0 * (2 / 3)) + 0.4 * (1.0 * 1.0)  # judge 0 votes the truth; judge 1 has 2/3 and 1
+    z = agreement_z(found)
+    assert z[0, 1] == pytest.approx((0.8 - e) / np.sqrt(e * (1 - e) / 100))
+
+
+def test_a_true_model_is_seldom_refuted_and_a_copying_judge_always(binary) -> None:
+    alarms = 0
+    for seed in range(20):
+        codes, _ = simulate(binary, 600, rng=seed)
+        alarms += misfit(fit(codes, np.ones(600), n_classes=2), rng=seed).refuted
+        follows = np.random.default_rng(seed).random(600) < 0.7
+        codes[:, 2] = np.where(follows, codes[:, 1], codes[:, 2])
+        copied = misfit(fit(codes, np.ones(600), n_classes=2), rng=seed)
+        assert copied.ratio > 1.7
+        assert copied.p_value == 0.05
+        assert copied.refuted
+    assert alarms <= 2
+
+
+def test_three_binary_judges_are_saturated_and_refused(binary) -> None:
+    codes, _ = simulate(binary, 600, rng=1)
+    with pytest.raises(NotIdentifiable, match="fits anything"):
+        misfit(fit(codes[:, :3], np.ones(600), n_classes=2), rng=1)
+
+
+def test_degrees_of_freedom_count_frequencies_less_parameters(binary, ternary, frequencies) -> None:
+    codes, counts = frequencies(binary)
+    assert degrees_of_freedom(fit(codes, counts, n_classes=2)) == 15 - 9
+    codes, counts = frequencies(ternary)
+    assert degrees_of_freedom(fit(codes, counts, n_classes=3, n_votes=ternary.n_votes)) == 107 - 2 - 3 * 9
+
+
+def test_pairs_with_few_common_items_are_left_out() -> None:
+    model = LatentModel([0.5, 0.5], [[[0.8, 0.2], [0.2, 0.8]]] * 5)
+    codes, _ = simulate(model, 300, rng=5)
+    codes[:295, 4] = -1
+    found = fit(codes, np.ones(300), n_classes=2)
+    result = misfit(found, rng=1)
+    assert result.n_pairs == 6
+    assert result.n_unconverged == 0
+    assert np.isnan(result.z[4]).all()
+    with pytest.raises(NotIdentifiable, match="no pair"):
+        misfit(found, min_common=1000, rng=1)
+
+
+def test_too_few_refits_are_refused(binary) -> None:
+    codes, _ = simulate(binary, 100, rng=1)
+    with pytest.raises(InputError, match="n_refits must be at least 19, got 9"):
+        misfit(fit(codes, np.ones(100), n_classes=2), n_refits=9, rng=1)
