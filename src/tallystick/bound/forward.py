@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.bound.blocks import FloatArray, IntArray, Scheme, earlier, known_rows, shrunk, split
+from tallystick.bound.blocks import FloatArray, IntArray, Scheme, earlier, known_rows, over_classes, shrunk, split
 from tallystick.bound.metrics import Slopes, Summary
 from tallystick.errors import InputError
 from tallystick.stats.latent import LatentInformation
@@ -175,7 +175,7 @@ def ends_of(run: Run, wanted: Summary, side: Side, evidence: Evidence) -> tuple[
 
 def slopes_of(run: Run, m: FloatArray, wanted: Summary, side: Side, delta: float) -> Slopes:
     """Return the metric at one end of T, with its slopes."""
-    n_z = run.rows.sum(axis=-1, keepdims=True)
+    n_z = over_classes(run.rows)
     n = n_z.sum(axis=(0, -2, -1))[..., None]
     if side == "upper":
         t = (n_z * m * run.p + run.rows * (1 - m)).sum(axis=(0, -2)) / n
@@ -184,10 +184,10 @@ def slopes_of(run: Run, m: FloatArray, wanted: Summary, side: Side, delta: float
     h = run.rows.sum(axis=(0, -2)) / n
     # Where nothing is known of Y, the worst case for a ratio is Y = h above and Y ≠ h below.
     free = run.rows * (1 - run.known)
-    y = (n_z * run.p + (free if side == "upper" else free.sum(axis=-1, keepdims=True) - free)).sum(axis=(0, -2)) / n
+    y = (n_z * run.p + (free if side == "upper" else over_classes(free) - free)).sum(axis=(0, -2)) / n
     if run.gold is not None:
         m_gold = run.gold.sum(axis=(0, -2, -1))[..., None]
-        missed = run.gold - run.gold.sum(axis=-1, keepdims=True) * run.p
+        missed = run.gold - over_classes(run.gold) * run.p
         t = t + (m * missed).sum(axis=(0, -2)) / np.maximum(m_gold, 1)
         y = y + missed.sum(axis=(0, -2)) / np.maximum(m_gold, 1)
     t, y = _moved(t, y, h, wanted, side, delta)
@@ -198,9 +198,9 @@ def row_table(run: Run, m: FloatArray, slopes: Slopes, side: Side) -> FloatArray
     """Return the linearised value of a row that shows (z, h), (blocks - 1, …, patterns, predictions)."""
     by_t, by_h, by_y = (part[..., None, :] for part in (slopes.by_t, slopes.by_h, slopes.by_y))
     chosen = by_t * m
-    of_z = ((chosen + by_y * run.known) * run.p).sum(axis=-1, keepdims=True)
-    own = by_t - chosen if side == "upper" else chosen - chosen.sum(axis=-1, keepdims=True)
-    free = (1 - run.known) * (by_y if side == "upper" else by_y.sum(axis=-1, keepdims=True) - by_y)
+    of_z = over_classes((chosen + by_y * run.known) * run.p)
+    own = by_t - chosen if side == "upper" else chosen - over_classes(chosen)
+    free = (1 - run.known) * (by_y if side == "upper" else over_classes(by_y) - by_y)
     return np.asarray(of_z + own + by_h + free)
 
 
@@ -211,7 +211,7 @@ def _row_variance(run: Run, m: FloatArray, slopes: Slopes, side: Side, evidence:
     own = (run.rows * value**2).sum(axis=(0, -2, -1)) / n**2 - mean**2 / n
     if evidence.doubt is None:
         return np.asarray(own)
-    share = run.rows.sum(axis=-1, keepdims=True) / n[..., None, None]
+    share = over_classes(run.rows) / n[..., None, None]
     direction = (share * (slopes.by_t[..., None, :] * m + slopes.by_y[..., None, :]) * run.known).sum(axis=0)
     deviation = (value - mean[..., None, None]) / n[..., None, None]
     if direction.ndim == 2:
@@ -244,11 +244,11 @@ def _with_doubt(
 def _gold_variance(run: Run, gold: FloatArray, m: FloatArray, slopes: Slopes) -> FloatArray:
     """Return the variance of the mean rectifier, with one pseudo-row as far out as a row can be."""
     weight = slopes.by_t[..., None, :] * m + slopes.by_y[..., None, :]
-    value = weight - (weight * run.p).sum(axis=-1, keepdims=True)
+    value = weight - over_classes(weight * run.p)
     size = np.maximum(gold.sum(axis=(0, -2, -1)), 1)
     mean = (gold * value).sum(axis=(0, -2, -1)) / size
     around = (gold * value**2).sum(axis=(0, -2, -1)) - size * mean**2
-    seen = gold.sum(axis=-1, keepdims=True) > 0
+    seen = over_classes(gold) > 0
     largest = np.abs(value * seen).max(axis=(0, -2, -1))
     return np.asarray((around + largest**2) / size**2)
 
