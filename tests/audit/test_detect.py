@@ -256,6 +256,10 @@ def test_what_is_said_is_obeyed_and_not_asked(truth, bits):
     assert (
         read({"gold": truth, **judges(truth), "gpt": np.where(bits == 0, "NA", truth)}, missing=("NA",)).questions == ()
     )
+    rules = {name: noisy(truth, 0.9, k) for k, name in enumerate(("judge_a", "judge_b", "mine"))}
+    bounded = read(rules, prediction="mine")
+    assert (bounded.prediction, bounded.weak, bounded.votes) == ("mine", ("judge_a", "judge_b"), ("judge_a", "judge_b"))
+    assert asked({"name": ["x"] * N, **judges(truth)}, item="name") == "--item"
     was = read({"truth": truth, "june": noisy(truth, 0.9, 1), "march": noisy(truth, 0.9, 2)}, old="march", new="june")
     assert (was.old, was.new, was.truth, set(was.votes)) == ("march", "june", "truth", {"march", "june"})
 

@@ -63,7 +63,8 @@ def detect(table: Table, named: Named | None = None) -> Reading:
     _leave_out(profiles, voters, book)
     slices = tuple(name for part in book.taken if part.role == "slice" for name in part.columns)
     votes = tuple(name for name in voters.votes if name != more.get("prediction"))
-    weak = chosen.get("weak", ()) or (votes if more.get("prediction") or more.get("score") or voters.missing else ())
+    judged = {"prediction", "score"} & {*more, *single}
+    weak = chosen.get("weak", ()) or (votes if judged or voters.missing else ())
     return Reading(
         **{**found, **more, "truth": voters.truth or said.truth},
         votes=votes,

@@ -104,6 +104,12 @@ def _item(
 ) -> dict[str, str]:
     """Take the column of item names: all different, or different within the parts of one data set."""
     if named.item is not None:
+        if not is_unique(table, [named.item]) and not named.rows_are_items:
+            book.ask(
+                "--item",
+                f"column {named.item!r} repeats: average its rows first, name another column, or say that every row is "
+                "an item of its own (--rows-are-items)",
+            )
         return {}
     usual = [name for name in book.free if is_item(name)]
     whole = [name for name in usual if profiles[name].filled == profiles[name].rows]
