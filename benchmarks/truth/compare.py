@@ -72,7 +72,7 @@ def leaderboards(found: dict[str, tuple[Board, Settings]]) -> None:
         rows,
         notes=[
             "Adjacent pairs told apart by a family-wise method over all pairs; in brackets the figures expected",
-            "AlpacaEval: 8 of 805 items lack a score of some model and are left out; the figures expected had all 805",
+            "AlpacaEval: 8 of 805 items lack a score of some model and are left out here",
             "HELM Lite on new scenarios (20 clusters, uncorrected): "
             f"{int(((table.p_value <= 0.05) & neighbours).sum())} adjacent pairs (expected 2), "
             f"Holm {int(((table.adjusted_p <= 0.05) & neighbours).sum())}",

@@ -283,9 +283,7 @@ def cifar() -> None:
         "dynamic-cifar",
         "Dynamic benchmarks: CIFAR-10 at 8x8, a network of 16 hidden units, 30 rollouts of 20 rounds",
         rows,
-        notes=(
-            "1000 training images, 70 epochs of Adam at 4e-3; known: an earlier run on another number of images.",
-        ),
+        notes=("1000 training images, 70 epochs of Adam at 4e-3; known: an earlier run on another number of images.",),
     )
 
 

@@ -278,14 +278,14 @@ def table1(runs: int) -> None:
         "Calls to 1 % Frobenius error with probability 95 %",
         rows,
         notes=[
-            f"{runs} runs, all without replacement, a search to 3 %, new side of shift/semisynthetic_2020_to_2021.csv.gz.",
+            f"{runs} runs without replacement, a search to 3 %, new side of shift/semisynthetic_2020_to_2021.csv.gz.",
             "The paper draws with replacement and stops by a bound, so its figures are larger for uniform sampling.",
         ],
     )
 
 
 def figure4(runs: int) -> None:
-    """The case study: Amazon on YELP, two bins by the old API's confidence, 2000 calls."""
+    """Remake the case study: Amazon on YELP, two bins by the old API's confidence, 2000 calls."""
     case = next(cases())
     (new,) = codes(case, case.new)
     cells = difficulty_cells(case.true, case.confidence, bins=2)
@@ -339,7 +339,7 @@ def figure4(runs: int) -> None:
 
 
 def figure5(runs: int) -> None:
-    """Expected squared Frobenius error against the budget."""
+    """Show the expected squared Frobenius error against the budget."""
     rows: list[dict[str, Any]] = []
     for case in cases():
         (new,) = codes(case, case.new)
@@ -396,7 +396,7 @@ def main() -> None:
 
 
 def masa_section(runs: int) -> None:
-    """The policies of the paper against the reference figures."""
+    """Hold the policies of the paper to the reference figures."""
     everything = list(cases())
     rows = [masa_table(case, runs) for case in everything if case.name in REFERENCE]
     record(

@@ -118,7 +118,7 @@ def test_slices_are_corrected(tallystick, scores, tmp_path):
     [
         ([], "x,y\n1,0\n", "two items"),
         ([], "x\n1\n0\n", "two models"),
-        ([], "x,y\n1,0\n2,nan\n1,inf\n", "inf"),
+        ([], "x,y\n1,0\n2,0\n1,inf\n", "row 3.*inf"),
         (["--bounds", "0,1"], "x,y\n0.5,0\n2,0.1\n", "row 2.*at most 1"),
         (["--bounds", "wide"], "x,y\n0.5,0\n", "--bounds wants LO,HI"),
         (["--gate", "z >= x"], "x,y\n1,0\n0,1\n", "'z'"),

@@ -1,8 +1,25 @@
 import csv
 import json
 import random
+from types import SimpleNamespace
 
 import pytest
+
+from tallystick.cli import main
+
+
+@pytest.fixture
+def inside(tmp_path, monkeypatch, capsys):
+    """Run a verb through the same door in this process, which saves loading everything again."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main(list(arguments))
+        seen = capsys.readouterr()
+        return SimpleNamespace(returncode=left.value.code or 0, stdout=seen.out, stderr=seen.err)
+
+    return run
 
 
 @pytest.fixture
@@ -36,31 +53,31 @@ def test_one_json_object_with_the_contract(tallystick, data):
     assert body["top_cells"][0]["true"] == "four"
 
 
-def test_the_same_seed_gives_the_same_bytes_and_a_journal_resumes(tallystick, data):
-    first = tallystick(*RUN, "--journal", "j", "--json", "--items-out", "items.csv")
-    again = tallystick(*RUN, "--journal", "j", "--json")
+def test_the_same_seed_gives_the_same_bytes_and_a_journal_resumes(inside, data):
+    first = inside(*RUN, "--journal", "j", "--json", "--items-out", "items.csv")
+    again = inside(*RUN, "--journal", "j", "--json")
     one, two = json.loads(first.stdout), json.loads(again.stdout)
     assert two.pop("requests")["from_journal"] == 150
     one.pop("requests")
     assert one == two
     with (data / "items.csv").open(encoding="utf-8") as stream:
         assert len(list(csv.DictReader(stream))) == 150
-    refused = tallystick(*RUN, "--journal", "j", "--seed", "1")
+    refused = inside(*RUN, "--journal", "j", "--seed", "1")
     assert refused.returncode == 1
     assert "another run" in refused.stderr
 
 
-def test_gates_leave_with_their_codes(tallystick, data):
-    assert tallystick(*RUN, "--gate", "flip_rate <= 2%").returncode == 10
-    assert tallystick(*RUN, "--gate", "accuracy_change >= -0.0945").returncode == 11
+def test_gates_leave_with_their_codes(inside, data):
+    assert inside(*RUN, "--gate", "flip_rate <= 2%").returncode == 10
+    assert inside(*RUN, "--gate", "accuracy_change >= -0.0945").returncode == 11
     same = (*BASE, "--old", "old", "--api", "replay:old", "--budget", "150", "--gate", "flip_rate <= .05")
-    assert tallystick(*same).returncode == 0
-    bad = tallystick(*RUN, "--gate", "flips <= 3")
+    assert inside(*same).returncode == 0
+    bad = inside(*RUN, "--gate", "flips <= 3")
     assert bad.returncode == 1
     assert "a gate of shift is on" in bad.stderr
 
 
-def test_a_dry_run_asks_nothing(tallystick, data):
+def test_a_dry_run_asks_nothing(inside, data):
     command = (
         *BASE,
         "--old",
@@ -73,7 +90,7 @@ def test_a_dry_run_asks_nothing(tallystick, data):
         ".02",
         "--dry-run",
     )
-    done = tallystick(*command, "--json")
+    done = inside(*command, "--json")
     assert done.returncode == 0, done.stderr
     body = json.loads(done.stdout)
     assert (body["calls"], body["cost"]) == (150, 3.0)
@@ -93,51 +110,51 @@ def test_a_dry_run_asks_nothing(tallystick, data):
         (("--old", "old", "--api", "replay:new", "--strategy", "masa", "--budget", "5"), "strata"),
     ],
 )
-def test_bad_input_is_refused_in_words(tallystick, data, arguments, words):
-    done = tallystick(*BASE, "--budget", "60", *arguments)
+def test_bad_input_is_refused_in_words(inside, data, arguments, words):
+    done = inside(*BASE, "--budget", "60", *arguments)
     assert done.returncode == 1
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_an_unreachable_host_ends_with_its_name(tallystick, data):
+def test_an_unreachable_host_ends_with_its_name(inside, data):
     command = (*BASE, "--old", "old", "--api", "http://127.0.0.1:9/", "--request", '{"t": "{new}"}')
-    done = tallystick(*command, "--budget", "60", "--attempts", "1")
+    done = inside(*command, "--budget", "60", "--attempts", "1")
     assert done.returncode == 1
     assert "127.0.0.1:9 cannot be reached" in done.stderr
 
 
-def test_an_old_matrix_alone_falls_back_to_masa(tallystick, data):
+def test_an_old_matrix_alone_falls_back_to_masa(inside, data):
     with (data / "data.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     labels = ["five", "four", "six"]
     counts = [[sum(r["true"] == t and r["old"] == o for r in rows) for o in (*labels, "")] for t in labels]
     (data / "old.csv").write_text("\n".join(",".join(map(str, row)) for row in counts))
-    done = tallystick(*BASE, "--old-matrix", "old.csv", "--api", "replay:new", "--budget", "150", "--json")
+    done = inside(*BASE, "--old-matrix", "old.csv", "--api", "replay:new", "--budget", "150", "--json")
     assert done.returncode == 0, done.stderr
     assert "strategy is masa" in done.stderr
     assert json.loads(done.stdout)["strategy"] == "masa"
     (data / "old.csv").write_text("1,2\n3,4\n")
-    done = tallystick(*BASE, "--old-matrix", "old.csv", "--api", "replay:new", "--budget", "150")
+    done = inside(*BASE, "--old-matrix", "old.csv", "--api", "replay:new", "--budget", "150")
     assert "must be 3 x 3" in done.stderr
 
 
-def test_an_item_missing_from_the_old_file_is_named(tallystick, data):
+def test_an_item_missing_from_the_old_file_is_named(inside, data):
     lines = (data / "data.csv").read_text(encoding="utf-8").splitlines()
     (data / "past.csv").write_text("\n".join(lines[:-1]), encoding="utf-8")
     command = (*BASE, "--old", "old", "--old-file", "past.csv", "--api", "replay:new", "--budget", "60")
-    done = tallystick(*command)
+    done = inside(*command)
     assert done.returncode == 1
     assert "'i399' is missing from the old file" in done.stderr
     (data / "past.csv").write_text("\n".join(lines), encoding="utf-8")
-    assert tallystick(*command).returncode == 0
+    assert inside(*command).returncode == 0
 
 
-def test_the_next_assessment_starts_from_the_last_and_history_is_kept(tallystick, data):
-    assert tallystick(*RUN, "--journal", "j", "--history", "h").returncode == 0
+def test_the_next_assessment_starts_from_the_last_and_history_is_kept(inside, data):
+    assert inside(*RUN, "--journal", "j", "--history", "h").returncode == 0
     command = (*RUN[:-1], "400", "--since", "j", "--history", "h", "--json")
-    done = tallystick(*command)
+    done = inside(*command)
     assert done.returncode == 0, done.stderr
     assert "2 assessments" in done.stderr
-    whole = tallystick(*RUN[:-1], "400", "--json")
+    whole = inside(*RUN[:-1], "400", "--json")
     assert json.loads(done.stdout)["flip_rate"]["estimate"] < json.loads(whole.stdout)["flip_rate"]["estimate"]

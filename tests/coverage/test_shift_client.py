@@ -22,7 +22,7 @@ def ask(url, *, calls, wire):
     rows = table(2 * calls)
     client = HttpClient(
         url, request={"id": "{id}", "new": "{new}"}, label="$.label", headers={}, columns=COLUMNS,
-        concurrency=wire.concurrency, timeout=wire.timeout,
+        timeout=wire.timeout,
     )  # fmt: skip
     how = Run(budget=calls, wire=wire)
     run(items_of(rows), ReplayClient("new", columns=COLUMNS), rows, how)  # load the libraries

@@ -32,7 +32,7 @@ PRELOADED = (httpx, scipy.special, scipy.stats, stamina)
 def go(url: str, calls: int, journal: Path) -> dict:
     rows = table(4 * calls)
     request = {"id": journal.name + "/{id}", "new": "{new}"}
-    client = HttpClient(url, request=request, label="$.label", headers={}, columns=COLUMNS, concurrency=8, timeout=10)
+    client = HttpClient(url, request=request, label="$.label", headers={}, columns=COLUMNS, timeout=10)
     how = Run(budget=calls, wire=Wire(concurrency=8), journal=journal, repeats=calls // 10)
     return run(items_of(rows), client, rows, how).to_dict()
 
@@ -49,17 +49,25 @@ def same(result: dict) -> str:
     return json.dumps({key: value for key, value in result.items() if key not in ("requests", "cost")}, sort_keys=True)
 
 
+def _lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
 def main(url: str, kills: int, calls: int, folder: Path, seed: int) -> None:
     start = time.time()
     os.waitpid(child(url, calls, folder / "whole"), 0)
     length = time.time() - start
     whole = json.loads((folder / "whole.json").read_text())
+    lines = _lines(folder / "whole")
     chance = random.Random(seed)
     report = {"identical": 0, "killed": 0, "resent": 0, "from_journal": [], "length": length}
     for number in range(kills):
         journal = folder / f"j{number}"
         pid = child(url, calls, journal)
-        time.sleep(chance.random() * length)
+        # A random moment of the run, not of the clock: however busy the machine is, it dies in the middle.
+        moment = chance.randrange(1, int(0.8 * lines))
+        while _lines(journal) < moment:
+            time.sleep(0.001)
         os.kill(pid, signal.SIGKILL)
         report["killed"] += os.WIFSIGNALED(os.waitpid(pid, 0)[1])
         os.waitpid(child(url, calls, journal), 0)

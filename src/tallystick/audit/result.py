@@ -100,11 +100,7 @@ def conclude(
         reasons = "; ".join(f"{part.verb}: {part.reason}" for part in skipped)
         raise InputError(f"nothing here can be answered ({reasons or 'no capability applies to these columns'})")
     decisions = {part.decision for part in sections}
-    decision: Decision = "decided"
-    if "undecided" in decisions:
-        decision = "undecided"
-    elif "decided" not in decisions:
-        decision = "unknowable"
+    decision: Decision = decisions.pop() if len(decisions) == 1 else "undecided"  # settled only if all of it is
     needs = [part.needed for part in sections if part.needed is not None]
     return AuditResult(
         verdict=_verdict(sections),

@@ -13,7 +13,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tallystick.bound import label_models
     from tallystick.bound.classifier import evaluate
     from tallystick.bound.label_models import LabelModel
     from tallystick.bound.matching import MatchResult, match
@@ -39,7 +38,6 @@ __all__ = [
     "choose_weak_labels",
     "edges_of",
     "evaluate",
-    "label_models",
     "match",
     "noise_aware_weights",
     "select",

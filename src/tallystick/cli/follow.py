@@ -50,9 +50,9 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
     r"""Return rows of NDJSON or of comma-separated text with a header, one by one, told apart by the first character.
 
     >>> import io
-    >>> list(records(io.StringIO('{"a": 1}\\n{"a": 2}\\n')))
+    >>> list(records(io.StringIO('{"a": 1}\n{"a": 2}\n')))
     [{'a': 1}, {'a': 2}]
-    >>> list(records(io.StringIO('a,b\\n1,\\n')))
+    >>> list(records(io.StringIO('a,b\n1,\n')))
     [{'a': '1', 'b': None}]
     """
     first = lines.readline()

@@ -222,14 +222,14 @@ def _client(
             raise InputError("openai: needs a prompt: --prompt 'Is this review positive? {review} Answer: {labels}.'")
         return clients.OpenAIClient(
             target, prompt=_text(prompt), labels=items.labels, columns=columns, key_name=key_name,
-            concurrency=wire.concurrency, timeout=wire.timeout,
+            timeout=wire.timeout,
         )  # fmt: skip
     if kind in ("http", "https"):
         if request is None:
             raise InputError('an HTTP API needs a request template: --request \'{"text": "{review}"}\'')
         return clients.HttpClient(
             api, request=parse_json(_text(request), "--request"), label=label_path, headers=_headers(headers),
-            columns=columns, concurrency=wire.concurrency, timeout=wire.timeout,
+            columns=columns, timeout=wire.timeout,
         )  # fmt: skip
     raise InputError(f"--api wants https://…, openai:, python:, command: or replay:, got {api!r}")
 

@@ -27,7 +27,7 @@ def margin(board: Board, left: str, right: str | None, *, settings: Settings | N
     --------
     >>> board = Board.of({"old": [1, 0, 0, 1] * 50, "new": [1, 1, 0, 1] * 50})
     >>> print(margin(board, "new", "old"))
-    [0.193, 0.316] (95 %, exact)
+    [0.191, 0.317] (95 %, exact)
     """
     chosen = settings or Settings()
     places = [board.place(name) for name in (left, right) if name is not None]

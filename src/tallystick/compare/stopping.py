@@ -96,7 +96,7 @@ def stop_when_clear(board: Board, *, settings: Settings | None = None, rng: Rng 
     >>> scores = {"old": [1, 0, 0, 0] * 100, "new": [1, 1, 0, 1] * 100}
     >>> result = stop_when_clear(Board.of(scores))
     >>> result.best, result.stopped_at
-    ('new', 19)
+    ('new', 17)
     """
     chosen = settings or Settings()
     if board.clusters is not None or board.weights is not None or board.answers is not None:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Decision, Interval, Needed, Unknown
+from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
 from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, point, unseen_bounds
 from tallystick.shift.counts import Counts, collapse, count
 from tallystick.shift.describe import allocation_path, baselines, strata_rows
+from tallystick.shift.findings import Ends, decide, top_cells
 from tallystick.shift.intervals import Bounds
 from tallystick.shift.items import Items
-from tallystick.shift.result import Change, ShiftResult, TopCell
+from tallystick.shift.result import Change, ShiftResult
 from tallystick.shift.stopping import frobenius_bound
 
 __all__ = ["Answers", "assess"]
 
 IntArray = NDArray[np.intp]
 FloatArray = NDArray[np.float64]
-Ends = tuple[FloatArray, FloatArray]
-TOP = 10
-"""Cells that are named."""
-SMALL = 0.01
-"""A change of accuracy inside ± this is called no change that matters."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -143,7 +138,7 @@ def assess(
         )
     calls = len(answers.asked)
     warnings = _warnings(items, answers, strata, used)
-    decision, needed, verdict = _decide(accuracy, flips, calls, len(items))
+    decision, needed, verdict = decide(accuracy, flips, calls, len(items))
     return ShiftResult(
         verdict=verdict,
         decision=decision,
@@ -168,7 +163,7 @@ def assess(
         calls=calls,
         cost=0.0,
         strata=strata_rows(items, strata, answers.asked, answers.codes),
-        top_cells=_top(items, answers, shift, (low, high), sure, interval),
+        top_cells=top_cells(items, answers.asked, answers.codes, shift, (low, high), sure, interval),
         error={
             "estimate": float(rows.sum() ** 0.5),
             "bound": frobenius_bound(rows, calls=int(told.sum()), alpha=alpha),
@@ -203,44 +198,6 @@ def _change(bounds: Bounds, estimate: float, level: float) -> Change:
     )
 
 
-def _top(
-    items: Items,
-    answers: Answers,
-    shift: FloatArray,
-    ends: Ends,
-    sure: Ends,
-    interval: Callable[[float, float], Interval],
-) -> tuple[TopCell, ...]:
-    """Return the cells that changed most for their doubt, in words."""
-    half = np.maximum((ends[1] - ends[0]) / 2, 1e-12)
-    surprise = np.where(shift == 0, 0.0, np.abs(shift) / half)
-    columns = items.columns
-    told = answers.codes != FAILED
-    asked, codes = answers.asked[told], answers.codes[told]
-    cells = []
-    for at in np.argsort(-surprise, axis=None, kind="stable")[:TOP]:
-        i, j = divmod(int(at), shift.shape[1])
-        if surprise[i, j] == 0:
-            break
-        moved = (items.truth[asked] == i) & (codes == j)
-        if items.old is not None:
-            was = items.old[asked] == j
-            moved = (items.truth[asked] == i) & (((codes == j) & ~was) if shift[i, j] > 0 else ((codes != j) & was))
-        true, answered = items.labels[i], columns[j]
-        cells.append(
-            TopCell(
-                true=true,
-                answered=answered,
-                change=float(shift[i, j]),
-                interval=interval(ends[0][i, j], ends[1][i, j]),
-                words=f"{true} → {answered} {100 * shift[i, j]:+.1f} % ± {100 * half[i, j]:.1f}",
-                survives=bool(sure[0][i, j] > 0 or sure[1][i, j] < 0),
-                examples=tuple(items.names[item] for item in asked[moved][:3]),
-            )
-        )
-    return tuple(cells)
-
-
 def _sensitivity(items: Items, strata: Strata, answers: Answers, alpha: float) -> dict[str, Interval]:
     """Return where the estimates lie if every failed call had been right (or a flip), and if none had."""
     failed = answers.codes == FAILED
@@ -270,30 +227,6 @@ def _warnings(items: Items, answers: Answers, strata: Strata, used: Strata) -> t
     if len(used) < len(strata):
         told.append(f"{len(strata) - len(used)} of {len(strata)} strata had fewer than two answers and were joined")
     return tuple(told)
-
-
-def _decide(accuracy: Change, flips: Change, calls: int, population: int) -> tuple[Decision, Needed | None, str]:
-    """Return decision, what is needed, and the verdict."""
-    assert accuracy.interval is not None
-    assert isinstance(accuracy.estimate, float)
-    low, high = accuracy.interval
-    change = f"{100 * accuracy.estimate:+.2f} % [{100 * low:+.2f}, {100 * high:+.2f}]"
-    share = ""
-    if flips.interval is not None and isinstance(flips.estimate, float):
-        ends = f"[{100 * flips.interval.low:.2f}, {100 * flips.interval.high:.2f}]"
-        share = f"; {100 * flips.estimate:.2f} % {ends} of its answers changed"
-        if flips.estimate == 0:
-            share = f"; no answer changed, at most {100 * flips.interval.high:.2f} % did"
-    after = f" ({calls:,} of {population:,} items asked)."
-    if low > 0 or high < 0:
-        return "decided", None, f"The API got {'better' if low > 0 else 'worse'}: accuracy {change}{share}{after}"
-    if low >= -SMALL and high <= SMALL:
-        return "decided", None, f"Its accuracy did not change by more than 1 %: {change}{share}{after}"
-    half = (high - low) / 2
-    aim = max(abs(accuracy.estimate), SMALL)
-    more = min(population - calls, int(calls * ((half / aim) ** 2 - 1)) + 1) if half > aim else max(1, calls // 4)
-    needed = Needed(max(more, 1), "calls") if population > calls else None
-    return "undecided", needed, f"Not settled whether its accuracy changed: {change}{share}{after}"
 
 
 def _asked(items: Items, strata: Strata, answers: Answers) -> dict[str, list[object]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -87,7 +86,7 @@ def read_history(path: Path) -> HistoryResult:
     )
 
 
-def update_old(items: Items, journal: Path, *, labels: Sequence[str] | None = None) -> Items:
+def update_old(items: Items, journal: Path) -> Items:
     """Return the items with the answers of a finished run in place of the old ones, where it asked.
 
     So the next assessment starts from the last: a change that was seen already is not seen again as a new one. Items
@@ -98,17 +97,14 @@ def update_old(items: Items, journal: Path, *, labels: Sequence[str] | None = No
     items
         With old answers by item.
     journal
-        Of the last run.
-    labels
-        Its labels; None means those of *items*.
+        Of the last run, on the same items and labels.
     """
     if items.old is None:
         raise InputError("update_old needs the old answer to every item: give them (old=…)")
-    head, answers = read_journal(journal)
-    del head
+    _, answers = read_journal(journal)
     place = {name: n for n, name in enumerate(items.names)}
-    names = (*(items.labels if labels is None else labels), "")
-    old = [items.columns[code] if code < len(items.labels) else "" for code in items.old.tolist()]
+    names = (*items.labels, "")
+    old = [names[code] for code in items.old.tolist()]
     for key, entry in answers.items():
         if entry.item not in place:
             raise FormatError(f"the journal {journal} is of other data: it has an item {entry.item!r}")

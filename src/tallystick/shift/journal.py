@@ -8,7 +8,6 @@ answer before it is used. A process killed at any moment leaves at most one unfi
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -75,9 +74,10 @@ class Journal:
         except BaseException:
             self.close()
             raise
-        self.resumed = dict(self.answers)
 
     def _begin(self, path: Path, head: dict[str, Json]) -> None:
+        import fcntl  # POSIX only: elsewhere a run works without a journal
+
         assert self._file is not None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)

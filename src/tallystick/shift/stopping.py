@@ -45,6 +45,7 @@ class FlipGate:
     alpha: float = 0.05
     asked: int = 0
     flips: int = 0
+    failures: int = 0
     passed: bool | None = None
     _tests: tuple[RateTest, RateTest] | None = None
 
@@ -61,25 +62,31 @@ class FlipGate:
 
         Once it has decided it stays as it is.
         """
-        gate = self
-        for flip in np.atleast_1d(np.asarray(flips, dtype=np.float64)):
-            if gate.passed is not None:
-                break
-            gate = gate._step(float(flip))
-        return gate
+        events = np.atleast_1d(np.asarray(flips, dtype=np.float64))
+        if self.passed is not None or not events.size:
+            return self
+        after = self._after(events)
+        if after.passed is None or len(events) == 1:
+            return after
+        # It was decided somewhere in here: find the very answer, so that batches make no difference.
+        half = len(events) // 2
+        return self.update(events[:half]).update(events[half:])
 
-    def _step(self, flip: float) -> FlipGate:
-        failed = flip != flip
-        asked, flips = self.asked + 1, self.flips + (0 if failed else int(flip))
+    def _after(self, events: NDArray[np.float64]) -> FlipGate:
+        """Return the gate after all *events*, decided if it was decided at any of them."""
+        failed = np.isnan(events)
+        flips = int(np.nansum(events))
+        seen = replace(
+            self, asked=self.asked + len(events), flips=self.flips + flips, failures=self.failures + int(failed.sum())
+        )
         if self._tests is None:
-            clean = asked == self.population and not failed
-            passed = False if flip == 1 else True if clean and self.flips == 0 else None
-            return replace(self, asked=asked, flips=flips, passed=passed)
-        under = self._tests[0].update([1.0 if failed else flip])
-        over = self._tests[1].update([0.0 if failed else flip])
+            clean = seen.asked == self.population and not seen.flips and not seen.failures
+            return replace(seen, passed=False if seen.flips else True if clean else None)
+        under = self._tests[0].update(np.where(failed, 1.0, events))
+        over = self._tests[1].update(np.where(failed, 0.0, events))
         enough = -log(self.alpha)
-        passed = True if under.log_e >= enough else False if over.log_e >= enough else None
-        return replace(self, asked=asked, flips=flips, passed=passed, _tests=(under, over))
+        passed = True if under.peak >= enough else False if over.peak >= enough else None
+        return replace(seen, passed=passed, _tests=(under, over))
 
 
 def frobenius_bound(variance: ArrayLike, *, calls: int, alpha: float = 0.05) -> float:
@@ -118,9 +125,9 @@ def looks(*, first: int, calls: int) -> tuple[int, ...]:
     >>> looks(first=100, calls=500)
     (100, 150, 225, 338, 500)
     """
-    at: list[int] = []
-    n = float(min(first, calls))
-    while n < calls:
-        at.append(round(n + 1e-9))
-        n *= 1.5
+    at = []
+    n = float(first)
+    while round(n) < calls:
+        at.append(round(n))
+        n = max(1.5 * n, n + 1)
     return (*at, calls)

@@ -154,7 +154,8 @@ def test_an_unfinished_archive_is_refused(tmp_path):
 def test_a_damaged_archive_is_refused(tmp_path):
     path = tmp_path / "log.eval"
     content = bytearray((INSPECT / "good.eval").read_bytes())
-    content[200:260] = bytes(60)
+    start = content.index(b"samples/q0_epoch_1.json") + 60  # inside the packed sample
+    content[start : start + 60] = bytes(60)
     path.write_bytes(content)
     with pytest.raises(FileError):
         scan(str(path), metric="match")

@@ -9,7 +9,6 @@ from tallystick.io.logs.inspect_log import read_inspect_archive, read_inspect_js
 from tallystick.io.logs.lm_eval import read_lm_eval
 from tallystick.io.logs.log import Log, LogFormat
 from tallystick.io.logs.openai_evals import read_openai_evals
-from tallystick.io.logs.promptfoo import read_promptfoo
 from tallystick.io.sources import File
 
 __all__ = ["read_logs"]
@@ -24,12 +23,5 @@ def read_logs(files: Sequence[File], formats: Sequence[LogFormat]) -> list[Log]:
         "openai-evals": read_openai_evals,
     }
     harness = iter(read_lm_eval([file for file, kind in zip(files, formats, strict=True) if kind == "lm-eval"]))
-    logs: list[Log] = []
-    for file, kind in zip(files, formats, strict=True):
-        if kind == "lm-eval":
-            logs.append(next(harness))
-        elif kind == "promptfoo":
-            logs += read_promptfoo(file)
-        else:
-            logs.append(readers[kind](file))
-    return logs
+    pairs = zip(files, formats, strict=True)
+    return [next(harness) if kind == "lm-eval" else readers[kind](file) for file, kind in pairs]

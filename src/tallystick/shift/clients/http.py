@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tallystick.errors import InputError
 from tallystick.results import Json
 from tallystick.shift.clients.client import Client
 from tallystick.shift.clients.template import Secret, check_fields, fill_json, find, parse_path
-from tallystick.shift.clients.wire import open_client, post
-
-if TYPE_CHECKING:
-    import httpx
+from tallystick.shift.clients.wire import Connections
 
 __all__ = ["HttpClient"]
 
@@ -35,8 +32,8 @@ class HttpClient(Client):
         Name to value; keys only as ``$NAME``.
     columns
         Columns that the data has.
-    concurrency, timeout
-        Of the connections.
+    timeout
+        Seconds that a request may take.
     """
 
     def __init__(
@@ -47,7 +44,6 @@ class HttpClient(Client):
         label: str,
         headers: Mapping[str, str],
         columns: Sequence[str],
-        concurrency: int,
         timeout: float,
     ) -> None:
         import httpx
@@ -61,8 +57,8 @@ class HttpClient(Client):
             if any(word in name.lower() for word in _SENSITIVE) and not value.values:
                 raise InputError(f"header {name} holds a key: write it as $NAME and put the key into the environment")
         self._request, self._path, self._label = request, parse_path(label), label
-        self._concurrency, self._timeout = concurrency, timeout
-        self._client: httpx.AsyncClient | None = None
+        self._timeout = timeout
+        self._wire: Connections | None = None
         self._sent = {name: value.sent for name, value in self._headers.items()}
 
     @property
@@ -83,21 +79,19 @@ class HttpClient(Client):
         return tuple(value for secret in (self._url, *self._headers.values()) for value in secret.values)
 
     async def __aenter__(self) -> HttpClient:
-        self._client = open_client(
-            concurrency=self._concurrency, timeout=self._timeout, secure=not self._url.sent.startswith("http://")
-        )
+        self._wire = Connections(timeout=self._timeout, secure=not self._url.sent.startswith("http://"))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+        if self._wire is not None:
+            await self._wire.close()
 
     async def answer(self, row: Mapping[str, Any]) -> str | None:
         """Return what stands at the path; None where there is nothing, or something nested."""
-        if self._client is None:
+        if self._wire is None:
             raise InputError("the client is not open: use it in an 'async with' block")
-        reply = await post(self._client, self._url.sent, fill_json(self._request, row), self._sent)
+        reply = await self._wire.post(self._url.sent, fill_json(self._request, row), self._sent)
         found = find(reply, self._path)
         return None if found is None or isinstance(found, dict | list) else str(found)

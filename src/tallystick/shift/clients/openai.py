@@ -27,7 +27,7 @@ class OpenAIClient(HttpClient):
         The labels.
     key_name
         The environment variable with the key. A server that wants none (a local one) is asked without.
-    columns, concurrency, timeout
+    columns, timeout
         As for any HTTP client.
     """
 
@@ -39,7 +39,6 @@ class OpenAIClient(HttpClient):
         labels: Sequence[str],
         columns: Sequence[str],
         key_name: str = "OPENAI_API_KEY",
-        concurrency: int,
         timeout: float,
     ) -> None:
         model, _, base = target.partition("@")
@@ -55,7 +54,6 @@ class OpenAIClient(HttpClient):
             label="$.choices[0].message.content",
             headers={"Authorization": f"Bearer ${key_name}"} if os.environ.get(key_name) else {},
             columns=columns,
-            concurrency=concurrency,
             timeout=timeout,
         )
 

@@ -14,22 +14,55 @@ from tallystick.shift.clients.client import Fault
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["open_client", "post"]
+__all__ = ["Connections", "post"]
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _KEYS = frozenset({401, 403})
 
 
-def open_client(*, concurrency: int, timeout: float, secure: bool) -> httpx.AsyncClient:
-    """Return an HTTP client that keeps one connection a request in flight.
+class Connections:
+    """As many HTTP clients as requests are in flight, each with one connection.
 
-    Redirects are not followed, and no proxy of the environment is used: either would carry keys to places that nobody
-    named. *secure* loads the certificates, which plain HTTP does not need.
+    One client with a pool of many looks through all of its connections at every request, which costs more than the
+    request. Redirects are not followed, and no proxy of the environment is used: either would carry keys to places that
+    nobody named.
+
+    Parameters
+    ----------
+    timeout
+        Seconds that a request may take.
+    secure
+        Load the certificates, which plain HTTP does not need.
     """
-    import httpx
 
-    limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
-    return httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, trust_env=False, verify=secure)
+    def __init__(self, *, timeout: float, secure: bool) -> None:
+        import httpx
+
+        self._timeout = timeout
+        self._verify = httpx.create_ssl_context() if secure else False
+        self._idle: list[httpx.AsyncClient] = []
+        self._all: list[httpx.AsyncClient] = []
+
+    async def post(self, url: str, body: Json, headers: Mapping[str, str]) -> Any:
+        """Return the parsed reply, or raise the :class:`Fault` that the failure means."""
+        client = self._idle.pop() if self._idle else self._open()
+        try:
+            return await post(client, url, body, headers)
+        finally:
+            self._idle.append(client)
+
+    def _open(self) -> httpx.AsyncClient:
+        import httpx
+
+        one = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+        client = httpx.AsyncClient(timeout=self._timeout, limits=one, trust_env=False, verify=self._verify)
+        self._all.append(client)
+        return client
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for client in self._all:
+            await client.aclose()
 
 
 async def post(client: httpx.AsyncClient, url: str, body: Json, headers: Mapping[str, str]) -> Any:

@@ -1,0 +1,124 @@
+"""One verdict over all that applies, from tables that were generated for each question."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from tallystick.audit import AuditResult, Named, audit, detect
+from tallystick.audit.generated import GENERATED, generate
+from tallystick.audit.result import QUESTIONS, Skipped, conclude
+from tallystick.errors import InputError
+from tallystick.io import scan
+from tallystick.results import Figure, Needed, Result, to_json
+
+
+def table_of(question, seed=0):
+    return scan(pa.table({name: pa.array(list(values)) for name, values in generate(question, rng=seed).items()}))
+
+
+@pytest.mark.parametrize(
+    ("question", "verbs"),
+    [
+        ("compare", ["compare", "judge"]),
+        ("judge", ["compare", "judge"]),
+        ("bound", ["judge", "bound"]),
+        ("shift", ["compare", "judge", "shift"]),
+    ],
+)
+def test_all_that_applies_is_run_and_nothing_else(question, verbs):
+    result = audit(table_of(question))
+    assert [part.verb for part in result.sections] == verbs
+    assert result.skipped == ()
+    assert all(part.verdict in result.verdict for part in result.sections)
+    assert json.loads(to_json(result.to_dict()))["sections"][0]["verb"] == verbs[0]
+    assert result.figures()[: len(verbs)] == tuple(part.figures()[0] for part in result.sections)
+
+
+@pytest.mark.parametrize("question", GENERATED)
+def test_generated_tables_are_read_without_a_question_whatever_the_seed(question):
+    for seed in range(3):
+        assert detect(table_of(question, seed)).questions == ()
+
+
+def test_the_generated_audit_has_a_role_for_four_questions():
+    reading = detect(table_of("audit"))
+    assert (reading.truth, reading.old, reading.new, reading.confidence) == (
+        "truth",
+        "pred_old",
+        "pred_new",
+        "conf_old",
+    )
+    assert (reading.round, len(reading.votes)) == ("round", 5)
+
+
+def test_what_seemed_to_apply_but_cannot_answer_says_why():
+    votes = {"w1": ["a", "b", None, None] * 30, "w2": [None, None, "a", "b"] * 30, "gold": ["a", "b"] * 60}
+    result = audit(scan(pa.table(votes)), Named(judges=("w1", "w2")))
+    assert [part.verb for part in result.sections] == ["judge"]
+    assert [(part.verb, "no item has an answer of every model" in part.reason) for part in result.skipped] == [
+        ("compare", True)
+    ]
+    assert [row["decision"] for row in result.rows()][-1] == "not answered"
+
+
+def test_items_named_like_others_but_split_in_parts_do_not_stop_a_comparison():
+    answers = {"gold": ["a", "b"] * 60, "gpt": ["a", "b", "b", "b"] * 30, "claude": ["a", "a"] * 60}
+    parts = {"id": [i // 2 for i in range(120)], "split": ["train", "test"] * 60}
+    assert [part.verb for part in audit(scan(pa.table({**parts, **answers}))).sections] == ["compare", "judge"]
+
+
+def test_an_open_question_is_an_error_that_names_the_option():
+    with pytest.raises(InputError, match="--models or --judges"):
+        audit(scan(pa.table({"gpt": [0, 1] * 50, "claude": [1, 1] * 50})))
+
+
+def test_alpha_outside_its_range_is_refused():
+    with pytest.raises(InputError, match="alpha must be"):
+        audit(table_of("compare"), alpha=0)
+
+
+def test_nothing_to_say_is_an_error_with_the_reasons():
+    with pytest.raises(InputError, match="judge: too few"):
+        conclude(detect(table_of("compare")), [], [Skipped("judge", "too few")])
+
+
+class Answer(Result):
+    verb = "judge"
+
+    def figures(self):
+        return (Figure("curve", self.verdict, {"x": [1], "y": [1]}, {"x": "x", "y": "y"}),) * 2
+
+
+@pytest.mark.parametrize(
+    ("decisions", "decision"),
+    [
+        (["decided", "decided"], "decided"),
+        (["decided", "unknowable"], "undecided"),
+        (["unknowable"], "unknowable"),
+        (["undecided", "decided"], "undecided"),
+    ],
+)
+def test_it_is_decided_only_if_every_section_is(decisions, decision):
+    needs = [Needed(None, "rounds"), Needed(40, "labels")]
+    parts = [Answer(verdict="So.", decision=d, n_items=7, needed=n) for d, n in zip(decisions, needs, strict=False)]
+    result = conclude(detect(table_of("compare")), parts, [])
+    assert result.decision == decision
+    assert result.verdict.startswith(f"Of {len(parts)} question")
+    if decision == "undecided":
+        assert result.needed == needs[1]
+    assert len(result.figures()) == 2 * len(parts)
+
+
+def test_a_verdict_on_top_then_columns_then_sections():
+    result = audit(table_of("compare"))
+    assert isinstance(result, AuditResult)
+    lines = result.summary().splitlines()
+    assert lines[0] == result.verdict
+    assert lines.index("Columns:") < lines.index(QUESTIONS["compare"]) < lines.index(QUESTIONS["judge"])
+    assert any("'truth' is taken for the truth" in text for text in result.assumptions)
+
+
+def test_an_unknown_question_has_no_generated_table():
+    with pytest.raises(InputError, match="question must be one of"):
+        generate("everything", rng=0)
