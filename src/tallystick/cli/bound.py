@@ -15,6 +15,7 @@ from tallystick.cli.options import (
     By,
     Coerce,
     Delimiter,
+    Html,
     Input,
     Item,
     ItemsOut,
@@ -76,6 +77,7 @@ def bound(
     alpha: Alpha = 0.05,
     seed: Seed = 0,
     items_out: ItemsOut = None,
+    html: Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Bound the accuracy (or precision, recall, F1, risk) of a classifier that was never tested on true labels.
@@ -124,10 +126,10 @@ def bound(
             seed=seed,
         )
         result = job.run(table, alpha)
-        slices = by_slice(table, by, job.run, alpha=alpha) if by is not None else None
+        slices = by_slice(table, by, job.run, alpha=alpha) if by is not None else ()
         if items_out is not None:
             write_items(items_out, result, table)
-    deliver(result, as_json=as_json, slices=slices)
+        deliver(result, as_json=as_json, slices=slices, html=html, table=table)
 
 
 @dataclass(frozen=True, kw_only=True)

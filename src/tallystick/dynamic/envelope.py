@@ -118,7 +118,7 @@ def worst_by_round(epsilon: float, rounds: int) -> tuple[float, ...]:
     for t in range(1, rounds + 1):
         bound = path_bound(epsilon, t)
         if 3 < t <= _BY_PROGRAM or (t == 3 and epsilon > 0.25):
-            bound = min(bound, worst_case(epsilon, t, gap=0.02, nodes=60).upper)
+            bound = min(bound, worst_case(epsilon, t, gap=0.02, nodes=60, search=False).upper)
         out.append(bound)
     return tuple(out)
 

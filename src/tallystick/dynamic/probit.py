@@ -211,7 +211,7 @@ def _profile(
     from scipy.optimize import brentq
     from scipy.special import chdtri
 
-    drop = chdtri(1, 1 - level) / 2  # scipy.stats would take longer to load than this to run
+    drop = float(chdtri(1, 1 - level)) / 2  # scipy.stats would take longer to load than this to run
 
     def excess(rho: float) -> float:
         _, profile = _maximum(patterns, offsets, counts, rates, (rho / (1 - rho)) ** 0.5)

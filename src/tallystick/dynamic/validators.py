@@ -108,7 +108,7 @@ def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShar
         return float(minimize_scalar(lambda e: loss(delta, e), bounds=(1e-6, 0.4999), method="bounded").fun)
 
     best = minimize_scalar(profile, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-5})
-    drop = chdtri(1, alpha) / 2
+    drop = float(chdtri(1, alpha)) / 2
     delta, least = float(best.x), float(best.fun)
 
     def excess(value: float) -> float:

@@ -85,6 +85,7 @@ def worst_case(
     mixture: Sequence[Sequence[float]] | float | None = None,
     gap: float = 1e-6,
     nodes: int = 5000,
+    search: bool = True,
 ) -> WorstCase:
     r"""Bound the worst majority risk of a path of :math:`\epsilon`-approximate models from both sides.
 
@@ -104,6 +105,9 @@ def worst_case(
         Stop when the bounds are this close, relative to the lower one.
     nodes
         Stop after so many boxes in any case; both bounds are valid then, too.
+    search
+        Whether to search for bad error sets in every box. Without it the upper bound comes three times as fast and the
+        lower one is poor.
 
     Examples
     --------
@@ -150,12 +154,14 @@ def worst_case(
         relaxed = program.solve(low, high)
         if relaxed is None or relaxed.bound <= best * (1 + gap / 2):
             return
-        snapped = np.where(high - relaxed.risks < 0.05 * high, high, relaxed.risks)  # optima like the corners of a box
-        if try_at(relaxed.risks):
-            polish(relaxed.risks)
-        if np.any(snapped != relaxed.risks) and try_at(snapped):
-            polish(snapped)
         heapq.heappush(heap, (-relaxed.bound, looked, low, high, relaxed.risks, relaxed.violation))
+        if not search and best:
+            return
+        snapped = np.where(high - relaxed.risks < 0.05 * high, high, relaxed.risks)  # optima like the corners of a box
+        if try_at(relaxed.risks) and search:
+            polish(relaxed.risks)
+        if np.any(snapped != relaxed.risks) and try_at(snapped) and search:
+            polish(snapped)
 
     look(low, high)
     while heap and looked < nodes and -heap[0][0] > best * (1 + gap):
