@@ -56,7 +56,7 @@ def test_a_fit_on_another_file_a_cost_table_and_items(tallystick, table, tmp_pat
         "cost.csv", "--items-out", "items.csv", "--json",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader((tmp_path / "items.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()))
     assert float(rows[0]["p_0"]) + float(rows[0]["p_1"]) == pytest.approx(1)
 
 

@@ -24,6 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _leave(str(error))
     except KeyboardInterrupt:  # outside a verb, e.g. while it is still loading
         _leave("interrupted", code=130)
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":  # how DuckDB reports Ctrl-C in the middle of a query
+            raise
+        _leave("interrupted", code=130)
     except (OSError, MemoryError) as error:  # a full disk, a missing right, no memory: no traceback helps the user
         _leave(f"{type(error).__name__}: {error}")
 
