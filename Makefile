@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable . --group dev
 	touch $@
 
-demo: $(STAMP)  ## count a generated table of votes and show it
+demo: $(STAMP)  ## answer four questions from a generated table and write the report
 	$(BIN)/tallystick demo
 
 test: $(STAMP)  ## run the tests, the README and the docs

@@ -209,6 +209,19 @@ LOOK_ALIKES = {
         {"weight": np.linspace(50, 90, N), "gold": t, **judges(t)},
         "--weight",
     ),
+    "predicted probabilities": lambda t, b: (
+        {f"pred_{k}": np.random.default_rng(k).random(N) for k in range(3)},
+        "--judges",
+    ),
+    "ratings of judges between 0 and 1": lambda t, b: (
+        {f"judge_{k}": np.random.default_rng(k).random(N) for k in range(3)},
+        "--judges",
+    ),
+    "a stranger among judges": lambda t, b: (
+        {**judges(t, ("judge_a", "judge_b", "judge_c")), "shift": np.random.default_rng(8).permutation(t)},
+        "--judges",
+    ),
+    "one model beside a fact": lambda t, b: ({"gpt": t, "sender": np.random.default_rng(8).permutation(t)}, "--judges"),
     "nothing but text": lambda t, b: ({"text": [f"a {i}" for i in range(N)]}, "--judges"),
     "one label column": lambda t, b: ({"text": [f"a {i}" for i in range(N)], "label": t}, "--judges"),
 }
@@ -243,6 +256,10 @@ def test_what_is_said_is_obeyed_and_not_asked(truth, bits):
     assert (
         read({"gold": truth, **judges(truth), "gpt": np.where(bits == 0, "NA", truth)}, missing=("NA",)).questions == ()
     )
+    rules = {name: noisy(truth, 0.9, k) for k, name in enumerate(("judge_a", "judge_b", "mine"))}
+    bounded = read(rules, prediction="mine")
+    assert (bounded.prediction, bounded.weak, bounded.votes) == ("mine", ("judge_a", "judge_b"), ("judge_a", "judge_b"))
+    assert asked({"name": ["x"] * N, **judges(truth)}, item="name") == "--item"
     was = read({"truth": truth, "june": noisy(truth, 0.9, 1), "march": noisy(truth, 0.9, 2)}, old="march", new="june")
     assert (was.old, was.new, was.truth, set(was.votes)) == ("march", "june", "truth", {"march", "june"})
 
@@ -281,3 +298,38 @@ def test_the_same_rows_in_any_order_are_read_alike(truth):
     columns = {"id": np.arange(N), "gold": truth, **judges(truth)}
     shuffled = {name: values[order] for name, values in columns.items()}
     assert read(columns).taken == read(shuffled).taken
+
+
+def test_columns_at_random_never_crash_and_are_asked_about():
+    """Names promise a lot here and the values keep nothing of it."""
+    draw = np.random.default_rng(0)
+    names = [
+        "id",
+        "truth",
+        "label",
+        "round",
+        "weight",
+        "conf_a",
+        "pred_old",
+        "lf_0",
+        "gpt",
+        "text",
+        "score",
+        "x",
+        "class",
+    ]
+    makers = [
+        lambda n: draw.integers(0, 2, n),
+        lambda n: draw.choice(["a", "b"], n),
+        lambda n: draw.random(n),
+        lambda n: draw.integers(-1, 3, n),
+        lambda n: draw.choice(["a", "NA", ""], n),
+        lambda n: draw.choice([np.inf, 1.0, np.nan, -1], n),
+        lambda n: np.full(n, None, dtype=object),
+    ]
+    for _ in range(60):
+        n = int(draw.choice([0, 1, 7, 60]))
+        chosen = draw.choice(names, 5, replace=False)
+        columns = {str(name): pa.array(list(makers[draw.integers(len(makers))](n))) for name in chosen}
+        reading = read(columns)
+        assert reading.questions or reading.votes or reading.scores

@@ -18,11 +18,14 @@ def test_the_demo_writes_a_report_says_where_and_repeats(tmp_path):
     assert runs[0] == runs[1]
 
 
-@pytest.mark.parametrize("verb", ["judge", "bound", "shift"])
+@pytest.mark.parametrize("verb", ["audit", "judge", "bound", "shift"])
 def test_every_verb_has_a_demo(verb, tmp_path):
     done = CliRunner().invoke(app, ["demo", verb, "--json", "--to", str(tmp_path)])
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["verb"] == verb
+    out = json.loads(done.stdout)
+    assert out["verb"] == verb
+    if verb == "audit":
+        assert [part["verb"] for part in out["sections"]] == ["compare", "judge", "shift", "dynamic"]
     assert (tmp_path / f"{verb}.html").stat().st_size < 2_000_000
 
 

@@ -63,7 +63,8 @@ def detect(table: Table, named: Named | None = None) -> Reading:
     _leave_out(profiles, voters, book)
     slices = tuple(name for part in book.taken if part.role == "slice" for name in part.columns)
     votes = tuple(name for name in voters.votes if name != more.get("prediction"))
-    weak = chosen.get("weak", ()) or (votes if more.get("prediction") or more.get("score") or voters.missing else ())
+    judged = {"prediction", "score"} & {*more, *single}
+    weak = chosen.get("weak", ()) or (votes if judged or voters.missing else ())
     return Reading(
         **{**found, **more, "truth": voters.truth or said.truth},
         votes=votes,
@@ -177,10 +178,11 @@ def _find_scores(profiles: Profiles, voters: Voters, book: Notebook) -> tuple[st
     """Take numbers between 0 and 1 in columns named like models for scores; ask about any other table."""
     numbers = [name for name in book.free if profiles[name].nature == "numbers"]
     labels = [name for name in book.free if profiles[name].nature == "labels"]
-    flat = [name for name in book.free if profiles[name].nature == "constant" and are_voters((name,))]
+    flat = [name for name in book.free if profiles[name].nature == "constant" and are_voters((name,), "models")]
     within = tuple(n for n in (*numbers, *flat) if _within_unit(profiles[n]))
     targets = [name for name in labels if is_truth(name) or plain(name) in WEAK_TRUTHS]
-    if voters.truth is None and len(within) >= 2 and are_voters(within) and not targets and len(within) > len(labels):
+    several = sum(name in numbers for name in within) >= 2 and len(within) > len(labels)
+    if voters.truth is None and several and are_voters(within, "models") and not targets:
         book.take(within, "scores", "numbers between 0 and 1 in columns named like models: higher is better")
         return within
     seen = f"; the columns left are {listed(book.free)}" if book.free else ""

@@ -26,6 +26,8 @@ _RATINGS: tuple[frozenset[Label], ...] = tuple(
 )
 _SURE = 3.0
 _MOST_PAIRED = 40
+_AGREE = 0.2
+"""Mean kappa with the others from which a column that has no telling name is taken for a vote."""
 
 
 def doubt_votes(
@@ -102,7 +104,7 @@ def _doubt_alone(
     others: Sequence[str],
     book: Notebook,
 ) -> None:
-    judges = are_voters(votes, judges_only=True)
+    judges = are_voters(votes, "judges")
     if len(votes) < 2 or len(others) > len(votes):
         seen = [*votes, *others]
         book.ask(
@@ -124,17 +126,31 @@ def _doubt_alone(
             f"{listed(votes)} hold the numbers {listed(sorted(map(str, labels)))}: name them as --judges if these are "
             "labels, or as --models if they are scores",
         )
-    elif not are_voters(votes):
-        shown_votes = votes[:_MOST_PAIRED]
-        pairs = kappas(sample.codes(shown_votes, silent=silent))[np.triu_indices(len(shown_votes), 1)]
-        pairs = pairs[np.isfinite(pairs)]
-        mean = float(pairs.mean()) if pairs.size else 0.0
-        if len(votes) < 3 or mean < 0.2 or others:
-            book.ask(
-                "--judges",
-                f"{listed(votes)} hold the same values, but neither their names nor their agreement (kappa {mean:.2f}) "
-                "say that they answer one question: name the judges (--judges)",
-            )
+    else:
+        _doubt_agreement(sample, votes, silent, others, book)
+
+
+def _doubt_agreement(
+    sample: Sample, votes: tuple[str, ...], silent: frozenset[Label], others: Sequence[str], book: Notebook
+) -> None:
+    """Ask about columns that neither their names nor their agreement with the others call votes."""
+    families = Counter(map(family, votes))
+    strange = [name for name in votes if not are_voters((name,)) and families[family(name)] < 3]
+    if not strange and are_voters(votes):
+        return
+    looked = tuple(dict.fromkeys((*strange, *votes)))[:_MOST_PAIRED]
+    pairs = kappas(sample.codes(looked, silent=silent))
+    np.fill_diagonal(pairs, np.nan)
+    means = [float(row[np.isfinite(row)].mean()) if np.isfinite(row).any() else 0.0 for row in pairs]
+    doubtful = [name for name, mean in zip(looked, means, strict=True) if mean < _AGREE and name in (strange or votes)]
+    if doubtful or (not are_voters(votes) and (len(votes) < 3 or others)):
+        shown = doubtful or votes
+        book.ask(
+            "--judges",
+            f"{listed(shown)} hold the same values as others, but neither their names nor their agreement (kappa "
+            f"{min(means):.2f}) say that all answer one question: name the judges (--judges), or leave out what is "
+            "none (--ignore)",
+        )
 
 
 def _doubt_odd_ones(profiles: Profiles, votes: tuple[str, ...], book: Notebook) -> None:

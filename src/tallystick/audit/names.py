@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal, TypeAlias
 
 from tallystick.io.shapes import ITEM_NAMES
 
@@ -17,6 +18,7 @@ __all__ = [
     "TEXTS",
     "TRUTHS",
     "WEAK_TRUTHS",
+    "Sort",
     "are_voters",
     "era",
     "family",
@@ -27,6 +29,8 @@ __all__ = [
     "stem",
     "tokens",
 ]
+
+Sort: TypeAlias = Literal["any", "judges", "models"]
 
 TRUTHS = frozenset({"truth", "true", "true_label", "gold", "gold_label", "ground_truth", "groundtruth", "y_true"})
 """Names that say nothing but truth."""
@@ -68,7 +72,7 @@ _MODELS = frozenset(
      "gemma", "mistral", "mixtral", "qwen", "falcon", "bert", "roberta", "deberta", "xlnet", "electra", "albert",
      "bart", "deepseek", "palm", "command", "phi", "vicuna", "alpaca", "t5", "davinci", "chatglm", "chatglm2",
      "pythia", "wizardlm", "grok", "oasst", "openbuddy", "baize", "hermes", "openhermes", "luminous", "yi", "nous",
-     "fusechat", "ultralm", "minichat", "instruct", "svm", "xgboost", "resnet", "classifier", "pred", "api"}
+     "fusechat", "ultralm", "minichat", "instruct", "svm", "xgboost", "resnet", "api"}
 )  # fmt: skip
 _ERAS = {
     **dict.fromkeys(("old", "before", "prev", "previous", "earlier"), (0, 0)),
@@ -109,17 +113,21 @@ def is_weight(name: str) -> bool:
     return plain(name) in _WEIGHTS
 
 
-def are_voters(columns: tuple[str, ...], *, judges_only: bool = False) -> bool:
-    """Return whether at least half of the names are those of judges, annotators, labelling functions or models.
+def are_voters(columns: tuple[str, ...], of: Sort = "any") -> bool:
+    """Return whether three in four names are those of judges (annotators, labelling functions), models, or either.
 
     >>> are_voters(("lf_0", "lf_1")), are_voters(("smoker", "diabetic")), are_voters(("gpt-4", "claude"))
     (True, False, True)
-    >>> are_voters(("gpt-4", "claude"), judges_only=True)
-    False
+    >>> are_voters(("gpt-4", "claude"), "judges"), are_voters(("pred_a", "pred_b"), "models")
+    (False, False)
     """
-    known = _JUDGES if judges_only else _JUDGES | _MODELS
-    hits = sum(any(_without_digits(word) in known or word in known for word in tokens(name)) for name in columns)
-    return 2 * hits >= len(columns) > 0
+    known = {"any": _JUDGES | _MODELS | PREDICTIONS, "judges": _JUDGES, "models": _MODELS - _JUDGES}[of]
+    other = {"any": frozenset[str](), "judges": frozenset[str](), "models": _JUDGES | PREDICTIONS}[of]
+    hits = 0
+    for name in columns:
+        words = {*tokens(name), *map(_without_digits, tokens(name))}
+        hits += bool(words & known) and not words & other
+    return 4 * hits >= 3 * len(columns) > 0
 
 
 def family(name: str) -> str:

@@ -80,9 +80,10 @@ class Taken:
         many = len(self.columns) > 1
         if self.role == "not used":
             return f"{listed(self.columns)} {'are' if many else 'is'} not used: {self.why}"
-        plural = self.role in ("votes", "scores", "weak labels", "validators", "text")
-        article = "" if plural or many else "a " if self.role == "slice" else "the "
-        return f"{listed(self.columns)} {'are' if many else 'is'} taken for {article}{self.role}: {self.why}"
+        plural = many or self.role in ("votes", "scores", "weak labels", "validators", "text")
+        article = "" if plural else "a " if self.role == "slice" else "the "
+        answers = " answers" if self.role in ("old", "new") else ""
+        return f"{listed(self.columns)} {'are' if many else 'is'} taken for {article}{self.role}{answers}: {self.why}"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -123,7 +124,16 @@ def _verdict(sections: Sequence[Result]) -> str:
     settled = sum(part.decision == "decided" for part in sections)
     count = "1 question" if len(sections) == 1 else f"{len(sections)} questions"
     head = f"Of {count}, {settled} {'is' if settled == 1 else 'are'} decided."
-    return " ".join([head, *(f"{part.verb.capitalize()}: {part.verdict}" for part in sections)])
+    return " ".join([head, *(f"{part.verb.capitalize()}: {_headline(part.verdict)}" for part in sections)])
+
+
+def _headline(text: str) -> str:
+    """Return the clause with the number and its doubt; what follows it stands in the section itself.
+
+    >>> _headline("a leads with 0.9 [0.8, 1.0] vs. b; 3 pairs are open. The rest is clear.")
+    'a leads with 0.9 [0.8, 1.0] vs. b.'
+    """
+    return re.split(r"(?<=\.)\s+(?=[A-Z])|;\s", text, maxsplit=1)[0].rstrip(".") + "."
 
 
 def _told(sections: Sequence[Result], field: str) -> tuple[str, ...]:

@@ -59,12 +59,11 @@ def _round(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]:
         return {}
     for name in [name for name in book.free if plain(name) in ROUNDS]:
         profile = profiles[name]
-        numbers = sorted(value for value in profile.values if isinstance(value, int))
-        contiguous = len(numbers) == len(profile.values) and numbers == list(
-            range(numbers[0], numbers[0] + len(numbers))
-        )
+        numbers = sorted(value for value in profile.values if isinstance(value, int) and value >= 0)
+        first, last = (numbers[0], numbers[-1]) if numbers else (0, 0)
+        contiguous = len(numbers) == len(profile.values) == last - first + 1
         if profile.nature == "labels" and contiguous and not profile.blank:
-            book.take([name], "round", f"its name, and whole numbers {numbers[0]} to {numbers[-1]} in every row")
+            book.take([name], "round", f"its name, and whole numbers {first} to {last} in every row")
             return {"round": name}
         book.take([name], "not used", "named like a round, but does not hold the numbers of two or more rounds")
     return {}
@@ -105,6 +104,12 @@ def _item(
 ) -> dict[str, str]:
     """Take the column of item names: all different, or different within the parts of one data set."""
     if named.item is not None:
+        if not is_unique(table, [named.item]) and not named.rows_are_items:
+            book.ask(
+                "--item",
+                f"column {named.item!r} repeats: average its rows first, name another column, or say that every row is "
+                "an item of its own (--rows-are-items)",
+            )
         return {}
     usual = [name for name in book.free if is_item(name)]
     whole = [name for name in usual if profiles[name].filled == profiles[name].rows]

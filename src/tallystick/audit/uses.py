@@ -63,7 +63,7 @@ def find_prediction(profiles: Profiles, voters: Voters, named: Named, weak: bool
         return {}
     others = tuple(name for name in voters.votes if plain(name) not in _CLASSIFIERS)
     said = [name for name in voters.votes if plain(name) in _CLASSIFIERS]
-    if not others or not (weak or voters.missing or are_voters(others, judges_only=True)):
+    if not others or not (weak or voters.missing or are_voters(others, "judges")):
         return {}
     if len(said) == 1:
         book.take(said, "prediction", f"its name, beside the weak labels {listed(others)}")

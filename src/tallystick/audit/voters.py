@@ -171,6 +171,6 @@ def _is_abstention(
     value: Label, said: Mapping[Label, int], profiles: Profiles, votes: Sequence[str], truth: str | None
 ) -> bool:
     if truth is None:
-        return value != -1 or (are_voters(tuple(votes), judges_only=True) and 0 in said)
+        return value != -1 or (are_voters(tuple(votes), "judges") and 0 in said)
     expected = profiles[truth].filled * said[value] / sum(said.values())
     return expected >= 20  # as a label it would have shown in the truth

@@ -13,7 +13,7 @@ import typer
 
 from tallystick.cli.deliver import deliver, leave_by_gate, tell
 from tallystick.cli.gate import Gate, parse_gate
-from tallystick.cli.options import Alpha, AsJson, Item, ItemsOut, Missing, Seed
+from tallystick.cli.options import Alpha, AsJson, Html, Item, ItemsOut, Missing, Seed
 from tallystick.errors import InputError
 from tallystick.results import Needed
 
@@ -98,6 +98,7 @@ def shift(
     items_out: ItemsOut = None,
     seed: Seed = 0,
     alpha: Alpha = 0.05,
+    html: Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Assess how an API changed, for the fewest paid calls.
@@ -154,7 +155,7 @@ def shift(
             )
         )
     if dry_run:
-        deliver(capability.forecast(items, how, latency=latency), as_json=as_json)
+        deliver(capability.forecast(items, how, latency=latency), as_json=as_json, html=html)
         return
     client = _client(api, items, list(rows[0]), request, label_path, header or [], prompt, key_name, how.wire)
     with _progress() as show:
@@ -168,7 +169,7 @@ def shift(
         from tallystick import io
 
         io.write_csv(items_out, result.asked)
-    deliver(result, as_json=as_json)
+    deliver(result, as_json=as_json, html=html)
     if result.gate is not None:
         leave_by_gate(result.gate.passed)
 

@@ -95,7 +95,7 @@ def _cell(value: Any) -> str:
         return "–"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else shorten(str(value), 120)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else shorten(str(value), 400)
 
 
 @cache
