@@ -131,6 +131,8 @@ def worst_case(
     def try_at(risks: Array) -> bool:
         """Solve exactly at given round risks; whether that beats the best so far by enough to search on from there."""
         nonlocal best, solution
+        # An empty error set would be left out of the mixtures and change their weights; a tiny one does not.
+        risks = np.maximum(risks, 1e-3 * program.highest)
         exact = program.solve(risks, risks)
         if exact is None or exact.value <= best:
             return False
@@ -155,7 +157,7 @@ def worst_case(
         if relaxed is None or relaxed.bound <= best * (1 + gap / 2):
             return
         heapq.heappush(heap, (-relaxed.bound, looked, low, high, relaxed.risks, relaxed.violation))
-        if best and (not search or (missed > 20 and looked % 10)):
+        if best and (not search or (missed > 60 and looked % 10)):
             return  # the search from below has stopped paying: look in again now and then
         before = best
         snapped = np.where(high - relaxed.risks < 0.05 * high, high, relaxed.risks)  # optima like the corners of a box
