@@ -315,8 +315,8 @@ def labels() -> None:
             {
                 "learner": name,
                 "known (path / flat / search)": known,
-                "path": str(cost.path_worth)[:60],
-                "flat": str(cost.flat_worth)[:60],
+                "path": _worth(cost.path_worth),
+                "flat": _worth(cost.flat_worth),
                 "search": cost.search,
                 "path risk": cost.path_risk,
                 "s.e.": cost.path_error,
@@ -334,6 +334,10 @@ def labels() -> None:
             "are not on record.",
         ),
     )
+
+
+def _worth(value: Any) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def deep() -> None:

@@ -36,6 +36,15 @@ def test_the_lower_end_is_reached_by_error_sets_that_pass_the_checker():
         assert proof.output_risk() == pytest.approx(proof.bound, abs=1e-9)
 
 
+def test_the_certificate_of_many_rounds_passes_the_checker_too():
+    """A round without errors would be left out of the mixtures, so none may be empty in the certificate."""
+    for rounds in (6, 7):
+        found = worst_case(0.1, rounds, gap=0.05, nodes=150)
+        assert found.certificate().check().consistent
+        assert found.certificate().errors.any(axis=1).all()
+        assert found.certificate().output_risk() == pytest.approx(found.lower, abs=1e-9)
+
+
 def test_a_small_budget_still_gives_valid_bounds():
     rough, fine = worst_case(0.1, 3, nodes=1), worst_case(0.1, 3, gap=1e-3)
     assert rough.nodes == 1

@@ -126,11 +126,13 @@ def worst_case(
     low, high = np.zeros(rounds), program.highest.copy()
     best, solution = 0.0, np.zeros(len(program.patterns))
     heap: list[tuple[float, int, Array, Array, Array, Array]] = []
-    looked = 0
+    looked = missed = 0
 
     def try_at(risks: Array) -> bool:
         """Solve exactly at given round risks; whether that beats the best so far by enough to search on from there."""
         nonlocal best, solution
+        # An empty error set would be left out of the mixtures and change their weights; a tiny one does not.
+        risks = np.maximum(risks, 1e-3 * program.highest)
         exact = program.solve(risks, risks)
         if exact is None or exact.value <= best:
             return False
@@ -149,19 +151,21 @@ def worst_case(
 
     def look(low: Array, high: Array) -> None:
         """Bound one box from above, and try what its solution suggests from below."""
-        nonlocal looked
+        nonlocal looked, missed
         looked += 1
         relaxed = program.solve(low, high)
         if relaxed is None or relaxed.bound <= best * (1 + gap / 2):
             return
         heapq.heappush(heap, (-relaxed.bound, looked, low, high, relaxed.risks, relaxed.violation))
-        if not search and best:
-            return
+        if best and (not search or (missed > 60 and looked % 10)):
+            return  # the search from below has stopped paying: look in again now and then
+        before = best
         snapped = np.where(high - relaxed.risks < 0.05 * high, high, relaxed.risks)  # optima like the corners of a box
         if try_at(relaxed.risks) and search:
             polish(relaxed.risks)
         if np.any(snapped != relaxed.risks) and try_at(snapped) and search:
             polish(snapped)
+        missed = 0 if best > before * (1 + 1e-9) else missed + 1
 
     look(low, high)
     while heap and looked < nodes and -heap[0][0] > best * (1 + gap):
