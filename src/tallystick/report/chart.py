@@ -94,7 +94,8 @@ def _lines(figure: Figure, theme: Theme) -> Any:
     scale_y = _scale(figure, ("y", "low", "high", "outer_low", "outer_high"))
     axis: dict[str, Any] = {"scale": _scale(figure, ("x",))} if x_kind == "Q" else {"sort": None}
     if figure.kind == "rounds" and x_kind == "Q":
-        axis["axis"] = alt.Axis(tickMinStep=1, format="d")  # there is no round 1.5
+        numbers = sorted({int(x) for x in figure.columns[figure.roles["x"]] if x is not None})
+        axis["axis"] = alt.Axis(values=numbers[:: -(-len(numbers) // 30)], format="d")  # there is no round 1.5
     x = alt.X(f"x:{x_kind}", title=_title(figure, "x"), **axis)
     y_title = _title(figure, "y") or _title(figure, "low")
     layers: list[Any] = []
