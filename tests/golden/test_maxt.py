@@ -13,8 +13,9 @@ from tallystick.stats.maxt import pairwise_max_t
     ("file", "told_apart", "within", "neighbours"),
     [
         ("helm_lite_binary", 399, 1, 12),
-        # ten blanks: 1059 on complete items, 1065 with blanks as ties, and the draws move it by two
-        ("alpaca_eval2_winrate_805x", 1062, 5, 5),
+        # an earlier program counted 1062, which is not reproduced: 1059 on the 797 complete items at 200,000 draws,
+        # and 10,000 draws move it by two
+        ("alpaca_eval2_winrate_805x", 1059, 2, 5),
     ],
 )
 def test_real_leaderboards_are_told_apart_as_measured(shared_data, file, told_apart, within, neighbours):
