@@ -87,3 +87,9 @@ def test_bad_cells_of_a_wide_log_are_named(column, values, message):
 def test_an_absent_column_is_named():
     with pytest.raises(InputError, match="no column 'truth'"):
         RoundLog.from_wide(WIDE, round="round", truth="truth", models=["m", "n"])
+
+
+def test_a_column_that_never_gives_a_true_label_is_not_taken_for_a_model():
+    table = {"round": [1, 2], "gold": ["a", "b"], "m1": ["a", "a"], "m2": ["b", "b"], "checked": ["aa", "bb"]}
+    with pytest.raises(InputError, match="column 'checked' never gives one of the true labels"):
+        RoundLog.from_wide(table, round="round", truth="gold", models=["m1", "m2", "checked"])

@@ -107,6 +107,12 @@ class RoundLog:
                 raise InputError(f"no column {name!r} in the log; there are {sorted(columns)}")
         labels = _texts(columns[truth], truth)
         calls = np.array([_texts(columns[name], name) for name in models])
+        for name, said in zip(models, calls, strict=True):
+            if not np.isin(said, labels).any():  # it would count as a model that is always wrong
+                raise InputError(
+                    f"column {name!r} never gives one of the true labels (its first value is {str(said[0])!r}): it is "
+                    "no model; name the models (--models), or that column as what the validators said (--validators)"
+                )
         count = labels.size
         return cls(
             kind="panel",
