@@ -160,9 +160,9 @@ def test_blind_counts_are_kept_apart(finish: Finish) -> None:
     answers = [0] * 300 + [0, 1] * 50
     sampler = finish(Sampler(plan, rng=2), answers)
     blind, all_of_it = sampler.observed(blind=True), sampler.observed()
-    assert blind.asked.tolist() == [30, 10]  # half of 80, proportional
+    assert blind.asked.tolist() == [36, 12]  # three fifths of 80, proportional
     assert all_of_it.asked.sum() == 80
-    assert all_of_it.asked[1] - 10 > all_of_it.asked[0] - 30  # the rest went where answers change
+    assert all_of_it.asked[1] - 12 > all_of_it.asked[0] - 36  # the rest went where answers change
 
 
 def test_everything_uniform_is_blind(finish: Finish) -> None:

@@ -105,7 +105,7 @@ class Caller:
         """Return the code of the answer to *item*; None if it failed for good."""
         async with self._slots:
             try:
-                text = await self._retrying(self._once, key, item)
+                text = await self._tried(key, item)
             except Fault as fault:
                 self._failed(key, item, fault)
                 return None
@@ -114,6 +114,20 @@ class Caller:
         self._failures, self._worked = 0, True
         return code
 
+    async def _tried(self, key: str, item: int) -> str | None:
+        """Ask until it is answered or given up. The machinery of retries is costly: only a failure sets it going."""
+        try:
+            return await self._once(key, item)
+        except Fault as fault:
+            seen = [fault]
+
+        async def again() -> str | None:
+            if seen:  # the first try was made already
+                raise seen.pop()
+            return await self._once(key, item)
+
+        return await self._retrying(again)
+
     async def _once(self, key: str, item: int) -> str | None:
         await self._pace()
         limit = self._wire.max_cost
@@ -121,7 +135,8 @@ class Caller:
             raise BudgetError(f"max_cost = {limit:g} is used up: {self.journal.billed} requests may have been billed")
         self.journal.note_sent(key)
         try:
-            return await asyncio.wait_for(self._client.answer(self._rows[item]), self._wire.timeout)
+            async with asyncio.timeout(self._wire.timeout):
+                return await self._client.answer(self._rows[item])
         except TimeoutError as error:
             raise Fault(f"no answer within {self._wire.timeout:g} s", retry=True, billed=True) from error
         except Fault as fault:
