@@ -128,8 +128,8 @@ class _Found:
     outcome
         Of each place, its position in a table (…, J).
     n, share, error
-        Of each place, the answers of its stratum, its part of all items, and p² (1 - φ) / (n - 1), which turns a plug-in
-        variance into that of the stratum's part of the mean.
+        Of each place, the answers of its stratum, its part of all items, and p² (1 - φ) / (n - 1), which turns a
+        plug-in variance into that of the stratum's part of the mean.
     shape
         (…, J).
     """

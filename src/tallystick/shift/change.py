@@ -43,7 +43,8 @@ def entry_bounds(counts: Counts, *, alpha: float, by_item: bool) -> Bounds:
     parts = [_row_bounds(counts, label, alpha=alpha, by_item=by_item) for label in np.unique(counts.true)]
     # Cells are numbered row by row of the matrix, so the rows follow one another.
     value, low, high, variance = (
-        np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("value", "low", "high", "variance")
+        np.concatenate([getattr(part, name) for part in parts], axis=-1)
+        for name in ("value", "low", "high", "variance")
     )
     matrix = counts.items.matrix
     moved = 0.0 if by_item or matrix is None else matrix[counts.true, counts.answer]
