@@ -46,7 +46,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Items, np.ndarray, tuple[int, ...
         if part["true"].drop_nulls().n_unique() > 1:
             texts = [part[column].fill_null("").to_list() for column in ("true", "pred_old", "pred_new")]
             items, new = coded(*texts)
-            yield f"{task} {family}", items, new, (200,)
+            yield f"{task} {family}", items, new, (200, 500) if len(items) > 600 else (200,)
 
 
 def measure(items: Items, new: np.ndarray, calls: int) -> dict[str, float]:

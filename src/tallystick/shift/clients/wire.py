@@ -14,6 +14,8 @@ from tallystick.shift.clients.client import Fault
 if TYPE_CHECKING:
     import httpx
 
+    from tallystick.shift.clients.transport import Transport
+
 __all__ = ["Connections"]
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -30,9 +32,9 @@ _HEADERS = {
 class Connections:
     """As many connections to one address as requests are in flight.
 
-    Requests go straight to httpx's transport: a client around it would look through its pool, its cookies, its
-    redirects and the address at every request, and that costs several times the request itself. Redirects are not
-    followed, and no proxy of the environment is used: either would carry keys to places that nobody named.
+    Requests go straight to a transport: a client around it would look through its pool, its cookies, its redirects and
+    the address at every request, and that costs several times the request itself. Redirects are not followed, and no
+    proxy of the environment is used: either would carry keys to places that nobody named.
 
     Parameters
     ----------
@@ -49,11 +51,11 @@ class Connections:
 
         self._url = httpx.URL(url)
         self._where = f"{self._url.host}:{self._url.port or self._url.scheme}"
-        self._verify = httpx.create_ssl_context() if self._url.scheme == "https" else False
+        self._verify = httpx.create_ssl_context() if self._url.scheme == "https" else None
         self._timeout = {"timeout": httpx.Timeout(timeout).as_dict()}
         self._headers = httpx.Headers({**_HEADERS, **headers})
-        self._idle: list[httpx.AsyncHTTPTransport] = []
-        self._all: list[httpx.AsyncHTTPTransport] = []
+        self._idle: list[Transport] = []
+        self._all: list[Transport] = []
 
     async def post(self, body: Json) -> Any:
         """Return the parsed reply, or raise the :class:`Fault` that the failure means."""
@@ -65,7 +67,6 @@ class Connections:
         wire = self._idle.pop() if self._idle else self._open()
         try:
             reply = await wire.handle_async_request(request)
-            text = await reply.aread()
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise Fault(f"{where} cannot be reached ({_name(error)})", retry=True, billed=False) from error
         except (httpx.TransportError, httpx.DecodingError) as error:
@@ -76,15 +77,14 @@ class Connections:
         if reply.status_code != 200:
             raise _refusal(where, reply)
         try:
-            return json.loads(text)
+            return json.loads(reply.content)
         except ValueError as error:
             raise Fault(f"{where} answered with what is no JSON", retry=True, billed=True) from error
 
-    def _open(self) -> httpx.AsyncHTTPTransport:
-        import httpx
+    def _open(self) -> Transport:
+        from tallystick.shift.clients.transport import Transport
 
-        one = httpx.Limits(max_connections=1, max_keepalive_connections=1)
-        wire = httpx.AsyncHTTPTransport(verify=self._verify, limits=one, trust_env=False)
+        wire = Transport(self._verify)
         self._all.append(wire)
         return wire
 
