@@ -3,11 +3,11 @@
     python benchmarks/truth/shift.py [SECTION…] [--write] [--runs 1000]
 
 Sections: masa (error of the policies), default (ours against MASA), real (the same on real changes and vendor swaps),
-table1 (calls to 1 % error), figure4 (the case of Amazon on YELP), figure5 (error against budget), figure6 (confusion
-matrices and their shifts), figure7 (K); all without a name. Data: the folder shift/ under TALLYSTICK_DATA (default
-../shared/data). Section masa takes the real 2020 predictions as the answers (that is the side on which the reference
-figures were measured: their oracle column is reproduced to all printed digits), the others the simulated 2021
-predictions.
+table1 (calls to 1 % error), figure2 (the fleet), figure4 (the case of Amazon on YELP), figure5 (error against budget),
+figure6 (confusion matrices and their shifts), figure7 (K); all without a name. Data: the folder shift/ under
+TALLYSTICK_DATA (default ../shared/data). Section masa takes the real 2020 predictions as the answers (that is the side
+on which the reference figures were measured: their oracle column is reproduced to all printed digits), the others the
+simulated 2021 predictions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 from shift_cases import BUDGETS, DATA, Case, cases, codes, drifts, errors, ours_and_masa, swaps
-from shift_figures import figure4, figure5, figure6, figure7
+from shift_figures import figure2, figure4, figure5, figure6, figure7
 
 from tallystick.sampling import (
     Budget,
@@ -208,6 +208,7 @@ def main() -> None:
         "default": default_section,
         "real": real,
         "table1": table1,
+        "figure2": figure2,
         "figure4": figure4,
         "figure5": figure5,
         "figure6": figure6,

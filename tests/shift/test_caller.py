@@ -88,3 +88,14 @@ def test_a_retry_does_not_outspend_the_limit(items, rows):
     client = Scripted(*[Fault("lost", retry=True, billed=True) for _ in range(5)])
     with pytest.raises(BudgetError, match="used up: 2 requests"):
         ask(items, rows, client, wire=Wire(wait=0.001, price=1.0, max_cost=2.0))
+
+
+def test_nobody_asks_on_once_the_key_was_refused(items, rows):
+    client = Scripted(*[Fault("refused", retry=False, billed=False, fatal=True) for _ in range(5)])
+
+    async def main():
+        caller = Caller(client, items, rows, Wire(concurrency=1), Journal(None, head={}))
+        return await asyncio.gather(*(caller.ask(f"q{n}", n) for n in range(5)), return_exceptions=True)
+
+    assert [type(one) for one in asyncio.run(main())] == [ClientError] * 5
+    assert len(client.times) == 1
