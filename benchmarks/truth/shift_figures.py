@@ -150,7 +150,7 @@ def figure5(runs: int) -> None:
     for case in cases():
         (new,) = codes(case, case.new)
         share = np.bincount(new) / len(new)
-        for calls in (250, 500, 1000, 2000):
+        for calls in (200, 500, 1000, 2000):
             if calls < len(new):
                 ours, masa = ours_and_masa(case, calls, runs)
                 left = (len(new) - calls) / (len(new) - 1)
