@@ -82,6 +82,12 @@ def test_silence_is_a_timeout_and_nonsense_a_broken_protocol():
         talk(b"what?\r\n\r\n")
 
 
+def test_a_server_that_hangs_up_is_said_to(monkeypatch):
+    monkeypatch.setattr(Server, "data_received", lambda self, data: self.transport.abort())
+    with pytest.raises((httpx.RemoteProtocolError, httpx.ReadError), match=r"hung up without an answer|reset"):
+        talk(PLAIN)
+
+
 def test_a_closed_port_is_a_connect_error():
     async def main():
         await Transport(None).handle_async_request(httpx.Request("POST", "http://127.0.0.1:9/", content=b"{}"))

@@ -96,4 +96,5 @@ def test_the_server_says_how_long_to_wait():
 )
 def test_each_failure_says_whether_to_try_again_and_whether_it_may_be_billed(answer, retry, billed, fatal):
     found = fault(answer)
+    assert str(found).startswith("127.0.0.1:")
     assert (found.retry, found.billed, found.fatal) == (retry, billed, fatal)

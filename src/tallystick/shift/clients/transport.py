@@ -76,7 +76,10 @@ class Transport(httpx.AsyncBaseTransport):
         while True:
             event = http.next_event()
             if event is h11.NEED_DATA:
-                http.receive_data(await reader.read(65536))
+                data = await reader.read(65536)
+                if not data and head is None:
+                    raise httpx.RemoteProtocolError("the server hung up without an answer", request=request)
+                http.receive_data(data)
             elif isinstance(event, h11.Response):
                 head = event
             elif isinstance(event, h11.Data):
