@@ -156,7 +156,7 @@ def test_no_estimate_leaves_what_is_possible():
     before = items.matrix
     for i, row in enumerate(result.interval):
         for j, interval in enumerate(row):
-            assert -before[i, j] <= interval.low <= result.shift[i][j] <= interval.high <= 0.5 - before[i, j]
+            assert -before[i, j] <= interval.low <= result.shift[i][j] <= interval.high <= 0.5 - before[i, j] + 1e-12
     assert result.recall_change["yes"].estimate == -1
     assert result.accuracy_change.estimate == pytest.approx(-0.5)
     assert result.accuracy_change.interval.high <= 0

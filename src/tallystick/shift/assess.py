@@ -113,7 +113,7 @@ def assess(
     shift[counts.true, counts.answer] = value
     room = np.full_like(shift, -1.0), np.full_like(shift, 1.0)
     if by_item:  # no cell can lose more than it had, nor hold more than all (the paper's estimates stay as they are)
-        room = -items.matrix, items.mass[:, None] - items.matrix
+        room = -items.matrix, np.maximum(items.mass[:, None] - items.matrix, 0.0)
     shift = np.clip(shift, *room)
     rows = np.bincount(counts.true, weights=variance, minlength=L)
     each = alpha / possible if simultaneous else alpha
@@ -126,7 +126,7 @@ def assess(
 
     before = float(items.matrix.trace())
     found = accuracy_bounds(counts, alpha=alpha, by_item=by_item, blind=blind)
-    accuracy = _change(found, shift.trace(), level, room=(-before, 1 - before) if by_item else (-1.0, 1.0))
+    accuracy = _change(found, shift.trace(), level, room=(-before, max(1 - before, 0.0)) if by_item else (-1.0, 1.0))
     flips = Change(estimate=Unknown("the old answers by item are not known"), interval=None)
     if items.old is not None:
         found = flip_bounds(counts, alpha=alpha, blind=blind)
