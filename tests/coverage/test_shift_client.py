@@ -29,10 +29,10 @@ def ask(url, *, calls, wire):
         url, request={"id": "{id}", "new": "{new}"}, label="$.label", headers={}, columns=COLUMNS,
         timeout=wire.timeout,
     )  # fmt: skip
-    how = Run(budget=calls, wire=wire)
-    run(items_of(rows), ReplayClient("new", columns=COLUMNS), rows, how)  # load the libraries
+    how, items = Run(budget=calls, wire=wire), items_of(rows)
+    run(items, ReplayClient("new", columns=COLUMNS), rows, how)  # load the libraries
     begin, worked = time.perf_counter(), time.process_time()
-    result = run(items_of(rows), client, rows, how)
+    result = run(items, client, rows, how)
     return result, time.perf_counter() - begin, time.process_time() - worked
 
 

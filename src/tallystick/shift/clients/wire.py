@@ -14,7 +14,7 @@ from tallystick.shift.clients.client import Fault
 if TYPE_CHECKING:
     import httpx
 
-    from tallystick.shift.clients.transport import Transport
+    from tallystick.shift.clients.connection import Connection
 
 __all__ = ["Connections"]
 
@@ -32,9 +32,8 @@ _HEADERS = {
 class Connections:
     """As many connections to one address as requests are in flight.
 
-    Requests go straight to a transport: a client around it would look through its pool, its cookies, its redirects and
-    the address at every request, and that costs several times the request itself. Redirects are not followed, and no
-    proxy of the environment is used: either would carry keys to places that nobody named.
+    Redirects are not followed, and no proxy of the environment is used: either would carry keys to places that nobody
+    named.
 
     Parameters
     ----------
@@ -52,10 +51,10 @@ class Connections:
         self._url = httpx.URL(url)
         self._where = f"{self._url.host}:{self._url.port or self._url.scheme}"
         self._verify = httpx.create_ssl_context() if self._url.scheme == "https" else None
-        self._timeout = {"timeout": httpx.Timeout(timeout).as_dict()}
+        self._timeout = timeout
         self._headers = httpx.Headers({**_HEADERS, **headers})
-        self._idle: list[Transport] = []
-        self._all: list[Transport] = []
+        self._idle: list[Connection] = []
+        self._all: list[Connection] = []
 
     async def post(self, body: Json) -> Any:
         """Return the parsed reply, or raise the :class:`Fault` that the failure means."""
@@ -63,10 +62,9 @@ class Connections:
 
         where = self._where
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        request = httpx.Request("POST", self._url, headers=self._headers, content=content, extensions=self._timeout)
         wire = self._idle.pop() if self._idle else self._open()
         try:
-            reply = await wire.handle_async_request(request)
+            reply = await wire.post(content)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise Fault(f"{where} cannot be reached ({_name(error)})", retry=True, billed=False) from error
         except (httpx.TransportError, httpx.DecodingError) as error:
@@ -81,17 +79,17 @@ class Connections:
         except ValueError as error:
             raise Fault(f"{where} answered with what is no JSON", retry=True, billed=True) from error
 
-    def _open(self) -> Transport:
-        from tallystick.shift.clients.transport import Transport
+    def _open(self) -> Connection:
+        from tallystick.shift.clients.connection import Connection
 
-        wire = Transport(self._verify)
+        wire = Connection(self._url, self._headers, verify=self._verify, timeout=self._timeout)
         self._all.append(wire)
         return wire
 
     async def close(self) -> None:
         """Close every connection."""
         for wire in self._all:
-            await wire.aclose()
+            await wire.close()
 
 
 def _refusal(where: str, reply: httpx.Response) -> Fault:

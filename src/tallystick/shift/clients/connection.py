@@ -1,4 +1,4 @@
-"""One kept connection for many small requests: an httpx transport on asyncio's own streams."""
+"""One kept connection for many small requests, on asyncio's own streams."""
 
 from __future__ import annotations
 
@@ -9,53 +9,60 @@ from ssl import SSLContext
 import h11
 import httpx
 
-__all__ = ["Transport"]
+__all__ = ["Connection"]
 
 
-class Transport(httpx.AsyncBaseTransport):
-    """Send requests over one HTTP/1.1 connection, one after the other, each in a single write.
+class Connection:
+    """POST one body after the other to one address, over one HTTP/1.1 connection, each in a single write.
 
     httpx's own transport serves any event loop, any version of the protocol and any number of connections. For one
-    small request after the other that costs four times what the request costs, and a run makes thousands. Requests,
-    replies and errors are httpx's, so that either can take the other's place.
+    small request after the other that costs several times what the request costs, and a run makes thousands. Replies
+    and errors are httpx's.
 
     Parameters
     ----------
+    url
+        The address.
+    headers
+        Sent with every request; host and length are added.
     verify
         Certificates to trust; None for plain HTTP.
+    timeout
+        Seconds to connect, and seconds for a whole reply.
     """
 
-    def __init__(self, verify: SSLContext | None) -> None:
-        self._verify = verify
+    def __init__(self, url: httpx.URL, headers: httpx.Headers, *, verify: SSLContext | None, timeout: float) -> None:
+        self._url, self._verify, self._timeout = url, verify, timeout
+        self._headers = [(b"Host", url.netloc), *headers.raw]
+        self._heads: dict[int, h11.Request] = {}
         self._http: h11.Connection | None = None
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def post(self, content: bytes) -> httpx.Response:
         """Return the whole reply. Whatever goes wrong closes the connection; the next request opens another."""
-        limit = request.extensions.get("timeout", {})
         if self._http is None or self._reader is None or self._reader.at_eof():
-            await self._connect(request.url, limit.get("connect"))
+            await self._open()
         try:
-            async with asyncio.timeout(limit.get("read")):
-                reply = await self._exchange(request)
+            async with asyncio.timeout(self._timeout):
+                return await self._exchange(content)
         except BaseException as error:
             self._drop()
             if isinstance(error, TimeoutError):
-                raise httpx.ReadTimeout("no answer in time", request=request) from error
+                raise httpx.ReadTimeout("no answer in time") from error
             if isinstance(error, OSError):
-                raise httpx.ReadError(str(error), request=request) from error
+                raise httpx.ReadError(str(error)) from error
             if isinstance(error, h11.RemoteProtocolError):
-                raise httpx.RemoteProtocolError(str(error), request=request) from error
+                raise httpx.RemoteProtocolError(str(error)) from error
             raise
-        return reply
 
-    async def _connect(self, url: httpx.URL, limit: float | None) -> None:
+    async def _open(self) -> None:
         self._drop()
+        secure = self._url.scheme == "https"
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(self._timeout):
                 self._reader, self._writer = await asyncio.open_connection(
-                    url.host, url.port or (443 if url.scheme == "https" else 80), ssl=self._verify
+                    self._url.host, self._url.port or (443 if secure else 80), ssl=self._verify if secure else None
                 )
         except TimeoutError as error:
             raise httpx.ConnectTimeout("no connection in time") from error
@@ -63,13 +70,19 @@ class Transport(httpx.AsyncBaseTransport):
             raise httpx.ConnectError(str(error)) from error
         self._http = h11.Connection(h11.CLIENT)
 
-    async def _exchange(self, request: httpx.Request) -> httpx.Response:
+    def _head(self, length: int) -> h11.Request:
+        """Return the head of a request; they differ by the length of the body alone."""
+        if length not in self._heads:
+            headers = [*self._headers, (b"Content-Length", str(length).encode())]
+            self._heads[length] = h11.Request(method="POST", target=self._url.raw_path, headers=headers)
+        return self._heads[length]
+
+    async def _exchange(self, content: bytes) -> httpx.Response:
         http, reader, writer = self._http, self._reader, self._writer
-        assert http is not None  # connected by the caller
+        assert http is not None  # opened by post
         assert reader is not None
         assert writer is not None
-        question = h11.Request(method=request.method, target=request.url.raw_path, headers=request.headers.raw)
-        parts = [http.send(question), http.send(h11.Data(data=request.content)), http.send(h11.EndOfMessage())]
+        parts = (http.send(self._head(len(content))), http.send(h11.Data(data=content)), http.send(h11.EndOfMessage()))
         writer.write(b"".join(part for part in parts if part))
         head: h11.Response | None = None
         body: list[bytes] = []
@@ -78,7 +91,7 @@ class Transport(httpx.AsyncBaseTransport):
             if event is h11.NEED_DATA:
                 data = await reader.read(65536)
                 if not data and head is None:
-                    raise httpx.RemoteProtocolError("the server hung up without an answer", request=request)
+                    raise httpx.RemoteProtocolError("the server hung up without an answer")
                 http.receive_data(data)
             elif isinstance(event, h11.Response):
                 head = event
@@ -91,15 +104,15 @@ class Transport(httpx.AsyncBaseTransport):
             http.start_next_cycle()
         else:
             self._drop()  # the server does not keep the connection
-        return httpx.Response(head.status_code, headers=list(head.headers), content=b"".join(body), request=request)
+        return httpx.Response(head.status_code, headers=list(head.headers), content=b"".join(body))
 
     def _drop(self) -> None:
         if self._writer is not None:
             self._writer.transport.abort()
         self._http = self._reader = self._writer = None
 
-    async def aclose(self) -> None:
-        """Close the connection."""
+    async def close(self) -> None:
+        """Close it."""
         writer = self._writer
         self._http = self._reader = self._writer = None
         if writer is not None:

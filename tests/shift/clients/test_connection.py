@@ -3,7 +3,7 @@ import asyncio
 import httpx
 import pytest
 
-from tallystick.shift.clients.transport import Transport
+from tallystick.shift.clients.connection import Connection
 
 PLAIN = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -34,18 +34,16 @@ def talk(*answers, between=None, timeout=5.0):
         loop = asyncio.get_running_loop()
         server = await loop.create_server(lambda: Server(pending, opened), "127.0.0.1", 0)
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        wire = Transport(None)
-        limits = {"timeout": httpx.Timeout(timeout).as_dict()}
+        wire = Connection(httpx.URL(url), httpx.Headers(), verify=None, timeout=timeout)
         texts = []
         try:
             for _ in answers:
-                reply = await wire.handle_async_request(httpx.Request("POST", url, content=b"{}", extensions=limits))
-                texts.append(reply.text)
+                texts.append((await wire.post(b"{}")).text)
                 if between is not None:
                     between(opened[-1].transport)
                     await asyncio.sleep(0.05)
         finally:
-            await wire.aclose()
+            await wire.close()
             server.close()
             await asyncio.sleep(0.01)
         return texts
@@ -90,7 +88,7 @@ def test_a_server_that_hangs_up_is_said_to(monkeypatch):
 
 def test_a_closed_port_is_a_connect_error():
     async def main():
-        await Transport(None).handle_async_request(httpx.Request("POST", "http://127.0.0.1:9/", content=b"{}"))
+        await Connection(httpx.URL("http://127.0.0.1:9/"), httpx.Headers(), verify=None, timeout=5).post(b"{}")
 
     with pytest.raises(httpx.ConnectError):
         asyncio.run(main())
