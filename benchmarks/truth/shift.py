@@ -13,6 +13,7 @@ simulated 2021 predictions.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
-from shift_cases import BUDGETS, DATA, Case, cases, codes, drifts, errors, ours_and_masa, swaps
+from shift_cases import BUDGETS, DATA, Case, cases, codes, digest, drifts, errors, ours_and_masa, remembered, swaps
 from shift_figures import figure2, figure4, figure5, figure6, figure7
 
 from tallystick.sampling import (
@@ -30,6 +31,7 @@ from tallystick.sampling import (
     Plan,
     Policy,
     Proportional,
+    Replay,
     Uniform,
     difference,
     difficulty_cells,
@@ -140,6 +142,19 @@ def quantile_at(case: Case, calls: int, runs: int) -> float:
     return float(np.sqrt(np.quantile(found, 0.95)))
 
 
+def quantile_of(run: Replay, new: np.ndarray, calls: int) -> float:
+    """Return the 95 % quantile of MASA's Frobenius error after the first *calls* questions of every run."""
+    plan = run.plan
+    truth = np.bincount(new, minlength=plan.n_outcomes) / len(new)
+    step = max(1, 20_000_000 // (len(plan.strata) * plan.n_outcomes))
+    found = []
+    for first in range(0, len(run.items), step):
+        part = slice(first, first + step)
+        seen = observe(plan, run.items[part, :calls], run.outcomes[part, :calls])
+        found.append(((stratified(seen).value - truth) ** 2).sum(axis=-1))
+    return float(np.sqrt(np.quantile(np.concatenate(found), 0.95)))
+
+
 def smallest(error: Any, low: int, high: int) -> int:
     """Return the smallest number of calls, to 3 %, at which *error* is at most 1 %; it falls about as 1/√calls."""
     guess = 1000
@@ -162,31 +177,23 @@ def table1(runs: int) -> None:
         cells = difficulty_cells(case.true, case.cheap, bins=3)
         most = min(M, 8000)
         masa = Plan(strata=cells, policy=Masa(), budget=Budget(calls=most), n_outcomes=J, in_flight=64)
-        run = replay(masa, new, runs=runs, rng=4)
-
-        def by_masa(calls: int, run: Any = run, masa: Plan = masa, truth: np.ndarray = truth) -> float:
-            # MASA does not know its budget, so a longer run holds every shorter one.
-            step = max(1, 20_000_000 // (len(masa.strata) * masa.n_outcomes))
-            found = []
-            for first in range(0, len(run.items), step):
-                part = slice(first, first + step)
-                seen = observe(masa, run.items[part, :calls], run.outcomes[part, :calls])
-                found.append(((stratified(seen).value - truth) ** 2).sum(axis=-1))
-            return float(np.sqrt(np.quantile(np.concatenate(found), 0.95)))
 
         def uniform(calls: int, M: int = M, truth: np.ndarray = truth) -> float:
             rng = np.random.default_rng(5)
             draws = rng.multivariate_hypergeometric((truth * M).round().astype(int), calls, size=2000)
             return float(np.sqrt(np.quantile(((draws / calls - truth) ** 2).sum(axis=1), 0.95)))
 
-        least = 2 * len(cells)
-        mine = smallest(lambda calls, case=case: quantile_at(case, calls, runs), 40, min(M, 8000))
-        row = {
-            "case": case.name,
-            "uniform": smallest(uniform, 40, M),
-            "MASA": smallest(by_masa, least, most),
-            "ours": mine,
-        }
+        def measure(case: Case = case, masa: Plan = masa, new: np.ndarray = new, most: int = most) -> Iterator[float]:
+            yield smallest(uniform, 40, len(new))
+            run = replay(masa, new, runs=runs, rng=4)
+            # MASA does not know its budget, so a longer run holds every shorter one.
+            yield smallest(lambda calls: quantile_of(run, new, calls), 2 * len(masa.strata), most)
+            yield smallest(lambda calls: quantile_at(case, calls, runs), 40, most)
+
+        example = history_cells(case.true, case.old, calls=1000, confidence=case.confidence)
+        parts = ("table1", case.name, masa.fingerprint, digest(example.of), repr(Flips()), digest(new), runs)
+        row: dict[str, Any] = {"case": case.name}
+        row["uniform"], row["MASA"], row["ours"] = remembered(parts, measure)
         row["ours / MASA"] = row["ours"] / row["MASA"]
         row["paper: MASA"], row["paper: uniform"] = PAPER.get(case.name, ("", ""))
         rows.append(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import permutations
@@ -28,7 +28,7 @@ from tallystick.sampling import (
 )
 
 DATA = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
-CACHE = Path(__file__).resolve().parents[2] / "out" / "shift-cells.jsonl"
+CACHE = Path(__file__).resolve().parents[2] / "out" / "shift-measured.jsonl"
 BUDGETS = (200, 500, 2000)
 
 
@@ -93,38 +93,42 @@ def drifts() -> Iterator[Case]:
         yield Case(f"{task} {family}", *np.split(coded, 3), none, none)
 
 
-def ours_and_masa(case: Case, calls: int, runs: int) -> tuple[float, float]:
-    """Return the mean squared error of the default and of MASA, both without replacement.
+def remembered(parts: Iterable[object], measure: Callable[[], Iterable[float]]) -> list[float]:
+    """Return what *measure* finds. What was found before, with the same *parts*, is not measured again.
 
-    A pair that was measured already, by the same plans and with as many runs, is not measured again: a page can be made
-    in several sittings.
+    So a page can be made in several sittings. Plans go into *parts* by their fingerprint.
     """
+    key = sha256("|".join(map(str, parts)).encode()).hexdigest()
+    known = dict(map(json.loads, CACHE.read_text(encoding="utf-8").splitlines())) if CACHE.exists() else {}
+    if key not in known:
+        known[key] = list(measure())
+        CACHE.parent.mkdir(exist_ok=True)
+        with CACHE.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps([key, known[key]]) + "\n")
+    found: list[float] = known[key]
+    return found
+
+
+def digest(values: np.ndarray) -> str:
+    """Return a name for *values*."""
+    return sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
+
+
+def ours_and_masa(case: Case, calls: int, runs: int) -> tuple[float, float]:
+    """Return the mean squared error of the default and of MASA, both without replacement."""
     old, new = codes(case, case.old, case.new)
     common: dict[str, Any] = {"budget": Budget(calls=calls), "n_outcomes": int(max(old.max(), new.max())) + 1}
     cells = difficulty_cells(case.true, case.cheap, bins=3)
     masa = Plan(strata=cells, policy=Masa(), **common)
     history = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)
     ours = Plan(strata=history, policy=Flips(), baseline=old, **common)
-    key = sha256(f"{ours.fingerprint}{masa.fingerprint}{sha256(new.tobytes()).hexdigest()}{runs}".encode()).hexdigest()
-    known = _cached().get(key)
-    if known is not None:
-        return known
 
     def change(seen: Observed) -> np.ndarray:
         return difference(seen).value
 
-    found = (
-        float(errors(ours, new, change, runs=runs, seed=1).mean()),
-        float(errors(masa, new, lambda seen: stratified(seen).value, runs=runs, seed=2).mean()),
-    )
-    CACHE.parent.mkdir(exist_ok=True)
-    with CACHE.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps([key, case.name, calls, runs, *found]) + "\n")
-    return found
+    def measure() -> Iterator[float]:
+        yield float(errors(ours, new, change, runs=runs, seed=1).mean())
+        yield float(errors(masa, new, lambda seen: stratified(seen).value, runs=runs, seed=2).mean())
 
-
-def _cached() -> dict[str, tuple[float, float]]:
-    if not CACHE.exists():
-        return {}
-    rows = [json.loads(line) for line in CACHE.read_text(encoding="utf-8").splitlines()]
-    return {row[0]: (row[4], row[5]) for row in rows}
+    mine, theirs = remembered(("errors", ours.fingerprint, masa.fingerprint, digest(new), runs), measure)
+    return mine, theirs
