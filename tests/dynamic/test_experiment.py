@@ -34,7 +34,7 @@ def test_a_rollout_is_the_same_with_or_without_its_control_and_on_any_number_of_
 
 
 def noted_tree(folder):
-    """A tree that leaves a note of where it was trained. Local, so that it can travel: workers do not know this file."""
+    """A tree that leaves a note of where it was trained; local, so that it can travel to workers without this file."""
     tree = EstimatorTrainer(TREE, X[:100], Y[:100])
 
     def train(weights, rng):

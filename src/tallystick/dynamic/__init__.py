@@ -40,7 +40,7 @@ from tallystick.dynamic.drawing import draw_design
 from tallystick.dynamic.envelope import Envelope, envelope
 from tallystick.dynamic.estimators import EstimatorTrainer, Trainer
 from tallystick.dynamic.experiment import Experiment, learner_rollouts, run_experiment
-from tallystick.dynamic.gradient import Updates, exponential_updates, hinge_updates
+from tallystick.dynamic.gradient import Updates, exponential_updates, hinge_slope, hinge_updates
 from tallystick.dynamic.label_cost import LabelCost, label_cost
 from tallystick.dynamic.learners import Continued, Correlated, Learner, Perfect, RandomErrors, Scripted
 from tallystick.dynamic.log import RoundLog
@@ -105,6 +105,7 @@ __all__ = [
     "hierarchical_bound",
     "hierarchical_certificate",
     "hierarchical_floor",
+    "hinge_slope",
     "hinge_updates",
     "label_cost",
     "learner_rollouts",

@@ -69,7 +69,8 @@ class WorstCase:
     def certificate(self) -> Certificate:
         """Return the population and the error sets that reach *lower*, to be checked by Eq (19)."""
         kept = [(pattern, mass) for pattern, mass in self.patterns if mass > 0]
-        weights = np.array([mass for _, mass in kept] + [1 - sum(mass for _, mass in kept)])
+        rest = max(0.0, 1 - sum(mass for _, mass in kept))  # rounding may leave it just below zero
+        weights = np.array([*(mass for _, mass in kept), rest])
         errors = np.zeros((self.rounds, weights.size), dtype=bool)
         for item, (pattern, _) in enumerate(kept):
             errors[[t - 1 for t in pattern], item] = True
