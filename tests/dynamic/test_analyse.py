@@ -39,8 +39,14 @@ def walk(rounds=5, seed=0, size=600):
     return RoundLog.from_long(item=item, round=round_, model=model, correct=correct), done
 
 
-def test_a_panel_shows_its_joint_errors_against_chance_and_fit():
-    result = analyse(panel(), permutations=99, rollouts=40, rng=0)
+@pytest.fixture(scope="module")
+def read():
+    """What the panel says, read once."""
+    return analyse(panel(), permutations=99, rollouts=40, rng=0)
+
+
+def test_a_panel_shows_its_joint_errors_against_chance_and_fit(read):
+    result = read
     assert [each.round for each in result.rounds] == [1, 2, 3]
     for joint in result.overlap:
         assert joint.independent < joint.all_wrong
@@ -105,8 +111,8 @@ def test_models_that_are_always_wrong_leave_the_correlation_unknown():
     json.dumps(result.to_dict(), allow_nan=False)
 
 
-def test_the_result_is_json_and_has_its_figures():
-    result = analyse(panel(), permutations=99, rollouts=40, rng=0)
+def test_the_result_is_json_and_has_its_figures(read):
+    result = read
     out = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert out["verb"] == "dynamic"
     fields = {"round", "risk", "interval", "epsilon", "worst_case", "lower_bound", "z", "noise_share"}

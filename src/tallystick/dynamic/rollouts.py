@@ -98,7 +98,9 @@ def roll_path(
     def chunk(size: int, generator: np.random.Generator) -> _Columns:
         out = _Columns.empty(size, rounds, population.size if keep_errors else 0)
         build = learner.begin(population, size, generator)
-        parts: list[Array] = []
+        # D_0 first, then what each round collected: kept apart only where their weights differ.
+        parts = np.zeros((size, 0 if equal else rounds, population.size))
+        parts[:, :1] = population.start
         held = np.ones((size, rounds))
         total, count = np.zeros((size, population.size)), np.zeros(size)
         wrong, numbers = np.zeros(total.shape), np.zeros((size, 3))
@@ -122,12 +124,9 @@ def roll_path(
                 weights = share[:, None] * total
                 weights += (1 - share * count)[:, None] * population.start
             else:
-                parts.append(found)
+                parts[:, t + 1] = found
                 held[:, t + 1] = ~empty
-                shares = _scaled(row * held[:, : t + 2])
-                weights = shares[:, :1] * population.start
-                for s, part in enumerate(parts):
-                    weights += shares[:, s + 1, None] * part
+                weights = np.matmul(_scaled(row * held[:, : t + 2])[:, None], parts[:, : t + 2])[:, 0]
         out.output_risk[:] = out.risk[:, -1]
         return out
 
