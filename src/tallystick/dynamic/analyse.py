@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.dynamic.advice import Advice, Prices, advise
+from tallystick.dynamic.advice import Advice, Prices
 from tallystick.dynamic.bounds import path_floor
 from tallystick.dynamic.curves import curves, path_weights
-from tallystick.dynamic.envelope import Envelope, envelope, worst_by_round
-from tallystick.dynamic.learners import Continued, Correlated
+from tallystick.dynamic.envelope import worst_by_round
+from tallystick.dynamic.forecast import forecast
 from tallystick.dynamic.log import RoundLog
-from tallystick.dynamic.population import Array, Population, vote
+from tallystick.dynamic.population import Array, vote
 from tallystick.dynamic.probit import ProbitFit, fit_correlation
 from tallystick.dynamic.result import Forgetting, LogResult, Overlap, Round
 from tallystick.dynamic.similarity import overlap_test
@@ -64,7 +64,16 @@ def analyse(
         overlap.append(_overlap(errors, number, fit, alpha, permutations, generator))
     rounds = _path_rounds(panel, alpha, noise) if panel.kind == "path" else _panel_rounds(panel, alpha, noise, overlap)
     last = fits[-1]
-    advice, ahead = _forecast(panel, last, noise[-1], prices, rollouts, generator)
+    where, _ = _parts(panel)[-1]
+    advice, ahead = forecast(
+        panel.errors[:, where],
+        last,
+        on_path=panel.kind == "path",
+        noisy=_doubtful(panel, where, noise[-1]),
+        prices=prices,
+        rollouts=rollouts,
+        rng=generator,
+    )
     warnings = _warnings(panel, last, noise)
     first, final = overlap[0], overlap[-1]
     verdict = (
@@ -233,43 +242,6 @@ def _forgetting(log: RoundLog, chain: Sequence[str], alpha: float) -> tuple[Forg
             )
         )
     return tuple(out)
-
-
-def _forecast(
-    log: RoundLog,
-    fit: ProbitFit | Unknown,
-    noise: NoiseShare,
-    prices: Prices | None,
-    rollouts: int,
-    rng: np.random.Generator,
-) -> tuple[Advice | Unknown, Envelope | Unknown]:
-    """Simulate what comes next, from where the last round's items stand, with the learner that the log shows."""
-    if isinstance(fit, Unknown):
-        return Unknown(f"no correlation could be fitted: {fit.reason}"), fit
-    where, _ = _parts(log)[-1]
-    errors, on_path = log.errors[:, where], log.kind == "path"
-    if on_path:
-        epsilon = float(np.mean([w @ e for w, e in zip(path_weights(errors)[:-1], errors, strict=True)][-3:]))
-    else:
-        epsilon = float(errors.mean())
-    if not 0 < epsilon <= 0.5:
-        reason = Unknown(f"the models err on {epsilon:.3g} of the last round, outside (0, 1/2]: no simulator fits them")
-        return reason, reason
-    gamma = max(fit.gamma or 0.0, 0.0)
-    difficulty = fit.difficulty(errors, rollouts=rollouts, rng=rng, on_path=on_path)
-    advice = advise(
-        Population(np.full(where.sum(), 1 / where.sum()), noisy=_doubtful(log, where, noise)),
-        Continued(errors, Correlated(epsilon, fit.rho, gamma, difficulty)),
-        rounds=len(errors),
-        rng=rng,
-        prices=prices,
-        rollouts=rollouts,
-        beginner=Correlated(epsilon, fit.rho, gamma, difficulty),
-        reusable=3 if on_path else 0,
-        doubt=None if fit.fits else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})",
-    )
-    ahead = envelope(epsilon, rounds=len(errors) + 4, rng=rng, rho=fit.rho, gamma=gamma, rollouts=rollouts)
-    return advice, ahead
 
 
 def _doubtful(log: RoundLog, where: Array, noise: NoiseShare) -> Array:

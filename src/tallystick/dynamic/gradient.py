@@ -59,7 +59,8 @@ def hinge_slope(population: Population, margins: Array, errors: Array) -> Array:
     >>> hinge_slope(Population.uniform(4), np.array([0.0, 0.5, 0.9, 2.0]), np.array([True, False, False, True])).item()
     -0.25
     """
-    return -np.einsum("i,...i->...", population.weights, np.where(margins < 1, np.where(errors, -1.0, 1.0), 0.0))
+    moves = np.where(margins < 1, np.where(errors, -1.0, 1.0), 0.0)
+    return np.asarray(-np.einsum("i,...i->...", population.weights, moves))
 
 
 def hinge_updates(
