@@ -94,6 +94,23 @@ def test_validators_give_the_noise_share_or_the_set():
     assert any("set" in text for text in kept.warnings)
 
 
+def test_answers_are_voted_by_plurality_with_an_interval_in_every_round():
+    rng = np.random.default_rng(0)
+    wrong = rng.random((3, 200)) < 0.4
+    answers = np.where(wrong, rng.choice(["b", "c", "d"], size=wrong.shape), "a")
+    rows = [(str(i), t + 1, f"h{t}", int(not wrong[t, i]), answers[t, i], "a") for t in range(3) for i in range(200)]
+    item, round_, model, correct, prediction, truth = map(list, zip(*rows, strict=True))
+    log = RoundLog.from_long(item=item, round=round_, model=model, correct=correct, prediction=prediction, truth=truth)
+    result = analyse(log, permutations=19, rollouts=20, rng=0)
+    plain = RoundLog.from_long(item=item, round=round_, model=model, correct=correct)
+    binary = analyse(plain, permutations=19, rollouts=20, rng=0)
+    assert all(each.risk in each.interval for each in result.rounds)
+    assert result.rounds[0].interval == binary.rounds[0].interval
+    assert result.rounds[2].risk < binary.rounds[2].risk  # scattered wrong answers lose to two right ones
+    assert any("plurality" in text for text in result.assumptions)
+    assert not any("plurality" in text for text in binary.assumptions)
+
+
 def test_prices_decide():
     dear = analyse(panel(), permutations=99, rollouts=40, rng=0, prices=Prices(round=1000, value=1))
     cheap = analyse(panel(), permutations=99, rollouts=40, rng=0, prices=Prices(round=0, value=1))

@@ -33,7 +33,8 @@ from tallystick.dynamic.bounds import (
 from tallystick.dynamic.certificates import Certificate, hierarchical_certificate, path_certificate
 from tallystick.dynamic.collection import Collection
 from tallystick.dynamic.consistency import Consistency, check
-from tallystick.dynamic.curves import Curves, curves
+from tallystick.dynamic.control import control_risk
+from tallystick.dynamic.curves import Curves, curves, plurality
 from tallystick.dynamic.design import Design, Step, hierarchical, path
 from tallystick.dynamic.design_file import design_text, load_design, parse_design
 from tallystick.dynamic.drawing import draw_design
@@ -92,6 +93,7 @@ __all__ = [
     "analyse",
     "check",
     "collect",
+    "control_risk",
     "curves",
     "design_text",
     "draw_design",
@@ -123,6 +125,7 @@ __all__ = [
     "path_floor",
     "perfect_bad_models",
     "perfect_majority_risk",
+    "plurality",
     "random_pick_rounds",
     "rank_persistence",
     "risk",

@@ -9,14 +9,14 @@ import numpy as np
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.dynamic.advice import Advice, Prices
 from tallystick.dynamic.bounds import path_floor
-from tallystick.dynamic.curves import curves, path_weights
+from tallystick.dynamic.curves import path_weights, plurality
 from tallystick.dynamic.envelope import worst_by_round
 from tallystick.dynamic.forecast import forecast
 from tallystick.dynamic.log import RoundLog
 from tallystick.dynamic.population import Array, vote
 from tallystick.dynamic.probit import ProbitFit, fit_correlation
 from tallystick.dynamic.result import Forgetting, LogResult, Overlap, Round
-from tallystick.dynamic.similarity import overlap_test
+from tallystick.dynamic.similarity import overlap_test, similarity
 from tallystick.dynamic.validators import NoiseShare, agreements, noise_share
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Needed, Unknown
@@ -93,8 +93,9 @@ def analyse(
             "the advice simulates further models, trained on the last round's items with the errors weighed up, "
             "that err as often and as jointly as the models there are",
             "majority is binary: at least half of the models wrong, a tie counting one half"
-            if panel.predictions is None or panel.kind == "panel"
-            else "a plurality of predictions, ties split",
+            if panel.predictions is None or panel.labels is None
+            else "risk by round is that of the plurality of the models' answers, ties split; the advice knows only "
+            "right from wrong, so its majority errs where at least half of the models do",
         ),
         warnings=warnings,
         seed=seed_of(rng),
@@ -151,7 +152,7 @@ def _panel_rounds(
     rounds = []
     bound = Unknown("the models of a panel are no path, so no bound of a path applies to them")
     for (where, number), share, joint in zip(_parts(log), noise, overlap, strict=True):
-        wrong = vote(list(log.errors[:, where]))
+        wrong = _vote(log, slice(None), where)
         rounds.append(
             Round(
                 round=number,
@@ -168,13 +169,8 @@ def _panel_rounds(
 
 
 def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tuple[Round, ...]:
-    from tallystick.dynamic.similarity import similarity
-
     errors = log.errors
     weights = path_weights(errors)
-    plural = None
-    if log.predictions is not None and log.labels is not None:
-        plural = curves(log.predictions[None], log.labels).risk[0]
     excess = [float(weights[t] @ errors[t]) for t in range(len(errors))]
     epsilon = max(excess)
     usable = 0 < epsilon <= 0.5
@@ -182,15 +178,13 @@ def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tu
     worst = worst_by_round(epsilon, len(errors)) if usable else ()
     out = []
     for t in range(len(errors)):
-        share = vote(list(errors[: t + 1]))
-        z = float(similarity(errors[: t + 1])) if t else float("nan")
+        share = _vote(log, slice(t + 1), slice(None))
+        z = float(similarity(errors[: t + 1], majority=share)) if t else float("nan")
         out.append(
             Round(
                 round=t + 1,
-                risk=float(share.mean()) if plural is None else float(plural[t]),
-                interval=_mean_interval(share, alpha, (0.0, 1.0))
-                if plural is None
-                else Unknown("the plurality's risk has no interval of its own"),
+                risk=float(share.mean()),
+                interval=_mean_interval(share, alpha, (0.0, 1.0)),
                 epsilon=excess[t],
                 worst_case=worst[t] if usable else reason,
                 lower_bound=path_floor(epsilon) if usable and t >= 2 else (reason if not usable else 0.0),
@@ -201,8 +195,15 @@ def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tu
     return tuple(out)
 
 
+def _vote(log: RoundLog, models: slice, items: Array | slice) -> Array:
+    """Where the vote errs: the plurality of answers where the log has them, else the majority of right and wrong."""
+    if log.predictions is not None and log.labels is not None:
+        return plurality(log.predictions[models, items], log.labels[items])
+    return vote(list(log.errors[models, items]))
+
+
 def _mean_interval(values: Array, alpha: float, bounds: tuple[float, float]) -> Interval:
-    """Exact where the values are yes or no, Student's with pseudo-items where ties put halves among them."""
+    """Exact where the values are yes or no, Student's with pseudo-items where ties put fractions among them."""
     from tallystick.stats.intervals import clopper_pearson, pseudo_t
 
     if bounds == (0.0, 1.0) and np.all((values == 0) | (values == 1)):

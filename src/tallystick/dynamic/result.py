@@ -33,7 +33,9 @@ class Round:
     noise_share
         Share of the round's data whose labels are random.
     control
-        Majority risk of as many models trained on the plain data.
+        Majority risk of as many models trained on the plain data: a static ensemble.
+    fresh
+        The same with fresh random data mixed in where a path mixes in errors, at the same number of labels.
     """
 
     round: int
@@ -44,7 +46,8 @@ class Round:
     lower_bound: float | Unknown
     z: float | Unknown
     noise_share: float | Unknown
-    control: float | Unknown = field(default_factory=lambda: Unknown("no control was asked for"))
+    control: float | Unknown = field(default_factory=lambda: Unknown("only a simulation has a control"))
+    fresh: float | Unknown = field(default_factory=lambda: Unknown("only a simulation has a control"))
 
 
 @dataclass(frozen=True, kw_only=True)
