@@ -59,6 +59,21 @@ def test_a_panel_shows_its_joint_errors_against_chance_and_fit(read):
     assert result.advice.course in result.summary()
 
 
+def test_the_text_says_all_that_was_found_with_its_intervals():
+    said = analyse(
+        panel(validators=["aa"] * 200 + ["aba"] * 100), chain=["m0", "m1"], permutations=19, rollouts=20, rng=0
+    )
+    text = said.summary()
+    for number in (1, 2, 3):
+        assert f"Wrong together, round {number}: {said.overlap[number - 1].all_wrong:.3f} [" in text
+    assert f"rho {said.overlap[0].rho:.2f} [" in text
+    assert "z " in text
+    assert "by chance" in text
+    assert "Random labels among the items of round 3: 0.000 to" in text
+    assert f"From m0 to m1, on the first items: risk {said.forgetting[0].change:+.3f} [" in text
+    assert "control" not in text  # a log has none
+
+
 def test_a_path_is_read_round_by_round_and_forecast_from_where_it_stands():
     log, done = walk()
     result = analyse(log, permutations=99, rollouts=40, rng=0)

@@ -126,7 +126,9 @@ def roll_path(
             else:
                 parts[:, t + 1] = found
                 held[:, t + 1] = ~empty
-                weights = np.matmul(_scaled(row * held[:, : t + 2])[:, None], parts[:, : t + 2])[:, 0]
+                shares = row * held[:, : t + 2]
+                shares[shares.sum(axis=1) == 0, 0] = 1  # nothing that has weight was collected: the data stay D_0
+                weights = np.matmul(_scaled(shares)[:, None], parts[:, : t + 2])[:, 0]
         out.output_risk[:] = out.risk[:, -1]
         return out
 
@@ -162,6 +164,11 @@ def roll_design(
             step = design.steps[name]
             if step.operation == "train":
                 t, weights = len(out.seen), data[step.inputs[0]]
+                if not np.all(weights.sum(axis=1) > 0):
+                    raise InputError(
+                        f"design {design.name!r}, step {name!r}: the error set that it trains on is empty, since a "
+                        "model made no error: mix it with 'initial'"
+                    )
                 models[name] = build(weights, t).astype(float)
                 out.seen.append(models[name])
                 excess = np.einsum("bi,bi->b", weights, models[name])
@@ -270,4 +277,6 @@ def _clean(population: Population) -> Array:
 
 
 def _scaled(rows: Array) -> Array:
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    """Scale each row to one; a row of zeros, the mixture of empty error sets, stays."""
+    total = rows.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(rows, total, out=np.zeros_like(rows), where=total > 0))
