@@ -175,9 +175,10 @@ def _on_label(
     found: Sharpened = poststratified_ratio(sizes, labelled, hits, inside=inside, alpha=alpha, target=target)
     if not certified:
         return found.estimate, list(found.interval)
-    rows = zip(hits[:, :2].sum(axis=1), hits.sum(axis=1), labelled.sum(axis=1), sizes.sum(axis=1), strict=True)
-    exact = [hypergeometric_subgroup(int(x), int(m), int(k), int(n), alpha=alpha) for x, m, k, n in rows]
-    return found.estimate, exact
+    exact = hypergeometric_subgroup(
+        hits[:, :2].sum(axis=1), hits.sum(axis=1), labelled.sum(axis=1), sizes.sum(axis=1), alpha=alpha
+    )
+    return found.estimate, list(exact)
 
 
 def _prevalence(ballots: Ballots, chosen: Ints, alpha: float, target: Target, certified: bool) -> dict[str, Share]:
