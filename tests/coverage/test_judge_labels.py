@@ -257,7 +257,8 @@ def ratio(width, alone, judges, usable):
 
 COUNTED = (
     f"Labels drawn uniformly from real, fully labelled sets, {REPETITIONS} times for every row; 95 % intervals for "
-    "these items. A judge counts (on a label) where it has a labelled vote (of that label) in at least half of the draws. "
+    "these items. A judge counts (on a label) where it has a labelled vote (of that label) in at least half of the "
+    "draws. "
 )
 
 
@@ -290,8 +291,8 @@ def test_certified_intervals_never_cover_less_than_they_say_on_real_votes(cells,
     rows = [{"set": name, "labels": k, "draws": REPETITIONS, **certify(known, k)} for name, known, k in cells]
     sentence = (
         f"{COUNTED}*Worst* is the judge (judge and label) that the certified intervals covered least often in the "
-        "draws, so it is low by chance; *exact* is the coverage of that very judge summed over every outcome that can be "
-        f"drawn, without chance, and without the rarest outcomes ({LEFT_OUT:g} in all), which count as missed."
+        "draws, so it is low by chance; *exact* is the coverage of that very judge summed over every outcome that can "
+        f"be drawn, without chance, and without the rarest outcomes ({LEFT_OUT:g} in all), which count as missed."
     )
     publish_coverage("judge-certified", sentence, rows)
     for row in rows:
