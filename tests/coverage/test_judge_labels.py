@@ -187,8 +187,8 @@ def subgroup_ends(rows):
 
 
 def law(good, draws, population):
-    """Return P(X = 0..draws)."""
-    return hypergeom.pmf(np.arange(draws + 1), population, good, draws)
+    """Return P(X = 0..draws); SciPy knows no empty urn."""
+    return hypergeom.pmf(np.arange(draws + 1), population, good, draws) if population else np.ones(1)
 
 
 def summed(outcomes, chances, ends, truth):
