@@ -20,12 +20,12 @@ from record import record
 from tallystick import judge
 from tallystick.judge.ballots import Ballots
 from tallystick.judge.dawid_skene import fit_ballots
+from tallystick.judge.evaluate import BLEND
 from tallystick.results import Interval
 from tallystick.stats.latent import misfit
 from tallystick.tally import Tally
 
 REPETITIONS = 200
-BLEND = "majority, with and without oneself"
 METHODS = ("dawid-skene", "majority", "majority of the others", BLEND)
 FACTORS = (1.0, 1.3, 1.7, 2.2, 3.0)
 

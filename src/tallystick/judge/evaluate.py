@@ -30,7 +30,7 @@ from tallystick.tally.labels import Label
 
 __all__ = ["evaluate"]
 
-BLEND = "majority, with and without oneself"
+BLEND = "majority with and without oneself"
 _HALF_WIDTH = 0.05
 _MOST_TRIO_JUDGES = 80
 
