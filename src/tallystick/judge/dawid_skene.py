@@ -10,6 +10,7 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.branch import Known, known_table
 from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS
+from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.majority import learnt
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
 from tallystick.results import Interval, Unknown
@@ -123,15 +124,17 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         )
         for c, key in enumerate(ballots.keys)
     }
-    best = int(fitted.accuracy.argmax())
     if known and len(known) == len(ballots.names):
         told = ", ".join(f"{key} {100 * float(fitted.balance[c]):.1f} %" for c, key in enumerate(ballots.keys))
         verdict = f"If these judges are as good as stated and err independently, the labels' shares are {told}."
     else:
-        verdict = (
-            f"If errors are independent given the label, {ballots.names[best]} is right most often, on "
-            f"{100 * float(fitted.accuracy[best]):.1f} %; a bias that all judges share would not show."
-        )
+        low, high = by_votes(fitted.accuracy, ballots.voted, alpha=alpha)
+        if ends is not None:
+            wide = np.stack(ends.accuracy_interval(1 - alpha / len(ballots.names)))
+            low, high = np.where(np.isfinite(wide), wide, (low, high))
+        best = leader(ballots.names, low, high)
+        told = "nobody could be graded" if best is None else best.told(f"{100 * fitted.accuracy[best.place]:.1f} %")
+        verdict = f"If errors are independent given the label, {told}; a bias that all judges share would not show."
     assumptions = [INDEPENDENCE, "judges are better than chance taken together", "missing votes say nothing"]
     if known:
         assumptions.append(f"the quality of {sorted(known)} is as stated")

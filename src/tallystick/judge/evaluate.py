@@ -14,17 +14,27 @@ from tallystick.judge.ballots import Ballots, Floats, Ranges, check_ranges
 from tallystick.judge.branch import Branch, Known
 from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
 from tallystick.judge.few_labels import label_scores
-from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS, solve, trio_alarms, trio_counts
-from tallystick.judge.independent import independent as independent_method
+from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS, both_points, trio_alarms, trio_counts
+from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.logical import Logic, LogicalResult
 from tallystick.judge.logical import logical as logical_method
 from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majority_scores, majority_shares
 from tallystick.judge.medians import medians
-from tallystick.judge.result import Alarm, Estimate, JudgeResult, JudgeScore, LabelScore, Number, Range, Share
+from tallystick.judge.result import (
+    Alarm,
+    Estimate,
+    JudgeResult,
+    JudgeScore,
+    LabelScore,
+    Number,
+    Range,
+    Share,
+    Solution,
+)
 from tallystick.judge.spectral import spectral_point
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.stats.intervals import clopper_pearson
-from tallystick.stats.latent import LatentFit, misfit, trio_moments
+from tallystick.stats.latent import LatentFit, misfit, solve_moments, trio_moments
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
@@ -91,16 +101,18 @@ def evaluate(
     fitted, why_not = _fit(blind, known)
     alarms: list[Alarm] = []
     trios: Mapping[str, int] = {}
+    solutions: tuple[Solution, ...] = ()
     found = [] if fitted is None else [_dawid_skene(blind, fitted)]
     if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
         branch = Branch.of(ballots, prevalence=prevalence, known=known)
-        more, trios = _binary(ballots, blind, branch)
+        more, trios, solutions = _binary(ballots, blind, branch)
         found += more
         alarms += trio_alarms(dict(trios))
     found += _majorities(blind)
     if fitted is not None and not known:
-        alarms += _tested(fitted, whole, rng)
+        alarms += _tested(blind, fitted, whole, rng)
     refuted = any(alarm.name == "misfit" for alarm in alarms)
+    proved = [f"{one.proves}; that does not prove {one.does_not_prove}" for one in alarms if one.name == "misfit"]
     if (ballots.truth >= 0).any():
         result = label_scores(
             ballots,
@@ -110,25 +122,20 @@ def evaluate(
             posterior=None if fitted is None else fitted.posterior,
         )
         found, more_alarms = _against_labels(found, ballots, alpha)
-        alarms += more_alarms
+        alarms += [*result.alarms, *more_alarms]
         result = replace(result, verdict=result.verdict + _survivors(found))
     elif fitted is not None and not refuted:
         result = dawid_skene_result(blind, fitted, known=known, alpha=alpha)
     elif len(blind.names) >= 3:
-        result = _blend(blind, found, refuted=refuted, why=why_not)
+        result = _blend(blind, found, refuted=refuted, why=why_not, alpha=alpha)
     else:
         result = _only_logic(logic, blind, why_not)
     result = _with_logic(result, Logic.of(ballots, ranges) if whole else None, alpha)
-    solutions = result.solutions
-    if trios.get("sensible") and not solutions:
-        solutions = independent_method(
-            votes, judges=judges, truth=truth, labels=labels, prevalence=prevalence, known=known, alpha=alpha
-        ).solutions
-    warnings = tuple(dict.fromkeys((*result.warnings, SHARED_BIAS) if not result.n_labels else result.warnings))
+    warnings = (*result.warnings, *proved, *(() if result.n_labels else (SHARED_BIAS,)))
     return replace(
         result,
         needed=None if result.n_labels else _needed(result, blind),
-        warnings=warnings,
+        warnings=tuple(dict.fromkeys(warnings)),
         solutions=solutions,
         estimates=tuple(found),
         alarms=tuple(alarms),
@@ -154,13 +161,18 @@ def _dawid_skene(blind: Ballots, fitted: LatentFit) -> Estimate:
     )
 
 
-def _binary(ballots: Ballots, blind: Ballots, branch: Branch) -> tuple[list[Estimate], Mapping[str, int]]:
-    """Return the estimates that need two labels and three judges, and how the trios ended."""
-    trios = solve(blind)
+def _binary(
+    ballots: Ballots, blind: Ballots, branch: Branch
+) -> tuple[list[Estimate], Mapping[str, int], tuple[Solution, ...]]:
+    """Return the estimates that need two labels and three judges, how the trios ended, and both mirror points."""
+    moments = trio_moments(blind.codes, blind.counts)
+    trios = solve_moments(moments)
     counts = trio_counts(trios, blind)
     found = []
+    solutions: tuple[Solution, ...] = ()
     middle = medians(trios, branch, ballots)
     if middle is not None:
+        solutions = both_points(middle, ballots, branch)
         found.append(
             Estimate(
                 method="independent",
@@ -170,7 +182,7 @@ def _binary(ballots: Ballots, blind: Ballots, branch: Branch) -> tuple[list[Esti
             )
         )
     try:
-        balance, accuracy = spectral_point(trio_moments(blind.codes, blind.counts))
+        balance, accuracy = spectral_point(moments)
         found.append(
             Estimate(
                 method="spectral",
@@ -184,7 +196,7 @@ def _binary(ballots: Ballots, blind: Ballots, branch: Branch) -> tuple[list[Esti
     rates = agreement_accuracy(blind)
     if np.isfinite(rates).any():
         found.append(Estimate(method="agreement", assumption=STREAM, accuracy=_named(blind, rates)))
-    return found, counts
+    return found, counts, solutions
 
 
 def _majorities(blind: Ballots) -> list[Estimate]:
@@ -204,7 +216,7 @@ def _majorities(blind: Ballots) -> list[Estimate]:
     ]
 
 
-def _tested(fitted: LatentFit, whole: bool, rng: Rng) -> list[Alarm]:
+def _tested(blind: Ballots, fitted: LatentFit, whole: bool, rng: Rng) -> list[Alarm]:
     if not whole:
         return []
     try:
@@ -213,11 +225,13 @@ def _tested(fitted: LatentFit, whole: bool, rng: Rng) -> list[Alarm]:
         return []  # three binary judges fit anything: nothing can be tested
     if not found.refuted:
         return []
+    i, j = np.unravel_index(int(np.nanargmax(found.z)), found.z.shape)
+    pair = f"{blind.names[min(i, j)]} and {blind.names[max(i, j)]}"
     return [
         Alarm(
             name="misfit",
             proves=f"pairs of judges agree in a way that independent errors do not explain ({found.ratio:.1f} times "
-            "what they would show)",
+            f"what they would show), {pair} more than any others",
             does_not_prove="which judges are at fault, nor how good any of them is",
         )
     ]
@@ -267,7 +281,7 @@ def _survivors(found: Sequence[Estimate]) -> str:
     return f" The labels reject {', '.join(lost)}." if lost else ""
 
 
-def _blend(blind: Ballots, found: Sequence[Estimate], *, refuted: bool, why: str) -> JudgeResult:
+def _blend(blind: Ballots, found: Sequence[Estimate], *, refuted: bool, why: str, alpha: float) -> JudgeResult:
     blend = next(estimate for estimate in found if estimate.method == BLEND)
     reason = Unknown("no interval is valid once independent errors are refuted: label some items drawn at random")
     if not refuted:
@@ -276,11 +290,13 @@ def _blend(blind: Ballots, found: Sequence[Estimate], *, refuted: bool, why: str
         JudgeScore(name=name, accuracy=blend.accuracy[name], interval=reason, votes=float(blind.voted[j]))
         for j, name in enumerate(blind.names)
     )
-    best = max(scores, key=lambda score: _plain(score.accuracy, -1.0))
+    rates = np.array([_plain(score.accuracy) for score in scores])
+    best = leader(blind.names, *by_votes(rates, blind.voted, alpha=alpha))
+    first = "" if best is None else f"; by agreement with the others {best.name} comes first with about "
+    first += "" if best is None else f"{100 * rates[best.place]:.0f} %"
     head = "These judges do not err independently" if refuted else "The independence model cannot be fitted"
     return JudgeResult(
-        verdict=f"{head}, so no label-free number can be relied on; by agreement with the others {best.name} comes "
-        f"first with about {100 * _plain(best.accuracy):.0f} %.",
+        verdict=f"{head}, so no label-free number can be relied on{first}.",
         decision="undecided",
         n_items=round(blind.n),
         assumptions=(MAJORITY,),
