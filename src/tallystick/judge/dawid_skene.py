@@ -21,6 +21,9 @@ from tallystick.tally.labels import Label
 __all__ = ["dawid_skene", "fit_ballots"]
 
 _MOST_PARAMETERS = 700
+_HARDLY = 0.05
+_DIGITS = 6
+"""Estimates on the edge come out of the iteration as 1e-12 or so: they are said as 0."""
 
 
 def dawid_skene(
@@ -93,6 +96,11 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
             reason = str(error)
     if reason:
         warnings.append(f"no intervals: {reason}")
+    if not known and fitted.accuracy.mean() < 1 / len(ballots.classes) + _HARDLY:
+        warnings.append(
+            f"judges are right on {100 * float(fitted.accuracy.mean()):.0f} % on average, hardly better than chance: "
+            "the votes would fit as well with the labels exchanged, and a few labels would tell"
+        )
     level = 1 - alpha
     table = None if ends is None else ends.confusion_interval(level)
     overall = None if ends is None else ends.accuracy_interval(level)
@@ -105,13 +113,15 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         for c, key in enumerate(ballots.keys):
             held = support[j, c] > 1e-6
             parts[key] = LabelScore(
-                estimate=float(fitted.confusion[j, c, c]) if held else Unknown(f"{name} saw no item of {key}"),
+                estimate=round(float(fitted.confusion[j, c, c]), _DIGITS)
+                if held
+                else Unknown(f"{name} saw no item of {key}"),
                 interval=_ends(None if table is None else (table[0][j, c, c], table[1][j, c, c]), alpha, reason),
             )
         scores.append(
             JudgeScore(
                 name=name,
-                accuracy=float(fitted.accuracy[j]),
+                accuracy=round(float(fitted.accuracy[j]), _DIGITS),
                 interval=_ends(None if overall is None else (overall[0][j], overall[1][j]), alpha, reason),
                 per_label=parts,
                 votes=float(ballots.voted[j]),

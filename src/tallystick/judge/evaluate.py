@@ -43,6 +43,7 @@ __all__ = ["evaluate"]
 BLEND = "majority with and without oneself"
 _HALF_WIDTH = 0.05
 _MOST_TRIO_JUDGES = 80
+_FEW = 10
 
 
 def evaluate(
@@ -62,7 +63,8 @@ def evaluate(
     With labels, the numbers rest on them (`few_labels`) and every label-free estimate is tested by them. Without, the
     headline is Dawid-Skene, unless pairs of judges agree in a way that it cannot explain (`misfit`: more than 1.7 times
     its null, and more than every null draw); then it is the mean of majority vote and majority of the others, without
-    an interval, since nothing is left to base one on. With one or two judges only logic remains. What is proved against
+    an interval, since nothing is left to base one on. With one or two judges, or where the model cannot be fitted, only
+    logic remains. What is proved against
     independence stands in ``alarms``; a bias that all judges share is proved by nothing but labels.
 
     Parameters
@@ -124,14 +126,16 @@ def evaluate(
         found, more_alarms = _against_labels(found, ballots, alpha)
         alarms += [*result.alarms, *more_alarms]
         result = replace(result, verdict=result.verdict + _survivors(found))
-    elif fitted is not None and not refuted:
+    elif refuted:
+        result = _blend(blind, found, alpha=alpha)
+    elif fitted is not None:
         result = dawid_skene_result(blind, fitted, known=known, alpha=alpha)
-    elif len(blind.names) >= 3:
-        result = _blend(blind, found, refuted=refuted, why=why_not, alpha=alpha)
     else:
         result = _only_logic(logic, blind, why_not)
     result = _with_logic(result, Logic.of(ballots, ranges) if whole else None, alpha)
-    warnings = (*result.warnings, *proved, *(() if result.n_labels else (SHARED_BIAS,)))
+    warnings = (*result.warnings, *proved, *_constant(blind), *(() if result.n_labels else (SHARED_BIAS,)))
+    if truth is not None and not result.n_labels:
+        warnings = (f"{truth} holds no label yet: everything here is from votes alone", *warnings)
     return replace(
         result,
         needed=None if result.n_labels else _needed(result, blind),
@@ -207,8 +211,8 @@ def _majorities(blind: Ballots) -> list[Estimate]:
         right, mass = majority_scores(blind, leave_one_out=apart)
         total = mass.sum(axis=1)
         rates.append(np.divide(right.sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0))
-    if len(blind.names) < 2:
-        return []
+    if len(blind.names) < 3:
+        return []  # no majority worth the name
     names = ("majority", "majority of the others", BLEND)
     return [
         Estimate(method=name, assumption=MAJORITY, accuracy=_named(blind, rate), prevalence=prevalence)
@@ -281,11 +285,19 @@ def _survivors(found: Sequence[Estimate]) -> str:
     return f" The labels reject {', '.join(lost)}." if lost else ""
 
 
-def _blend(blind: Ballots, found: Sequence[Estimate], *, refuted: bool, why: str, alpha: float) -> JudgeResult:
+def _constant(blind: Ballots) -> list[str]:
+    """Return a warning for every judge that always gives one label."""
+    ever = (blind.vote_counts > 0).sum(axis=1) == 1
+    label = blind.vote_counts.argmax(axis=1)
+    return [
+        f"{blind.names[j]} always votes {blind.keys[label[j]]}: its accuracy says how common that is, nothing else"
+        for j in np.flatnonzero(ever & (blind.voted >= _FEW)).tolist()
+    ]
+
+
+def _blend(blind: Ballots, found: Sequence[Estimate], *, alpha: float) -> JudgeResult:
     blend = next(estimate for estimate in found if estimate.method == BLEND)
     reason = Unknown("no interval is valid once independent errors are refuted: label some items drawn at random")
-    if not refuted:
-        reason = Unknown(f"no model could be fitted ({why}): label some items drawn at random")
     scores = tuple(
         JudgeScore(name=name, accuracy=blend.accuracy[name], interval=reason, votes=float(blind.voted[j]))
         for j, name in enumerate(blind.names)
@@ -294,9 +306,8 @@ def _blend(blind: Ballots, found: Sequence[Estimate], *, refuted: bool, why: str
     best = leader(blind.names, *by_votes(rates, blind.voted, alpha=alpha))
     first = "" if best is None else f"; by agreement with the others {best.name} comes first with about "
     first += "" if best is None else f"{100 * rates[best.place]:.0f} %"
-    head = "These judges do not err independently" if refuted else "The independence model cannot be fitted"
     return JudgeResult(
-        verdict=f"{head}, so no label-free number can be relied on{first}.",
+        verdict=f"These judges do not err independently, so no label-free number can be relied on{first}.",
         decision="undecided",
         n_items=round(blind.n),
         assumptions=(MAJORITY,),
@@ -313,7 +324,8 @@ def _only_logic(logic: LogicalResult | None, blind: Ballots, why: str) -> JudgeR
     if logic is None:
         raise NotIdentifiable(why)
     return JudgeResult(
-        verdict=f"{len(blind.names)} judge(s) cannot be graded without labels. {logic.verdict}",
+        verdict=f"{_these(blind)} cannot be graded without labels. {logic.verdict}",
+        warnings=() if len(blind.names) < 3 else (f"no model could be fitted: {why}",),
         decision="unknowable",
         n_items=round(blind.n),
         assumptions=logic.assumptions,
@@ -323,6 +335,10 @@ def _only_logic(logic: LogicalResult | None, blind: Ballots, why: str) -> JudgeR
         votes=blind.votes,
         learnt=learnt(blind, majority_shares(blind)),
     )
+
+
+def _these(blind: Ballots) -> str:
+    return blind.names[0] if len(blind.names) == 1 else f"These {len(blind.names)} judges"
 
 
 def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> JudgeResult:
