@@ -110,6 +110,8 @@ class Question:
         more: dict[Method, dict[str, Any]] = {
             Method.evaluate: {"prevalence": prevalence, "known": known, "certified": self._certified, **chance},
             Method.majority: {"alpha": level},
+            Method.agreement: {"alpha": level},
+            Method.spectral: {"alpha": level},
             Method.independent: {"prevalence": prevalence, "known": known, "alpha": level},
             Method.dawid_skene: {"known": known, "alpha": level},
             Method.logical: {"prevalence": prevalence},

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tallystick._rng import Rng, seed_of
-from tallystick.errors import ConvergenceError, NotIdentifiable
+from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
 from tallystick.judge.agreement import STREAM, agreement_accuracy
 from tallystick.judge.ballots import Ballots, Floats, Ranges, check_ranges
 from tallystick.judge.branch import Branch, Known
@@ -38,7 +38,7 @@ from tallystick.stats.latent import LatentFit, misfit, solve_moments, trio_momen
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
-__all__ = ["evaluate"]
+__all__ = ["BLEND", "evaluate", "majorities"]
 
 BLEND = "majority with and without oneself"
 _HALF_WIDTH = 0.05
@@ -63,8 +63,8 @@ def evaluate(
     With labels, the numbers rest on them (`few_labels`) and every label-free estimate is tested by them. Without, the
     headline is Dawid-Skene, unless pairs of judges agree in a way that it cannot explain (`misfit`: more than 1.7 times
     its null, and more than every null draw); then it is the mean of majority vote and majority of the others, without
-    an interval, since nothing is left to base one on. With one or two judges, or where the model cannot be fitted, only
-    logic remains. What is proved against
+    an interval, since nothing is left to base one on. With one or two judges, or where the votes do not determine the
+    model at all, only logic remains. What is proved against
     independence stands in ``alarms``; a bias that all judges share is proved by nothing but labels.
 
     Parameters
@@ -100,7 +100,7 @@ def evaluate(
     blind = ballots.blind
     whole = bool((blind.counts == np.floor(blind.counts)).all())
     logic = logical_method(votes, judges=judges, truth=truth, labels=labels, prevalence=prevalence) if whole else None
-    fitted, why_not = _fit(blind, known)
+    fitted, trouble = _fit(blind, known)
     alarms: list[Alarm] = []
     trios: Mapping[str, int] = {}
     solutions: tuple[Solution, ...] = ()
@@ -110,7 +110,7 @@ def evaluate(
         more, trios, solutions = _binary(ballots, blind, branch)
         found += more
         alarms += trio_alarms(dict(trios))
-    found += _majorities(blind)
+    found += majorities(blind)
     if fitted is not None and not known:
         alarms += _tested(blind, fitted, whole, rng)
     refuted = any(alarm.name == "misfit" for alarm in alarms)
@@ -126,12 +126,12 @@ def evaluate(
         found, more_alarms = _against_labels(found, ballots, alpha)
         alarms += [*result.alarms, *more_alarms]
         result = replace(result, verdict=result.verdict + _survivors(found))
-    elif refuted:
-        result = _blend(blind, found, alpha=alpha)
+    elif refuted or isinstance(trouble, ConvergenceError):
+        result = _blend(blind, found, trouble=trouble, alpha=alpha)
     elif fitted is not None:
         result = dawid_skene_result(blind, fitted, known=known, alpha=alpha)
     else:
-        result = _only_logic(logic, blind, why_not)
+        result = _only_logic(logic, blind, str(trouble))
     result = _with_logic(result, Logic.of(ballots, ranges) if whole else None, alpha)
     warnings = (*result.warnings, *proved, *_constant(blind), *(() if result.n_labels else (SHARED_BIAS,)))
     if truth is not None and not result.n_labels:
@@ -149,11 +149,11 @@ def evaluate(
     )
 
 
-def _fit(blind: Ballots, known: Known | None) -> tuple[LatentFit | None, str]:
+def _fit(blind: Ballots, known: Known | None) -> tuple[LatentFit | None, TallystickError | None]:
     try:
-        return fit_ballots(blind, known=known), ""
+        return fit_ballots(blind, known=known), None
     except (NotIdentifiable, ConvergenceError) as error:
-        return None, str(error)
+        return None, error
 
 
 def _dawid_skene(blind: Ballots, fitted: LatentFit) -> Estimate:
@@ -203,7 +203,8 @@ def _binary(
     return found, counts, solutions
 
 
-def _majorities(blind: Ballots) -> list[Estimate]:
+def majorities(blind: Ballots) -> list[Estimate]:
+    """Return majority vote, majority of the others, and their mean; nothing for fewer than three judges."""
     shares = blind.counts @ majority_shares(blind)
     prevalence: dict[str, Number] = {key: float(shares[c] / shares.sum()) for c, key in enumerate(blind.keys)}
     rates = []
@@ -295,9 +296,12 @@ def _constant(blind: Ballots) -> list[str]:
     ]
 
 
-def _blend(blind: Ballots, found: Sequence[Estimate], *, alpha: float) -> JudgeResult:
+def _blend(blind: Ballots, found: Sequence[Estimate], *, trouble: TallystickError | None, alpha: float) -> JudgeResult:
+    """Lead with the majorities, since independent errors are refuted, or the model came to no end (*trouble*)."""
     blend = next(estimate for estimate in found if estimate.method == BLEND)
     reason = Unknown("no interval is valid once independent errors are refuted: label some items drawn at random")
+    if trouble is not None:
+        reason = Unknown(f"no model could be fitted ({trouble}): label some items drawn at random")
     scores = tuple(
         JudgeScore(name=name, accuracy=blend.accuracy[name], interval=reason, votes=float(blind.voted[j]))
         for j, name in enumerate(blind.names)
@@ -306,8 +310,9 @@ def _blend(blind: Ballots, found: Sequence[Estimate], *, alpha: float) -> JudgeR
     best = leader(blind.names, *by_votes(rates, blind.voted, alpha=alpha))
     first = "" if best is None else f"; by agreement with the others {best.name} comes first with about "
     first += "" if best is None else f"{100 * rates[best.place]:.0f} %"
+    head = "These judges do not err independently" if trouble is None else "The independence model cannot be fitted"
     return JudgeResult(
-        verdict=f"These judges do not err independently, so no label-free number can be relied on{first}.",
+        verdict=f"{head}, so no label-free number can be relied on{first}.",
         decision="undecided",
         n_items=round(blind.n),
         assumptions=(MAJORITY,),
