@@ -73,7 +73,7 @@ def experiments(folder: Path, *, quick: bool) -> None:
             "partitions that are sensible in every run, the evaluation closest to the containing variety, which is a "
             "choice among rounding errors. *Least condition number* is ours, also without labels (`sensitivity`). "
             "*Closest to the truth* needs labels to know.",
-            "The paper found twonorm best, mushroom next and adult worst; so did its choice here.",
+            "By its choice the paper found twonorm best, mushroom next and adult worst.",
         ),
     )
 
