@@ -68,20 +68,24 @@ def two_stratum_tail(x, k, sizes, counts):
     return (chance * reached).sum()
 
 
+def least_over_divisions(x, k, sizes, alpha):
+    """The least number of right items that no division excludes, every one tried."""
+    inner = [hypergeometric(x[h], k[h], sizes[h], alpha=alpha * 0.05 / 2) for h in (0, 1)]
+    ranges = [range(round(i.low * n), round(i.high * n) + 1) for i, n in zip(inner, sizes, strict=True)]
+    return min(
+        k1 + k2
+        for k1 in ranges[0]
+        for k2 in ranges[1]
+        if two_stratum_tail(x, k, sizes, (k1, k2)) > 0.95 * alpha * (1 - 1e-7)
+    )
+
+
 @pytest.mark.parametrize(
     ("x", "k", "sizes"), [((4, 1), (5, 4), (20, 12)), ((7, 0), (8, 3), (15, 9)), ((3, 3), (3, 3), (10, 30))]
 )
 def test_the_lower_end_of_two_strata_is_the_least_count_over_every_division(x, k, sizes):
     found = hypergeometric_strata(x, k, sizes, side="lower")[0]
-    inner = [hypergeometric(x[h], k[h], sizes[h], alpha=0.05 * 0.05 / 2) for h in (0, 1)]
-    ranges = [range(round(i.low * n), round(i.high * n) + 1) for i, n in zip(inner, sizes, strict=True)]
-    kept = [
-        k1 + k2
-        for k1 in ranges[0]
-        for k2 in ranges[1]
-        if two_stratum_tail(x, k, sizes, (k1, k2)) > 0.95 * 0.05 * (1 - 1e-7)
-    ]
-    assert round(found.low * sum(sizes)) == min(kept)
+    assert round(found.low * sum(sizes)) == least_over_divisions(x, k, sizes, 0.05)
 
 
 @given(data=st.data())
@@ -90,15 +94,7 @@ def test_leaving_out_halves_never_changes_the_least_sum_over_divisions(data):
     k = [data.draw(st.integers(0, size)) for size in sizes]
     x = [data.draw(st.integers(0, draws)) for draws in k]
     found = hypergeometric_strata(x, k, sizes, side="lower", alpha=0.2)[0]
-    inner = [hypergeometric(x[h], k[h], sizes[h], alpha=0.2 * 0.05 / 2) for h in (0, 1)]
-    ranges = [range(round(i.low * n), round(i.high * n) + 1) for i, n in zip(inner, sizes, strict=True)]
-    kept = [
-        k1 + k2
-        for k1 in ranges[0]
-        for k2 in ranges[1]
-        if two_stratum_tail(x, k, sizes, (k1, k2)) > 0.95 * 0.2 * (1 - 1e-7)
-    ]
-    assert round(found.low * sum(sizes)) == min(kept)
+    assert round(found.low * sum(sizes)) == least_over_divisions(x, k, sizes, 0.2)
 
 
 def test_right_and_wrong_mirror_each_other():

@@ -44,12 +44,14 @@ def _law(good: int, draws: int, population: int, out: NDArray[np.float64]) -> No
 law: Any = _compile(_law)
 
 
-def _fewest(x: int, draws: int, population: int, budget: float) -> int:
-    """Return the least K with P(X >= x | K) above the budget; the tail grows with K, so bisection finds it."""
-    if budget <= 0.0 or x == 0:
-        return x
-    chance = np.empty(draws + 1)
-    low, high = x - 1, population - (draws - x)  # low is excluded (impossible, or by its tail), high is not
+def _least_kept(
+    x: int, draws: int, population: int, budget: float, ends: tuple[int, int], chance: NDArray[np.float64]
+) -> int:
+    """Return the least K between *ends* with P(X >= x | K) above the budget; the tail grows with K: bisection.
+
+    The lower end is known to be excluded, the upper one not to be; *chance* is room to work in.
+    """
+    low, high = ends
     while high - low > 1:
         middle = (low + high) // 2
         law(middle, draws, population, chance)
@@ -58,6 +60,16 @@ def _fewest(x: int, draws: int, population: int, budget: float) -> int:
         else:
             high = middle
     return high
+
+
+least_kept: Any = _compile(_least_kept)
+
+
+def _fewest(x: int, draws: int, population: int, budget: float) -> int:
+    """Return the least K with P(X >= x | K) above the budget."""
+    if budget <= 0.0 or x == 0:
+        return x
+    return int(least_kept(x, draws, population, budget, (x - 1, population - (draws - x)), np.empty(draws + 1)))
 
 
 fewest: Any = _compile(_fewest)
@@ -201,20 +213,14 @@ def _least_share(x: int, draws: int, sizes: tuple[int, int], budget: float, most
     low, high = x - 1, size - (draws - x)
     best, of = 1, 1
     while True:
-        while high - low > 1:
-            middle = (low + high) // 2
-            law(middle, draws, size, chance)
-            if chance[x:].sum() <= budget * SLACK:
-                low = middle
-            else:
-                high = middle
+        k = least_kept(x, draws, size, budget, (low, high), chance)
         end = min(size + stride - 1, last)
-        if high * of < best * end:
-            best, of = high, end
+        if k * of < best * end:
+            best, of = k, end
         if end == last:
             return best, of
         size += stride
-        low, high = high - 1, high + stride
+        low, high = k - 1, k + stride
 
 
 least_share: Any = _compile(_least_share)
