@@ -244,6 +244,19 @@ def test_known_judges_give_the_prevalence():
         dawid_skene(votes, truth="truth", known={"w": {"a": 1.9, "b": 0.4}})
 
 
+def test_a_judge_of_known_quality_keeps_it_and_a_wrong_one_is_told():
+    votes = drawn(4000)
+    right = {"w": {"a": 0.9, "b": 0.8}}
+    result = evaluate(votes, truth="truth", known=right)
+    score = result.judges[0]
+    assert score.accuracy == pytest.approx(0.84, abs=0.01)
+    assert score.accuracy in score.interval
+    assert not any(alarm.name == "misfit" for alarm in result.alarms)
+    wrong = evaluate(votes, truth="truth", known={name: {"a": 0.6, "b": 0.6} for name in QUALITY})
+    assert wrong.method == "dawid-skene"
+    assert any(alarm.name == "misfit" for alarm in wrong.alarms)
+
+
 def test_majority_states_ties_and_always_warns():
     result = majority(Tally.of({"x": [0, 0, 1], "y": [1, 0, 1]}))
     assert any("tied" in warning for warning in result.warnings)

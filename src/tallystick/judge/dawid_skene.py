@@ -18,7 +18,7 @@ from tallystick.stats.latent import LatentFit, LatentInformation, LatentOptions,
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
-__all__ = ["dawid_skene", "fit_ballots"]
+__all__ = ["dawid_skene", "fit_ballots", "overall_accuracy"]
 
 _MOST_PARAMETERS = 700
 _HARDLY = 0.05
@@ -107,6 +107,7 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
     shares = None if ends is None else ends.balance_interval(level)
     reason = reason or "known beforehand, on the edge, or resting on no vote"
     support = fitted.n_effective
+    accuracy = overall_accuracy(ballots, fitted, known)
     scores = []
     for j, name in enumerate(ballots.names):
         parts = {}
@@ -121,7 +122,7 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         scores.append(
             JudgeScore(
                 name=name,
-                accuracy=round(float(fitted.accuracy[j]), _DIGITS),
+                accuracy=round(float(accuracy[j]), _DIGITS),
                 interval=_ends(None if overall is None else (overall[0][j], overall[1][j]), alpha, reason),
                 per_label=parts,
                 votes=float(ballots.voted[j]),
@@ -138,12 +139,12 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         told = ", ".join(f"{key} {100 * float(fitted.balance[c]):.1f} %" for c, key in enumerate(ballots.keys))
         verdict = f"If these judges are as good as stated and err independently, the labels' shares are {told}."
     else:
-        low, high = by_votes(fitted.accuracy, ballots.voted, alpha=alpha)
+        low, high = by_votes(accuracy, ballots.voted, alpha=alpha)
         if ends is not None:
             wide = np.stack(ends.accuracy_interval(1 - alpha / len(ballots.names)))
             low, high = np.where(np.isfinite(wide), wide, (low, high))
         best = leader(ballots.names, low, high)
-        told = "nobody could be graded" if best is None else best.told(f"{100 * fitted.accuracy[best.place]:.1f} %")
+        told = "nobody could be graded" if best is None else best.told(f"{100 * accuracy[best.place]:.1f} %")
         verdict = f"If errors are independent given the label, {told}; a bias that all judges share would not show."
     assumptions = [INDEPENDENCE, "judges are better than chance taken together", "missing votes say nothing"]
     if known:
@@ -160,6 +161,16 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         votes=ballots.votes,
         learnt=learnt(ballots, fitted.posterior),
     )
+
+
+def overall_accuracy(ballots: Ballots, fitted: LatentFit, known: Known | None) -> Floats:
+    """Return each judge's accuracy over its own items: what the votes say, or what is stated where it is known."""
+    accuracy = fitted.accuracy.copy()
+    for j, name in enumerate(ballots.names):
+        if known and name in known:
+            weight = fitted.n_effective[j]
+            accuracy[j] = weight @ np.diagonal(fitted.confusion[j]) / weight.sum()
+    return accuracy
 
 
 def _ends(ends: tuple[float, float] | None, alpha: float, reason: str) -> Range:

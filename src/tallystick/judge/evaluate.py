@@ -12,7 +12,7 @@ from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
 from tallystick.judge.agreement import STREAM, agreement_accuracy
 from tallystick.judge.ballots import Ballots, Floats, Ranges, check_ranges
 from tallystick.judge.branch import Branch, Known
-from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
+from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots, overall_accuracy
 from tallystick.judge.few_labels import label_scores
 from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS, both_points, trio_alarms, trio_counts
 from tallystick.judge.leader import by_votes, leader
@@ -104,16 +104,17 @@ def evaluate(
     alarms: list[Alarm] = []
     trios: Mapping[str, int] = {}
     solutions: tuple[Solution, ...] = ()
-    found = [] if fitted is None else [_dawid_skene(blind, fitted)]
+    found = [] if fitted is None else [_dawid_skene(blind, fitted, known)]
     if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
         branch = Branch.of(ballots, prevalence=prevalence, known=known)
         more, trios, solutions = _binary(ballots, blind, branch)
         found += more
         alarms += trio_alarms(dict(trios))
     found += majorities(blind)
-    if fitted is not None and not known:
+    if fitted is not None:
         alarms += _tested(blind, fitted, whole, rng)
-    refuted = any(alarm.name == "misfit" for alarm in alarms)
+    # Judges of known quality keep their model: what they are asked for, the prevalence, no majority tells.
+    refuted = any(alarm.name == "misfit" for alarm in alarms) and not known
     proved = [f"{one.proves}; that does not prove {one.does_not_prove}" for one in alarms if one.name == "misfit"]
     if (ballots.truth >= 0).any():
         result = label_scores(
@@ -156,11 +157,11 @@ def _fit(blind: Ballots, known: Known | None) -> tuple[LatentFit | None, Tallyst
         return None, error
 
 
-def _dawid_skene(blind: Ballots, fitted: LatentFit) -> Estimate:
+def _dawid_skene(blind: Ballots, fitted: LatentFit, known: Known | None) -> Estimate:
     return Estimate(
         method="dawid-skene",
         assumption=INDEPENDENCE,
-        accuracy=_named(blind, fitted.accuracy),
+        accuracy=_named(blind, overall_accuracy(blind, fitted, known)),
         prevalence={key: float(fitted.balance[c]) for c, key in enumerate(blind.keys)},
     )
 
