@@ -21,7 +21,7 @@ from tallystick import judge
 from tallystick.errors import ConvergenceError
 from tallystick.judge.ballots import Ballots
 from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
-from tallystick.judge.evaluate import BLEND, majorities
+from tallystick.judge.estimates import BLEND, majorities
 from tallystick.results import Interval
 from tallystick.stats.latent import misfit
 from tallystick.tally import Tally

@@ -9,38 +9,33 @@ import numpy as np
 
 from tallystick._rng import Rng, seed_of
 from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
-from tallystick.judge.agreement import STREAM, agreement_accuracy
-from tallystick.judge.ballots import Ballots, Floats, Ranges, check_ranges
+from tallystick.judge.ballots import Ballots, Ranges, check_ranges
 from tallystick.judge.branch import Branch, Known
-from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots, overall_accuracy
+from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
+from tallystick.judge.estimates import BLEND, by_likelihood, closed_forms, majorities, plain, tested_by_labels
 from tallystick.judge.few_labels import label_scores
-from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS, both_points, trio_alarms, trio_counts
+from tallystick.judge.independent import SHARED_BIAS, trio_alarms
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.logical import Logic, LogicalResult
 from tallystick.judge.logical import logical as logical_method
-from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majority_scores, majority_shares
-from tallystick.judge.medians import medians
+from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majority_shares
 from tallystick.judge.result import (
     Alarm,
     Estimate,
     JudgeResult,
     JudgeScore,
     LabelScore,
-    Number,
     Range,
     Share,
     Solution,
 )
-from tallystick.judge.spectral import spectral_point
 from tallystick.results import Interval, Needed, Unknown
-from tallystick.stats.intervals import clopper_pearson
-from tallystick.stats.latent import LatentFit, misfit, solve_moments, trio_moments
+from tallystick.stats.latent import LatentFit, misfit
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
-__all__ = ["BLEND", "evaluate", "majorities"]
+__all__ = ["evaluate"]
 
-BLEND = "majority with and without oneself"
 _HALF_WIDTH = 0.05
 _MOST_TRIO_JUDGES = 80
 _FEW = 10
@@ -104,10 +99,10 @@ def evaluate(
     alarms: list[Alarm] = []
     trios: Mapping[str, int] = {}
     solutions: tuple[Solution, ...] = ()
-    found = [] if fitted is None else [_dawid_skene(blind, fitted, known)]
+    found = [] if fitted is None else [by_likelihood(blind, fitted, known)]
     if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
         branch = Branch.of(ballots, prevalence=prevalence, known=known)
-        more, trios, solutions = _binary(ballots, blind, branch)
+        more, trios, solutions = closed_forms(ballots, blind, branch)
         found += more
         alarms += trio_alarms(dict(trios))
     found += majorities(blind)
@@ -124,7 +119,7 @@ def evaluate(
             certified=certified,
             posterior=None if fitted is None else fitted.posterior,
         )
-        found, more_alarms = _against_labels(found, ballots, alpha)
+        found, more_alarms = tested_by_labels(found, ballots, alpha)
         alarms += [*result.alarms, *more_alarms]
         result = replace(result, verdict=result.verdict + _survivors(found))
     elif refuted or isinstance(trouble, ConvergenceError):
@@ -157,71 +152,6 @@ def _fit(blind: Ballots, known: Known | None) -> tuple[LatentFit | None, Tallyst
         return None, error
 
 
-def _dawid_skene(blind: Ballots, fitted: LatentFit, known: Known | None) -> Estimate:
-    return Estimate(
-        method="dawid-skene",
-        assumption=INDEPENDENCE,
-        accuracy=_named(blind, overall_accuracy(blind, fitted, known)),
-        prevalence={key: float(fitted.balance[c]) for c, key in enumerate(blind.keys)},
-    )
-
-
-def _binary(
-    ballots: Ballots, blind: Ballots, branch: Branch
-) -> tuple[list[Estimate], Mapping[str, int], tuple[Solution, ...]]:
-    """Return the estimates that need two labels and three judges, how the trios ended, and both mirror points."""
-    moments = trio_moments(blind.codes, blind.counts)
-    trios = solve_moments(moments)
-    counts = trio_counts(trios, blind)
-    found = []
-    solutions: tuple[Solution, ...] = ()
-    middle = medians(trios, branch, ballots)
-    if middle is not None:
-        solutions = both_points(middle, ballots, branch)
-        found.append(
-            Estimate(
-                method="independent",
-                assumption=f"{INDEPENDENCE}; {branch.words}",
-                accuracy=_named(blind, middle.overall),
-                prevalence={blind.keys[0]: middle.balance, blind.keys[1]: 1 - middle.balance},
-            )
-        )
-    try:
-        balance, accuracy = spectral_point(moments)
-        found.append(
-            Estimate(
-                method="spectral",
-                assumption=INDEPENDENCE,
-                accuracy=_named(blind, accuracy @ [balance, 1 - balance]),
-                prevalence={blind.keys[0]: balance, blind.keys[1]: 1 - balance},
-            )
-        )
-    except (NotIdentifiable, ConvergenceError):
-        pass  # it is one of several: its own function says why
-    rates = agreement_accuracy(blind)
-    if np.isfinite(rates).any():
-        found.append(Estimate(method="agreement", assumption=STREAM, accuracy=_named(blind, rates)))
-    return found, counts, solutions
-
-
-def majorities(blind: Ballots) -> list[Estimate]:
-    """Return majority vote, majority of the others, and their mean; nothing for fewer than three judges."""
-    shares = blind.counts @ majority_shares(blind)
-    prevalence: dict[str, Number] = {key: float(shares[c] / shares.sum()) for c, key in enumerate(blind.keys)}
-    rates = []
-    for apart in (False, True):
-        right, mass = majority_scores(blind, leave_one_out=apart)
-        total = mass.sum(axis=1)
-        rates.append(np.divide(right.sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0))
-    if len(blind.names) < 3:
-        return []  # no majority worth the name
-    names = ("majority", "majority of the others", BLEND)
-    return [
-        Estimate(method=name, assumption=MAJORITY, accuracy=_named(blind, rate), prevalence=prevalence)
-        for name, rate in zip(names, (*rates, (rates[0] + rates[1]) / 2), strict=True)
-    ]
-
-
 def _tested(blind: Ballots, fitted: LatentFit, whole: bool, rng: Rng) -> list[Alarm]:
     if not whole:
         return []
@@ -241,45 +171,6 @@ def _tested(blind: Ballots, fitted: LatentFit, whole: bool, rng: Rng) -> list[Al
             does_not_prove="which judges are at fault, nor how good any of them is",
         )
     ]
-
-
-def _against_labels(found: Sequence[Estimate], ballots: Ballots, alpha: float) -> tuple[list[Estimate], list[Alarm]]:
-    """Test every label-free estimate by exact intervals for items like these, simultaneous over judges.
-
-    Not by intervals for these very items: with all of them labelled those would reject whatever is not exactly right.
-    """
-    known = (ballots.truth >= 0)[:, None]
-    voted = ballots.codes >= 0
-    labelled = ballots.counts @ (voted & known)
-    right = ballots.counts @ (voted & known & (ballots.codes == ballots.truth[:, None]))
-    use = np.flatnonzero(labelled > 0)
-    if not use.size:
-        return list(found), []
-    ends = clopper_pearson(right[use], labelled[use], alpha=alpha / len(use))
-    tested = []
-    n_labels = int(ballots.counts[ballots.truth >= 0].sum())
-    alarms = []
-    for estimate in found:
-        values = np.array([_plain(estimate.accuracy[ballots.names[j]]) for j in use])
-        outside = (values < ends.low - 1e-9) | (values > ends.high + 1e-9)
-        if not outside.any():
-            tested.append(replace(estimate, rejected=False, why=f"{n_labels} labels do not contradict it"))
-            continue
-        worst = int(np.flatnonzero(outside)[np.argmax(np.abs(values - (ends.low + ends.high) / 2)[outside])])
-        name = ballots.names[int(use[worst])]
-        why = (
-            f"it gives {name} {values[worst]:.3f}, and {n_labels} labels allow [{ends.low[worst]:.3f}, "
-            f"{ends.high[worst]:.3f}]"
-        )
-        tested.append(replace(estimate, rejected=True, why=why))
-        alarms.append(
-            Alarm(
-                name=f"{estimate.method} is rejected",
-                proves=f"{estimate.method} is wrong here: {why}",
-                does_not_prove="that an estimate which was not rejected is right: few labels reject little",
-            )
-        )
-    return tested, alarms
 
 
 def _survivors(found: Sequence[Estimate]) -> str:
@@ -307,7 +198,7 @@ def _blend(blind: Ballots, found: Sequence[Estimate], *, trouble: TallystickErro
         JudgeScore(name=name, accuracy=blend.accuracy[name], interval=reason, votes=float(blind.voted[j]))
         for j, name in enumerate(blind.names)
     )
-    rates = np.array([_plain(score.accuracy) for score in scores])
+    rates = np.array([plain(score.accuracy) for score in scores])
     best = leader(blind.names, *by_votes(rates, blind.voted, alpha=alpha))
     first = "" if best is None else f"; by agreement with the others {best.name} comes first with about "
     first += "" if best is None else f"{100 * rates[best.place]:.0f} %"
@@ -373,19 +264,8 @@ def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> Judge
 
 def _needed(result: JudgeResult, blind: Ballots) -> Needed:
     """Return about how many random labels give every judge an interval of ± 5 points."""
-    rates = [min(max(_plain(score.accuracy, 0.5), 0.5), 0.95) for score in result.judges]
+    rates = [min(max(plain(score.accuracy, 0.5), 0.5), 0.95) for score in result.judges]
     variance = max(rate * (1 - rate) for rate in rates)
     free = variance * (1.96 / _HALF_WIDTH) ** 2
     n = blind.n
     return Needed(max(1, min(round(n), round(free * n / (free + n - 1)))), "labels on items drawn at random")
-
-
-def _named(blind: Ballots, values: Floats) -> dict[str, Number]:
-    return {
-        name: float(values[j]) if np.isfinite(values[j]) else Unknown(f"nothing can be said of {name} this way")
-        for j, name in enumerate(blind.names)
-    }
-
-
-def _plain(value: Number, otherwise: float = float("nan")) -> float:
-    return value if isinstance(value, float) else otherwise
