@@ -130,6 +130,12 @@ def test_a_saved_tally_can_be_judged(tallystick, table):
     assert json.loads(done.stdout)["n_labels"] == 86
 
 
+def test_labels_that_nobody_voted_for_can_be_named(tallystick):
+    done = tallystick("judge", "-", "--labels", "0,2", "--json", stdin="x,y\n1,1\n1,1\n1,1\n")
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stdout)["prevalence"]) == {"0", "1", "2"}
+
+
 @pytest.mark.parametrize("method", ["independence", "search", "self-consistency"])
 def test_diagnostics_are_methods_too(tallystick, table, method):
     done = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--method", method, "--json")

@@ -56,6 +56,12 @@ def judge(
     method: Annotated[
         Method, typer.Option("--method", help="How to grade; or a diagnostic: independence, search, position-bias, …")
     ] = Method.evaluate,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--labels", help="Labels that are possible although nobody voted for them; repeat, or use commas."
+        ),
+    ] = None,
     recorded: Annotated[
         Recorded | None,
         typer.Option("--recorded", help="For position-bias: whether votes name the answer (default) or its position."),
@@ -91,7 +97,9 @@ def judge(
     from tallystick.io import ColumnOptions
     from tallystick.judge import JudgeResult
 
-    question = Question(truth, tuple(prevalence or ()), known, method, certified, recorded, alpha, seed)
+    question = Question(
+        truth, tuple(prevalence or ()), known, method, certified, recorded, tuple(labels or ()), alpha, seed
+    )
     if method not in GRADING and (follow or window is not None or items_out is not None):
         raise InputError(f"--method {method.value} grades no judge: it has no --window, --follow and --items-out")
     if follow:

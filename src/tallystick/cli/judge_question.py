@@ -50,6 +50,7 @@ _USES: Mapping[str, tuple[Method, ...]] = {
     "--known": (Method.evaluate, Method.independent, Method.dawid_skene),
     "--certified": (Method.evaluate,),
     "--recorded": (Method.position_bias,),
+    "--labels": (*GRADING[:7], Method.independence, Method.search),
 }
 
 
@@ -64,6 +65,7 @@ class Question:
         method: Method,
         certified: bool,
         recorded: Recorded | None,
+        labels: tuple[str, ...],
         alpha: float,
         seed: int,
     ) -> None:
@@ -71,7 +73,13 @@ class Question:
             raise InputError(f"--alpha must be in (0, 1), got {alpha!r}")
         if method is Method.supervised and truth is None:
             raise InputError("--method supervised needs --truth: name the column of true labels")
-        given = {"--prevalence": prevalence, "--known": known, "--certified": certified, "--recorded": recorded}
+        given = {
+            "--prevalence": prevalence,
+            "--known": known,
+            "--certified": certified,
+            "--recorded": recorded,
+            "--labels": labels,
+        }
         for option, methods in _USES.items():
             if given[option] and method not in methods:
                 able = ", ".join(one.value for one in methods)
@@ -81,6 +89,7 @@ class Question:
         self.truth, self.method, self.alpha = truth, method, alpha
         self._certified, self._seed = certified, seed
         self._recorded = recorded or Recorded.answer
+        self._labels = tuple(piece for option in labels for piece in option.split(",") if piece)
         self._prevalence = dict(_range(option) for option in prevalence)
         self._known = {} if known is None else _read_known(known)
 
@@ -98,7 +107,7 @@ class Question:
         from tallystick import judge as methods
 
         level = self.alpha if alpha is None else alpha
-        labels = _labels(votes)
+        labels = _labels(votes, self._labels)
         prevalence = {_label(text, labels, "--prevalence"): ends for text, ends in self._prevalence.items()}
         known = {
             name: {_label(text, labels, "--known"): value for text, value in parts.items()}
@@ -107,6 +116,8 @@ class Question:
         columns = [name for name in votes.names if name != self.truth]
         chance: dict[str, Any] = {"alpha": level, "rng": self._seed}
         shared: dict[str, Any] = {"truth": self.truth}
+        if self._labels:
+            shared["labels"] = [labels[text] for text in self._labels]
         more: dict[Method, dict[str, Any]] = {
             Method.evaluate: {"prevalence": prevalence, "known": known, "certified": self._certified, **chance},
             Method.majority: {"alpha": level},
@@ -163,8 +174,14 @@ def _read_known(path: Path) -> Mapping[str, Mapping[str, float]]:
     return {name: {str(label): float(value) for label, value in parts.items()} for name, parts in body.items()}
 
 
-def _labels(votes: Tally) -> dict[str, Label]:
-    return {str(label): label for column in votes.labels.values() for label in column if label is not None}
+def _labels(votes: Tally, more: tuple[str, ...]) -> dict[str, Label]:
+    """Return every label by its text; *more* are labels that nobody voted for, whole numbers where all others are."""
+    every = [label for column in votes.labels.values() for label in column if label is not None]
+    found: dict[str, Label] = {str(label): label for label in every}
+    numbers = all(isinstance(label, int) and not isinstance(label, bool) for label in every)
+    for text in more:
+        found.setdefault(text, int(text) if numbers and text.lstrip("-").isdecimal() else text)
+    return found
 
 
 def _label(text: str, labels: Mapping[str, Label], option: str) -> Label:

@@ -84,7 +84,7 @@ class Ballots:
         if len(classes) < 2:
             raise NotIdentifiable(
                 f"every vote is {classes[0]!r}, so all that can be said is that the judges never disagree: "
-                "name the other labels (labels=), or give some truth"
+                "name the other labels (labels=, --labels), or give some truth"
             )
         _refuse_scores(classes, int(asked.n))
         code = {identity(label): i for i, label in enumerate(classes)}
