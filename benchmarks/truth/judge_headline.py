@@ -7,6 +7,7 @@ No real set is looked at here: the rule stands before they are (judge.py runs th
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,6 +31,7 @@ REPETITIONS = 200
 METHODS = ("dawid-skene", "majority", "majority of the others", BLEND)
 FACTORS = (1.0, 1.3, 1.7, 2.2, 3.0)
 RULE = 1.7
+CACHE = Path(__file__).resolve().parents[2] / "out" / "judge-headline"
 CHECKED = 10
 
 Rng = np.random.Generator
@@ -122,18 +124,31 @@ def one(votes: Votes, truth: np.ndarray, *, check: bool) -> dict[str, Any]:
             claimed = [(one.interval, true[one.name]) for one in scores if isinstance(one.interval, Interval)]
     except ConvergenceError:  # the rule then leads with the majorities
         found["dawid-skene"] = found[BLEND]
-    by_factor = {factor: found[BLEND if above and ratio > factor else "dawid-skene"] for factor in FACTORS}
+    by_factor = {f"{factor}": found[BLEND if above and ratio > factor else "dawid-skene"] for factor in FACTORS}
     if check:
         result = judge.evaluate(tally, rng=0)
         shipped = _error({score.name: score.accuracy for score in result.judges}, true)
-        assert abs(shipped - by_factor[RULE]) < 1e-9, (shipped, by_factor[RULE])
+        assert abs(shipped - by_factor[f"{RULE}"]) < 1e-9, (shipped, by_factor)
     return {
         **{method: found[method] for method in METHODS},
         **by_factor,
-        "headline": by_factor[RULE],
+        "headline": by_factor[f"{RULE}"],
         "refuted": float(above and ratio > RULE),
-        "covered": float(np.mean([value in ends for ends, value in claimed])) if claimed else np.nan,
+        "covered": float(np.mean([value in ends for ends, value in claimed])) if claimed else None,
     }
+
+
+def repeated(place: int, draw: Population) -> list[dict[str, Any]]:
+    """Return what `one` says of every table of a population; a killed run goes on where it was."""
+    path = CACHE / f"{place}.json"
+    done: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    for r in range(len(done), REPETITIONS):
+        done.append(one(*draw(np.random.default_rng([11, place, r])), check=r < CHECKED))
+        if (r + 1) % 20 == 0:
+            CACHE.mkdir(parents=True, exist_ok=True)
+            path.with_suffix(".tmp").write_text(json.dumps(done), encoding="utf-8")
+            path.with_suffix(".tmp").replace(path)
+    return done[:REPETITIONS]
 
 
 def _error(found: Mapping[str, Any], true: Mapping[str, float]) -> float:
@@ -143,9 +158,9 @@ def _error(found: Mapping[str, Any], true: Mapping[str, float]) -> float:
 def main() -> None:
     rows, means = [], []
     for p, (name, (kind, draw)) in enumerate(POPULATIONS.items()):
-        found = [one(*draw(np.random.default_rng([11, p, r])), check=r < CHECKED) for r in range(REPETITIONS)]
+        found = repeated(p, draw)
         mean = {key: float(np.mean([row[key] for row in found])) for key in found[0] if key != "covered"}
-        claims = [row["covered"] for row in found if np.isfinite(row["covered"])]
+        claims = [row["covered"] for row in found if row["covered"] is not None]
         rows.append(
             {
                 "population": name,
@@ -160,10 +175,9 @@ def main() -> None:
         means.append((kind, mean))
         print(name, flush=True)
     kinds = ("independent", "correlated", "shared bias")
-    choices: list[Any] = [*METHODS, *FACTORS]
     rules = []
-    for choice in choices:
-        told = f"rule with {choice} x the null" if isinstance(choice, float) else f"always {choice}"
+    for choice in (*METHODS, *(f"{factor}" for factor in FACTORS)):
+        told = f"always {choice}" if choice in METHODS else f"rule with {choice} x the null"
         every = {kind: [mean[choice] for k, mean in means if k == kind] for kind in kinds}
         rules.append(
             {
