@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from record import record
 
-from tallystick.stats.latent import Trios, solve_trios
+from tallystick.stats.latent import Trios, solve_points, solve_trios
 
 SIZES = (100, 200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
 SETS = ("twonorm", "mushroom", "adult")
@@ -35,8 +35,7 @@ def experiments(folder: Path, *, quick: bool) -> None:
     for name in SETS:
         columns, label = features_of(name, folder)
         tests = tallied(f"{name}-sizes-{partitions}x{runs}", partitions, by_size(columns, label, runs))
-        sensible = np.array([status(one) == "sensible" for one in tests.sum(axis=-2).reshape(-1, 8)])
-        sensible = sensible.reshape(partitions, runs, len(SIZES))
+        sensible = is_sensible(tests.sum(axis=-2).reshape(-1, 8)).reshape(partitions, runs, len(SIZES))
         solved.append({"set": name, **_by_size(sensible.mean(axis=(0, 1)))})
         never.append({"set": name, **_by_size((~sensible.any(axis=1)).mean(axis=0))})
         second = tallied(f"{name}-balanced-{seconds[0]}x{seconds[1]}", seconds[0], balanced(columns, label, seconds[1]))
@@ -167,8 +166,15 @@ def trained(parts: list[np.ndarray], label: np.ndarray, train: np.ndarray, test:
     return np.asarray(model.predict(np.hstack([part[test] for part in parts])))
 
 
-def status(counts: np.ndarray) -> str:
-    return str(solve_trios(CELLS, counts).status[0])
+def is_sensible(counts: np.ndarray) -> np.ndarray:
+    """Return whether each tally of three judges (tests x 8) has a sensible solution."""
+    share = counts / counts.sum(axis=1, keepdims=True)
+    mean = share @ CELLS
+    first, second = [1, 0, 0], [2, 2, 1]  # the pair without judge 0, 1, 2
+    covariance = share @ (CELLS[:, first] * CELLS[:, second]) - mean[:, first] * mean[:, second]
+    third = share @ CELLS.prod(axis=1) - mean.prod(axis=1) - (mean * covariance).sum(axis=1)
+    judges = np.broadcast_to(np.arange(3), (len(counts), 3))
+    return np.asarray(solve_points(judges, mean, covariance, third).status == "sensible")
 
 
 def _by_size(values: np.ndarray) -> Row:
