@@ -116,6 +116,32 @@ def test_a_constant_real_score_is_pointed_out():
     assert any("x: the same score on every item" in text for text in result.warnings)
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("models", [2, 3])
+def test_unbounded_scores_that_differ_alike_on_every_item_are_not_told_apart(scale, models):
+    loss = np.random.default_rng(0).random((50, 1))
+    scores = scale * np.hstack([loss, loss + 0.3, np.full((50, 1), 0.4)])
+    result = evaluate(Board(names=tuple("xyz"[:models]), scores=scores[:, :models]))
+    row = result.pair("x", "y")
+    assert tuple(row.interval) == tuple(row.simultaneous) == (-np.inf, np.inf)
+    assert (row.p_value, row.adjusted_p, row.verdict) == (1.0, 1.0, "not told apart")
+    assert any("x and y differ by the same amount throughout" in text for text in result.warnings)
+    assert json.loads(to_json(result.to_dict()))["pairs"]
+    if models == 3:
+        flat = next(row for row in result.models if row.name == "z")
+        assert tuple(flat.interval) == (-np.inf, np.inf)
+
+
+def test_scores_that_look_like_shares_ask_for_their_bounds():
+    shares = np.random.default_rng(0).random((50, 2))
+    wanted = "declare it (--bounds 0,1)"
+    assert any(wanted in text for text in evaluate(Board(names=("x", "y"), scores=shares)).warnings)
+    for other in (shares * 3, shares - 0.9):
+        assert not any(wanted in text for text in evaluate(Board(names=("x", "y"), scores=other)).warnings)
+    declared = evaluate(Board(names=("x", "y"), scores=shares), settings=Settings(bounds=(0, 1)))
+    assert not any(wanted in text for text in declared.warnings)
+
+
 def test_clusters_answer_for_the_population_that_was_named():
     held = board(accuracy=(0.62, 0.55))
     clusters = tuple((np.arange(600) // 60).tolist())

@@ -67,7 +67,7 @@ def assemble(
         needed=needed,
         n_items=n,
         assumptions=tuple(assumptions),
-        warnings=tuple(warnings),
+        warnings=(*warnings, *_without_spread(names, table)),
         seed=seed,
         models=models,
         pairs=pairs,
@@ -124,6 +124,19 @@ def _pair_rows(
             )
         )
     return tuple(rows)
+
+
+def _without_spread(names: tuple[str, ...], table: PairTable) -> list[str]:
+    """Name a pair of which nothing can be said: unbounded scores that differ by the same amount throughout."""
+    [found] = np.nonzero(np.isinf(table.intervals.high))
+    if not found.size:
+        return []
+    a, b = names[table.first[found[0]]], names[table.second[found[0]]]
+    more = f" (and {found.size - 1} pairs more)" if found.size > 1 else ""
+    return [
+        f"{a} and {b}{more} differ by the same amount throughout, so nothing says how much that varies: declare the "
+        "range of scores (--bounds LO,HI)"
+    ]
 
 
 def _turned(interval: Interval, sign: float) -> Interval:

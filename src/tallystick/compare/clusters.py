@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from tallystick.compare.pairing import Bounds, PairTable, t_p_value
+from tallystick.compare.pairing import Bounds, PairTable, is_flat, t_p_value
 from tallystick.errors import InputError
 from tallystick.stats.intervals import Intervals
 from tallystick.stats.multiplicity import holm
@@ -88,7 +88,7 @@ def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None
         Items in each cluster; sum of scores, clusters x models.
     bounds
         Between what scores lie. If no cluster differs from another in a pair, its error is that of one pseudo-cluster,
-        half at each end: an interval of no width would be a lie.
+        half at each end, or infinite without bounds: an interval of no width would be a lie.
     alpha
         One minus the level.
     """
@@ -98,14 +98,9 @@ def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None
     first, second = np.triu_indices(sums.shape[1], 1)
     difference, error, freedom = cluster_errors(counts, sums[:, first] - sums[:, second])
     width = np.nan if bounds is None else bounds[1] - bounds[0]
-    flat = error <= 1e-12
-    if flat.any() and bounds is None:
-        i = int(np.argmax(flat))
-        raise InputError(
-            f"models {first[i]} and {second[i]} differ alike in every cluster, so nothing says how much they vary: "
-            "declare the range of scores (--bounds)"
-        )
-    error = np.where(flat, width / np.sqrt(len(counts) * (len(counts) + 1)), error)
+    # Without bounds nothing says how much such a pair varies: its error is unknown, not 0.
+    alike = np.inf if bounds is None else width / np.sqrt(len(counts) * (len(counts) + 1))
+    error = np.where(error <= 1e-12, alike, error)
     limit = np.inf if bounds is None else width
     return _with_t(first, second, np.asarray(difference), error, freedom, limit, alpha, method="cr2")
 
@@ -134,7 +129,8 @@ def pairs_of_same_clusters(board: Board, *, bounds: Bounds | None, alpha: float)
     width = np.nan if bounds is None else bounds[1] - bounds[0]
     n = len(x)
     floor = 0.0 if bounds is None else width**2 / (n * (n + 1))  # one pseudo-item, half at each end
-    error = np.sqrt(variance + floor)
+    flat = is_flat(variance, diagonal[first] + diagonal[second], np.mean(x**2)) & (bounds is None)
+    error = np.where(flat, np.inf, np.sqrt(variance + floor))
     mean = x.mean(axis=0)
     limit = np.inf if bounds is None else width
     freedom = float(n - len(sizes))

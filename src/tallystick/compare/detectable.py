@@ -34,6 +34,6 @@ def detectable_by_errors(table: PairTable, settings: Settings, k: int) -> float 
 
 
 def _normal_detectable(critical: float, error: float, power: float) -> float | Unknown:
-    if error == 0:
+    if error == 0 or np.isinf(error):
         return Unknown("no pair varies from item to item, so nothing says what could be detected")
     return (critical + float(ndtri(power))) * error

@@ -16,7 +16,7 @@ from tallystick.compare.board import Board
 from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters, pairs_of_same_clusters
 from tallystick.compare.detectable import detectable_by_errors, detectable_by_items
 from tallystick.compare.guarantees import guarantees
-from tallystick.compare.pairing import FREE, Bounds, is_binary, pairs_of_items
+from tallystick.compare.pairing import FREE, Bounds, is_binary, is_flat, pairs_of_items
 from tallystick.compare.partial import pairs_with_blanks
 from tallystick.compare.result import CompareResult
 from tallystick.compare.settings import Settings
@@ -115,7 +115,8 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
     binary = is_binary(moments)
     means = moments.means
     variance = np.diag(moments.centred) / max(n - 1, 1)
-    scores = _score_intervals(moments.sums, means, variance, n, binary, chosen)
+    flat = is_flat(variance, 0.0, np.diag(moments.products) / n)
+    scores = _score_intervals(moments.sums, means, variance, n, binary, flat, chosen)
     free = not binary and chosen.bounds is None
     assumptions = ["items are independent draws from the population that the answer is about"]
     assumptions += [FREE] if free else []
@@ -131,7 +132,7 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
         population="new items",
         detectable=detectable_by_items(table, n, len(names), binary, chosen),
         assumptions=assumptions,
-        warnings=_flat_models(names, variance, binary),
+        warnings=_flat_models(names, flat, binary) + _undeclared(moments, free),
         seed=seed_of(rng),
     )
     return replace(found, guarantees=guarantees(moments, table, bounds=chosen.bounds, alpha=chosen.alpha))
@@ -252,13 +253,19 @@ def _with_blanks(board: Board, settings: Settings) -> CompareResult:
 
 
 def _score_intervals(
-    sums: Floats, means: Floats, variance: Floats, n: int, binary: bool, settings: Settings
+    sums: Floats,
+    means: Floats,
+    variance: Floats,
+    n: int,
+    binary: bool,
+    flat: npt.NDArray[np.bool_],
+    settings: Settings,
 ) -> Intervals:
     if binary:
         return clopper_pearson(sums, n, alpha=settings.alpha)
     if settings.bounds is not None:
         return pseudo_t(means, variance, n, alpha=settings.alpha, bounds=settings.bounds)
-    half = float(stdtrit(n - 1, 1 - settings.alpha / 2)) * np.sqrt(variance / n)
+    half = float(stdtrit(n - 1, 1 - settings.alpha / 2)) * np.where(flat, np.inf, np.sqrt(variance / n))
     ends = means - half, means + half
     return Intervals(*ends, level=1 - settings.alpha, guarantee="under", assumption=FREE, method="t")
 
@@ -298,10 +305,18 @@ def _check_size(names: tuple[str, ...], n: int) -> None:
         raise InputError(f"compare needs at least two items that all models answered, got {n}")
 
 
-def _flat_models(names: tuple[str, ...], variance: Floats, binary: bool) -> list[str]:
-    flat = [name for name, value in zip(names, variance, strict=True) if value <= 1e-20]
-    if not flat:
+def _flat_models(names: tuple[str, ...], flat: npt.NDArray[np.bool_], binary: bool) -> list[str]:
+    found = [name for name, one in zip(names, flat, strict=True) if one]
+    if not found:
         return []
-    shown = ", ".join(flat[:5])
+    shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     why = "all right or all wrong" if binary else "the same score on every item: is it a score?"
     return [f"{shown}: {why}"]
+
+
+def _undeclared(moments: Moments, free: bool) -> list[str]:
+    """Say that bounds would help where scores look as if they had some: a mean square above the mean breaks [0, 1]."""
+    sums, squares = moments.sums, np.diag(moments.products)
+    if not free or (sums < 0).any() or (squares > sums).any():
+        return []
+    return ["scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1) and need no normal assumption"]

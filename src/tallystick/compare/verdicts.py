@@ -63,7 +63,8 @@ def say(
             f" and {len(contenders) - MOST_NAMED} more" if len(contenders) > MOST_NAMED else ""
         )
         head = f"{leader.name} leads{score}, but any of {len(contenders)} may be the best ({named})"
-    tail = f"{told} of {len(pairs)} pairs are told apart on {n:,} items ({len(tiers)} tiers, {table.adjustment})"
+    cut = "1 tier" if len(tiers) == 1 else f"{len(tiers)} tiers"
+    tail = f"{told} of {len(pairs)} pairs are told apart on {n:,} items ({cut}, {table.adjustment})"
     return f"{head}; {tail}.", "decided" if decided else "undecided", needed
 
 
