@@ -1,10 +1,13 @@
+import itertools
 import json
 
 import numpy as np
 import pytest
 
+from tallystick._rng import as_rng
 from tallystick.compare import Board, Settings, evaluate, leaderboard
 from tallystick.compare.exact_pair import exact_score
+from tallystick.compare.pairing import pairs_of_items
 from tallystick.errors import InputError
 from tallystick.results import Unknown, to_json
 from tallystick.tally import Moments
@@ -170,6 +173,26 @@ def test_figures_and_rows_can_be_drawn():
     assert [figure.kind for figure in result.figures()] == ["forest", "forest", "matrix"]
     assert result.rows()[1]["rank"] == "2–3"
     assert "a is the best of 4 models" in result.summary()
+
+
+def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
+    rng = np.random.default_rng(0)
+    names = tuple(f"m{j}" for j in range(220))
+    large = Board(names=names, scores=(rng.random((60, 220)) < np.linspace(0.1, 0.9, 220)).astype(float))
+    result = evaluate(large, settings=Settings(draws=1000))
+    best = [row.name for row in result.models]
+    listed = {(row.a, row.b) for row in result.pairs}
+    assert {(best[0], name) for name in best[1:]} <= listed
+    assert set(itertools.pairwise(best)) <= listed
+    assert len(listed) == len(result.pairs) == 780 + 180 + 180
+    table = pairs_of_items(large.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=1000)
+    assert f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are told apart" in result.verdict
+    assert any("of 24,090 pairs are listed" in text for text in result.warnings)
+    assert [len(figure.columns["model"]) for figure in result.figures()] == [40, 40, 1560]
+    assert "the first 40 of 220 models" in result.figures()[0].title
+    assert len(result.rows()) == 220
+    with pytest.raises(InputError, match="is not listed on a board of 220"):
+        result.pair(best[60], best[90])
 
 
 @pytest.mark.parametrize(

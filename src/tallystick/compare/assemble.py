@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.compare.ranks import Ranks, ranks
-from tallystick.compare.result import CompareResult, ItemRows, ModelRow, PairRow
+from tallystick.compare.result import MOST_DRAWN, MOST_PAIRS, CompareResult, ItemRows, ModelRow, PairRow
 from tallystick.compare.verdicts import exact_interval, say
 from tallystick.results import Interval, PatternTable, Unknown
 
@@ -67,7 +67,7 @@ def assemble(
         needed=needed,
         n_items=n,
         assumptions=tuple(assumptions),
-        warnings=(*warnings, *_without_spread(names, table)),
+        warnings=(*warnings, *_without_spread(names, table), *_unlisted(len(pairs), table.first.size)),
         seed=seed,
         models=models,
         pairs=pairs,
@@ -102,8 +102,11 @@ def _pair_rows(
         np.minimum(place[table.first], place[table.second]),
         np.maximum(place[table.first], place[table.second]),
     )
+    listed = np.lexsort((worst, best))
+    if listed.size > MOST_PAIRS:
+        listed = listed[((best == 0) | (worst - best == 1) | (worst < MOST_DRAWN))[listed]]
     rows = []
-    for i in np.lexsort((worst, best)).tolist():
+    for i in listed.tolist():
         sign = 1.0 if upside[i] else -1.0
         a, b = (table.first[i], table.second[i]) if upside[i] else (table.second[i], table.first[i])
         only = (table.first_only[i], table.second_only[i]) if upside[i] else (table.second_only[i], table.first_only[i])
@@ -136,6 +139,15 @@ def _without_spread(names: tuple[str, ...], table: PairTable) -> list[str]:
     return [
         f"{a} and {b}{more} differ by the same amount throughout, so nothing says how much that varies: declare the "
         "range of scores (--bounds LO,HI)"
+    ]
+
+
+def _unlisted(listed: int, pairs: int) -> list[str]:
+    if listed == pairs:
+        return []
+    return [
+        f"{listed:,} of {pairs:,} pairs are listed: those of the leader, of neighbours and among the first "
+        f"{MOST_DRAWN}; all count in the verdict, the ranks and the tiers"
     ]
 
 

@@ -18,12 +18,24 @@ from tallystick.stats.maxt import pairwise_max_t
 if TYPE_CHECKING:
     from tallystick.tally import Moments
 
-__all__ = ["FREE", "Bounds", "Kind", "PairTable", "is_binary", "is_flat", "pairs_of_items", "t_p_value"]
+__all__ = [
+    "FREE",
+    "Bounds",
+    "Kind",
+    "PairTable",
+    "affordable_draws",
+    "is_binary",
+    "is_flat",
+    "pairs_of_items",
+    "t_p_value",
+]
 
 Floats = npt.NDArray[np.float64]
 Bounds = tuple[float, float]
 Kind = Literal["binary", "bounded", "free"]
 
+MOST_CELLS = 20_000_000_000
+"""Pairs times draws of max-T, about a minute of work."""
 FREE = "the mean of this many items is nearly normal (no bounds were declared for the scores)"
 """What every interval for unbounded scores rests on."""
 
@@ -71,6 +83,16 @@ def is_binary(moments: Moments) -> bool:
     For whole scores :math:`x^2 \ge x`, with equality at 0 and 1 only.
     """
     return moments.exact and not moments.weighted and bool(np.array_equal(np.diag(moments.products), moments.sums))
+
+
+def affordable_draws(models: int, draws: int) -> int:
+    """Return how often max-T draws: as asked, or less often for thousands of models, but not below 1000 times.
+
+    >>> affordable_draws(200, 10_000), affordable_draws(5000, 10_000), affordable_draws(5000, 500)
+    (10000, 1600, 500)
+    """
+    pairs = models * (models - 1) // 2
+    return min(draws, max(1000, MOST_CELLS // pairs))
 
 
 def pairs_of_items(

@@ -16,7 +16,7 @@ from tallystick.compare.board import Board
 from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters, pairs_of_same_clusters
 from tallystick.compare.detectable import detectable_by_errors, detectable_by_items
 from tallystick.compare.guarantees import guarantees
-from tallystick.compare.pairing import FREE, Bounds, is_binary, is_flat, pairs_of_items
+from tallystick.compare.pairing import FREE, Bounds, affordable_draws, is_binary, is_flat, pairs_of_items
 from tallystick.compare.partial import pairs_with_blanks
 from tallystick.compare.result import CompareResult
 from tallystick.compare.settings import Settings
@@ -109,8 +109,9 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
         )
     if moments.weighted:
         raise InputError("weighted items are compared from the board itself: use compare.evaluate")
+    draws = affordable_draws(len(names), chosen.draws)
     table = pairs_of_items(
-        moments, bounds=chosen.bounds, alpha=chosen.alpha, rng=as_rng(rng), draws=chosen.draws, mid_p=chosen.mid_p
+        moments, bounds=chosen.bounds, alpha=chosen.alpha, rng=as_rng(rng), draws=draws, mid_p=chosen.mid_p
     )
     binary = is_binary(moments)
     means = moments.means
@@ -121,7 +122,10 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
     assumptions = ["items are independent draws from the population that the answer is about"]
     assumptions += [FREE] if free else []
     if len(names) > 2:
-        assumptions.append("pairs: step-down max-T, whose normal draws hold the family-wise error for many items")
+        times = "" if draws == chosen.draws else f" ({draws:,} for so many pairs)"
+        assumptions.append(
+            f"pairs: step-down max-T, whose normal draws{times} hold the family-wise error for many items"
+        )
     found = assemble(
         names,
         table,

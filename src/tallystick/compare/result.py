@@ -15,6 +15,10 @@ __all__ = ["CompareResult", "GuaranteeRow", "ItemRows", "ModelRow", "PairRow"]
 
 MOST_DRAWN = 40
 """More models than this do not fit into one matrix that can be read."""
+MOST_PAIRS = 20_000
+"""Beyond this many pairs (200 models) only those are listed that a reader looks for."""
+MOST_SHOWN = 200
+"""More models than this are drawn by the first few only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,8 @@ class CompareResult(Result):
     models
         From best to worst, as observed.
     pairs
-        Every pair; *a* is the better one as observed.
+        Every pair; *a* is the better one as observed. On a board of more than 200 models: the pairs of the leader, of
+        neighbours, and among the first 40.
     contenders
         Models that may be the best.
     tiers
@@ -111,45 +116,53 @@ class CompareResult(Result):
         for row in self.pairs:
             if {row.a, row.b} == {a, b}:
                 return row
-        raise InputError(f"there is no pair {a!r} and {b!r}: the models are {[row.name for row in self.models][:12]}")
+        names = [row.name for row in self.models]
+        if a in names and b in names and a != b:
+            raise InputError(
+                f"the pair {a!r} and {b!r} is not listed on a board of {len(names):,}: compare these alone"
+            )
+        raise InputError(f"there is no pair {a!r} and {b!r}: the models are {names[:12]}")
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the board, best first."""
+        tier = {name: i for i, names in enumerate(self.tiers, start=1) for name in names}
         return [
             {
                 "model": row.name,
                 "score": row.score,
                 "interval": row.interval,
                 "rank": "–".join(str(end) for end in dict.fromkeys(row.rank_interval)),
-                "tier": next(i for i, tier in enumerate(self.tiers, start=1) if row.name in tier),
+                "tier": tier[row.name],
             }
             for row in self.models
         ]
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the scores, the ranks, and who beats whom."""
-        names = [row.name for row in self.models]
-        tiers = [f"tier {row['tier']}" for row in self.rows()]
+        """Return the scores, the ranks, and who beats whom; of the first 40 models where there are more than 200."""
+        shown = self.models if len(self.models) <= MOST_SHOWN else self.models[:MOST_DRAWN]
+        part = "" if len(shown) == len(self.models) else f", the first {len(shown)} of {len(self.models):,} models"
+        names = [row.name for row in shown]
+        tiers = [f"tier {row['tier']}" for row in self.rows()[: len(shown)]]
         scores = Figure(
             kind="forest",
-            title=f"Scores on {self.n_items:,} items, {100 * (1 - self.alpha):g} % intervals",
+            title=f"Scores on {self.n_items:,} items, {100 * (1 - self.alpha):g} % intervals{part}",
             columns={
                 "model": names,
-                "score": [None if isinstance(row.score, Unknown) else row.score for row in self.models],
-                "low": [row.interval.low for row in self.models],
-                "high": [row.interval.high for row in self.models],
+                "score": [None if isinstance(row.score, Unknown) else row.score for row in shown],
+                "low": [row.interval.low for row in shown],
+                "high": [row.interval.high for row in shown],
                 "tier": tiers,
             },
             roles={"name": "model", "x": "score", "low": "low", "high": "high", "group": "tier"},
         )
         order = Figure(
             kind="forest",
-            title="Ranks that the data allow, all at once",
+            title=f"Ranks that the data allow, all at once{part}",
             columns={
                 "model": names,
                 "rank": list(range(1, len(names) + 1)),
-                "low": [row.rank_interval[0] for row in self.models],
-                "high": [row.rank_interval[1] for row in self.models],
+                "low": [row.rank_interval[0] for row in shown],
+                "high": [row.rank_interval[1] for row in shown],
                 "tier": tiers,
             },
             roles={"name": "model", "x": "rank", "low": "low", "high": "high", "group": "tier"},
@@ -157,9 +170,9 @@ class CompareResult(Result):
         return scores, order, self._matrix(names[:MOST_DRAWN])
 
     def _matrix(self, shown: list[str]) -> Figure:
-        cells = []
+        cells, drawn = [], set(shown)
         for row in self.pairs:
-            if row.a in shown and row.b in shown:
+            if row.a in drawn and row.b in drawn:
                 lead = None if isinstance(row.difference, Unknown) else row.difference
                 told = "told apart" if row.adjusted_p <= self.alpha else ""
                 cells.append((row.a, row.b, lead, told))

@@ -64,7 +64,7 @@ def say(
         )
         head = f"{leader.name} leads{score}, but any of {len(contenders)} may be the best ({named})"
     cut = "1 tier" if len(tiers) == 1 else f"{len(tiers)} tiers"
-    tail = f"{told} of {len(pairs)} pairs are told apart on {n:,} items ({cut}, {table.adjustment})"
+    tail = f"{told:,} of {table.first.size:,} pairs are told apart on {n:,} items ({cut}, {table.adjustment})"
     return f"{head}; {tail}.", "decided" if decided else "undecided", needed
 
 

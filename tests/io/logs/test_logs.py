@@ -168,7 +168,14 @@ def test_helm_runs_are_read_without_their_perturbations():
     paths = [FIXTURES / "helm" / f"acme_{size}" / "per_instance_stats.json" for size in ("small", "large")]
     columns, found, _ = rows(paths, metric="exact_match")
     assert columns == ("item", "acme_small", "acme_large")
-    assert found == [("id0", 1, 1), ("id1", 0, 1), ("id2", 1, 1)]
+    assert found == [("id0", 1, 1), ("id1", 1, 1), ("id2", 0, 0), ("id3", 0, 1)]
+    stats = json.loads(paths[0].read_text())
+    assert sum("perturbation" in record for record in stats) == 4  # as many again, in lower case
+
+
+def test_the_score_that_is_meant_is_named_among_the_counts_of_helm():
+    with pytest.raises(InputError, match=r"'num_references'.*'exact_match'.*--metric"):
+        scan(str(FIXTURES / "helm" / "acme_small" / "per_instance_stats.json"))
 
 
 def test_a_helm_folder_names_the_model_and_the_task(tmp_path):
