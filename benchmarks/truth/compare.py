@@ -151,8 +151,8 @@ def new_scenarios(board: Board) -> None:
         rows,
         notes=[
             f"29 neighbours, {groups} scenarios of very unequal size, which are worth {freedom:.1f} degrees of freedom",
-            f"The 2 expected are reached with normal quantiles; the second pair is {a} over {b}, by {mean[closest]:.4f}",
-            f"Ours is CR2 with {freedom:.1f} degrees of freedom, which covers .94-.95 in docs/coverage/clusters.md",
+            f"The 2 expected need normal quantiles; the second pair is {a} over {b}, by {mean[closest]:.4f}",
+            f"Ours is CR2 with {freedom:.1f} degrees, which covers .94-.95 in docs/coverage/clusters.md",
         ],
     )
 
