@@ -15,13 +15,14 @@ import numpy as np
 import pyarrow.parquet as pq
 from scipy.special import stdtr
 
-from tallystick.compare import Board, Settings, evaluate
+from tallystick.compare import Board, Settings, coin_figure, evaluate, trade_off_figure
 from tallystick.compare.clusters import cluster_errors, satterthwaite
+from tallystick.report import Plot
 from tallystick.stats.maxt import _step_down, pairwise_max_t
 from tallystick.stats.signs import sign_log_e
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from record import DOCS, record
 
 DATA = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")) / "compare"
 
@@ -233,7 +234,21 @@ def _identical(board: Board, pair: np.ndarray) -> bool:
     )
 
 
+def pictures() -> None:
+    """Draw the chapter's pictures for the theory page: Figure 3.1, and how items, difference and models trade."""
+    drawn = {
+        "coins-1000": coin_figure(1000),
+        "coins-10000": coin_figure(10_000),
+        "trade-off": trade_off_figure(models=(2, 30, 1000)),
+    }
+    for name, figure in drawn.items():
+        print(f"{name}: {figure.title}")
+        if "--write" in sys.argv:
+            Plot(figure).save(DOCS.parent / "pictures" / f"compare-{name}.svg")
+
+
 def main() -> None:
+    pictures()
     found = boards()
     leaderboards(found)
     new_scenarios(found["HELM Lite pooled"][0])

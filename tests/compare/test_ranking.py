@@ -39,6 +39,8 @@ def test_a_leaderboard_orders_ranks_and_tiers():
     assert result.pair("d", "a").verdict == "a is better"
     assert 0 < result.detectable_difference < 0.1
     assert result.guarantees[0].name == "Hoeffding and the union bound"
+    assert f"differences from {result.detectable_difference:.3g} on would be seen (power 0.8)" in result.verdict
+    assert any("with less assumed, Hoeffding and the union bound tells" in text for text in result.assumptions)
 
 
 def test_moments_merged_from_shards_give_the_same_answer():
@@ -159,6 +161,44 @@ def test_clusters_answer_for_the_population_that_was_named():
         evaluate(held, settings=Settings(population="clusters"))
 
 
+def test_a_model_of_one_score_has_no_score_without_doubt_on_new_clusters_either():
+    scores = np.stack([np.full(60, 0.5), np.random.default_rng(0).random(60)], axis=1)
+    clustered = Board(names=("x", "y"), scores=scores, clusters=tuple(range(12)) * 5)
+    for bounds, width in (((0.0, 1.0), 0.3), (None, np.inf)):
+        result = evaluate(clustered, settings=Settings(population="clusters", bounds=bounds))
+        assert next(row for row in result.models if row.name == "x").interval.width >= width
+
+
+def test_how_many_more_are_needed_is_said_in_what_was_drawn():
+    rng = np.random.default_rng(3)
+    shares = np.clip(np.stack([rng.normal(0.52, 0.2, 90), rng.normal(0.5, 0.2, 90)], axis=1), 0, 1)
+    gap = shares[:, 0] - shares[:, 1]
+    bounded = Settings(bounds=(0.0, 1.0))
+    alone = evaluate(Board(names=("y", "x"), scores=shares), settings=bounded)
+    assert alone.decision == "undecided"
+    wanted = ((1.96 + 0.8416) * gap.std(ddof=1) / gap.mean()) ** 2 - 90
+    assert alone.needed.count == pytest.approx(wanted, rel=0.01)
+    assert alone.needed.of.startswith("items, if x stays")
+    clustered = Board(names=("y", "x"), scores=shares, clusters=tuple(range(18)) * 5)
+    new = evaluate(clustered, settings=Settings(bounds=(0.0, 1.0), population="clusters"))
+    assert new.needed.of.startswith("clusters, if x stays")
+    assert new.needed.count == pytest.approx(18 * (wanted + 90) / 90 - 18, rel=0.5)
+    assert evaluate(clustered, settings=bounded).needed.of.startswith("items, if x stays")
+
+
+def test_models_that_score_the_same_are_called_so():
+    result = evaluate(Board(names=("x", "y"), scores=np.array([[1.0, 0.0], [0.0, 1.0]] * 4)))
+    assert "they score the same, a difference of 0 [" in result.verdict
+    assert result.needed.count is None
+
+
+def test_a_difference_beyond_the_bounds_is_not_called_detectable():
+    few = Board(names=tuple("xyz"), scores=np.array([[1, 0.5, 0], [0, 0.5, 1], [1, 0.5, 0.5], [0, 1, 0]]))
+    result = evaluate(few, settings=Settings(bounds=(0, 1)))
+    assert isinstance(result.detectable_difference, Unknown)
+    assert isinstance(result.separable, Unknown)
+
+
 def test_equal_weights_are_the_unweighted_answer():
     held = board(accuracy=(0.62, 0.55))
     result = evaluate(Board(names=held.names, scores=held.scores, weights=np.full(600, 2.0)))
@@ -188,8 +228,7 @@ def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
     table = pairs_of_items(large.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=1000)
     assert f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are told apart" in result.verdict
     assert any("of 24,090 pairs are listed" in text for text in result.warnings)
-    assert [len(figure.columns["model"]) for figure in result.figures()] == [40, 40, 1560]
-    assert "the first 40 of 220 models" in result.figures()[0].title
+    assert [len(figure.columns["model"]) for figure in result.figures()] == [220, 220, 1560]
     assert len(result.rows()) == 220
     with pytest.raises(InputError, match="is not listed on a board of 220"):
         result.pair(best[60], best[90])

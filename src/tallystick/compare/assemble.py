@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tallystick.compare.ranks import Ranks, ranks
 from tallystick.compare.result import MOST_DRAWN, MOST_PAIRS, CompareResult, ItemRows, ModelRow, PairRow
-from tallystick.compare.verdicts import exact_interval, say
+from tallystick.compare.verdicts import Sample, exact_interval, say
 from tallystick.results import Interval, PatternTable, Unknown
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def assemble(
     seed: int | None,
     hidden: str = "",
     board: Board | None = None,
+    sample: Sample | None = None,
 ) -> CompareResult:
     """Put ranks, pairs and verdict together; *hidden* says why no score can be given."""
     alpha = settings.alpha
@@ -56,7 +57,20 @@ def assemble(
         )
         for j in order
     )
-    verdict, decision, needed = say(models, pairs, table, _names(names, found), n=n, settings=settings, board=board)
+    a, b = sorted(order[:2].tolist())
+    verdict, decision, needed = say(
+        models,
+        pairs,
+        table,
+        _names(names, found),
+        n=n,
+        settings=settings,
+        board=board,
+        first_two=a * (2 * len(names) - a - 1) // 2 + b - a - 1,  # as numpy.triu_indices lists them
+        sample=sample or Sample(n),
+    )
+    if len(names) > 2 and not isinstance(detectable, Unknown):
+        verdict = f"{verdict[:-1]}; differences from {detectable:.3g} on would be seen (power {settings.power:g})."
     spread = float(means.max() - means.min())
     separable: int | Unknown = (
         detectable if isinstance(detectable, Unknown) else min(len(names), 1 + int(spread / detectable))

@@ -22,7 +22,7 @@ from tallystick.stats.ranges import open_unit
 if TYPE_CHECKING:
     from tallystick.compare.board import Board
 
-__all__ = ["cluster_errors", "pairs_of_new_clusters", "pairs_of_same_clusters", "satterthwaite"]
+__all__ = ["cluster_errors", "pairs_of_new_clusters", "pairs_of_same_clusters", "satterthwaite", "with_floor"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -77,6 +77,19 @@ def cluster_errors(counts: npt.ArrayLike, sums: npt.ArrayLike) -> tuple[Floats, 
     return np.asarray(mean), np.sqrt(variance), freedom
 
 
+def with_floor(errors: Floats, clusters: int, bounds: Bounds | None) -> Floats:
+    """Return the standard errors, none of them 0: where clusters are all alike an interval of no width would be a lie.
+
+    The error is then that of one pseudo-cluster, half at each end of the *bounds*; without bounds nothing is known and
+    it is infinite.
+
+    >>> with_floor(np.array([0.0, 0.2]), 4, (0.0, 1.0)).round(3).tolist()
+    [0.224, 0.2]
+    """
+    alike = np.inf if bounds is None else (bounds[1] - bounds[0]) / np.sqrt(clusters * (clusters + 1))
+    return np.where(errors <= 1e-12, alike, errors)
+
+
 def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None, alpha: float) -> PairTable:
     """Compare all pairs on the population of clusters, from sums by cluster; adjusted by Holm.
 
@@ -87,8 +100,7 @@ def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None
     counts, sums
         Items in each cluster; sum of scores, clusters x models.
     bounds
-        Between what scores lie. If no cluster differs from another in a pair, its error is that of one pseudo-cluster,
-        half at each end, or infinite without bounds: an interval of no width would be a lie.
+        Between what scores lie; see :func:`with_floor`.
     alpha
         One minus the level.
     """
@@ -98,9 +110,7 @@ def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None
     first, second = np.triu_indices(sums.shape[1], 1)
     difference, error, freedom = cluster_errors(counts, sums[:, first] - sums[:, second])
     width = np.nan if bounds is None else bounds[1] - bounds[0]
-    # Without bounds nothing says how much such a pair varies: its error is unknown, not 0.
-    alike = np.inf if bounds is None else width / np.sqrt(len(counts) * (len(counts) + 1))
-    error = np.where(error <= 1e-12, alike, error)
+    error = with_floor(error, len(counts), bounds)
     limit = np.inf if bounds is None else width
     return _with_t(first, second, np.asarray(difference), error, freedom, limit, alpha, method="cr2")
 

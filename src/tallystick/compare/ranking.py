@@ -13,13 +13,14 @@ from scipy.special import stdtrit
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.compare.assemble import assemble, finish
 from tallystick.compare.board import Board
-from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters, pairs_of_same_clusters
+from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters, pairs_of_same_clusters, with_floor
 from tallystick.compare.detectable import detectable_by_errors, detectable_by_items
 from tallystick.compare.guarantees import guarantees
 from tallystick.compare.pairing import FREE, Bounds, affordable_draws, is_binary, is_flat, pairs_of_items
 from tallystick.compare.partial import pairs_with_blanks
 from tallystick.compare.result import CompareResult
 from tallystick.compare.settings import Settings
+from tallystick.compare.verdicts import Sample
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.intervals import Intervals, clopper_pearson, pseudo_t
@@ -121,10 +122,13 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
     free = not binary and chosen.bounds is None
     assumptions = ["items are independent draws from the population that the answer is about"]
     assumptions += [FREE] if free else []
+    costs = guarantees(moments, table, bounds=chosen.bounds, alpha=chosen.alpha)
     if len(names) > 2:
         times = "" if draws == chosen.draws else f" ({draws:,} for so many pairs)"
+        fewer = ", ".join(f"{row.name} tells {row.pairs:,} pairs apart" for row in costs[:-1])
         assumptions.append(
-            f"pairs: step-down max-T, whose normal draws{times} hold the family-wise error for many items"
+            f"pairs: step-down max-T, whose normal draws{times} hold the family-wise error for many items; with less "
+            f"assumed, {fewer}"
         )
     found = assemble(
         names,
@@ -139,7 +143,7 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
         warnings=_flat_models(names, flat, binary) + _undeclared(moments, free),
         seed=seed_of(rng),
     )
-    return replace(found, guarantees=guarantees(moments, table, bounds=chosen.bounds, alpha=chosen.alpha))
+    return replace(found, guarantees=costs)
 
 
 def _clustered(board: Board, settings: Settings) -> CompareResult:
@@ -184,6 +188,7 @@ def _clustered(board: Board, settings: Settings) -> CompareResult:
             ],
             warnings=[],
             seed=None,
+            sample=Sample(n, "items", of_means=True),
         )
     return finish(result, board)
 
@@ -200,6 +205,7 @@ def _new_clusters(
 ) -> CompareResult:
     table = pairs_of_new_clusters(counts, sums, bounds=bounds, alpha=settings.alpha)
     means, errors, freedom = cluster_errors(counts, sums)
+    errors = with_floor(errors, len(counts), bounds)
     half = float(stdtrit(freedom, 1 - settings.alpha / 2)) * errors
     low, high = bounds or (-np.inf, np.inf)
     ends = np.clip(means - half, low, high), np.clip(means + half, low, high)
@@ -223,6 +229,7 @@ def _new_clusters(
         assumptions=[f"{unit}s are independent draws from the population that the answer is about"],
         warnings=warnings,
         seed=None,
+        sample=Sample(len(counts), f"{unit}s", of_means=True),
     )
 
 

@@ -103,15 +103,29 @@ def _columns(table: Table, roles: Roles, names: Sequence[str]) -> Iterator[tuple
 
 def _numbers(table: Table, roles: Roles, bounds: tuple[float, float] | None) -> Floats:
     low, high = bounds or (None, None)
-    scores = []
+    scores, words = [], []
     for name, column in _columns(table, roles, roles.labels):
         values = _floats(column, low, high)
-        if values is None:  # refused with its place; or written with spaces, which the engine reads
+        if values is None and not _any_number(table, name):
+            words.append(name)
+        elif values is None:  # refused with its place; or written with spaces, which the engine reads
             check_numbers(table, name, missing=roles.missing, low=low, high=high)
             cell = select(table, Roles(labels=(name,), missing=roles.missing))
             values = cell.project(f"cast({identifier(name)} as double)").to_arrow_table()[0].to_numpy()
         scores.append(values)
+    if words:
+        shown = ", ".join(repr(name) for name in words[:5]) + (" …" if len(words) > 5 else "")
+        raise InputError(
+            f"{table.source}: {shown} {'holds' if len(words) == 1 else 'hold'} words and not one score: say what it is "
+            "(--item, --cluster, --by), name the columns of the models (compare --models, plan --columns), or name the "
+            "true answers (--truth) if these are answers"
+        )
     return np.stack(scores, axis=1)
+
+
+def _any_number(table: Table, name: str) -> bool:
+    cell = identifier(name)
+    return bool(table.query(f"select 1 from rows where try_cast({cell} as double) is not null limit 1"))
 
 
 def _floats(column: pa.Array, low: float | None, high: float | None) -> Floats | None:

@@ -17,8 +17,6 @@ MOST_DRAWN = 40
 """More models than this do not fit into one matrix that can be read."""
 MOST_PAIRS = 20_000
 """Beyond this many pairs (200 models) only those are listed that a reader looks for."""
-MOST_SHOWN = 200
-"""More models than this are drawn by the first few only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,31 +136,29 @@ class CompareResult(Result):
         ]
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the scores, the ranks, and who beats whom; of the first 40 models where there are more than 200."""
-        shown = self.models if len(self.models) <= MOST_SHOWN else self.models[:MOST_DRAWN]
-        part = "" if len(shown) == len(self.models) else f", the first {len(shown)} of {len(self.models):,} models"
-        names = [row.name for row in shown]
-        tiers = [f"tier {row['tier']}" for row in self.rows()[: len(shown)]]
+        """Return the scores, the ranks, and who beats whom."""
+        names = [row.name for row in self.models]
+        tiers = [f"tier {row['tier']}" for row in self.rows()]
         scores = Figure(
             kind="forest",
-            title=f"Scores on {self.n_items:,} items, {100 * (1 - self.alpha):g} % intervals{part}",
+            title=f"Scores on {self.n_items:,} items, {100 * (1 - self.alpha):g} % intervals",
             columns={
                 "model": names,
-                "score": [None if isinstance(row.score, Unknown) else row.score for row in shown],
-                "low": [row.interval.low for row in shown],
-                "high": [row.interval.high for row in shown],
+                "score": [None if isinstance(row.score, Unknown) else row.score for row in self.models],
+                "low": [row.interval.low for row in self.models],
+                "high": [row.interval.high for row in self.models],
                 "tier": tiers,
             },
             roles={"name": "model", "x": "score", "low": "low", "high": "high", "group": "tier"},
         )
         order = Figure(
             kind="forest",
-            title=f"Ranks that the data allow, all at once{part}",
+            title="Ranks that the data allow, all at once",
             columns={
                 "model": names,
                 "rank": list(range(1, len(names) + 1)),
-                "low": [row.rank_interval[0] for row in shown],
-                "high": [row.rank_interval[1] for row in shown],
+                "low": [row.rank_interval[0] for row in self.models],
+                "high": [row.rank_interval[1] for row in self.models],
                 "tier": tiers,
             },
             roles={"name": "model", "x": "rank", "low": "low", "high": "high", "group": "tier"},
