@@ -77,6 +77,12 @@ def test_equal_models_are_rarely_told_apart_however_often_one_looks():
     assert stops <= 13  # a binomial count of 100 at .05 lies above this once in 1600 times
 
 
+def test_pairs_at_the_stop_are_listed_from_the_top_of_the_board_down():
+    scores = (np.random.default_rng(5).random((400, 3)) < [0.3, 0.9, 0.6]).astype(float)
+    result = stop_when_clear(Board(names=("low", "high", "mid"), scores=scores))
+    assert [(row.a, row.b) for row in result.pairs] == [("high", "mid"), ("high", "low"), ("mid", "low")]
+
+
 def test_what_does_not_become_clear_is_said():
     scores = (np.random.default_rng(4).random((60, 2)) < 0.5).astype(float)
     result = stop_when_clear(Board(names=("x", "y"), scores=scores))
