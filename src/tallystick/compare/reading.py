@@ -103,16 +103,18 @@ def _columns(table: Table, roles: Roles, names: Sequence[str]) -> Iterator[tuple
 
 def _numbers(table: Table, roles: Roles, bounds: tuple[float, float] | None) -> Floats:
     low, high = bounds or (None, None)
-    scores, words = [], []
+    scores: list[Floats] = []
+    words: list[str] = []
     for name, column in _columns(table, roles, roles.labels):
         values = _floats(column, low, high)
-        if values is None and not _any_number(table, name):
-            words.append(name)
-        elif values is None:  # refused with its place; or written with spaces, which the engine reads
+        if values is not None:
+            scores.append(values)
+        elif _any_number(table, name):  # refused with its place; or written with spaces, which the engine reads
             check_numbers(table, name, missing=roles.missing, low=low, high=high)
             cell = select(table, Roles(labels=(name,), missing=roles.missing))
-            values = cell.project(f"cast({identifier(name)} as double)").to_arrow_table()[0].to_numpy()
-        scores.append(values)
+            scores.append(cell.project(f"cast({identifier(name)} as double)").to_arrow_table()[0].to_numpy())
+        else:
+            words.append(name)
     if words:
         shown = ", ".join(repr(name) for name in words[:5]) + (" …" if len(words) > 5 else "")
         raise InputError(
