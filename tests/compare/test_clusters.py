@@ -55,9 +55,11 @@ def test_clusters_that_all_agree_get_an_interval_and_not_a_point():
     counts, sums = np.full(6, 10.0), np.tile([7.0, 5.0], (6, 1))
     table = pairs_of_new_clusters(counts, sums, bounds=(0.0, 1.0), alpha=0.05)
     assert table.intervals[0].width > 0.1
-    free = pairs_of_new_clusters(counts, sums, bounds=None, alpha=0.05)
-    assert tuple(free.intervals[0]) == (-np.inf, np.inf)
-    assert free.p_value.tolist() == [1.0]
+    for scale in (1e-6, 1 / 3, 1e7):
+        uneven = np.array([3.0, 7.0, 11.0, 5.0, 9.0, 13.0])
+        free = pairs_of_new_clusters(uneven, uneven[:, None] * [0.7, 0.5] * scale, bounds=None, alpha=0.05)
+        assert tuple(free.intervals[0]) == (-np.inf, np.inf)
+        assert free.p_value.tolist() == [1.0]
 
 
 def test_unbounded_scores_that_differ_alike_throughout_these_clusters_are_not_told_apart():

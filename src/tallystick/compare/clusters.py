@@ -77,17 +77,19 @@ def cluster_errors(counts: npt.ArrayLike, sums: npt.ArrayLike) -> tuple[Floats, 
     return np.asarray(mean), np.sqrt(variance), freedom
 
 
-def with_floor(errors: Floats, clusters: int, bounds: Bounds | None) -> Floats:
+def with_floor(errors: Floats, counts: Floats, sums: Floats, bounds: Bounds | None) -> Floats:
     """Return the standard errors, none of them 0: where clusters are all alike an interval of no width would be a lie.
 
     The error is then that of one pseudo-cluster, half at each end of the *bounds*; without bounds nothing is known and
-    it is infinite.
+    it is infinite. *counts* and *sums*, of the scores themselves, say what is only rounding.
 
-    >>> with_floor(np.array([0.0, 0.2]), 4, (0.0, 1.0)).round(3).tolist()
+    >>> with_floor(np.array([0.0, 0.2]), np.full(4, 10.0), np.full((4, 1), 5.0), (0.0, 1.0)).round(3).tolist()
     [0.224, 0.2]
     """
+    clusters = len(counts)
     alike = np.inf if bounds is None else (bounds[1] - bounds[0]) / np.sqrt(clusters * (clusters + 1))
-    return np.where(errors <= 1e-12, alike, errors)
+    rounding = 1e-12 * float(np.max(np.abs(sums) / counts[:, None]))
+    return np.where(errors <= rounding, alike, errors)
 
 
 def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None, alpha: float) -> PairTable:
@@ -110,7 +112,7 @@ def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None
     first, second = np.triu_indices(sums.shape[1], 1)
     difference, error, freedom = cluster_errors(counts, sums[:, first] - sums[:, second])
     width = np.nan if bounds is None else bounds[1] - bounds[0]
-    error = with_floor(error, len(counts), bounds)
+    error = with_floor(error, counts, sums, bounds)
     limit = np.inf if bounds is None else width
     return _with_t(first, second, np.asarray(difference), error, freedom, limit, alpha, method="cr2")
 

@@ -205,7 +205,7 @@ def _new_clusters(
 ) -> CompareResult:
     table = pairs_of_new_clusters(counts, sums, bounds=bounds, alpha=settings.alpha)
     means, errors, freedom = cluster_errors(counts, sums)
-    errors = with_floor(errors, len(counts), bounds)
+    errors = with_floor(errors, counts, sums, bounds)
     half = float(stdtrit(freedom, 1 - settings.alpha / 2)) * errors
     low, high = bounds or (-np.inf, np.inf)
     ends = np.clip(means - half, low, high), np.clip(means + half, low, high)
