@@ -21,7 +21,7 @@ def noise_aware_loss(logits: torch.Tensor, weights: torch.Tensor) -> torch.Tenso
 def logistic(data: Set, model: LabelModel) -> np.ndarray:
     """Return P(class) of every row, the L2 penalty chosen by the noise-aware loss of the validation rows."""
     x, w = torch.from_numpy(data.x), torch.from_numpy(bound.noise_aware_weights(model, data.votes))
-    train, valid = torch.from_numpy(data.train), torch.from_numpy(data.valid)
+    x_train, w_train, x_valid, w_valid = x[data.train], w[data.train], x[data.valid], w[data.valid]
     best, chosen = float("inf"), None
     layer = torch.nn.Linear(x.shape[1], data.k, dtype=torch.float64)
     torch.nn.init.zeros_(layer.weight)
@@ -31,14 +31,14 @@ def logistic(data: Set, model: LabelModel) -> np.ndarray:
 
         def closure(decay: float = float(decay), optimizer: torch.optim.Optimizer = optimizer) -> torch.Tensor:
             optimizer.zero_grad()
-            loss = noise_aware_loss(layer(x[train]), w[train])
+            loss = noise_aware_loss(layer(x_train), w_train)
             loss = loss + 0.5 * decay * sum((part**2).sum() for part in layer.parameters())
             loss.backward()
             return loss
 
         optimizer.step(closure)
         with torch.no_grad():
-            held_out = float(noise_aware_loss(layer(x[valid]), w[valid]))
+            held_out = float(noise_aware_loss(layer(x_valid), w_valid))
             if held_out < best:
                 best, chosen = held_out, torch.softmax(layer(x), dim=1).numpy()
     if chosen is None:
@@ -49,12 +49,14 @@ def logistic(data: Set, model: LabelModel) -> np.ndarray:
 def perceptrons(data: Set, model: LabelModel, seed: int) -> list[tuple[str, np.ndarray]]:
     """Return the eight MLPs of the paper (A.4.2), each with P(class) of the test rows.
 
-    Adam's weight decay is added to the gradient of the *mean* loss, so that .1 is a strong penalty which flattens a model;
-    a learner that divides it by the number of rows, as scikit-learn's ``alpha``, makes eight models that are all alike.
+    Adam's weight decay is added to the gradient of the *mean* loss, so that .1 is a strong penalty; a learner that
+    divides it by the number of rows, as scikit-learn's ``alpha``, makes eight models that are all alike.
     """
     torch.manual_seed(seed)
-    x, w = torch.from_numpy(data.x).float(), torch.from_numpy(bound.noise_aware_weights(model, data.votes)).float()
-    train, test = torch.from_numpy(data.train), torch.from_numpy(data.test)
+    weights = bound.noise_aware_weights(model, data.votes)
+    x, w, x_test = (
+        torch.from_numpy(part).float() for part in (data.x[data.train], weights[data.train], data.x[data.test])
+    )
     out = []
     for rate in (0.1, 0.001):
         for decay in (0.1, 0.001):
@@ -65,9 +67,9 @@ def perceptrons(data: Set, model: LabelModel, seed: int) -> list[tuple[str, np.n
                 optimizer = torch.optim.Adam(net.parameters(), lr=rate, weight_decay=decay)
                 for _ in range(STEPS):
                     optimizer.zero_grad()
-                    noise_aware_loss(net(x[train]), w[train]).backward()
+                    noise_aware_loss(net(x), w).backward()
                     optimizer.step()
                 with torch.no_grad():
-                    p = torch.softmax(net(x[test]), dim=1).numpy()
+                    p = torch.softmax(net(x_test), dim=1).numpy()
                 out.append((f"{hidden} neurons, rate {rate:g}, decay {decay:g}", p))
     return out

@@ -125,9 +125,9 @@ def sets(*, all_votes: bool = True) -> list[Set]:
 def hate_speech() -> Set:
     """Return hate speech with three weak labels.
 
-    The paper had a lexicon, TextBlob, BERT and RoBERTa; the data has the lexicon only, and no label model without labels
-    can be fitted to one. Two classifiers, of words and of letters, trained on a quarter of the training sentences each,
-    stand in for models that were trained elsewhere; those sentences take no further part.
+    The paper had a lexicon, TextBlob, BERT and RoBERTa; the data has the lexicon only, and without labels no label
+    model can be fitted to one. Two classifiers, of words and of letters, trained on a quarter of the training
+    sentences each, stand in for models that were trained elsewhere; those sentences take no further part.
     """
     frame = pd.read_parquet(DATA / "hate_speech.parquet")
     frame = frame[frame["split"].isin(["train", "test"]) & frame["y"].notna()].reset_index(drop=True)

@@ -163,8 +163,8 @@ def bound_of(
         label_model=one.model.name,
         lower=lower,
         upper=upper,
-        lower_interval=_interval(one, alpha, low, max(low, lower, float(np.clip(inner[0], 0, 1)))),
-        upper_interval=_interval(one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high),
+        lower_interval=interval_of(one, alpha, low, max(low, lower, float(np.clip(inner[0], 0, 1)))),
+        upper_interval=interval_of(one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high),
         method=one.method,
         independent_estimate=float(independent(evidence, wanted)),
         plugin_lower=float(np.clip(plain[0], 0, 1)),
@@ -172,7 +172,7 @@ def bound_of(
     )
 
 
-def _interval(one: Prepared, alpha: float, low: float, high: float) -> Interval:
+def interval_of(one: Prepared, alpha: float, low: float, high: float, *, method: str | None = None) -> Interval:
     """Return an interval that says on what it rests."""
     return Interval(
         low,
@@ -180,7 +180,7 @@ def _interval(one: Prepared, alpha: float, low: float, high: float) -> Interval:
         level=1 - alpha,
         guarantee="approximate" if one.assumption is None else "under",
         assumption=one.assumption,
-        method=one.method,
+        method=one.method if method is None else method,
     )
 
 
@@ -211,8 +211,8 @@ def _risk(one: Prepared, question: Question, critical: float, generator: np.rand
         label_model=one.model.name,
         lower=lower,
         upper=upper,
-        lower_interval=_interval(one, question.alpha, edges[0], max(lower, plain[0], edges[0])),
-        upper_interval=_interval(one, question.alpha, min(upper, plain[1], edges[1]), edges[1]),
+        lower_interval=interval_of(one, question.alpha, edges[0], max(lower, plain[0], edges[0])),
+        upper_interval=interval_of(one, question.alpha, min(upper, plain[1], edges[1]), edges[1]),
         method=one.method,
         independent_estimate=float(np.einsum("z,zh,zy,hy->", weight / weight.sum(), q, p, cost)),
         plugin_lower=plain[0],

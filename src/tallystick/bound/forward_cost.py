@@ -66,9 +66,7 @@ def cost_ends(evidence: Evidence, cost: FloatArray, learn: Learner, *, rng: Rng,
     return ends[0], ends[1]
 
 
-def _learnt(
-    learn: Learner, q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side
-) -> FloatArray:
+def _learnt(learn: Learner, q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side) -> FloatArray:
     """Return the potentials of every block, (blocks, patterns, labels): blocks are but more patterns, in bins apart."""
     blocks = len(q)
     apart = bins + (int(bins.max()) + 1) * np.arange(blocks)[:, None]
