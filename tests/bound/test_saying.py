@@ -89,3 +89,56 @@ def test_theorem_a1_is_nothing_where_the_votes_are_the_label():
     result = bound.evaluate(Tally.of(data), prediction="h", label_models=[model])
     assert result.entropy_width == 0
     assert result.bounds[0].plugin_lower == result.bounds[0].plugin_upper == 0.5
+
+
+def test_labels_of_the_rows_decide_a_claim_that_the_bounds_leave_open_and_the_verdict_says_so():
+    tally = Tally.of(spam(1500, rng=3, labelled=600))
+
+    def ask(claim, truth="truth"):
+        question = bound.Question(at_least=claim)
+        weak = ("links", "words", "sender", "caps")
+        return bound.evaluate(tally, prediction="classifier", weak=weak, truth=truth, question=question)
+
+    decided, blind = ask(0.8), ask(0.8, truth=None)
+    assert blind.decision == "undecided"
+    assert decided.decision == "decided"
+    assert "600 labelled rows" in decided.verdict
+    assert "by the bounds alone" in decided.verdict
+    assert decided.gold[0].interval.low >= 0.8
+    assert ask(0.95).verdict.startswith("The accuracy of classifier is below 0.95")
+    close = ask(0.86)
+    assert close.decision == "undecided"
+    assert close.needed.count > 1
+
+
+def test_a_few_labels_do_not_decide():
+    question = bound.Question(at_least=0.4)
+    tally = Tally.of(spam(1500, rng=3, labelled=10))
+    result = bound.evaluate(tally, prediction="classifier", truth="truth", question=question)
+    assert "labelled rows (" not in result.verdict
+
+
+def test_a_sweep_claims_no_more_than_a_largest_lower_bound():
+    data = voted(4, 800, 1)
+    data["score"] = 0.2 + 0.6 * data.pop("h")
+    result = bound.sweep(Tally.of(data, cut={"score": bound.edges_of([0.5])}), score="score")
+    assert result.verdict.startswith("The largest lower bound on the accuracy of score is that of threshold 0.5")
+
+
+def test_a_metric_that_does_not_exist_says_of_which_class_and_why():
+    data = voted(4, 800, 1)
+    weak = [f"w{j}" for j in range(4)]
+    table = bound.weak_table(Tally.of(data), weak=weak, prediction="h", classes=[0, 1, 2])
+    p = np.column_stack([bound.label_models.majority(table).probabilities(table)[:, :2], np.zeros(len(table.votes))])
+    model = bound.label_models.given(table, p / p.sum(axis=1, keepdims=True), name="two of three")
+    reasons = {
+        "macro-precision": "class 2 is never predicted",
+        "macro-recall": "class 2 is given no probability",
+        "macro-f1": "class 2 is never predicted and given no probability",
+    }
+    for metric, reason in reasons.items():
+        result = bound.evaluate(
+            Tally.of(data), prediction="h", weak=weak, classes=[0, 1, 2], label_models=[model],
+            question=bound.Question(metrics=(metric,)),
+        )  # fmt: skip
+        assert reason in result.verdict

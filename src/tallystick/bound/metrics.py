@@ -20,6 +20,8 @@ Metric: TypeAlias = Literal[
     "accuracy", "precision", "recall", "f1", "macro-precision", "macro-recall", "macro-f1", "micro-f1"
 ]
 METRICS: tuple[str, ...] = get_args(Metric)
+_NOTHING = 1e-12
+"""A class of less probability does not occur."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +42,7 @@ class Summary:
     positive: int | None = None
 
     def slopes(self, t: FloatArray, h: FloatArray, y: FloatArray) -> Slopes:
-        r"""Return the value and its slopes; NaN where a denominator is 0.
+        r"""Return the value and its slopes; NaN where a denominator is 0, or rounding that is left of it.
 
         .. math:: \text{accuracy} = \sum_c T_c, \quad \text{precision}_c = T_c/H_c, \quad
                   \text{recall}_c = T_c/Y_c, \quad F_c = 2T_c/(H_c + Y_c)
@@ -50,9 +52,8 @@ class Summary:
             return Slopes(t.sum(axis=-1), np.ones_like(t), none, none)
         kind = self.metric.removeprefix("macro-")
         below = {"precision": h, "recall": y, "f1": (h + y) / 2}[kind]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(below > 0, t / below, np.nan)
-            up = np.where(below > 0, 1 / below, np.nan)
+        below = np.where(below > _NOTHING, below, np.nan)
+        ratio, up = t / below, 1 / below
         down = -ratio * up
         if self.positive is None:
             share: FloatArray = np.full(t.shape[-1], 1 / t.shape[-1])
