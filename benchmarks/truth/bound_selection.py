@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
+import bound_learners
+import bound_sets
 import numpy as np
 from bound_figures import accuracy, ratio
 from bound_learners import perceptrons
@@ -41,11 +46,23 @@ def tables() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             if isinstance(model, str):
                 chosen.append({"set": data.name, "label model": name, "rule": f"refused: {model}"})
                 continue
-            seeds = [one_seed(data, model, seed) for seed in range(SEEDS)]
+            seeds = [kept(data, name, model, seed) for seed in range(SEEDS)]
             chosen += _chosen_rows(data, name, seeds)
-            pairs.append(_pair_row(data, name, [seed["pairs"] for seed in seeds]))
+            pairs.append(_pair_row(data, name, np.concatenate([seed["pairs"] for seed in seeds])))
             print(data.name, name, "done", file=sys.stderr, flush=True)
     return chosen, pairs
+
+
+def kept(data: Set, name: str, model: LabelModel, seed: int) -> dict[str, Any]:
+    """Return one seed, from out/ if the same code has measured it already: a run of half an hour can be interrupted."""
+    sources = [Path(__file__), Path(bound_learners.__file__), Path(bound_sets.__file__)]
+    sources += sorted(Path(bound.__file__).parent.rglob("*.py"))
+    key = hashlib.sha256(f"{data.name} {name} {seed}".encode() + b"".join(path.read_bytes() for path in sources))
+    path = Path(__file__).resolve().parents[2] / "out" / "bound-selection" / f"{key.hexdigest()[:16]}.json"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(one_seed(data, model, seed)), encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
@@ -78,7 +95,7 @@ def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
         "score": {rule: float(test[int(value.argmax())]) for rule, value in rules.items()},
         "rank": {rule: _rank_correlation(value, test) for rule, value in rules.items()},
         "range": (float(test.min()), float(test.max())),
-        "pairs": picked.pairs,
+        "pairs": [(p.interval.low, p.interval.high, *p.by_overlap, p.lower, p.upper) for p in picked.pairs],
     }
 
 
@@ -108,13 +125,11 @@ def _mean(values: list[float]) -> str:
     return f"{np.mean(values):.2f} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.2f}"
 
 
-def _pair_row(data: Set, name: str, found: list[tuple[Any, ...]]) -> dict[str, Any]:
-    pairs = [pair for seed in found for pair in seed]
-    width = np.array([pair.interval.width for pair in pairs])
-    overlap = np.array([pair.by_overlap[1] - pair.by_overlap[0] for pair in pairs])
-    apart = np.array([pair.by_overlap[0] > 0 or pair.by_overlap[1] < 0 for pair in pairs])
-    decided = np.array([pair.better is not None for pair in pairs])
-    differ = np.array([pair.upper > pair.lower or pair.lower != 0 for pair in pairs])
+def _pair_row(data: Set, name: str, pairs: np.ndarray) -> dict[str, Any]:
+    low, high, overlap_low, overlap_high, lower, upper = pairs.T
+    width, overlap = high - low, overlap_high - overlap_low
+    decided, apart = (low > 0) | (high < 0), (overlap_low > 0) | (overlap_high < 0)
+    differ = (upper > lower) | (lower != 0)
     ratios = width[differ] / overlap[differ]
     return {
         "set": data.name, "label model": name, "pairs": len(pairs), "that differ on some row": int(differ.sum()),
