@@ -37,7 +37,7 @@ from tallystick.bound.blocks import (
     shrunk,
     split,
 )
-from tallystick.bound.metrics import Slopes, Summary
+from tallystick.bound.metrics import Slopes, Summary, moved
 from tallystick.errors import InputError
 from tallystick.stats.latent import LatentInformation
 from tallystick.stats.transport import Side
@@ -217,7 +217,7 @@ def slopes_of(run: Run, m: FloatArray, wanted: Summary, side: Side, delta: float
         missed = run.gold - over_classes(run.gold) * run.p
         t = t + over_rows(m * missed) / m_gold
         y = y + over_rows(missed) / m_gold
-    t, y = _moved(t, y, h, wanted, side, delta)
+    t, y = moved(wanted, t, h, y, side=side, delta=delta)
     return wanted.slopes(t, h, y)
 
 
@@ -283,30 +283,3 @@ def _gold_variance(run: Run, gold: FloatArray, m: FloatArray, slopes: Slopes) ->
     seen = of_pattern > 0
     largest = np.abs(value * seen).max(axis=(0, -2, -1))
     return np.asarray((around + largest**2) / size**2)
-
-
-def _moved(
-    t: FloatArray, y: FloatArray, h: FloatArray, wanted: Summary, side: Side, delta: float
-) -> tuple[FloatArray, FloatArray]:
-    r"""Let the label model be wrong by δ on average: the worst vertex of what T_c and Y_c can then be.
-
-    An error that raises p by e raises T by at most e and Y by e; one that lowers it lowers Y by e and T by nothing,
-    seen from above. A ratio of linear functions is largest at a vertex, (T + δ, Y + δ) or (T, Y - δ); below they are
-    (T - δ, Y - δ) and (T, Y + δ).
-    """
-    if delta == 0:
-        return t, y
-    sign = 1.0 if side == "upper" else -1.0
-    if wanted.metric in ("accuracy", "micro-f1"):
-        classes = t.shape[-1]
-        return t + sign * delta / classes, y  # the sum over classes moves by δ
-    pairs = [
-        (np.maximum(t + sign * delta, 0), np.maximum(y + sign * delta, 1e-12)),
-        (t, np.maximum(y - sign * delta, 1e-12)),
-    ]
-    ratios = []
-    for a, b in pairs:
-        below = {"precision": h, "recall": b, "f1": (h + b) / 2}[wanted.metric.removeprefix("macro-")]
-        ratios.append(a / np.maximum(below, 1e-12))
-    pick = ratios[0] >= ratios[1] if side == "upper" else ratios[0] <= ratios[1]
-    return np.where(pick, pairs[0][0], pairs[1][0]), np.where(pick, pairs[0][1], pairs[1][1])

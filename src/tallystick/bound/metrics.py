@@ -13,8 +13,9 @@ import numpy as np
 
 from tallystick.bound.blocks import FloatArray
 from tallystick.errors import InputError
+from tallystick.stats.transport import Side
 
-__all__ = ["METRICS", "Metric", "Slopes", "Summary", "summary"]
+__all__ = ["METRICS", "Metric", "Slopes", "Summary", "moved", "summary"]
 
 Metric: TypeAlias = Literal[
     "accuracy", "precision", "recall", "f1", "macro-precision", "macro-recall", "macro-f1", "micro-f1"
@@ -73,3 +74,30 @@ def summary(metric: str, positive: int | None) -> Summary:
     if single and positive is None:
         raise InputError(f"{metric} is that of one class: name it with positive (or ask for macro-{metric})")
     return Summary(metric, positive if single else None)  # type: ignore[arg-type]  # checked above
+
+
+def moved(
+    wanted: Summary, t: FloatArray, h: FloatArray, y: FloatArray, *, side: Side, delta: float
+) -> tuple[FloatArray, FloatArray]:
+    r"""Let the label model be wrong by δ on average: the worst vertex of what T_c and Y_c can then be.
+
+    An error that raises p by e raises T by at most e and Y by e; one that lowers it lowers Y by e and T by nothing,
+    seen from above. A ratio of linear functions is largest at a vertex, (T + δ, Y + δ) or (T, Y - δ); below they are
+    (T - δ, Y - δ) and (T, Y + δ).
+    """
+    if delta == 0:
+        return t, y
+    sign = 1.0 if side == "upper" else -1.0
+    if wanted.metric in ("accuracy", "micro-f1"):
+        classes = t.shape[-1]
+        return t + sign * delta / classes, y  # the sum over classes moves by δ
+    pairs = [
+        (np.maximum(t + sign * delta, 0), np.maximum(y + sign * delta, 1e-12)),
+        (t, np.maximum(y - sign * delta, 1e-12)),
+    ]
+    ratios = []
+    for a, b in pairs:
+        below = {"precision": h, "recall": b, "f1": (h + b) / 2}[wanted.metric.removeprefix("macro-")]
+        ratios.append(a / np.maximum(below, 1e-12))
+    pick = ratios[0] >= ratios[1] if side == "upper" else ratios[0] <= ratios[1]
+    return np.where(pick, pairs[0][0], pairs[1][0]), np.where(pick, pairs[0][1], pairs[1][1])
