@@ -58,12 +58,13 @@ if __name__ == "__main__":
             ".2, .4, .5, .6 and .8 where F1 counts. Five seeds, each with new weights and new labelled rows; mean "
             "± standard error. Bounds, label model and test score use the test rows that are left when 100 are "
             "kept for labels. *models*: mean over seeds of the worst and of the best test score.",
-            "*printed*: Tables 3 and 4, score and rank correlation. *authors' file*: the same experiment in the results "
-            "that the authors published with their code. The two do not agree: the file has ten weak labels, the print "
-            "those of all (chemprot's .48 to .50 is that of Table 6).",
-            "The published code trains every model once and repeats only the split of the test rows, so that its ± does "
-            "not hold the chance of training, which here makes most of the spread of a rank correlation of eight models. "
-            "For F1 its rules by n labels look at the likeliest class whatever the threshold; ours at the threshold.",
+            "*printed*: Tables 3 and 4, score and rank correlation. *authors' file*: the same experiment in the "
+            "results that the authors published with their code. The two do not agree: the file has ten weak labels, "
+            "the print those of all (chemprot's .48 to .50 is that of Table 6).",
+            "The published code trains every model once and repeats only the split of the test rows, so that its ± "
+            "does not hold the chance of training, which here makes most of the spread of a rank correlation of eight "
+            "models. For F1 its rules by n labels look at the likeliest class whatever the threshold; ours look at the "
+            "threshold.",
             *SETS,
             MISSING,
         )
