@@ -160,9 +160,8 @@ def matching(weak, n, kink):
 def test_the_other_figures_of_a_result_cover_what_they_bound(publish_coverage):
     rows = []
     for kink in (False, True):
-        for weak, n in ((4, 500), (6, 2000)):
-            rows += [bands(weak, n, kink, "accuracy"), pairs(weak, n, kink), risk(weak, n, kink)]
-        rows += [bands(4, 1000, kink, "f1"), matching(4, 1000, kink)]
+        rows += [bands(4, 500, kink, "accuracy"), pairs(4, 500, kink), risk(4, 500, kink), matching(4, 500, kink)]
+    rows += [bands(6, 2000, True, "accuracy"), bands(4, 1000, True, "f1"), risk(6, 2000, True)]
     publish_coverage(
         "bound-results",
         "How often the interval holds both sharp ends, nominal 95 %, P(Y | Z) known (in matching: learnt from the "
