@@ -1,7 +1,8 @@
 import io
+import re
 
 from tallystick.report import show
-from tests.report.conftest import result
+from tests.report.conftest import Drawn, result
 
 
 class Terminal(io.StringIO):
@@ -9,11 +10,43 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_pipe_gets_the_plain_summary():
+def test_a_pipe_gets_plain_lines_the_verdict_first_and_every_row():
     out = io.StringIO()
-    drawn = result(["a", "b"])
-    show(drawn, stream=out)
-    assert out.getvalue() == drawn.summary() + "\n"
+    show(result([f"m{i}" for i in range(100)], warnings=("careful",)), stream=out)
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "m0 leads"
+    assert lines[1].split() == ["name", "score", "interval"]
+    assert lines[2].split(maxsplit=2) == ["m0", "0.5", "[0.4, 0.6]"]
+    assert lines[101].split() == ["m99", "–", "–"]
+    assert lines[102:] == ["Intervals: 95 %, exact.", "Warning: careful"]
+    assert "\x1b" not in out.getvalue()
+
+
+def test_a_terminal_and_a_pipe_say_the_same_words(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    drawn = result(["a", "b"], warnings=("careful",), assumptions=("items are drawn at random",))
+    pipe, terminal = io.StringIO(), Terminal()
+    show(drawn, stream=pipe)
+    show(drawn, stream=terminal)
+    assert re.sub(r"\x1b\[\d*m", "", terminal.getvalue()).split() == pipe.getvalue().split()
+
+
+def test_advice_at_the_end_of_a_summary_is_printed_too():
+    class Advised(Drawn):
+        def summary(self):
+            return f"{super().summary()}\nAdvice: stop"
+
+    out = io.StringIO()
+    show(Advised(verdict="v", n_items=1, models=()), stream=out)
+    assert out.getvalue() == "v\nAdvice: stop\n"
+
+
+def test_a_terminal_of_eighty_columns_holds_every_line(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = Terminal()
+    show(result([f"a model with quite a long name {i} " + "x" * 40 for i in range(5)]), stream=out)
+    assert max(map(len, re.sub(r"\x1b\[\d*m", "", out.getvalue()).splitlines())) <= 80
 
 
 def test_a_terminal_gets_colour_unless_no_color_is_set(monkeypatch):

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from tallystick.audit.reading import Reading, Taken
 from tallystick.errors import InputError
-from tallystick.results import Decision, Figure, Needed, PatternTable, Result
+from tallystick.report.parts import Part
+from tallystick.results import Decision, Figure, Interval, Needed, PatternTable, Result
 
 __all__ = ["QUESTIONS", "AuditResult", "Skipped", "conclude"]
 
@@ -85,6 +86,28 @@ class AuditResult(Result):
         """Return what the first section with something to attach to items has learnt of them."""
         return next((found for part in self.sections if (found := part.patterns()) is not None), None)
 
+    @property
+    def headline(self) -> str:
+        """The verdict over all questions, in one sentence."""
+        return _headline(self.verdict)
+
+    @property
+    def grounds(self) -> tuple[str, ...]:
+        """What each column was taken for, and why."""
+        return tuple(map(str, self.columns))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Warnings that belong to no single section."""
+        told = _told(self.sections, "warnings")
+        return tuple(text for text in self.warnings if text not in told)
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return one part a question, answered or not."""
+        answered = [Part(p.verb, QUESTIONS.get(p.verb, p.verb), _headline(p.verdict), p) for p in self.sections]
+        left = [Part(p.verb, QUESTIONS.get(p.verb, p.verb), p.reason) for p in self.skipped]
+        return (*answered, *left)
+
     def summary(self) -> str:
         """Return the verdict, then what every section says of itself."""
         taken = [f"  {part}" for part in self.columns]
@@ -112,12 +135,41 @@ def conclude(
             *(f"columns: {part}" for part in reading.taken if part.role not in ("not used", "text")),
             *_told(sections, "assumptions"),
         ),
-        warnings=(*reading.notes, *_told(sections, "warnings")),
+        warnings=(*reading.notes, *_limits(reading, sections), *_told(sections, "warnings")),
         seed=seed,
         columns=reading.taken,
         sections=tuple(sections),
         skipped=tuple(skipped),
     )
+
+
+_WEIGHED = ("compare", "judge")
+"""The capabilities that take weights."""
+
+
+def _limits(reading: Reading, sections: Sequence[Result]) -> list[str]:
+    """Say what a reader of several sections side by side could misread."""
+    said = []
+    plain = [part.verb for part in sections if part.verb not in _WEIGHED]
+    if reading.weight is not None and plain:
+        used = [part.verb for part in sections if part.verb in _WEIGHED]
+        reach = f"is used by {' and '.join(used)} only" if used else "is not used"
+        said.append(f"the weight {reading.weight!r} {reach}: {' and '.join(plain)} count every row once")
+    counted = [part.verb for part in sections if _is_count(part)]
+    if counted:
+        said.append(
+            f"every label is known, so {' and '.join(counted)} count these very items and leave no doubt about them; "
+            "other items of the same kind are what the intervals of compare speak of"
+            if any(part.verb == "compare" for part in sections)
+            else f"every label is known, so {' and '.join(counted)} count these very items, and say nothing of others"
+        )
+    return said
+
+
+def _is_count(part: Result) -> bool:
+    """Whether no interval of the main table has any width: nothing was left to estimate."""
+    intervals = [cell for row in part.rows() for cell in row.values() if isinstance(cell, Interval)]
+    return bool(intervals) and all(interval.width == 0 for interval in intervals)
 
 
 def _verdict(sections: Sequence[Result]) -> str:
