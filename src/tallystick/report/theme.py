@@ -59,13 +59,20 @@ class Theme:
         }
 
 
-# The eight colours of Okabe and Ito, told apart under every common colour blindness; yellow is left out on white paper.
-_SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6b6b6b")
+# The colours of Okabe and Ito, told apart under every common colour blindness. Yellow is left out, and sky blue and
+# orange are darkened, until all stand out 3:1 from white paper.
+_SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#3a94ca", "#b87f00", "#6b6b6b")
 
 THEMES: Mapping[Mode, Theme] = {
     "light": Theme("#ffffff", "#1f2328", "#d8dee4", _SERIES, "#0072B2", "#f4f4f4", "#D55E00"),
     "dark": Theme(
-        "#0d1117", "#e6edf3", "#30363d", ("#58a6ff", *_SERIES[1:-1], "#a0a0a0"), "#4aa3df", "#22272e", "#f0883e"
+        "#0d1117",
+        "#e6edf3",
+        "#30363d",
+        ("#58a6ff", "#D55E00", "#009E73", "#CC79A7", "#8fd0f5", "#E69F00", "#a0a0a0"),
+        "#4aa3df",
+        "#22272e",
+        "#f0883e",
     ),
 }
 
