@@ -154,14 +154,13 @@ def _limits(reading: Reading, sections: Sequence[Result]) -> list[str]:
     if reading.weight is not None and plain:
         used = [part.verb for part in sections if part.verb in _WEIGHED]
         reach = f"is used by {' and '.join(used)} only" if used else "is not used"
-        said.append(f"the weight {reading.weight!r} {reach}: {' and '.join(plain)} count every row once")
+        said.append(f"the weight {reading.weight!r} {reach}; every row counts once in {' and '.join(plain)}")
     counted = [part.verb for part in sections if _is_count(part)]
     if counted:
         said.append(
-            f"every label is known, so {' and '.join(counted)} count these very items and leave no doubt about them; "
-            "other items of the same kind are what the intervals of compare speak of"
-            if any(part.verb == "compare" for part in sections)
-            else f"every label is known, so {' and '.join(counted)} count these very items, and say nothing of others"
+            f"every label is known: the answer of {' and '.join(counted)} is a count of these very items, without doubt "
+            "and without a word on others"
+            + ("; the intervals of compare speak of such items at large" if sections[0].verb == "compare" else "")
         )
     return said
 
