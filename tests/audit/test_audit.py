@@ -134,8 +134,7 @@ def test_weights_that_reach_only_some_sections_are_said():
 def test_a_section_that_only_counts_these_items_is_said_to():
     result = audit(table_of("compare"))
     assert any(
-        text.startswith("every label is known: the answer of judge is a count of these very items")
-        for text in result.remarks
+        text.startswith("every label is known: the answer of judge counts these very items") for text in result.remarks
     )
     assert not any("very items" in text for text in audit(table_of("judge")).remarks)
 

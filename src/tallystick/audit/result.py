@@ -158,7 +158,7 @@ def _limits(reading: Reading, sections: Sequence[Result]) -> list[str]:
     counted = [part.verb for part in sections if _is_count(part)]
     if counted:
         said.append(
-            f"every label is known: the answer of {' and '.join(counted)} is a count of these very items, without doubt "
+            f"every label is known: the answer of {' and '.join(counted)} counts these very items, without doubt "
             "and without a word on others"
             + ("; the intervals of compare speak of such items at large" if sections[0].verb == "compare" else "")
         )
