@@ -2,6 +2,7 @@ import io
 import re
 
 from tallystick.report import show
+from tallystick.results import Interval
 from tests.report.conftest import Drawn, result
 
 
@@ -74,3 +75,15 @@ def test_long_tables_are_cut_and_say_so():
     out = Terminal()
     show(result([f"m{i}" for i in range(100)]), stream=out)
     assert "the first 40 of 100 rows" in out.getvalue()
+
+
+def test_a_wide_table_breaks_its_heads_and_no_number(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    row = {f"quite a long head {j}": 0.1234 + j / 10 for j in range(6)} | {"range": Interval(0.25, 0.75)}
+    out = Terminal()
+    show(Drawn(verdict="v", n_items=1, models=(row,)), stream=out)
+    text = re.sub(r"\x1b\[\d*m", "", out.getvalue())
+    assert re.findall(r"(?<!\S)0\.\d+(?!\S)", text) == [f"{0.1234 + j / 10:.4f}" for j in range(6)]
+    assert "[0.25, 0.75]" in text
+    assert max(map(len, text.splitlines())) <= 60

@@ -67,15 +67,19 @@ def grid(result: Result, *, most: int) -> Grid:
     rows = every[:most]
     names = [name for name in dict.fromkeys(n for row in rows for n in row) if any(map(_known, _column(rows, name)))]
     columns = [_column(rows, name) for name in names]
-    intervals = {
-        f"{100 * cell.level:g} %, {cell.promise}" for column in columns for cell in column if isinstance(cell, Interval)
-    }
+    intervals = {_promise(cell) for column in columns for cell in column if isinstance(cell, Interval)}
     return Grid(
         names=tuple(shorten(name.replace("_", " ")) for name in names),
         rows=tuple(zip(*map(_cells, columns), strict=True)),
         numeric=tuple(all(_is_number(cell) for cell in column if _known(cell)) for column in columns),
         total=len(every),
         promise=intervals.pop() if len(intervals) == 1 else "",
+    )
+
+
+def _promise(interval: Interval) -> str:
+    return f"{100 * interval.level:g} %, " + (
+        f"if {interval.assumption}" if interval.assumption else interval.guarantee
     )
 
 

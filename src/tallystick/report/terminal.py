@@ -110,8 +110,15 @@ class _Terminal:
         from rich.text import Text
 
         drawn = Table(box=None, header_style="dim", pad_edge=False)
+        wide = _width(table) > self._console.width
         for name, right in zip(table.names, table.numeric, strict=True):
-            drawn.add_column(Text(name), overflow="fold", justify="right" if right else "left")
+            head = Text("\n".join(name.split()) if wide else name)  # heads break before any number does
+            drawn.add_column(head, overflow="fold", justify="right" if right else "left")
         for row in table.rows:
             drawn.add_row(*map(Text, row))
         self._console.print(drawn)
+
+
+def _width(table: Grid) -> int:
+    """Return how wide a table is if nothing is broken."""
+    return sum(2 + max(map(len, cells)) for cells in zip(table.names, *table.rows, strict=True)) - 2
