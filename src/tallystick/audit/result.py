@@ -127,7 +127,7 @@ def conclude(
     decision: Decision = decisions.pop() if len(decisions) == 1 else "undecided"  # settled only if all of it is
     needs = [part.needed for part in sections if part.needed is not None]
     return AuditResult(
-        verdict=_verdict(sections),
+        verdict=_verdict(sections, len(skipped)),
         decision=decision,
         needed=_most(needs) if decision == "undecided" else None,
         n_items=max(part.n_items for part in sections),
@@ -171,10 +171,11 @@ def _is_count(part: Result) -> bool:
     return bool(intervals) and all(interval.width == 0 for interval in intervals)
 
 
-def _verdict(sections: Sequence[Result]) -> str:
+def _verdict(sections: Sequence[Result], left: int) -> str:
     settled = sum(part.decision == "decided" for part in sections)
     count = "1 question" if len(sections) == 1 else f"{len(sections)} questions"
-    head = f"Of {count}, {settled} {'is' if settled == 1 else 'are'} decided."
+    more = f" ({left} more could not be answered)" if left else ""
+    head = f"Of {count}, {settled} {'is' if settled == 1 else 'are'} decided{more}."
     return " ".join([head, *(f"{part.verb.capitalize()}: {_headline(part.verdict)}" for part in sections)])
 
 

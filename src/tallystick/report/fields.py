@@ -12,7 +12,7 @@ from tallystick.report.theme import Theme
 from tallystick.report.words import groups_of, numbers, plain_cell, title
 from tallystick.results import Figure
 
-__all__ = ["WIDTH", "X_AXIS", "colour", "data", "scale"]
+__all__ = ["WIDTH", "X_AXIS", "colour", "data", "is_log", "scale"]
 
 WIDTH = 620
 """Width of a picture in pixels."""
@@ -55,6 +55,11 @@ def scale(figure: Figure, roles: Sequence[str]) -> alt.Scale:
     if values and values[0] > 0 and values[-1] >= 100 * values[0] and not _even(values):
         return alt.Scale(type="log")
     return alt.Scale(zero=False, nice=True)
+
+
+def is_log(found: alt.Scale) -> bool:
+    """Return whether *found* is logarithmic."""
+    return bool(found.to_dict().get("type") == "log")
 
 
 def _even(values: Sequence[float]) -> bool:

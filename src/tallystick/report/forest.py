@@ -64,7 +64,7 @@ def _axis(figure: Figure, point: str) -> dict[str, Any]:
     steps: dict[str, Any] = {"tickMinStep": 1, "format": ",d"} if counts else {}  # there is no rank 1.5
     plain = "outer_low" not in figure.roles  # bounds have no one estimate that could name the axis
     words = title(figure, "x") or (title(figure, "value") if plain else "")
-    padding: dict[str, Any] = {"padding": 12} if counts else {}
+    padding: dict[str, Any] = {"padding": 12, "nice": False} if counts else {}  # rank 1 is not on the edge
     return {"title": words or None, "scale": alt.Scale(zero=False, **padding), "axis": alt.Axis(**X_AXIS, **steps)}
 
 

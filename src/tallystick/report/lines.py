@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from tallystick.report.fields import WIDTH, X_AXIS, colour, data, scale
+from tallystick.report.fields import WIDTH, X_AXIS, colour, data, is_log, scale
 from tallystick.report.theme import Theme
 from tallystick.report.words import is_numeric, numbers, title
 from tallystick.results import Figure
@@ -22,9 +22,10 @@ def lines(figure: Figure, theme: Theme) -> Any:
     x = _x(figure)
     y_title = _y_title(figure)
     y_scale = scale(figure, _VALUES)
+    ticks: dict[str, Any] = {"tickCount": 4} if is_log(y_scale) else {}  # decades only
 
     def y(role: str) -> alt.Y:
-        return alt.Y(f"{role}:Q", title=y_title, scale=y_scale)
+        return alt.Y(f"{role}:Q", title=y_title, scale=y_scale, axis=alt.Axis(**ticks))
 
     grouped = colour(figure, theme)
     layers: list[Any] = []
@@ -57,7 +58,10 @@ def _x(figure: Figure) -> alt.X:
     if figure.kind == "rounds":
         values = sorted({int(x) for x in numbers(figure, ["x"])})
         axis |= {"values": values[:: -(-len(values) // 30) or 1], "format": "d"}  # there is no round 1.5
-    return alt.X("x:Q", title=words, scale=scale(figure, ("x",)), axis=alt.Axis(**axis))
+    x_scale = scale(figure, ("x",))
+    if is_log(x_scale):
+        axis["tickCount"] = 4
+    return alt.X("x:Q", title=words, scale=x_scale, axis=alt.Axis(**axis))
 
 
 def _y_title(figure: Figure) -> str:
