@@ -8,7 +8,7 @@ from typing import Any, Protocol, TextIO
 
 from tallystick.report.grid import Grid, grid
 from tallystick.report.parts import Composed
-from tallystick.results import Result
+from tallystick.results import Result, harmless
 
 __all__ = ["show"]
 
@@ -16,7 +16,7 @@ MOST_ROWS = 40
 
 
 class _Pen(Protocol):
-    """Whatever can write a line and a table."""
+    """Whatever can write a line and a table; signs in it that steer a terminal are spelled out."""
 
     def say(self, text: str, style: str = "") -> None: ...
 
@@ -48,11 +48,13 @@ def _tell_parts(result: Composed, pen: _Pen, most: int) -> None:
         pen.say(f"  {part.name.capitalize()}: {part.short}")
     for text in result.remarks:
         pen.say(f"Warning: {text}", "yellow")
-    pen.say("\nColumns:", "bold")
+    pen.say("")
+    pen.say("Columns:", "bold")
     for text in result.grounds:
         pen.say(f"  {text}", "dim")
     for part in result.parts():
-        pen.say(f"\n{part.heading}", "bold")
+        pen.say("")
+        pen.say(part.heading, "bold")
         if part.result is None:
             pen.say(f"Not answered: {part.short}")
         else:
@@ -90,7 +92,7 @@ class _Pipe:
 
     def say(self, text: str, style: str = "") -> None:
         del style
-        self._stream.write(f"{text}\n")
+        self._stream.write(f"{harmless(text)}\n")
 
     def draw(self, table: Grid) -> None:
         self._stream.write(f"{table.text()}\n")
@@ -103,7 +105,7 @@ class _Terminal:
         self._console = Console(file=stream, highlight=False)
 
     def say(self, text: str, style: str = "") -> None:
-        self._console.print(text, style=style or None, markup=False)
+        self._console.print(harmless(text), style=style or None, markup=False)
 
     def draw(self, table: Grid) -> None:
         from rich.table import Table
