@@ -102,14 +102,20 @@ class Browser:
             visit.send(f"{domain}.enable")
         self._events.clear()
         visit.send("Page.navigate", url=path.resolve().as_uri())
-        while not any(event.get("method") == "Page.loadEventFired" for event in self._events):
+        while not any(event.get("method") == "Page.loadEventFired" for event in self._of(session)):
             self._events.append(self._next())
         if patient:
             visit.evaluate("Promise.all([...document.images].map(image => image.decode()))")
-        for event in self._events:
+        for event in self._of(session):
             _note(event, visit)
-        yield visit
-        self.send("Target.closeTarget", targetId=target)
+        try:
+            yield visit
+        finally:
+            self.send("Target.closeTarget", targetId=target)
+
+    def _of(self, session: str) -> list[dict[str, Any]]:
+        """Return what was heard of one page."""
+        return [event for event in self._events if event.get("sessionId") == session]
 
     def _next(self) -> dict[str, Any]:
         deadline = time.monotonic() + _PATIENCE

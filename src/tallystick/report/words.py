@@ -67,8 +67,8 @@ def key(figure: Figure) -> str:
     if "mark" in figure.roles and figure.kind != "matrix" and is_numeric(figure, "mark") and numbers(figure, ["mark"]):
         words.append(f"cross: {title(figure, 'mark')}")
     if "mark" in figure.roles and figure.kind == "matrix":
-        said = {str(value) for value in figure.columns[figure.roles["mark"]] if value}
-        words += [f"pale: not {shorten(next(iter(said)))}"] if len(said) == 1 else []
+        marks = {str(value or "") for value in figure.columns[figure.roles["mark"]]}
+        words += [f"pale: not {shorten(max(marks))}"] if len(marks) == 2 and "" in marks else []
     if figure.kind == "forest" and "value" in figure.roles and "x" not in figure.roles:
         words.append(f"point: {title(figure, 'value')}")
     return "; ".join(words)
