@@ -132,11 +132,17 @@ def test_weights_that_reach_only_some_sections_are_said():
 
 
 def test_a_section_that_only_counts_these_items_is_said_to():
-    result = audit(table_of("compare"))
-    assert any(
-        text.startswith("every label is known: the answer of judge counts these very items") for text in result.remarks
-    )
+    remarks = audit(table_of("shift")).remarks
+    assert any(text.startswith("every label is known: the answer of shift counts these very items") for text in remarks)
     assert not any("very items" in text for text in audit(table_of("judge")).remarks)
+
+
+def test_whole_weights_reach_the_bounds_and_others_are_refused_there():
+    few = {name: list(values[:400]) for name, values in generate("bound", rng=0).items()}
+    plain, twice = (audit(scan(pa.table({**few, "row_weight": [w] * 400}))).sections[1] for w in (1, 2))
+    assert plain.bounds[9].high - plain.bounds[9].low > twice.bounds[9].high - twice.bounds[9].low
+    broken = audit(scan(pa.table({**few, "row_weight": [0.5, 1.5] * 200})))
+    assert [(part.verb, "no whole numbers" in part.reason) for part in broken.skipped] == [("bound", True)]
 
 
 def test_every_question_is_a_part_with_its_own_table_on_the_page():

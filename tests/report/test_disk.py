@@ -26,7 +26,7 @@ def tally(votes, page, most_bytes=None):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
         preexec_fn=None if most_bytes is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
     )
 

@@ -143,7 +143,7 @@ def conclude(
     )
 
 
-_WEIGHED = ("compare", "judge")
+_WEIGHED = ("compare", "judge", "bound")
 """The capabilities that take weights."""
 
 
@@ -168,7 +168,7 @@ def _limits(reading: Reading, sections: Sequence[Result]) -> list[str]:
 def _is_count(part: Result) -> bool:
     """Whether no interval of the main table has any width: nothing was left to estimate."""
     intervals = [cell for row in part.rows() for cell in row.values() if isinstance(cell, Interval)]
-    return bool(intervals) and all(interval.width == 0 for interval in intervals)
+    return bool(intervals) and all(interval.width < 1e-12 for interval in intervals)
 
 
 def _verdict(sections: Sequence[Result], left: int) -> str:
