@@ -31,6 +31,15 @@ def test_rounds_are_judged_at_the_next_odd_count():
     assert options(advise(population, RandomErrors(0.1), rounds=4, rng=0, rollouts=20))["one more round"].rounds == 1
 
 
+def test_the_reason_says_why_one_more_round_is_two():
+    population = Population.uniform(200)
+    assert (
+        "2 rounds, since after an even number, 4, ties"
+        in advise(population, RandomErrors(0.1), rounds=3, rng=0, rollouts=20).reason
+    )
+    assert "(1 round)" in advise(population, RandomErrors(0.1), rounds=2, rng=0, rollouts=20).reason
+
+
 def test_cleaning_is_weighed_only_where_labels_are_random():
     noisy = advise(Population.uniform(300, noise=0.2), Correlated(0.1, 0.3), rounds=3, rng=0, rollouts=60)
     assert noisy.course == "clean labels"

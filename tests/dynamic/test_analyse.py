@@ -39,8 +39,14 @@ def walk(rounds=5, seed=0, size=600):
     return RoundLog.from_long(item=item, round=round_, model=model, correct=correct), done
 
 
-def test_a_panel_shows_its_joint_errors_against_chance_and_fit():
-    result = analyse(panel(), permutations=99, rollouts=40, rng=0)
+@pytest.fixture(scope="module")
+def read():
+    """What the panel says, read once."""
+    return analyse(panel(), permutations=99, rollouts=40, rng=0)
+
+
+def test_a_panel_shows_its_joint_errors_against_chance_and_fit(read):
+    result = read
     assert [each.round for each in result.rounds] == [1, 2, 3]
     for joint in result.overlap:
         assert joint.independent < joint.all_wrong
@@ -51,6 +57,21 @@ def test_a_panel_shows_its_joint_errors_against_chance_and_fit():
     assert isinstance(result.rounds[0].noise_share, Unknown)
     assert result.decision == "decided"
     assert result.advice.course in result.summary()
+
+
+def test_the_text_says_all_that_was_found_with_its_intervals():
+    said = analyse(
+        panel(validators=["aa"] * 200 + ["aba"] * 100), chain=["m0", "m1"], permutations=19, rollouts=20, rng=0
+    )
+    text = said.summary()
+    for number in (1, 2, 3):
+        assert f"Wrong together, round {number}: {said.overlap[number - 1].all_wrong:.3f} [" in text
+    assert f"rho {said.overlap[0].rho:.2f} [" in text
+    assert "z " in text
+    assert "by chance" in text
+    assert "Random labels among the items of round 3: 0.000 to" in text
+    assert f"From m0 to m1, on the first items: risk {said.forgetting[0].change:+.3f} [" in text
+    assert "control" not in text  # a log has none
 
 
 def test_a_path_is_read_round_by_round_and_forecast_from_where_it_stands():
@@ -88,6 +109,23 @@ def test_validators_give_the_noise_share_or_the_set():
     assert any("set" in text for text in kept.warnings)
 
 
+def test_answers_are_voted_by_plurality_with_an_interval_in_every_round():
+    rng = np.random.default_rng(0)
+    wrong = rng.random((3, 200)) < 0.4
+    answers = np.where(wrong, rng.choice(["b", "c", "d"], size=wrong.shape), "a")
+    rows = [(str(i), t + 1, f"h{t}", int(not wrong[t, i]), answers[t, i], "a") for t in range(3) for i in range(200)]
+    item, round_, model, correct, prediction, truth = map(list, zip(*rows, strict=True))
+    log = RoundLog.from_long(item=item, round=round_, model=model, correct=correct, prediction=prediction, truth=truth)
+    result = analyse(log, permutations=19, rollouts=20, rng=0)
+    plain = RoundLog.from_long(item=item, round=round_, model=model, correct=correct)
+    binary = analyse(plain, permutations=19, rollouts=20, rng=0)
+    assert all(each.risk in each.interval for each in result.rounds)
+    assert result.rounds[0].interval == binary.rounds[0].interval
+    assert result.rounds[2].risk < binary.rounds[2].risk  # scattered wrong answers lose to two right ones
+    assert any("plurality" in text for text in result.assumptions)
+    assert not any("plurality" in text for text in binary.assumptions)
+
+
 def test_prices_decide():
     dear = analyse(panel(), permutations=99, rollouts=40, rng=0, prices=Prices(round=1000, value=1))
     cheap = analyse(panel(), permutations=99, rollouts=40, rng=0, prices=Prices(round=0, value=1))
@@ -105,8 +143,8 @@ def test_models_that_are_always_wrong_leave_the_correlation_unknown():
     json.dumps(result.to_dict(), allow_nan=False)
 
 
-def test_the_result_is_json_and_has_its_figures():
-    result = analyse(panel(), permutations=99, rollouts=40, rng=0)
+def test_the_result_is_json_and_has_its_figures(read):
+    result = read
     out = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert out["verb"] == "dynamic"
     fields = {"round", "risk", "interval", "epsilon", "worst_case", "lower_bound", "z", "noise_share"}

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Population, RandomErrors, curves, roll_path
+from tallystick.dynamic import Population, RandomErrors, curves, plurality, roll_path
 from tallystick.dynamic.curves import path_weights
 from tallystick.errors import InputError
 
@@ -19,6 +19,13 @@ def test_plurality_forgives_scattered_errors_that_a_binary_majority_counts():
     seen = curves(calls, np.array(["a"]))
     assert seen.risk[0].tolist() == [0, 0, 0, 0, 0]
     assert seen.binary_risk[0].tolist() == [0, 0, 0, 0.5, 1]
+
+
+def test_the_plurality_of_items_has_the_risk_of_the_curves():
+    rng = np.random.default_rng(0)
+    calls, truth = rng.integers(0, 4, size=(3, 6, 40)), rng.integers(0, 4, size=40)
+    for t in range(1, 7):
+        assert plurality(calls[:, :t], truth).mean(axis=1) == pytest.approx(curves(calls, truth).risk[:, t - 1])
 
 
 def test_ties_of_a_plurality_are_split():

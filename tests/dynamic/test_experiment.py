@@ -1,3 +1,6 @@
+import os
+import threading
+
 import joblib
 import numpy as np
 import pytest
@@ -30,18 +33,81 @@ def test_a_rollout_is_the_same_with_or_without_its_control_and_on_any_number_of_
     assert np.array_equal(alone, both)
 
 
-def test_rollouts_run_on_a_dask_cluster():
-    distributed = pytest.importorskip("distributed")
-    kept = np.arange(150)
-    trainer = EstimatorTrainer(TREE, X[kept], Y[kept])
-    here, _ = learner_rollouts(trainer, Y[kept], rounds=3, rollouts=3, rng=5, static=False)
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
-    ):
-        there, _ = learner_rollouts(trainer, Y[kept], rounds=3, rollouts=3, rng=5, static=False, jobs=-1)
+def noted_tree(folder):
+    """A tree that leaves a note of where it was trained; local, so that it can travel to workers without this file."""
+    tree = EstimatorTrainer(TREE, X[:100], Y[:100])
+
+    def train(weights, rng):
+        where = "main" if threading.current_thread() is threading.main_thread() else "other"
+        (folder / f"{os.getpid()} {where} thread").touch()
+        return tree(weights, rng)
+
+    return train
+
+
+def places(folder):
+    """Where models were trained since the last look."""
+    notes = [path.name for path in folder.iterdir()]
+    for path in folder.iterdir():
+        path.unlink()
+    return notes
+
+
+def on_cluster(folder, backend):
+    """Compare rollouts at home with those on the cluster that is up, and say where the latter ran.
+
+    Two slots at least: with one, joblib stays at home. The look whether a learner heeds weights is always at home.
+    """
+    trainer, home = noted_tree(folder), f"{os.getpid()} main thread"
+    here, _ = learner_rollouts(trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False)
+    assert places(folder) == [home]
+    with joblib.parallel_config(backend=backend):
+        there, _ = learner_rollouts(trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False, jobs=-1)
     assert np.array_equal(here, there)
+    return [place for place in places(folder) if place != home]
+
+
+@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_rollouts_run_on_the_worker_of_a_dask_cluster(processes, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": processes, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
+        away = on_cluster(tmp_path, "dask")
+    assert away
+    assert all(place.startswith(str(os.getpid())) != processes for place in away)
+
+
+@pytest.mark.slow
+def test_rollouts_run_on_the_workers_of_ray(tmp_path):
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
+    from ray.util.joblib import register_ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    register_ray()
+    try:
+        away = on_cluster(tmp_path, "ray")
+    finally:
+        ray.shutdown()
+    assert away
+    assert not any(place.startswith(str(os.getpid())) for place in away)
+
+
+def test_rollouts_run_on_a_backend_that_hands_everything_over_at_once():
+    """Ray's joblib backend is such a one; this one needs no Ray."""
+
+    class AtOnce(joblib._parallel_backends.ThreadingBackend):
+        supports_return_generator = False
+
+    joblib.register_parallel_backend("at once", AtOnce)
+    trainer = EstimatorTrainer(TREE, X[:100], Y[:100])
+    here, _ = learner_rollouts(trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False)
+    seen = []
+    with joblib.parallel_config(backend="at once"):
+        there, _ = learner_rollouts(
+            trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False, jobs=2, progress=seen.append
+        )
+    assert np.array_equal(here, there)
+    assert seen == [1, 2, 3]
 
 
 def test_any_function_of_weights_can_be_the_learner():

@@ -31,4 +31,4 @@ def test_a_round_without_control_says_so():
         z=unknown,
         noise_share=0.0,
     )
-    assert bare.control.reason == "no control was asked for"
+    assert bare.control.reason == bare.fresh.reason == "only a simulation has a control"

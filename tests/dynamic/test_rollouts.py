@@ -4,9 +4,11 @@ import pytest
 from tallystick.dynamic import (
     Collection,
     Correlated,
+    Design,
     Perfect,
     Population,
     RandomErrors,
+    Step,
     hierarchical,
     path,
     roll_design,
@@ -97,3 +99,18 @@ def test_few_and_faulty_items_help_less_than_the_whole_error_set():
     assert final(Collection(mistakes=0.6)) > ideal
     assert final(Collection(items=5, duplicates=0.5)) > ideal
     assert final(Collection(coverage=0.2)) > ideal
+
+
+def test_a_design_that_trains_on_an_empty_error_set_is_refused_by_its_step():
+    steps = {"h1": Step("train", ("initial",)), "e1": Step("collect", ("h1",)), "h2": Step("train", ("e1",))}
+    alone = Design("bare", steps, output="h2")
+    with pytest.raises(InputError, match="step 'h2': the error set that it trains on is empty"):
+        roll_design(Population.uniform(20), alone, Perfect(), rollouts=2, rng=0)
+    assert roll_design(Population.uniform(20), alone, RandomErrors(0.2), rollouts=2, rng=0).rounds == 2
+
+
+def test_a_path_without_errors_stays_with_its_initial_distribution_even_at_no_weight():
+    table = [[1.0], [0.0, 1.0], [0.0, 0.5, 0.5], [0.0, 0.2, 0.3, 0.5]]
+    done = roll_path(Population.uniform(20), Perfect(), rounds=4, rollouts=2, rng=0, mixture=table)
+    assert np.all(done.risk == 0)
+    assert np.all(np.isfinite(done.noise_share))

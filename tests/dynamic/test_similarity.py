@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.dynamic import early_signals, overlap_test, path_certificate, rank_persistence, similarity
+from tallystick.dynamic import early_signals, overlap_test, path_certificate, rank_persistence, similarity, vote
 from tallystick.errors import InputError
 
 
@@ -71,6 +71,15 @@ def test_early_signals_see_what_is_there():
     assert seen.risk_correlation in seen.risk_interval
     flat = early_signals(rng.random((60, 4, 30)) < 0.4, np.ones((60, 4)), early=2)
     assert flat.risk_correlation is None
+
+
+def test_early_signals_take_the_vote_that_the_risk_is_of():
+    rng = np.random.default_rng(0)
+    errors, risk = rng.random((40, 5, 60)) < 0.4, rng.random((40, 5))
+    binary = vote(list(errors[:, :4].swapaxes(0, 1)))
+    assert early_signals(errors, risk, early=4, majority=binary) == early_signals(errors, risk, early=4)
+    other = early_signals(errors, risk, early=4, majority=binary * (rng.random(binary.shape) < 0.5))
+    assert other.z_correlation != early_signals(errors, risk, early=4).z_correlation
 
 
 def test_rank_persistence_ends_at_one():

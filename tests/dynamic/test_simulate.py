@@ -1,9 +1,11 @@
 import json
 
+import numpy as np
 import pytest
 
 from tallystick.dynamic import (
     Collection,
+    Correlated,
     Perfect,
     Population,
     RandomErrors,
@@ -43,6 +45,20 @@ def test_a_hierarchy_reports_its_price_and_output():
     assert result.price == 9
     assert result.output_risk in result.output_interval
     assert isinstance(result.advice, Unknown)
+
+
+def test_the_controls_stand_beside_every_round_and_in_the_verdict():
+    shared = simulate(path(5), Correlated(0.1, 0.7), Population.uniform(300), rollouts=60, rng=0)
+    last = shared.rounds[-1]
+    assert last.risk < last.control == last.fresh
+    assert f"as many models on the plain data {last.control:.3g}" in shared.verdict
+    part = Population(np.full(200, 1 / 200), initial=(np.arange(200) < 100) / 100)
+    elsewhere = simulate(path(5), RandomErrors(0.1), part, rollouts=60, rng=0)
+    assert elsewhere.rounds[-1].fresh < elsewhere.rounds[-1].control
+    assert "with fresh random data instead of errors" in elsewhere.verdict
+    played = path_certificate(0.25, rounds=3)
+    scripted = simulate(played.design, played.learner(), played.population, rollouts=4, rng=0)
+    assert "plays given error sets" in scripted.rounds[0].control.reason
 
 
 def test_noise_and_shortfalls_switch_the_bounds_off():

@@ -33,14 +33,15 @@ from tallystick.dynamic.bounds import (
 from tallystick.dynamic.certificates import Certificate, hierarchical_certificate, path_certificate
 from tallystick.dynamic.collection import Collection
 from tallystick.dynamic.consistency import Consistency, check
-from tallystick.dynamic.curves import Curves, curves
+from tallystick.dynamic.control import control_risk
+from tallystick.dynamic.curves import Curves, curves, plurality
 from tallystick.dynamic.design import Design, Step, hierarchical, path
 from tallystick.dynamic.design_file import design_text, load_design, parse_design
 from tallystick.dynamic.drawing import draw_design
 from tallystick.dynamic.envelope import Envelope, envelope
 from tallystick.dynamic.estimators import EstimatorTrainer, Trainer
 from tallystick.dynamic.experiment import Experiment, learner_rollouts, run_experiment
-from tallystick.dynamic.gradient import Updates, exponential_updates, hinge_updates
+from tallystick.dynamic.gradient import Updates, exponential_updates, hinge_slope, hinge_updates
 from tallystick.dynamic.label_cost import LabelCost, label_cost
 from tallystick.dynamic.learners import Continued, Correlated, Learner, Perfect, RandomErrors, Scripted
 from tallystick.dynamic.log import RoundLog
@@ -92,6 +93,7 @@ __all__ = [
     "analyse",
     "check",
     "collect",
+    "control_risk",
     "curves",
     "design_text",
     "draw_design",
@@ -105,6 +107,7 @@ __all__ = [
     "hierarchical_bound",
     "hierarchical_certificate",
     "hierarchical_floor",
+    "hinge_slope",
     "hinge_updates",
     "label_cost",
     "learner_rollouts",
@@ -122,6 +125,7 @@ __all__ = [
     "path_floor",
     "perfect_bad_models",
     "perfect_majority_risk",
+    "plurality",
     "random_pick_rounds",
     "rank_persistence",
     "risk",

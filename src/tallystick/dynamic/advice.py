@@ -199,7 +199,7 @@ def advise(
     reason = (
         f"it is expected to lower the majority risk from {present:.3g} by {best.gain:.2g} "
         f"({100 * (1 - best.no_gain):.0f} % of simulated futures gain), worth {value * best.gain:.3g} for a price of "
-        f"{best.price:.3g} ({best.rounds} rounds).{warning}"
+        f"{best.price:.3g} ({_rounds(best.rounds, rounds)}).{warning}"
     )
     return Advice(
         course=best.course,
@@ -210,6 +210,13 @@ def advise(
         price=best.price,
         options=options,
     )
+
+
+def _rounds(ahead: int, so_far: int) -> str:
+    """Name the number of rounds, and why it is two where one was named."""
+    if ahead == 2:
+        return f"2 rounds, since after an even number, {so_far + 1}, ties would eat the gain"
+    return "1 round" if ahead == 1 else f"{ahead} rounds"
 
 
 def _option(course: Course, gain: Array, rounds: int, price: float, value: float) -> Option:

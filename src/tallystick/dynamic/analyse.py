@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.dynamic.advice import Advice, Prices, advise
+from tallystick.dynamic.advice import Advice, Prices
 from tallystick.dynamic.bounds import path_floor
-from tallystick.dynamic.curves import curves, path_weights
-from tallystick.dynamic.envelope import Envelope, envelope, worst_by_round
-from tallystick.dynamic.learners import Continued, Correlated
+from tallystick.dynamic.curves import path_weights, plurality
+from tallystick.dynamic.envelope import worst_by_round
+from tallystick.dynamic.forecast import forecast
 from tallystick.dynamic.log import RoundLog
-from tallystick.dynamic.population import Array, Population, vote
+from tallystick.dynamic.population import Array, vote
 from tallystick.dynamic.probit import ProbitFit, fit_correlation
 from tallystick.dynamic.result import Forgetting, LogResult, Overlap, Round
-from tallystick.dynamic.similarity import overlap_test
+from tallystick.dynamic.similarity import overlap_test, similarity
 from tallystick.dynamic.validators import NoiseShare, agreements, noise_share
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Needed, Unknown
@@ -64,7 +64,16 @@ def analyse(
         overlap.append(_overlap(errors, number, fit, alpha, permutations, generator))
     rounds = _path_rounds(panel, alpha, noise) if panel.kind == "path" else _panel_rounds(panel, alpha, noise, overlap)
     last = fits[-1]
-    advice, ahead = _forecast(panel, last, noise[-1], prices, rollouts, generator)
+    where, _ = _parts(panel)[-1]
+    advice, ahead = forecast(
+        panel.errors[:, where],
+        last,
+        on_path=panel.kind == "path",
+        noisy=_doubtful(panel, where, noise[-1]),
+        prices=prices,
+        rollouts=rollouts,
+        rng=generator,
+    )
     warnings = _warnings(panel, last, noise)
     first, final = overlap[0], overlap[-1]
     verdict = (
@@ -84,8 +93,9 @@ def analyse(
             "the advice simulates further models, trained on the last round's items with the errors weighed up, "
             "that err as often and as jointly as the models there are",
             "majority is binary: at least half of the models wrong, a tie counting one half"
-            if panel.predictions is None or panel.kind == "panel"
-            else "a plurality of predictions, ties split",
+            if panel.predictions is None or panel.labels is None
+            else "risk by round is that of the plurality of the models' answers, ties split; the advice knows only "
+            "right from wrong, so its majority errs where at least half of the models do",
         ),
         warnings=warnings,
         seed=seed_of(rng),
@@ -142,7 +152,7 @@ def _panel_rounds(
     rounds = []
     bound = Unknown("the models of a panel are no path, so no bound of a path applies to them")
     for (where, number), share, joint in zip(_parts(log), noise, overlap, strict=True):
-        wrong = vote(list(log.errors[:, where]))
+        wrong = _vote(log, slice(None), where)
         rounds.append(
             Round(
                 round=number,
@@ -159,13 +169,8 @@ def _panel_rounds(
 
 
 def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tuple[Round, ...]:
-    from tallystick.dynamic.similarity import similarity
-
     errors = log.errors
     weights = path_weights(errors)
-    plural = None
-    if log.predictions is not None and log.labels is not None:
-        plural = curves(log.predictions[None], log.labels).risk[0]
     excess = [float(weights[t] @ errors[t]) for t in range(len(errors))]
     epsilon = max(excess)
     usable = 0 < epsilon <= 0.5
@@ -173,15 +178,13 @@ def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tu
     worst = worst_by_round(epsilon, len(errors)) if usable else ()
     out = []
     for t in range(len(errors)):
-        share = vote(list(errors[: t + 1]))
-        z = float(similarity(errors[: t + 1])) if t else float("nan")
+        share = _vote(log, slice(t + 1), slice(None))
+        z = float(similarity(errors[: t + 1], majority=share)) if t else float("nan")
         out.append(
             Round(
                 round=t + 1,
-                risk=float(share.mean()) if plural is None else float(plural[t]),
-                interval=_mean_interval(share, alpha, (0.0, 1.0))
-                if plural is None
-                else Unknown("the plurality's risk has no interval of its own"),
+                risk=float(share.mean()),
+                interval=_mean_interval(share, alpha, (0.0, 1.0)),
                 epsilon=excess[t],
                 worst_case=worst[t] if usable else reason,
                 lower_bound=path_floor(epsilon) if usable and t >= 2 else (reason if not usable else 0.0),
@@ -192,8 +195,15 @@ def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tu
     return tuple(out)
 
 
+def _vote(log: RoundLog, models: slice, items: Array | slice) -> Array:
+    """Where the vote errs: the plurality of answers where the log has them, else the majority of right and wrong."""
+    if log.predictions is not None and log.labels is not None:
+        return plurality(log.predictions[models, items], log.labels[items])
+    return vote(list(log.errors[models, items]))
+
+
 def _mean_interval(values: Array, alpha: float, bounds: tuple[float, float]) -> Interval:
-    """Exact where the values are yes or no, Student's with pseudo-items where ties put halves among them."""
+    """Exact where the values are yes or no, Student's with pseudo-items where ties put fractions among them."""
     from tallystick.stats.intervals import clopper_pearson, pseudo_t
 
     if bounds == (0.0, 1.0) and np.all((values == 0) | (values == 1)):
@@ -233,43 +243,6 @@ def _forgetting(log: RoundLog, chain: Sequence[str], alpha: float) -> tuple[Forg
             )
         )
     return tuple(out)
-
-
-def _forecast(
-    log: RoundLog,
-    fit: ProbitFit | Unknown,
-    noise: NoiseShare,
-    prices: Prices | None,
-    rollouts: int,
-    rng: np.random.Generator,
-) -> tuple[Advice | Unknown, Envelope | Unknown]:
-    """Simulate what comes next, from where the last round's items stand, with the learner that the log shows."""
-    if isinstance(fit, Unknown):
-        return Unknown(f"no correlation could be fitted: {fit.reason}"), fit
-    where, _ = _parts(log)[-1]
-    errors, on_path = log.errors[:, where], log.kind == "path"
-    if on_path:
-        epsilon = float(np.mean([w @ e for w, e in zip(path_weights(errors)[:-1], errors, strict=True)][-3:]))
-    else:
-        epsilon = float(errors.mean())
-    if not 0 < epsilon <= 0.5:
-        reason = Unknown(f"the models err on {epsilon:.3g} of the last round, outside (0, 1/2]: no simulator fits them")
-        return reason, reason
-    gamma = max(fit.gamma or 0.0, 0.0)
-    difficulty = fit.difficulty(errors, rollouts=rollouts, rng=rng, on_path=on_path)
-    advice = advise(
-        Population(np.full(where.sum(), 1 / where.sum()), noisy=_doubtful(log, where, noise)),
-        Continued(errors, Correlated(epsilon, fit.rho, gamma, difficulty)),
-        rounds=len(errors),
-        rng=rng,
-        prices=prices,
-        rollouts=rollouts,
-        beginner=Correlated(epsilon, fit.rho, gamma, difficulty),
-        reusable=3 if on_path else 0,
-        doubt=None if fit.fits else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})",
-    )
-    ahead = envelope(epsilon, rounds=len(errors) + 4, rng=rng, rho=fit.rho, gamma=gamma, rollouts=rollouts)
-    return advice, ahead
 
 
 def _doubtful(log: RoundLog, where: Array, noise: NoiseShare) -> Array:

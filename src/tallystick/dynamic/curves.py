@@ -13,7 +13,7 @@ import numpy as np
 from tallystick.dynamic.population import Array, majority_share
 from tallystick.errors import InputError
 
-__all__ = ["Curves", "curves", "path_weights"]
+__all__ = ["Curves", "curves", "path_weights", "plurality"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +86,30 @@ def curves(predictions: Array, labels: Array, *, trained_on_path: bool = True) -
             if errors[b, t].any():
                 total = total + errors[b, t] / errors[b, t].sum()
     return Curves(risk=risk, binary_risk=binary, model_risk=errors.mean(axis=2), epsilon=excess)
+
+
+def plurality(predictions: Array, labels: Array) -> Array:
+    """Return where the plurality vote of these models is wrong: (..., items), ties split by chance.
+
+    Parameters
+    ----------
+    predictions
+        (..., models, items), any labels.
+    labels
+        The true label of each item.
+
+    Examples
+    --------
+    >>> plurality(np.array([[0, 1, 2], [0, 1, 1], [0, 0, 1]]), np.array([0, 1, 2])).tolist()
+    [0.0, 0.0, 1.0]
+    >>> plurality(np.array([[0, 1, 2], [0, 0, 1]]), np.array([0, 1, 2])).tolist()
+    [0.0, 0.5, 0.5]
+    """
+    calls, truth = np.asarray(predictions), np.asarray(labels)
+    classes = np.unique(np.concatenate([np.unique(calls), np.unique(truth)]))
+    votes = np.stack([(calls == label).sum(axis=-2) for label in classes], axis=-1)
+    top = votes == votes.max(axis=-1, keepdims=True)
+    return np.asarray(1 - (top & (truth[:, None] == classes)).any(axis=-1) / top.sum(axis=-1))
 
 
 def path_weights(errors: Array) -> Array:

@@ -78,10 +78,11 @@ def run_experiment(
     rounds, rollouts
         Models a rollout, and how many rollouts.
     jobs
-        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or Ray's) the rollouts leave this
-        machine.
+        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or ``"ray"``) the rollouts leave this
+        machine, and come back with the same numbers.
     progress
-        Called with the number of finished rollouts.
+        Called with the number of finished rollouts: after each of them, or for all of them at the end where the
+        backend hands everything over together (Ray's does).
 
     Examples
     --------
@@ -130,6 +131,7 @@ def learner_rollouts(
 ) -> tuple[Array, Array | None]:
     """Run path rollouts of any :class:`Trainer`; return its predictions and those of the static control."""
     from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
 
     if rounds < 1 or rollouts < 1:
         raise InputError(f"rounds and rollouts must be at least 1, got {rounds!r} and {rollouts!r}")
@@ -137,8 +139,9 @@ def learner_rollouts(
     generator = as_rng(rng)
     refuse_weight_blind(trainer, truth, seed=int(generator.integers(2**31)))
     work = (delayed(_rollout)(trainer, truth, rounds, static, each) for each in generator.spawn(rollouts))
+    one_by_one = get_active_backend()[0].supports_return_generator
     pairs = []
-    for pair in Parallel(n_jobs=jobs, return_as="generator")(work):
+    for pair in Parallel(n_jobs=jobs, return_as="generator" if one_by_one else "list")(work):
         pairs.append(pair)
         if progress is not None:
             progress(len(pairs))

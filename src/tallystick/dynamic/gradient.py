@@ -15,7 +15,7 @@ from tallystick.dynamic.learners import Learner
 from tallystick.dynamic.population import Array, Population, collect
 from tallystick.errors import InputError
 
-__all__ = ["Updates", "exponential_updates", "hinge_updates"]
+__all__ = ["Updates", "exponential_updates", "hinge_slope", "hinge_updates"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,31 @@ class Updates:
         return np.where(wrong[:, -1], -1, np.where(wrong.any(axis=1), last + 1, 0))
 
 
+def hinge_slope(population: Population, margins: Array, errors: Array) -> Array:
+    r"""How fast does the hinge risk change along a model, from given margins.
+
+    .. math:: \langle g, \overline h \rangle = -\sum_{x:\, h f < 1} \mathcal D(x)\, \overline h(x) f(x)
+              = -\Pr(E_h)\,\bigl(1 - 2 R_{\overline{\mathcal D}_h}(\overline h)\bigr)
+
+    [SAH23]_, Lemma A.1 and Eq (63): at most :math:`-(1-2\epsilon)\Pr(E_h)` for a model with risk at most
+    :math:`\epsilon` on the margin errors :math:`E_h`, which is negative as long as there are any.
+
+    Parameters
+    ----------
+    margins
+        :math:`h(x) f(x)`, (..., items).
+    errors
+        Where the model errs, of the same shape.
+
+    Examples
+    --------
+    >>> hinge_slope(Population.uniform(4), np.array([0.0, 0.5, 0.9, 2.0]), np.array([True, False, False, True])).item()
+    -0.25
+    """
+    moves = np.where(margins < 1, np.where(errors, -1.0, 1.0), 0.0)
+    return np.asarray(-np.einsum("i,...i->...", population.weights, moves))
+
+
 def hinge_updates(
     population: Population, learner: Learner, *, updates: int, rollouts: int, rng: Rng, rate: float = 1.0
 ) -> Updates:
@@ -45,7 +70,8 @@ def hinge_updates(
 
     .. math:: h \leftarrow h + \eta\, R^{hinge}(h)\, \overline h, \qquad \overline h = \mathcal A(\mathcal D|_{h f < 1})
 
-    [SAH23]_, Lemma A.1: :math:`\overline h` is a descent direction. That is a statement about infinitesimal steps.
+    [SAH23]_, Lemma A.1: :math:`\overline h` is a descent direction (:func:`hinge_slope`). That is a statement about
+    infinitesimal steps.
     With any fixed :math:`\eta` the hinge risk can rise (ERRATA): an item that :math:`\overline h` gets wrong loses
     margin, also one that was no margin error. :attr:`Updates.rises` counts it. In Eq (62) the mass of margin errors
     stands where the text has :math:`R^{hinge}`.

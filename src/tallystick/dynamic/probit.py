@@ -110,7 +110,7 @@ def fit_correlation(
         )
     offsets = _offsets(wrong) if on_path else None
     patterns, extra, counts = _compressed(wrong, offsets)
-    best, value = _maximum(patterns, extra, counts, rates, None)
+    best, value = _maximum(patterns, extra, counts, rates)
     slope = abs(float(best[0]))
     rho = slope**2 / (1 + slope**2)
     own = (1 - rho) ** 0.5
@@ -118,7 +118,7 @@ def fit_correlation(
     exact = float(_joint(best, np.ones((1, models), dtype=bool), None).sum())
     return ProbitFit(
         rho=rho,
-        interval=_profile(patterns, extra, counts, rates, slope, value, level),
+        interval=_profile(patterns, extra, counts, best, value, level),
         gamma=float(best[-1]) * own if on_path else None,
         thresholds=tuple(float(-k) * own for k in best[1 : 1 + models]),
         all_wrong=float(wrong.all(axis=0).mean()),
@@ -182,21 +182,16 @@ def _objective(
     return -float(counts @ np.log(marginal)), -(gradient if fixed is None else gradient[1:])
 
 
-def _maximum(
-    patterns: Array, offsets: Array | None, counts: Array, rates: Array, fixed: float | None
-) -> tuple[Array, float]:
-    """Maximise the likelihood, from several starts unless lambda is *fixed*."""
+def _maximum(patterns: Array, offsets: Array | None, counts: Array, rates: Array) -> tuple[Array, float]:
+    """Maximise the likelihood, from several starts."""
     from scipy.optimize import minimize
     from scipy.special import ndtri
 
     tail = np.zeros(0 if offsets is None else 1)
     best: tuple[Array, float] | None = None
-    for slope in _STARTS if fixed is None else (fixed,):
-        kappa = ndtri(rates) * (1 + slope**2) ** 0.5
-        first = np.concatenate([[slope], kappa, tail])
-        if fixed is not None:
-            first = first[1:]
-        found = minimize(_objective, first, args=(patterns, offsets, counts, fixed), jac=True, method="L-BFGS-B")
+    for slope in _STARTS:
+        first = np.concatenate([[slope], ndtri(rates) * (1 + slope**2) ** 0.5, tail])
+        found = minimize(_objective, first, args=(patterns, offsets, counts, None), jac=True, method="L-BFGS-B")
         if np.isfinite(found.fun) and (best is None or -found.fun > best[1]):
             best = found.x, -float(found.fun)
     if best is None:
@@ -205,21 +200,25 @@ def _maximum(
 
 
 def _profile(
-    patterns: Array, offsets: Array | None, counts: Array, rates: Array, slope: float, value: float, level: float
+    patterns: Array, offsets: Array | None, counts: Array, best: Array, value: float, level: float
 ) -> Interval:
     """Where the profile likelihood of rho has dropped by half a chi-square quantile."""
-    from scipy.optimize import brentq
+    from scipy.optimize import brentq, minimize
     from scipy.special import chdtri
 
     drop = float(chdtri(1, 1 - level)) / 2  # scipy.stats would take longer to load than this to run
+    rho = best[0] ** 2 / (1 + best[0] ** 2)
 
-    def excess(rho: float) -> float:
-        _, profile = _maximum(patterns, offsets, counts, rates, (rho / (1 - rho)) ** 0.5)
-        return value - profile - drop
+    def excess(at: float) -> float:
+        # The maximum itself, rescaled to keep the error rates: a start from nowhere can end below it.
+        first = best[1:] * ((1 - rho) / (1 - at)) ** 0.5
+        lost = minimize(
+            _objective, first, args=(patterns, offsets, counts, (at / (1 - at)) ** 0.5), jac=True, method="L-BFGS-B"
+        )
+        return value + float(lost.fun) - drop
 
-    rho = slope**2 / (1 + slope**2)
     low = float(brentq(excess, 0.0, rho, xtol=1e-4)) if rho > 1e-4 and excess(0.0) > 0 else 0.0
-    high = float(brentq(excess, rho, 0.999, xtol=1e-4)) if excess(0.999) > 0 else 1.0
+    high = float(brentq(excess, rho, 0.999, xtol=1e-4)) if rho < 0.999 and excess(0.999) > 0 else 1.0
     assumption = "one normal difficulty an item, shared by all models"
     return Interval(
         min(low, rho), max(high, rho), level=level, guarantee="under", assumption=assumption, method="profile"

@@ -33,7 +33,9 @@ class Round:
     noise_share
         Share of the round's data whose labels are random.
     control
-        Majority risk of as many models trained on the plain data.
+        Majority risk of as many models trained on the plain data: a static ensemble.
+    fresh
+        The same with fresh random data mixed in where a path mixes in errors, at the same number of labels.
     """
 
     round: int
@@ -44,7 +46,8 @@ class Round:
     lower_bound: float | Unknown
     z: float | Unknown
     noise_share: float | Unknown
-    control: float | Unknown = field(default_factory=lambda: Unknown("no control was asked for"))
+    control: float | Unknown = field(default_factory=lambda: Unknown("only a simulation has a control"))
+    fresh: float | Unknown = field(default_factory=lambda: Unknown("only a simulation has a control"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +62,25 @@ class DynamicResult(Result):
     advice: Advice | Unknown
 
     def summary(self) -> str:
-        """Return plain text to paste, the advice at its end."""
-        if isinstance(self.advice, Unknown):
-            return super().summary()
-        return f"{super().summary()}\nAdvice: {self.advice.course}; {self.advice.reason}"
+        """Return plain text to paste, the details and the advice at its end."""
+        parts = [super().summary(), *self.details()]
+        if isinstance(self.advice, Advice):
+            parts.append(f"Advice: {self.advice.course}; {self.advice.reason}")
+        return "\n".join(parts)
+
+    def details(self) -> tuple[str, ...]:
+        """Return what the table of rounds has no room for, a line each."""
+        return ()
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a round."""
-        return [{name: getattr(each, name) for name in Round.__dataclass_fields__} for each in self.rounds]
+        """Return one row a round; controls only where there are any."""
+        names = [
+            name
+            for name in Round.__dataclass_fields__
+            if name not in ("control", "fresh")
+            or not all(isinstance(getattr(each, name), Unknown) for each in self.rounds)
+        ]
+        return [{name: getattr(each, name) for name in names} for each in self.rounds]
 
     def figures(self) -> tuple[Figure, ...]:
         """Return majority risk by round, between its bounds."""
@@ -151,6 +165,24 @@ class Overlap:
     fit_p: float | Unknown
     test: OverlapTest
 
+    def line(self) -> str:
+        """Return it as a sentence."""
+        text = (
+            f"Wrong together, round {self.round}: {self.all_wrong:.3f} [{self.interval.low:.3f}, "
+            f"{self.interval.high:.3f}] of {self.n_items} items; independent errors would give {self.independent:.4f}"
+        )
+        if isinstance(self.rho_interval, Interval) and not isinstance(self.predicted, Unknown):
+            text += (
+                f", the fit {self.predicted:.3f} (rho {self.rho:.2f} [{self.rho_interval.low:.2f}, "
+                f"{self.rho_interval.high:.2f}], p of the fit {self.fit_p:.2g})"
+            )
+        if self.test.z is not None and self.test.z_null is not None:
+            low, high = self.test.z_null
+            text += (
+                f"; z {self.test.z:.2f}, by chance {low:.2f} to {high:.2f} (p of the overlap {self.test.p_value:.2g})"
+            )
+        return text + "."
+
     @classmethod
     def known(cls, fit: ProbitFit | Unknown) -> dict[str, Any]:
         """Return the fields that come from a fit, or the reason why there is none."""
@@ -186,6 +218,14 @@ class Forgetting:
     forgotten: float
     learnt: float
 
+    def line(self) -> str:
+        """Return it as a sentence."""
+        return (
+            f"From {self.before} to {self.model}, on the first items: risk {self.change:+.3f} "
+            f"[{self.interval.low:+.3f}, {self.interval.high:+.3f}]; {self.forgotten:.3f} forgotten, "
+            f"{self.learnt:.3f} learnt."
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class LogResult(DynamicResult):
@@ -197,6 +237,18 @@ class LogResult(DynamicResult):
     noise_sets: tuple[Interval | Unknown, ...]
     envelope: Envelope | Unknown
     cost: float | Unknown
+
+    def details(self) -> tuple[str, ...]:
+        """Return joint errors against chance and fit, random labels, and forgetting."""
+        lines = [each.line() for each in self.overlap]
+        for each, noise in zip(self.overlap, self.noise_sets, strict=True):
+            if isinstance(noise, Interval):
+                lines.append(
+                    f"Random labels among the items of round {each.round}: {noise.low:.3f} to {noise.high:.3f}."
+                )
+        if not isinstance(self.forgetting, Unknown):
+            lines += [each.line() for each in self.forgetting]
+        return tuple(lines)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return risk by round, joint errors, and the envelopes of what may come."""

@@ -98,7 +98,9 @@ def roll_path(
     def chunk(size: int, generator: np.random.Generator) -> _Columns:
         out = _Columns.empty(size, rounds, population.size if keep_errors else 0)
         build = learner.begin(population, size, generator)
-        parts: list[Array] = []
+        # D_0 first, then what each round collected: kept apart only where their weights differ.
+        parts = np.zeros((size, 0 if equal else rounds, population.size))
+        parts[:, :1] = population.start
         held = np.ones((size, rounds))
         total, count = np.zeros((size, population.size)), np.zeros(size)
         wrong, numbers = np.zeros(total.shape), np.zeros((size, 3))
@@ -122,12 +124,11 @@ def roll_path(
                 weights = share[:, None] * total
                 weights += (1 - share * count)[:, None] * population.start
             else:
-                parts.append(found)
+                parts[:, t + 1] = found
                 held[:, t + 1] = ~empty
-                shares = _scaled(row * held[:, : t + 2])
-                weights = shares[:, :1] * population.start
-                for s, part in enumerate(parts):
-                    weights += shares[:, s + 1, None] * part
+                shares = row * held[:, : t + 2]
+                shares[shares.sum(axis=1) == 0, 0] = 1  # nothing that has weight was collected: the data stay D_0
+                weights = np.matmul(_scaled(shares)[:, None], parts[:, : t + 2])[:, 0]
         out.output_risk[:] = out.risk[:, -1]
         return out
 
@@ -163,6 +164,11 @@ def roll_design(
             step = design.steps[name]
             if step.operation == "train":
                 t, weights = len(out.seen), data[step.inputs[0]]
+                if not np.all(weights.sum(axis=1) > 0):
+                    raise InputError(
+                        f"design {design.name!r}, step {name!r}: the error set that it trains on is empty, since a "
+                        "model made no error: mix it with 'initial'"
+                    )
                 models[name] = build(weights, t).astype(float)
                 out.seen.append(models[name])
                 excess = np.einsum("bi,bi->b", weights, models[name])
@@ -271,4 +277,6 @@ def _clean(population: Population) -> Array:
 
 
 def _scaled(rows: Array) -> Array:
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    """Scale each row to one; a row of zeros, the mixture of empty error sets, stays."""
+    total = rows.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(rows, total, out=np.zeros_like(rows), where=total > 0))

@@ -153,7 +153,9 @@ class Signals:
     rollouts: int
 
 
-def early_signals(errors: Array, risk: Array, *, early: int, weights: Array | None = None) -> Signals:
+def early_signals(
+    errors: Array, risk: Array, *, early: int, weights: Array | None = None, majority: Array | None = None
+) -> Signals:
     """Correlate :math:`z` and majority risk at round *early* (counted from 1) with the final majority risk.
 
     [SAH23]_, section B.2 and Figure 5. A correlation is None where one side does not vary.
@@ -164,13 +166,16 @@ def early_signals(errors: Array, risk: Array, *, early: int, weights: Array | No
         (rollouts, rounds, items).
     risk
         (rollouts, rounds), majority risk by round.
+    majority
+        Error share of the vote of the first *early* models, (rollouts, items), where *risk* is not that of the binary
+        majority: a plurality of many labels, say.
     """
     rollouts, rounds = risk.shape
     if not 2 <= early < rounds:
         raise InputError(f"early must be a round from 2 to {rounds - 1}, got {early!r}")
     if rollouts < 4:
         raise InputError(f"a correlation over rollouts needs at least 4 of them, got {rollouts}")
-    z = similarity(errors[:, :early], weights=weights)
+    z = similarity(errors[:, :early], weights=weights, majority=majority)
     by_z, by_risk = _pearson(z, risk[:, -1]), _pearson(risk[:, early - 1], risk[:, -1])
     return Signals(
         early=early,

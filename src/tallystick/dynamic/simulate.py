@@ -6,13 +6,12 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.dynamic.advice import Advice, Prices, advise
-from tallystick.dynamic.bounds import (
-    path_floor,
-)
+from tallystick.dynamic.bounds import path_floor
 from tallystick.dynamic.collection import IDEAL, Collection
+from tallystick.dynamic.control import Control, control_risk
 from tallystick.dynamic.design import Design, as_path
 from tallystick.dynamic.envelope import spread, worst_by_round
-from tallystick.dynamic.learners import Learner
+from tallystick.dynamic.learners import Continued, Learner, Scripted
 from tallystick.dynamic.population import TOLERANCE, Population
 from tallystick.dynamic.result import Round, SimulationResult
 from tallystick.dynamic.rollouts import Rollouts, roll
@@ -20,6 +19,9 @@ from tallystick.dynamic.similarity import Signals, early_signals, rank_persisten
 from tallystick.results import Unknown
 
 __all__ = ["simulate"]
+
+_CONTROLS = 200
+"""Rollouts of each control: their means are known well enough from these."""
 
 _Z_CELLS = 40_000_000
 """Rollouts x rounds x items whose error sets are kept for z: as many rollouts as fit into some forty megabytes."""
@@ -70,6 +72,7 @@ def simulate(
     low_high = spread(done.risk, "errors fall as simulated")
     uniform = shape is not None and all(np.ptp(row) < TOLERANCE for row in shape[0])
     bounds = _bounds(design, learner, population, uniform and collection == IDEAL)
+    controls = _controls(design, learner, population, min(rollouts, _CONTROLS), seed)
     rounds = tuple(
         Round(
             round=t + 1,
@@ -80,6 +83,8 @@ def simulate(
             lower_bound=bounds[1][t],
             z=_mean_z(sample, t + 1),
             noise_share=float(done.noise_share[:, t].mean()),
+            control=controls["static"][t],
+            fresh=controls["fresh"][t],
         )
         for t in range(design.rounds)
     )
@@ -94,6 +99,7 @@ def simulate(
         verdict=(
             f"The {design.name} delivers a risk of {mean:.3g} on average over {rollouts:,} rollouts, 90 % of them "
             f"between {output.low:.3g} and {output.high:.3g}; its first model alone has {rounds[0].risk:.3g}"
+            + _against(rounds[-1])
             + (f"; advice: {advice}." if isinstance(advice, Advice) else ".")
         ),
         n_items=population.size,
@@ -113,6 +119,31 @@ def simulate(
             for value in rank_persistence(done.risk)
         ),
     )
+
+
+def _controls(
+    design: Design, learner: Learner, population: Population, rollouts: int, seed: int
+) -> dict[Control, list[float | Unknown]]:
+    """Mean risk by round of as many models without adversarial data, or why there is none."""
+    if isinstance(learner, Scripted | Continued):
+        reason = Unknown("the learner plays given error sets, whatever it is trained on")
+        return dict.fromkeys(("static", "fresh"), [reason] * design.rounds)
+
+    def by_round(kind: Control) -> list[float | Unknown]:
+        risk = control_risk(population, learner, kind=kind, rounds=design.rounds, rollouts=rollouts, rng=seed)
+        return [float(mean) for mean in risk.mean(axis=0)]
+
+    static = by_round("static")
+    same = np.array_equal(population.start, population.weights)
+    return {"static": static, "fresh": static if same else by_round("fresh")}
+
+
+def _against(last: Round) -> str:
+    """Say what the controls deliver."""
+    if isinstance(last.control, Unknown) or isinstance(last.fresh, Unknown):
+        return ""
+    fresh = "" if last.fresh == last.control else f", and {last.fresh:.3g} with fresh random data instead of errors"
+    return f", as many models on the plain data {last.control:.3g}{fresh}"
 
 
 def _bounds(

@@ -10,6 +10,10 @@ and the majority risk is linear in p. Only the products are not: in a box of rou
 McCormick envelope, which makes a linear program whose value is an *upper* bound; the same program at the risks of its
 solution is feasible, hence a *lower* bound. Branching on the boxes closes the gap. Upper bounds are read off the dual
 and hold whatever the solver's own tolerance.
+
+Lower bounds climb: at a feasible point the product is replaced by its tangent, the program is solved within a trust
+region around it, and the risks of that solution are tried exactly. From a few random starts this finds the best
+patterns known for five and seven rounds at once.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tallystick._rng import Rng, as_rng
 from tallystick.dynamic.certificates import Certificate
 from tallystick.dynamic.design import mixture_table, path
 from tallystick.dynamic.learners import checked_epsilon
@@ -64,7 +69,8 @@ class WorstCase:
     def certificate(self) -> Certificate:
         """Return the population and the error sets that reach *lower*, to be checked by Eq (19)."""
         kept = [(pattern, mass) for pattern, mass in self.patterns if mass > 0]
-        weights = np.array([mass for _, mass in kept] + [1 - sum(mass for _, mass in kept)])
+        rest = max(0.0, 1 - sum(mass for _, mass in kept))  # rounding may leave it just below zero
+        weights = np.array([*(mass for _, mass in kept), rest])
         errors = np.zeros((self.rounds, weights.size), dtype=bool)
         for item, (pattern, _) in enumerate(kept):
             errors[[t - 1 for t in pattern], item] = True
@@ -86,6 +92,8 @@ def worst_case(
     gap: float = 1e-6,
     nodes: int = 5000,
     search: bool = True,
+    starts: int = 8,
+    rng: Rng = 0,
 ) -> WorstCase:
     r"""Bound the worst majority risk of a path of :math:`\epsilon`-approximate models from both sides.
 
@@ -106,8 +114,11 @@ def worst_case(
     nodes
         Stop after so many boxes in any case; both bounds are valid then, too.
     search
-        Whether to search for bad error sets in every box. Without it the upper bound comes three times as fast and the
-        lower one is poor.
+        Whether to search for bad error sets. Without it the upper bound comes three times as fast and the lower one is
+        poor.
+    starts, rng
+        How many random points the search climbs from, before it goes through the boxes, and what draws them. Seven
+        rounds need about thirty to find their best patterns.
 
     Examples
     --------
@@ -120,34 +131,39 @@ def worst_case(
     checked_epsilon(epsilon)
     if not 1 <= rounds <= _MAX_ROUNDS:
         raise InputError(f"rounds must be from 1 to {_MAX_ROUNDS}, got {rounds!r}: use path_bound for longer paths")
-    if not gap > 0 or nodes < 1:
-        raise InputError(f"gap must be positive and nodes at least 1, got {gap!r} and {nodes!r}")
+    if not gap > 0 or nodes < 1 or starts < 0:
+        raise InputError(
+            f"gap must be positive, nodes at least 1 and starts not negative, got {gap!r}, {nodes!r} and {starts!r}"
+        )
     program = _Program(epsilon, mixture_table(rounds, mixture))
     low, high = np.zeros(rounds), program.highest.copy()
     best, solution = 0.0, np.zeros(len(program.patterns))
     heap: list[tuple[float, int, Array, Array, Array, Array]] = []
     looked = missed = 0
 
-    def try_at(risks: Array) -> bool:
-        """Solve exactly at given round risks; whether that beats the best so far by enough to search on from there."""
+    def try_at(risks: Array) -> _Solved | None:
+        """Solve exactly at given round risks, and remember the best; None where they are impossible."""
         nonlocal best, solution
         # An empty error set would be left out of the mixtures and change their weights; a tiny one does not.
-        risks = np.maximum(risks, 1e-3 * program.highest)
+        risks = np.clip(risks, 1e-3 * program.highest, program.highest)
         exact = program.solve(risks, risks)
-        if exact is None or exact.value <= best:
-            return False
-        much = exact.value > best * (1 + 1e-5)
-        best, solution = exact.value, exact.masses
-        return much
+        if exact is not None and exact.value > best:
+            best, solution = exact.value, exact.masses
+        return exact
 
-    def polish(start: Array) -> None:
-        """Climb from *start* by steps along the axes of round risks, halved when none of them helps."""
-        risks, step = start.copy(), 0.1
-        while step > 0.002:
-            moves = [np.clip(risks + sign * step * program.highest * axis, 0, program.highest)
-                     for axis in np.eye(rounds)[:-1] for sign in (1, -1)]  # fmt: skip
-            better = next((move for move in moves if try_at(move)), None)
-            risks, step = (risks, step / 2) if better is None else (better, step)
+    def climb(here: _Solved | None) -> None:
+        """Go up from a feasible point, along the tangent of its products, in steps that shrink when they fail."""
+        radius = 0.3
+        while here is not None and radius > 0.002:
+            reach = radius * program.highest
+            near = program.solve(
+                np.maximum(here.risks - reach, 0), np.minimum(here.risks + reach, program.highest), touching=here
+            )
+            there = None if near is None else try_at(near.risks)
+            if there is not None and there.value > here.value * (1 + 1e-7):
+                here, radius = there, min(0.5, 1.5 * radius)
+            else:
+                radius /= 3
 
     def look(low: Array, high: Array) -> None:
         """Bound one box from above, and try what its solution suggests from below."""
@@ -160,13 +176,16 @@ def worst_case(
         if best and (not search or (missed > 60 and looked % 10)):
             return  # the search from below has stopped paying: look in again now and then
         before = best
-        snapped = np.where(high - relaxed.risks < 0.05 * high, high, relaxed.risks)  # optima like the corners of a box
-        if try_at(relaxed.risks) and search:
-            polish(relaxed.risks)
-        if np.any(snapped != relaxed.risks) and try_at(snapped) and search:
-            polish(snapped)
+        exact = try_at(relaxed.risks)
+        if search and exact is not None and exact.value > before * (1 + 1e-5):
+            climb(exact)
         missed = 0 if best > before * (1 + 1e-9) else missed + 1
 
+    if search and rounds > 2:
+        generator = as_rng(rng)
+        for _ in range(starts):
+            few = generator.random(rounds) < 0.85  # in the worst cases some rounds hardly err at all
+            climb(try_at(few * generator.uniform(0, 3 * epsilon, rounds)))
     look(low, high)
     while heap and looked < nodes and -heap[0][0] > best * (1 + gap):
         _, _, low, high, risks, violation = heapq.heappop(heap)
@@ -200,6 +219,7 @@ class _Solved:
     bound: float
     risks: Array
     masses: Array
+    shares: Array
     violation: Array
 
 
@@ -235,17 +255,23 @@ class _Program:
         self.top = np.concatenate([1 / self.unit, self.cap / epsilon])
         self.boxes = np.hstack([self.risk / epsilon, np.zeros((rounds, links))])
 
-    def solve(self, low: Array, high: Array) -> _Solved | None:
-        """Maximise the majority risk with every round risk between *low* and *high*; None if that is impossible."""
+    def solve(self, low: Array, high: Array, *, touching: _Solved | None = None) -> _Solved | None:
+        """Maximise the majority risk with every round risk between *low* and *high*; None if that is impossible.
+
+        Products are relaxed to their envelope in that box or, near a point, to the tangent plane *touching* them there.
+        """
         from scipy.optimize import linprog
 
         e, many = self.epsilon, len(self.patterns)
         lo, hi = low[self.first], high[self.first]
-        # q <= hi c, and q <= C r + lo c - lo C: the two faces of the envelope that bound c from below.
-        upper_face = np.hstack([self.joint / e**2, -np.diag(hi / e)])
-        lower_face = np.hstack([(self.joint - self.cap[:, None] * self.risk[self.first]) / e**2, -np.diag(lo / e)])
-        rows = np.vstack([self.fixed, upper_face, lower_face, self.boxes, -self.boxes])
-        limits = np.concatenate([self.limit, np.zeros(len(lo)), -lo * self.cap / e**2, high / e, -low / e])
+        # q <= hi c, and q <= C r + lo c - lo C: the two faces of the envelope that bound c from below. A tangent at
+        # (r', c') is one face, q <= c' r + r' c - r' c'.
+        if touching is None:
+            faces = [self._face(np.zeros(lo.size), hi), self._face(self.cap, lo)]
+        else:
+            faces = [self._face(touching.shares, touching.risks[self.first])]
+        rows = np.vstack([self.fixed, *(face for face, _ in faces), self.boxes, -self.boxes])
+        limits = np.concatenate([self.limit, *(limit for _, limit in faces), high / e, -low / e])
         found = linprog(
             self.goal,
             A_ub=rows,
@@ -267,5 +293,12 @@ class _Program:
             bound=bound,
             risks=np.clip(risks, low, high),
             masses=masses * self.unit,
+            shares=found.x[many:] * e,
             violation=np.bincount(self.first, weights=missing, minlength=low.size) + 1e-15,
         )
+
+    def _face(self, share: Array, risk: Array) -> tuple[Array, Array]:
+        """Return the rows and limits of q <= share r + risk c - share risk, a plane on the product c r."""
+        e = self.epsilon
+        rows = np.hstack([(self.joint - share[:, None] * self.risk[self.first]) / e**2, -np.diag(risk / e)])
+        return rows, -share * risk / e**2

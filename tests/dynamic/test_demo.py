@@ -1,0 +1,28 @@
+"""``tallystick demo dynamic``: the command a visitor tries first."""
+
+import json
+
+from typer.testing import CliRunner
+
+from tallystick.cli.app import app
+
+
+def test_the_demo_reads_three_rounds_gives_advice_and_names_a_command_that_says_the_same(tmp_path):
+    done = CliRunner().invoke(app, ["demo", "dynamic", "--json", "--seed", "1", "--to", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    out = json.loads(done.stdout)
+    assert (out["verb"], out["action"]) == ("dynamic", "analyse")
+    assert [row["round"] for row in out["rounds"]] == [1, 2, 3]
+    assert out["advice"]["reason"]
+    assert all(joint["all_wrong"] > joint["independent"] for joint in out["overlap"])
+    page = (tmp_path / "dynamic.html").read_text(encoding="utf-8")
+    assert "<html" in page
+    assert "<script" not in page
+    assert f"tallystick dynamic analyse {tmp_path / 'dynamic.csv'} --truth gold" in done.stderr
+    again = CliRunner().invoke(
+        app, ["dynamic", "analyse", str(tmp_path / "dynamic.csv"), "--truth", "gold", "--seed", "1", "--json"]
+    )
+    assert again.exit_code == 0, again.output
+    shown = json.loads(again.stdout)
+    assert shown["rounds"] == out["rounds"]
+    assert [joint["all_wrong"] for joint in shown["overlap"]] == [joint["all_wrong"] for joint in out["overlap"]]
