@@ -18,7 +18,7 @@ from tallystick.dynamic import (
 from tallystick.dynamic.design import mixture_table
 from tallystick.dynamic.forecast import fitted_learner
 
-REPETITIONS, ITEMS, LEVEL = 200, 400, 0.9
+REPETITIONS, ITEMS, LEVEL = 150, 400, 0.9
 CELLS = (
     ("path", 0.2, 0.5, 0.3, 3),
     ("path", 0.2, 0.5, 0.3, 5),
