@@ -30,6 +30,7 @@ __all__ = [
     "PatternTable",
     "Result",
     "Unknown",
+    "harmless",
     "to_json",
 ]
 
@@ -42,6 +43,7 @@ Decision: TypeAlias = Literal["decided", "undecided", "unknowable"]
 
 _GUARANTEES = ("exact", "anytime", "approximate", "under")
 _DECISIONS = ("decided", "undecided", "unknowable")
+_SPACES = "\u00a0\u202f\u2009"  # harmless, though Python does not call them printable
 _KINDS = ("forest", "bands", "matrix", "rounds", "curve")
 
 
@@ -266,16 +268,19 @@ class Result:
         return pa.Table.from_pylist(_flat(self.rows()))
 
     def summary(self) -> str:
-        """Return plain text to paste: the verdict, the table, what it rests on."""
+        """Return plain text to paste: the verdict, the table, what it rests on.
+
+        Names and labels come from data: signs that steer a terminal are spelled out, never sent.
+        """
         parts = [self.verdict]
         if self.needed is not None:
             parts.append(f"To settle it: {self.needed}.")
         rows = _flat(self.rows())
         if rows and rows != _flat(Result.rows(self)):
-            parts.append(_text_table(rows))
+            parts += _text_table(rows)
         parts += [f"Rests on: {text}" for text in self.assumptions]
         parts += [f"Warning: {text}" for text in self.warnings]
-        return "\n".join(parts)
+        return "\n".join(harmless(part) for part in parts)
 
     def _repr_html_(self) -> str:
         rows = _flat(self.rows())
@@ -294,6 +299,15 @@ class Result:
 def to_json(value: Any) -> str:
     """Return one line of strict JSON for the dictionary of a result."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def harmless(text: str) -> str:
+    r"""Return *text* on one line, with control signs and signs that steer the direction of writing spelled out.
+
+    >>> harmless("red \x1b[31m\nnext \u202e")
+    'red \\x1b[31m\\nnext \\u202e'
+    """
+    return "".join(sign if sign.isprintable() or sign in _SPACES else repr(sign)[1:-1] for sign in text)
 
 
 def _clean(value: Any, path: str, unknown: dict[str, str]) -> Json:
@@ -359,10 +373,9 @@ def _cell(value: Json) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def _text_table(rows: Sequence[Mapping[str, Json]]) -> str:
+def _text_table(rows: Sequence[Mapping[str, Json]]) -> list[str]:
     names = list(rows[0])
-    lines = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    cells = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    lines = [[harmless(cell) for cell in line] for line in cells]
     widths = [max(len(line[j]) for line in lines) for j in range(len(names))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]

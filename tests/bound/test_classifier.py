@@ -215,6 +215,21 @@ def test_the_silence_of_a_rule_for_one_class_is_a_vote():
         bound.evaluate(Tally.of(data), prediction="h", fitting=bound.Fitting(abstain="says nothing"))
 
 
+def test_a_fit_that_empties_a_class_for_which_rows_vote_is_refused_until_the_balance_is_given():
+    draw = np.random.default_rng(0)
+    truth = draw.choice(2, 400, p=[0.86, 0.14])
+    data = {}
+    for c, rules in ((0, 2), (1, 8)):  # keywords that seldom fire, and hardly ever together
+        for j in range(rules):
+            fires = draw.random(400) < np.where(truth == c, 0.08, 0.004)
+            data[f"rule_{c}_{j}"] = [c if fired else None for fired in fires]
+    data["h"] = truth
+    with pytest.raises(NotIdentifiable, match=r"rows lead to it: give the class balance"):
+        bound.evaluate(Tally.of(data), prediction="h")
+    given = bound.Fitting(balance=[0.86, 0.14])
+    assert bound.evaluate(Tally.of(data), prediction="h", fitting=given).label_models[0].class_balance["1"] > 0.05
+
+
 def test_seventy_three_weak_labels_on_five_hundred_rows_give_a_valid_answer_with_its_warning():
     draw = np.random.default_rng(2)
     truth = draw.random(500) < 0.3

@@ -82,3 +82,44 @@ def test_bad_input_leaves_with_one_and_names_the_way_out(tallystick, table, argu
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def edited(table, tmp_path):
+    """Return a function that writes the table again, every row passed through an edit."""
+
+    def write(edit):
+        rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+        path = tmp_path / "edited.csv"
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, rows[0])
+            writer.writeheader()
+            writer.writerows(row | edit(i, row) for i, row in enumerate(rows))
+        return path
+
+    return write
+
+
+def test_a_score_outside_the_unit_interval_is_refused_with_its_range(tallystick, edited):
+    path = edited(lambda i, row: {"score": 3 * float(row["score"])})
+    done = tallystick("bound", path, "--score", "score", "--weak", WEAK)
+    assert done.returncode == 1
+    assert "goes from 0.6 to 2.4: a score lies in [0, 1]" in done.stderr
+
+
+def test_minus_one_is_not_silently_taken_for_a_third_class(tallystick, edited):
+    path = edited(lambda i, row: {"links": -1 if i % 3 == 0 else row["links"]})
+    done = tallystick("bound", path, "--prediction", "classifier", "--weak", WEAK)
+    assert done.returncode == 1
+    assert "--missing=-1" in done.stderr
+    done = tallystick("bound", path, "--prediction", "classifier", "--weak", WEAK, "--missing=-1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["classes"] == ["0", "1"]
+
+
+def test_minus_one_is_a_class_where_the_predictions_show_it(tallystick, edited):
+    names = WEAK.split(",")
+    path = edited(lambda i, row: {name: -1 if row[name] == "0" else 1 for name in [*names, "classifier"]})
+    done = tallystick("bound", path, "--prediction", "classifier", "--weak", WEAK, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["classes"] == ["-1", "1"]

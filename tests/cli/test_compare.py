@@ -125,6 +125,7 @@ def test_slices_are_corrected(tallystick, scores, tmp_path):
         (["--population", "clusters"], "x,y\n1,0\n0,1\n", "--cluster"),
         ([], "x,x\n1,0\n", "twice"),
         (["--truth", "gold"], "gold,x,y\n,a,b\n,a,a\n", "blank everywhere"),
+        ([], "topic,x,y\nlaw,1,0\nart,0,1\n", "'topic' holds words and not one score.*--models"),
     ],
 )
 def test_bad_input_is_refused_without_a_traceback(tallystick, arguments, table, words):
@@ -142,7 +143,21 @@ def test_plan_prints_methods(tallystick, scores):
     assert held["methods"][0]["n_items"] == 1960
     pilot = tallystick("plan", scores, "--json")
     assert pilot.returncode == 1
-    assert "doc" in pilot.stderr
+    assert "'doc' holds words" in pilot.stderr
+    assert "--columns" in pilot.stderr
+
+
+def test_a_pilot_is_planned_from_the_columns_that_are_named(tallystick, scores):
+    held = json.loads(tallystick("plan", scores, "--columns", "old,new", "--json").stdout)
+    assert "in a pilot of 400 items" in held["verdict"]
+    assert any("may flatter" in text for text in held["warnings"])
+    held = json.loads(tallystick("plan", scores, "--columns", "old,new", "--difference", "0.01", "--json").stdout)
+    assert not any("may flatter" in text for text in held["warnings"])
+
+
+def test_items_that_a_pilot_leaves_out_are_said(tallystick):
+    done = tallystick("plan", "-", stdin="x,y\n1,0\n0,1\n1,0\n1,\n")
+    assert "1 of 4 items are left out" in done.stdout
 
 
 def test_plan_for_judges(tallystick):

@@ -137,3 +137,28 @@ def _seconds(command):
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True, timeout=60)
     after = os.times()
     return (after.children_user - before.children_user) + (after.children_system - before.children_system)
+
+
+def test_the_package_runs_as_a_module(votes):
+    done = subprocess.run(
+        [sys.executable, "-m", "tallystick", "tally", str(votes), "--json"],
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["n_items"] == 4
+
+
+def test_signs_that_steer_a_terminal_are_spelled_out(tallystick, tmp_path):
+    (tmp_path / "hostile.csv").write_text("a\x1b[31m,b\n\u202ex,y\n", encoding="utf-8")
+    done = tallystick("tally", "hostile.csv")
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\u202e" not in done.stdout + done.stderr
+
+
+def test_a_label_written_like_a_missing_one_is_pointed_out(tallystick, tmp_path):
+    (tmp_path / "blank.csv").write_text("a,b\nNaN,yes\nno,yes\n", encoding="utf-8")
+    assert "'NaN' is counted as an answer (a)" in tallystick("tally", "blank.csv").stderr
+    assert "counted as an answer" not in tallystick("tally", "blank.csv", "--missing", "NaN").stderr

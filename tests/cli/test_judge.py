@@ -130,6 +130,44 @@ def test_a_saved_tally_can_be_judged(tallystick, table):
     assert json.loads(done.stdout)["n_labels"] == 86
 
 
+def test_labels_that_nobody_voted_for_can_be_named(tallystick):
+    done = tallystick("judge", "-", "--labels", "0,2", "--json", stdin="x,y\n1,1\n1,1\n1,1\n")
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stdout)["prevalence"]) == {"0", "1", "2"}
+
+
+@pytest.mark.parametrize("method", ["independence", "search", "self-consistency"])
+def test_diagnostics_are_methods_too(tallystick, table, method):
+    done = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--method", method, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verb"] == "judge"
+    refused = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--method", method, "--window", "100")
+    assert refused.returncode == 1
+    assert "no --window" in refused.stderr
+
+
+def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick):
+    votes = "ab,ba\n" + "A,A\n" * 70 + "A,B\n" * 25 + "B,A\n" * 5
+    method = ("--method", "position-bias", "--json")
+    there = json.loads(tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes).stdout)
+    assert there["first_share"] == pytest.approx(25 / 30)
+    assert "favours the first place" in there["verdict"]
+    back = json.loads(tallystick("judge", "-", "--judges", "ba", "--judges", "ab", *method, stdin=votes).stdout)
+    assert back["first_share"] == pytest.approx(5 / 30)
+    place = tallystick("judge", "-", "--judges", "ab,ba", *method, "--recorded", "position", stdin=votes)
+    assert json.loads(place.stdout)["consistent"] == pytest.approx(0.3)
+    one = tallystick("judge", "-", "--judges", "ab", *method, stdin=votes)
+    assert one.returncode == 1
+    assert "--judges FIRST,SECOND" in one.stderr
+
+
+def test_the_text_shows_all_methods_side_by_side_and_what_is_certain(tallystick, table):
+    done = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--truth", "gold")
+    assert done.returncode == 0, done.stderr
+    for words in ("Every method that applies:", "(by labels)", "not rejected", "For certain: Whatever the truth"):
+        assert words in done.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -138,6 +176,10 @@ def test_a_saved_tally_can_be_judged(tallystick, table):
         (("--prevalence", "nobody=.1,.2"), "'nobody'"),
         (("--known", "absent.json"), "absent.json"),
         (("--method", "supervised"), "needs --truth"),
+        (("--method", "majority", "--certified"), "--certified says nothing to --method majority"),
+        (("--method", "spectral", "--prevalence", "a=.3,.4"), "--prevalence says nothing to --method spectral"),
+        (("--recorded", "position"), "it is for position-bias"),
+        (("--certified",), "give --truth"),
         (("--alpha", "2"), "--alpha"),
         (("--follow",), "stdin"),
     ],

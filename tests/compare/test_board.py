@@ -88,3 +88,35 @@ def test_files_and_mappings_give_the_same_board(tmp_path):
     (tmp_path / "s.csv").write_text("x,y\n1,0.5\n0,1.0\n1,0.0\n")
     for source in (tmp_path / "s.parquet", tmp_path / "s.csv", data):
         assert np.array_equal(Board.of(source).scores, Board.of(data).scores)
+
+
+@pytest.mark.parametrize("truth", [None, "gold"])
+def test_columns_that_are_read_in_blocks_make_the_same_board(truth, monkeypatch):
+    rng = np.random.default_rng(0)
+    data = {"id": [f"q{i}" for i in range(40)], "doc": [i // 4 for i in range(40)], "w": rng.random(40)}
+    data |= {name: rng.choice(["1", "0", " 1", None], 40, p=[0.5, 0.4, 0.05, 0.05]).tolist() for name in "abcdefg"}
+    if truth is not None:
+        data = {
+            key: [None if c is None else c.strip() for c in v] if key in "abcdefg" else v for key, v in data.items()
+        }
+        data |= {"gold": ["1"] * 40}
+    boards = []
+    for block in (500, 2, 1):
+        monkeypatch.setattr("tallystick.compare.reading.BLOCK", block)
+        boards.append(Board.of(data, item="id", cluster="doc", weight="w", truth=truth))
+    for other in boards[1:]:
+        assert np.array_equal(other.scores, boards[0].scores)
+        assert (other.items, other.clusters, other.notes) == (boards[0].items, boards[0].clusters, boards[0].notes)
+        assert np.array_equal(other.weights, boards[0].weights)
+
+
+@pytest.mark.parametrize("cell", ["nan", "inf", "0x1", "1,5"])
+def test_text_that_only_looks_like_a_number_is_refused_with_its_row(cell):
+    with pytest.raises(InputError, match=f"row 2.*is {cell!r}"):
+        Board.of({"x": ["1", cell, "0"], "y": ["1", "0", "0"]})
+
+
+def test_an_answer_column_of_free_text_is_refused():
+    words = [f"word {i}" for i in range(10_001)]
+    with pytest.raises(InputError, match="'x' has more than 10,000 different values"):
+        Board.of({"gold": ["a"] * len(words), "x": words, "y": ["a"] * len(words)}, truth="gold")

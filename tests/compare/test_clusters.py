@@ -55,8 +55,19 @@ def test_clusters_that_all_agree_get_an_interval_and_not_a_point():
     counts, sums = np.full(6, 10.0), np.tile([7.0, 5.0], (6, 1))
     table = pairs_of_new_clusters(counts, sums, bounds=(0.0, 1.0), alpha=0.05)
     assert table.intervals[0].width > 0.1
-    with pytest.raises(InputError, match="--bounds"):
-        pairs_of_new_clusters(counts, sums, bounds=None, alpha=0.05)
+    for scale in (1e-6, 1 / 3, 1e7):
+        uneven = np.array([3.0, 7.0, 11.0, 5.0, 9.0, 13.0])
+        free = pairs_of_new_clusters(uneven, uneven[:, None] * [0.7, 0.5] * scale, bounds=None, alpha=0.05)
+        assert tuple(free.intervals[0]) == (-np.inf, np.inf)
+        assert free.p_value.tolist() == [1.0]
+
+
+def test_unbounded_scores_that_differ_alike_throughout_these_clusters_are_not_told_apart():
+    loss = np.random.default_rng(1).random((40, 1))
+    alike = Board(names=("x", "y"), scores=np.hstack([loss, loss + 0.25]), clusters=tuple("ab" * 20))
+    table = pairs_of_same_clusters(alike, bounds=None, alpha=0.05)
+    assert tuple(table.intervals[0]) == (-np.inf, np.inf)
+    assert table.p_value.tolist() == [1.0]
 
 
 def test_same_clusters_is_the_stratified_standard_error():

@@ -1,10 +1,13 @@
+import itertools
 import json
 
 import numpy as np
 import pytest
 
+from tallystick._rng import as_rng
 from tallystick.compare import Board, Settings, evaluate, leaderboard
 from tallystick.compare.exact_pair import exact_score
+from tallystick.compare.pairing import pairs_of_items
 from tallystick.errors import InputError
 from tallystick.results import Unknown, to_json
 from tallystick.tally import Moments
@@ -36,6 +39,8 @@ def test_a_leaderboard_orders_ranks_and_tiers():
     assert result.pair("d", "a").verdict == "a is better"
     assert 0 < result.detectable_difference < 0.1
     assert result.guarantees[0].name == "Hoeffding and the union bound"
+    assert f"differences from {result.detectable_difference:.3g} on would be seen (power 0.8)" in result.verdict
+    assert any("with less assumed, Hoeffding and the union bound tells" in text for text in result.assumptions)
 
 
 def test_moments_merged_from_shards_give_the_same_answer():
@@ -116,6 +121,32 @@ def test_a_constant_real_score_is_pointed_out():
     assert any("x: the same score on every item" in text for text in result.warnings)
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("models", [2, 3])
+def test_unbounded_scores_that_differ_alike_on_every_item_are_not_told_apart(scale, models):
+    loss = np.random.default_rng(0).random((50, 1))
+    scores = scale * np.hstack([loss, loss + 0.3, np.full((50, 1), 0.4)])
+    result = evaluate(Board(names=tuple("xyz"[:models]), scores=scores[:, :models]))
+    row = result.pair("x", "y")
+    assert tuple(row.interval) == tuple(row.simultaneous) == (-np.inf, np.inf)
+    assert (row.p_value, row.adjusted_p, row.verdict) == (1.0, 1.0, "not told apart")
+    assert any("x and y differ by the same amount throughout" in text for text in result.warnings)
+    assert json.loads(to_json(result.to_dict()))["pairs"]
+    if models == 3:
+        flat = next(row for row in result.models if row.name == "z")
+        assert tuple(flat.interval) == (-np.inf, np.inf)
+
+
+def test_scores_that_look_like_shares_ask_for_their_bounds():
+    shares = np.random.default_rng(0).random((50, 2))
+    wanted = "declare it (--bounds 0,1)"
+    assert any(wanted in text for text in evaluate(Board(names=("x", "y"), scores=shares)).warnings)
+    for other in (shares * 3, shares - 0.9):
+        assert not any(wanted in text for text in evaluate(Board(names=("x", "y"), scores=other)).warnings)
+    declared = evaluate(Board(names=("x", "y"), scores=shares), settings=Settings(bounds=(0, 1)))
+    assert not any(wanted in text for text in declared.warnings)
+
+
 def test_clusters_answer_for_the_population_that_was_named():
     held = board(accuracy=(0.62, 0.55))
     clusters = tuple((np.arange(600) // 60).tolist())
@@ -128,6 +159,44 @@ def test_clusters_answer_for_the_population_that_was_named():
     assert not same.warnings
     with pytest.raises(InputError, match="--cluster"):
         evaluate(held, settings=Settings(population="clusters"))
+
+
+def test_a_model_of_one_score_has_no_score_without_doubt_on_new_clusters_either():
+    scores = np.stack([np.full(60, 0.5), np.random.default_rng(0).random(60)], axis=1)
+    clustered = Board(names=("x", "y"), scores=scores, clusters=tuple(range(12)) * 5)
+    for bounds, width in (((0.0, 1.0), 0.3), (None, np.inf)):
+        result = evaluate(clustered, settings=Settings(population="clusters", bounds=bounds))
+        assert next(row for row in result.models if row.name == "x").interval.width >= width
+
+
+def test_how_many_more_are_needed_is_said_in_what_was_drawn():
+    rng = np.random.default_rng(3)
+    shares = np.clip(np.stack([rng.normal(0.52, 0.2, 90), rng.normal(0.5, 0.2, 90)], axis=1), 0, 1)
+    gap = shares[:, 0] - shares[:, 1]
+    bounded = Settings(bounds=(0.0, 1.0))
+    alone = evaluate(Board(names=("y", "x"), scores=shares), settings=bounded)
+    assert alone.decision == "undecided"
+    wanted = ((1.96 + 0.8416) * gap.std(ddof=1) / gap.mean()) ** 2 - 90
+    assert alone.needed.count == pytest.approx(wanted, rel=0.01)
+    assert alone.needed.of.startswith("items, if x stays")
+    clustered = Board(names=("y", "x"), scores=shares, clusters=tuple(range(18)) * 5)
+    new = evaluate(clustered, settings=Settings(bounds=(0.0, 1.0), population="clusters"))
+    assert new.needed.of.startswith("clusters, if x stays")
+    assert new.needed.count == pytest.approx(18 * (wanted + 90) / 90 - 18, rel=0.5)
+    assert evaluate(clustered, settings=bounded).needed.of.startswith("items, if x stays")
+
+
+def test_models_that_score_the_same_are_called_so():
+    result = evaluate(Board(names=("x", "y"), scores=np.array([[1.0, 0.0], [0.0, 1.0]] * 4)))
+    assert "they score the same, a difference of 0 [" in result.verdict
+    assert result.needed.count is None
+
+
+def test_a_difference_beyond_the_bounds_is_not_called_detectable():
+    few = Board(names=tuple("xyz"), scores=np.array([[1, 0.5, 0], [0, 0.5, 1], [1, 0.5, 0.5], [0, 1, 0]]))
+    result = evaluate(few, settings=Settings(bounds=(0, 1)))
+    assert isinstance(result.detectable_difference, Unknown)
+    assert isinstance(result.separable, Unknown)
 
 
 def test_equal_weights_are_the_unweighted_answer():
@@ -144,6 +213,25 @@ def test_figures_and_rows_can_be_drawn():
     assert [figure.kind for figure in result.figures()] == ["forest", "forest", "matrix"]
     assert result.rows()[1]["rank"] == "2–3"
     assert "a is the best of 4 models" in result.summary()
+
+
+def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
+    rng = np.random.default_rng(0)
+    names = tuple(f"m{j}" for j in range(220))
+    large = Board(names=names, scores=(rng.random((60, 220)) < np.linspace(0.1, 0.9, 220)).astype(float))
+    result = evaluate(large, settings=Settings(draws=1000))
+    best = [row.name for row in result.models]
+    listed = {(row.a, row.b) for row in result.pairs}
+    assert {(best[0], name) for name in best[1:]} <= listed
+    assert set(itertools.pairwise(best)) <= listed
+    assert len(listed) == len(result.pairs) == 780 + 180 + 180
+    table = pairs_of_items(large.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=1000)
+    assert f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are told apart" in result.verdict
+    assert any("of 24,090 pairs are listed" in text for text in result.warnings)
+    assert [len(figure.columns["model"]) for figure in result.figures()] == [220, 220, 1560]
+    assert len(result.rows()) == 220
+    with pytest.raises(InputError, match="is not listed on a board of 220"):
+        result.pair(best[60], best[90])
 
 
 @pytest.mark.parametrize(

@@ -32,3 +32,14 @@ def test_tiers_hold_every_model_once():
     first, second = np.triu_indices(5, 1)
     found = ranks(first, second, np.ones(10), np.arange(5))
     assert found.tiers == ((0,), (1,), (2,), (3,), (4,))
+
+
+@given(st.integers(2, 7), st.integers(0, 10**6))
+def test_tiers_are_cut_wherever_everyone_above_beats_everyone_below(k, seed):
+    first, second = np.triu_indices(k, 1)
+    sign = np.random.default_rng(seed).choice([0, 1, 1, 1, 1], first.size)
+    beats = np.zeros((k, k), bool)
+    beats[first[sign > 0], second[sign > 0]] = True
+    cuts = [cut for cut in range(1, k + 1) if beats[:cut, cut:].all()]
+    found = ranks(first, second, sign, np.arange(k))
+    assert np.cumsum([len(tier) for tier in found.tiers]).tolist() == cuts

@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tallystick.compare import Board, Sequential, Settings
 from tallystick.compare.stopping import stop_when_clear
 from tallystick.errors import InputError
-from tallystick.stats.signs import SignTest
+from tallystick.stats.evalues import e_holm
+from tallystick.stats.signs import SignTest, sign_log_e
 
 
 def test_batches_change_nothing():
@@ -16,6 +19,25 @@ def test_batches_change_nothing():
             race.tell(batch, scores[batch])
         standings.append(race.standing())
     assert standings[0] == standings[1] == standings[2]
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 300))
+@settings(max_examples=40)
+def test_the_evidence_of_every_pair_is_that_of_its_discordant_signs(seed, models, items):
+    rng = np.random.default_rng(seed)
+    scores = (rng.random((items, models)) < rng.random(models)).astype(float)
+    names = [str(j) for j in range(models)]
+    race = Sequential(names, items=items, rng=seed)
+    order = race.ask(items)
+    race.tell(order, scores[order])
+    first, second = np.triu_indices(models, 1)
+    gaps = scores[order][:, first] - scores[order][:, second]
+    path = sign_log_e(np.cumsum(gaps > 0, axis=0), np.cumsum(gaps < 0, axis=0))
+    expected = e_holm(np.maximum(0.0, path.max(axis=0)))
+    found = race.standing().p_values
+    for i, (a, b) in enumerate(zip(first, second, strict=True)):
+        pair = (names[a], names[b]) if gaps[:, i].sum() >= 0 else (names[b], names[a])
+        assert found[pair] == expected[i]  # the very same number
 
 
 def test_one_pair_is_the_sign_test():
@@ -53,6 +75,12 @@ def test_equal_models_are_rarely_told_apart_however_often_one_looks():
         race.tell(order, (rng.random((300, 2)) < 0.5).astype(float))
         stops += race.standing().decided
     assert stops <= 13  # a binomial count of 100 at .05 lies above this once in 1600 times
+
+
+def test_pairs_at_the_stop_are_listed_from_the_top_of_the_board_down():
+    scores = (np.random.default_rng(5).random((400, 3)) < [0.3, 0.9, 0.6]).astype(float)
+    result = stop_when_clear(Board(names=("low", "high", "mid"), scores=scores))
+    assert [(row.a, row.b) for row in result.pairs] == [("high", "mid"), ("high", "low"), ("mid", "low")]
 
 
 def test_what_does_not_become_clear_is_said():

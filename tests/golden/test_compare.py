@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.compare import Board, Settings, evaluate
-from tallystick.compare.clusters import satterthwaite
+from tallystick.compare.clusters import pairs_of_new_clusters, satterthwaite
 
 # Adjacent pairs told apart by Hoeffding and the union bound, by Holm on exact McNemar, by step-down max-T; all pairs by
 # max-T; contenders; tiers. Measured beforehand with other code on the same files.
@@ -34,6 +34,29 @@ def test_leaderboards_tell_apart_what_was_told_apart(helm, scenario):
     assert abs(result.guarantees[2].adjacent - max_t) <= 1
     assert abs(result.guarantees[2].pairs - pairs) <= 3
     assert (len(result.contenders), abs(len(result.tiers) - tiers) <= 1) == (contenders, True)
+
+
+def test_alpaca_eval_tells_apart_what_was_told_apart(shared_data):
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(shared_data / "compare" / "alpaca_eval2_winrate_805x.parquet")
+    names = tuple(name for name in table.column_names if name not in ("item_id", "dataset"))
+    scores = np.stack([table[name].to_numpy() for name in names], axis=1).astype(float)
+    board = Board(names=names, scores=scores[~np.isnan(scores).any(axis=1)])
+    result = evaluate(board, settings=Settings(bounds=(0.0, 1.0), draws=200_000))
+    assert [row.adjacent for row in result.guarantees] == [1, 4, 5]
+    assert abs(result.guarantees[2].pairs - 1062) <= 3
+    assert (len(result.contenders), len(result.tiers)) == (1, 6)
+
+
+def test_on_new_scenarios_one_pair_of_neighbours_is_told_apart_and_the_next_is_not(helm):
+    names, scores, scenarios = helm
+    counts = Board(names=names, scores=scores, clusters=tuple(scenarios)).moments()
+    table = pairs_of_new_clusters(counts.group_counts, counts.group_sums, bounds=(0.0, 1.0), alpha=0.05)
+    place = np.argsort(np.argsort(-scores.mean(axis=0), kind="stable"))
+    neighbours = np.abs(place[table.first] - place[table.second]) == 1
+    # Two were counted elsewhere with normal quantiles: p = .0399 there is .0766 with 7.4 degrees of freedom.
+    assert np.sort(table.p_value[neighbours])[:2] == pytest.approx([0.0281, 0.0766], abs=5e-5)
 
 
 def test_twenty_scenarios_are_worth_seven_degrees_of_freedom(helm):

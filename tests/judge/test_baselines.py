@@ -1,5 +1,7 @@
 """Spectral, agreement, the containing variety, sensitivity."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,8 +21,12 @@ from tallystick.judge import (
     variety_distance,
     variety_projection,
 )
+from tallystick.judge.agreement import agreement_accuracy, agreement_ends
 from tallystick.judge.ballots import Ballots
-from tallystick.stats.latent import solve_trios
+from tallystick.judge.spectral import rank_one, spectral_point
+from tallystick.judge.spectral_ends import spectral_errors
+from tallystick.results import Unknown
+from tallystick.stats.latent import solve_trios, trio_moments
 from tallystick.tally import Tally
 
 QUALITY = {"w": ("9/10", "4/5"), "x": ("3/4", "17/20"), "y": ("4/5", "3/4"), "z": ("7/10", "4/5")}
@@ -126,3 +132,52 @@ def test_a_shared_bias_is_invisible():
     truth = np.where(hidden, np.where(seen["truth"] == "a", "b", "a"), seen["truth"])
     assert (votes["w"] == truth).mean() < 0.76
     assert any("no trace" in warning for warning in result.warnings)
+
+
+def counted(n=500, rng=3):
+    data = simulate(Point(prevalence="1/4", accuracy=QUALITY)).independent_draws(n, rng=rng)
+    return Ballots.of(Tally.of({name: data[name] for name in QUALITY}))
+
+
+def slopes(ballots, function, step=1e-3):
+    """Standard errors from numerical derivatives in the count of every pattern."""
+    moved = []
+    for p in range(len(ballots.counts)):
+        ends = [ballots.counts.copy(), ballots.counts.copy()]
+        ends[0][p] -= step
+        ends[1][p] += step
+        low, high = (function(replace(ballots, counts=counts)) for counts in ends)
+        moved.append((high - low) / (2 * step))
+    return np.sqrt(ballots.counts @ np.array(moved) ** 2)
+
+
+def test_errors_of_the_spectral_method_are_those_of_its_numerical_derivatives():
+    ballots = counted()
+    moments = trio_moments(ballots.codes, ballots.counts)
+    balance, by_label, overall = spectral_errors(ballots, moments, *rank_one(moments))
+
+    def point(these):
+        share, accuracy = spectral_point(trio_moments(these.codes, these.counts))
+        return np.concatenate(([share], accuracy.ravel(), accuracy @ [share, 1 - share]))
+
+    assert np.concatenate(([balance], by_label.ravel(), overall)) == pytest.approx(slopes(ballots, point), rel=1e-4)
+
+
+def test_ends_of_agreement_are_those_of_its_numerical_derivatives():
+    ballots = counted()
+    estimate = agreement_accuracy(ballots)
+    low, high = agreement_ends(ballots, alpha=0.05)
+    half = (np.log(high / (1 - high)) - np.log(low / (1 - low))) / 2 / 1.959964
+    assert half * estimate * (1 - estimate) == pytest.approx(slopes(ballots, agreement_accuracy), rel=1e-4)
+
+
+def test_intervals_of_baselines_name_their_assumption_or_say_why_there_is_none():
+    data = simulate(Point(prevalence="1/4", accuracy=QUALITY)).independent_draws(500, rng=3)
+    votes = {name: data[name].tolist() for name in QUALITY}
+    found = spectral(Tally.of(votes))
+    assert all(score.accuracy in score.interval for score in found.judges)
+    assert {score.interval.guarantee for score in (*found.judges, *agreement(Tally.of(votes)).judges)} == {"under"}
+    votes["w"][0] = None
+    gap = spectral(Tally.of(votes))
+    assert isinstance(gap.judges[0].interval, Unknown)
+    assert any("missing" in warning for warning in gap.warnings)

@@ -131,6 +131,37 @@ def test_a_constant_judge_is_graded_and_said_to_be_blind():
     constant = next(score for score in result.judges if score.name == "constant")
     assert constant.per_label["a"].estimate == pytest.approx(1.0)
 
+    assert any("constant always votes a" in warning for warning in result.warnings)
+
+
+def test_scores_are_refused_as_labels():
+    rng = np.random.default_rng(1)
+    for votes in (rng.random((60, 3)).round(3), rng.random((4000, 3)).round(2), rng.integers(0, 10**6, (60, 3))):
+        with pytest.raises(InputError, match="look like scores or free text"):
+            evaluate(Tally.of({name: votes[:, k] for k, name in enumerate("xyz")}))
+    many = evaluate(Tally.of({name: rng.integers(0, 25, 300) for name in "xyz"}))
+    assert len(many.prevalence) == 25
+
+
+def test_a_truth_column_without_labels_is_said_to_be_blank():
+    result = evaluate(drawn(400), truth="truth")
+    assert result.warnings[0] == "truth holds no label yet: everything here is from votes alone"
+
+
+def test_two_against_two_is_said_to_be_hardly_decided():
+    x = np.array(["a", "b"] * 50)
+    other = np.where(x == "a", "b", "a")
+    result = dawid_skene(Tally.of({"w": x, "x": x, "y": other, "z": other}))
+    assert any("hardly better than chance" in warning for warning in result.warnings)
+
+
+def test_a_model_that_cannot_be_fitted_leaves_what_is_certain():
+    result = evaluate(Tally.of({"x": [0], "y": [1], "z": [1]}))
+    assert result.method == "logical"
+    assert result.decision == "unknowable"
+    assert "at most 50 %" in result.verdict
+    assert any("no model could be fitted" in warning for warning in result.warnings)
+
 
 def test_a_judge_without_votes_is_refused_by_name():
     with pytest.raises(InputError, match="'mute' has no vote"):
@@ -211,6 +242,19 @@ def test_known_judges_give_the_prevalence():
         dawid_skene(votes, truth="truth", known={"w": {"a": 0.9}})
     with pytest.raises(InputError, match="must be in"):
         dawid_skene(votes, truth="truth", known={"w": {"a": 1.9, "b": 0.4}})
+
+
+def test_a_judge_of_known_quality_keeps_it_and_a_wrong_one_is_told():
+    votes = drawn(4000)
+    right = {"w": {"a": 0.9, "b": 0.8}}
+    result = evaluate(votes, truth="truth", known=right)
+    score = result.judges[0]
+    assert score.accuracy == pytest.approx(0.84, abs=0.01)
+    assert score.accuracy in score.interval
+    assert not any(alarm.name == "misfit" for alarm in result.alarms)
+    wrong = evaluate(votes, truth="truth", known={name: {"a": 0.6, "b": 0.6} for name in QUALITY})
+    assert wrong.method == "dawid-skene"
+    assert any(alarm.name == "misfit" for alarm in wrong.alarms)
 
 
 def test_majority_states_ties_and_always_warns():

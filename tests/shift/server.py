@@ -4,7 +4,7 @@
 
 POST / answers {"label": …} with the field "new" of the request; POST /v1/chat/completions like a chat model; POST /echo
 with the Authorization header it got; POST /denied with 401. GET /stats says what was asked and answered. It ends by
-itself after SECONDS.
+itself after SECONDS. A bare protocol, so that it takes little of the machine on which the client is timed.
 """
 
 import asyncio
@@ -27,63 +27,69 @@ def reply(status: str, body: str, *more: str) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
 
 
-async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        while head := await reader.readuntil(b"\r\n\r\n"):
-            lines = head.decode().split("\r\n")
-            headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines[1:])}
-            body = await reader.readexactly(int(headers.get("content-length", 0)))
-            answer = await respond(lines[0].split()[1], headers, body)
-            if answer is None:
-                writer.transport.abort()
-                return
-            writer.write(answer)
-            await writer.drain()
-    except (asyncio.IncompleteReadError, ConnectionError):
-        pass
-    finally:
-        writer.close()
+class Connection(asyncio.Protocol):
+    """One request after the other."""
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport, self.buffer = transport, b""
 
-async def respond(path: str, headers: dict[str, str], body: bytes) -> bytes | None:
-    if path == "/stats":
-        return reply("200 OK", json.dumps({"requests": requests, "paid": paid, "faults": faults, "most": busy["most"]}))
-    asked = json.loads(body)
-    if path == "/denied":
-        requests["denied"] += 1
-        return reply("401 Unauthorized", '{"error": "bad key"}')
-    if path == "/echo":
-        return reply("200 OK", json.dumps({"label": headers.get("authorization", "none")}))
-    if path.endswith("/chat/completions"):
-        words = asked["messages"][0]["content"].split()
-        text = f"I would say: {words[-1]}."
-        return reply("200 OK", json.dumps({"choices": [{"message": {"content": text}}]}))
-    item = asked["id"]
-    requests[item] += 1
-    busy["now"] += 1
-    busy["most"] = max(busy.values())
-    try:
-        await asyncio.sleep(DELAY)
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head, found, rest = self.buffer.partition(b"\r\n\r\n")
+        if not found:
+            return
+        lines = head.decode().split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        length = int(headers.get("content-length", 0))
+        if len(rest) >= length:
+            self.buffer = rest[length:]
+            self.respond(lines[0].split()[1], headers, rest[:length])
+
+    def respond(self, path: str, headers: dict[str, str], body: bytes) -> None:
+        if path == "/":
+            item = json.loads(body)["id"]
+            requests[item] += 1
+            busy["now"] += 1
+            busy["most"] = max(busy.values())
+            asyncio.get_running_loop().call_later(DELAY, self.answer, item, json.loads(body)["new"])
+        else:
+            self.transport.write(special(path, headers, body))
+
+    def answer(self, item: str, label: str) -> None:
+        busy["now"] -= 1
         # Whether and how an item fails is its own: the same in every run, and only at the first try.
         chance = random.Random(item)
         if requests[item] == 1 and chance.random() < FAULTS:
             kind = chance.choice(KINDS)
             faults[kind] += 1
             if kind == "500":
-                return reply("500 Internal Server Error", "{}")
-            if kind == "429":
-                return reply("429 Too Many Requests", "{}", "Retry-After: 1")
-            if kind == "hang":
-                await asyncio.sleep(60)
-            return None if kind != "garbage" else reply("200 OK", '{"label": ')
-    finally:
-        busy["now"] -= 1
-    paid[item] += 1
-    return reply("200 OK", json.dumps({"label": asked["new"]}))
+                self.transport.write(reply("500 Internal Server Error", "{}"))
+            elif kind == "429":
+                self.transport.write(reply("429 Too Many Requests", "{}", "Retry-After: 1"))
+            elif kind == "garbage":
+                self.transport.write(reply("200 OK", '{"label": '))
+            elif kind == "reset":
+                self.transport.abort()
+            return  # the last kind hangs
+        paid[item] += 1
+        self.transport.write(reply("200 OK", json.dumps({"label": label})))
+
+
+def special(path: str, headers: dict[str, str], body: bytes) -> bytes:
+    if path == "/stats":
+        return reply("200 OK", json.dumps({"requests": requests, "paid": paid, "faults": faults, "most": busy["most"]}))
+    if path == "/denied":
+        requests["denied"] += 1
+        return reply("401 Unauthorized", '{"error": "bad key"}')
+    if path == "/echo":
+        return reply("200 OK", json.dumps({"label": headers.get("authorization", "none")}))
+    words = json.loads(body)["messages"][0]["content"].split()
+    return reply("200 OK", json.dumps({"choices": [{"message": {"content": f"I would say: {words[-1]}."}}]}))
 
 
 async def main() -> None:
-    server = await asyncio.start_server(handle, "127.0.0.1", 0, backlog=512)
+    server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", 0, backlog=512)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     with contextlib.suppress(TimeoutError):

@@ -147,3 +147,17 @@ def test_undecided_says_how_many_calls_more(items, new):
     assert result.decision == "undecided"
     assert result.needed is not None
     assert 0 < result.needed.count <= len(items) - 60
+
+
+def test_no_estimate_leaves_what_is_possible():
+    # Three answers, all of one label, from one stratum of two: the mean alone would take away more than there was.
+    items = Items.of(["no", "yes"] * 50, old=["no", "yes"] * 50)
+    result = assess(items, Strata(np.zeros(100, int)), Answers.of([1, 3, 5], [0, 0, 0]))
+    before = items.matrix
+    for i, row in enumerate(result.interval):
+        for j, interval in enumerate(row):
+            assert -before[i, j] <= interval.low <= result.shift[i][j] <= interval.high <= 0.5 - before[i, j] + 1e-12
+    assert result.recall_change["yes"].estimate == -1
+    assert result.accuracy_change.estimate == pytest.approx(-0.5)
+    assert result.accuracy_change.interval.high <= 0
+    assert result.accuracy_change.interval.low == -1

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from tallystick import plot
 from tallystick.errors import InputError
 from tallystick.sampling import Strata
 from tallystick.shift import Answers, assess, fleet
@@ -26,6 +27,7 @@ def test_a_fleet_is_one_signed_matrix(results):
     assert not view.warnings
     assert [row["data"] for row in view.rows()] == ["digits", "digits"]
     view.to_dict()
+    assert figure.columns["text"][1] in plot(view).svg()
 
 
 def test_cells_at_a_looser_level_are_noted(results):

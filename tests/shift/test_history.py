@@ -2,6 +2,7 @@ from datetime import date
 
 import pytest
 
+from tallystick import plot
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.shift import Items, Run, append_history, read_history, run, update_old
 from tallystick.shift.clients import ReplayClient
@@ -17,6 +18,8 @@ def test_assessments_are_kept_in_order_of_date(items, rows, tmp_path):
     assert [row["date"] for row in history.rows()] == ["2024-04-01", "2024-05-02"]
     assert history.figures()[0].kind == "rounds"
     assert "2 assessments since 2024-04-01" in history.verdict
+    drawn = plot(history).svg()
+    assert "Change of accuracy over time" in drawn
 
 
 def test_a_damaged_history_is_refused_by_line(tmp_path):

@@ -248,6 +248,14 @@ def test_a_gate_stops_at_the_first_proof(items, rows):
     assert failed.calls < 100
 
 
+def test_a_gate_that_falls_with_the_first_answer_still_gives_an_assessment(items, rows):
+    other = {"four": "five", "five": "six", "six": "four", "": "four"}
+    flipped = [{**row, "new": other[row["old"]]} for row in rows]
+    failed = run(items, REPLAY, flipped, Run(budget=200, flip_limit=0.01))
+    assert failed.gate.passed is False
+    assert failed.calls == 2
+
+
 def test_a_target_error_ends_the_run_early(items, rows):
     result = run(items, REPLAY, rows, Run(budget=550, target_error=0.05))
     assert result.calls < 550

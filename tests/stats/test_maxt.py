@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from tallystick.errors import InputError
-from tallystick.stats.maxt import pairwise_max_t, sup_t_critical
+from tallystick.stats.maxt import WIDE, _root, pairwise_max_t, sup_t_critical
 from tallystick.stats.multiplicity import holm
 from tallystick.stats.power import range_critical
 
@@ -135,3 +135,22 @@ def test_shapes_that_do_not_fit_are_refused():
         pairwise_max_t([1.0, 2.0], np.eye(3), 10, rng=0)
     with pytest.raises(InputError, match="square matrix"):
         sup_t_critical(np.ones((2, 3)), rng=0)
+
+
+@pytest.mark.parametrize(("models", "draws"), [(2, 1), (5, 63), (20, 300)])
+def test_the_compiled_loop_counts_the_same_draws(models, draws, monkeypatch):
+    scores = (np.random.default_rng(8).random((200, models)) < np.linspace(0.4, 0.7, models)).astype(float)
+    scores[:, -1] = scores[:, 0]  # a pair without variance
+    plain = outcome(scores, draws=draws)
+    monkeypatch.setattr("tallystick.stats.maxt.COMPILED", 1)
+    compiled = outcome(scores, draws=draws)
+    assert np.array_equal(plain.adjusted_p, compiled.adjusted_p)
+    assert plain.critical == compiled.critical
+
+
+def test_the_root_of_a_wide_board_is_as_thin_as_its_items():
+    scores = (np.random.default_rng(8).random((30, WIDE)) < 0.5).astype(float)
+    covariance = np.cov(scores.T, bias=True)
+    root = _root(covariance)
+    assert root.shape == (WIDE, 29)
+    assert np.allclose(root @ root.T, covariance, atol=1e-12)

@@ -24,6 +24,7 @@ __all__ = [
     "known_rows",
     "label_bins",
     "over_classes",
+    "over_rows",
     "shrunk",
     "split",
 ]
@@ -63,8 +64,11 @@ def split(counts: IntArray, blocks: int, *, rng: Rng) -> IntArray:
     >>> parts.shape, parts.sum(axis=0).tolist()
     ((4, 2, 2), [[30, 10], [5, 0]])
     """
-    drawn = as_rng(rng).multinomial(np.asarray(counts), np.full(blocks, 1 / blocks))
-    return np.ascontiguousarray(np.moveaxis(drawn, -1, 0))
+    held = np.asarray(counts)
+    out = np.zeros((blocks, held.size), dtype=np.int64)
+    seen = np.flatnonzero(held)  # most cells of many patterns are empty
+    out[:, seen] = as_rng(rng).multinomial(held.reshape(-1)[seen], np.full(blocks, 1 / blocks)).T
+    return out.reshape(blocks, *held.shape)
 
 
 def earlier(parts: IntArray) -> IntArray:
@@ -83,6 +87,15 @@ def over_classes(table: FloatArray) -> FloatArray:
     A matrix product: NumPy's own sum over an axis of two or three entries takes several times as long.
     """
     return np.asarray((table @ np.ones(table.shape[-1]))[..., None])
+
+
+def over_rows(table: FloatArray) -> FloatArray:
+    """Return sums over blocks, the first axis, and patterns, the last but one: (…, labels).
+
+    >>> over_rows(np.ones((9, 4, 2))).tolist()
+    [36.0, 36.0]
+    """
+    return np.asarray((np.ones(table.shape[-2]) @ table).sum(axis=0))
 
 
 def label_bins(p: FloatArray, weight: FloatArray) -> IntArray:

@@ -90,7 +90,7 @@ def evaluate(
     leading = ready[0]
     gold = tuple(_from_gold(one, bounds, question.alpha) for one in ready) if truth is not None else ()
     breakdown = breakdown_of(leading, bounds[0], question, generator)
-    verdict, decision, needed = concluded(prediction, bounds[0], leading, question, breakdown)
+    verdict, decision, needed = concluded(prediction, bounds[0], leading, question, breakdown, gold)
     said = np.where(np.isfinite(leading.p), leading.p, 1 / len(table.classes))[: len(table.votes)]
     q = table.counts / np.maximum(table.weight, 1)[:, None]
     return BoundResult(
@@ -163,8 +163,8 @@ def bound_of(
         label_model=one.model.name,
         lower=lower,
         upper=upper,
-        lower_interval=_interval(one, alpha, low, max(low, lower, float(np.clip(inner[0], 0, 1)))),
-        upper_interval=_interval(one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high),
+        lower_interval=interval_of(one, alpha, low, max(low, lower, float(np.clip(inner[0], 0, 1)))),
+        upper_interval=interval_of(one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high),
         method=one.method,
         independent_estimate=float(independent(evidence, wanted)),
         plugin_lower=float(np.clip(plain[0], 0, 1)),
@@ -172,7 +172,7 @@ def bound_of(
     )
 
 
-def _interval(one: Prepared, alpha: float, low: float, high: float) -> Interval:
+def interval_of(one: Prepared, alpha: float, low: float, high: float, *, method: str | None = None) -> Interval:
     """Return an interval that says on what it rests."""
     return Interval(
         low,
@@ -180,14 +180,25 @@ def _interval(one: Prepared, alpha: float, low: float, high: float) -> Interval:
         level=1 - alpha,
         guarantee="approximate" if one.assumption is None else "under",
         assumption=one.assumption,
-        method=one.method,
+        method=one.method if method is None else method,
     )
 
 
 def _absent(one: Prepared, wanted: Summary) -> str:
-    shown = one.table.counts.sum(axis=0)
-    missing = [str(one.table.classes[c]) for c in np.flatnonzero(shown == 0)]
-    return f"class {', '.join(missing)} is never predicted" if missing else "a class has probability 0"
+    """Say which class has no denominator: one never predicted, or one that the label model gives no probability."""
+    p = np.where(np.isfinite(one.p), one.p, 1 / one.p.shape[1])
+    never = one.table.counts.sum(axis=0) == 0
+    impossible = one.table.weight @ p / one.table.n < 1e-12
+    kind = wanted.metric.removeprefix("macro-")
+    lacking = {"precision": never, "recall": impossible, "f1": never & impossible}[kind]
+    which = np.flatnonzero(lacking) if wanted.positive is None else [wanted.positive]
+    names = ", ".join(str(one.table.classes[c]) for c in which)
+    why = {
+        "precision": "never predicted",
+        "recall": "given no probability by the label model",
+        "f1": "never predicted and given no probability by the label model",
+    }[kind]
+    return f"class {names} is {why}"
 
 
 def _risk(one: Prepared, question: Question, critical: float, generator: np.random.Generator, scheme: Scheme) -> Bound:
@@ -211,8 +222,8 @@ def _risk(one: Prepared, question: Question, critical: float, generator: np.rand
         label_model=one.model.name,
         lower=lower,
         upper=upper,
-        lower_interval=_interval(one, question.alpha, edges[0], max(lower, plain[0], edges[0])),
-        upper_interval=_interval(one, question.alpha, min(upper, plain[1], edges[1]), edges[1]),
+        lower_interval=interval_of(one, question.alpha, edges[0], max(lower, plain[0], edges[0])),
+        upper_interval=interval_of(one, question.alpha, min(upper, plain[1], edges[1]), edges[1]),
         method=one.method,
         independent_estimate=float(np.einsum("z,zh,zy,hy->", weight / weight.sum(), q, p, cost)),
         plugin_lower=plain[0],

@@ -21,12 +21,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.bound.blocks import FloatArray, IntArray, Scheme, earlier, known_rows, over_classes, shrunk, split
-from tallystick.bound.metrics import Slopes, Summary
+from tallystick.bound.blocks import (
+    FloatArray,
+    IntArray,
+    Scheme,
+    earlier,
+    known_rows,
+    over_classes,
+    over_rows,
+    shrunk,
+    split,
+)
+from tallystick.bound.metrics import Slopes, Summary, moved
 from tallystick.errors import InputError
 from tallystick.stats.latent import LatentInformation
 from tallystick.stats.transport import Side
@@ -106,6 +117,21 @@ class Run:
     q: FloatArray
     known: FloatArray
 
+    @cached_property
+    def of_pattern(self) -> FloatArray:
+        """Rows of each pattern, (blocks - 1, …, patterns, 1)."""
+        return over_classes(self.rows)
+
+    @cached_property
+    def expected(self) -> FloatArray:
+        """Rows of each pattern and class, if the label model is right."""
+        return np.asarray(self.of_pattern * self.p)
+
+    @cached_property
+    def n(self) -> FloatArray:
+        """Rows that count, (…, 1)."""
+        return over_rows(self.of_pattern)
+
     def choose(self, side: Side) -> FloatArray:
         """Return m of (B1), (blocks - 1, …, patterns, classes)."""
         if side == "upper":
@@ -175,22 +201,23 @@ def ends_of(run: Run, wanted: Summary, side: Side, evidence: Evidence) -> tuple[
 
 def slopes_of(run: Run, m: FloatArray, wanted: Summary, side: Side, delta: float) -> Slopes:
     """Return the metric at one end of T, with its slopes."""
-    n_z = over_classes(run.rows)
-    n = n_z.sum(axis=(0, -2, -1))[..., None]
+    n, n_z = run.n, run.of_pattern
+    h = over_rows(run.rows) / n
     if side == "upper":
-        t = (n_z * m * run.p + run.rows * (1 - m)).sum(axis=(0, -2)) / n
+        t = h + over_rows(m * (run.expected - run.rows)) / n
     else:
-        t = (m * (run.rows - n_z * (1 - run.p))).sum(axis=(0, -2)) / n
-    h = run.rows.sum(axis=(0, -2)) / n
-    # Where nothing is known of Y, the worst case for a ratio is Y = h above and Y ≠ h below.
-    free = run.rows * (1 - run.known)
-    y = (n_z * run.p + (free if side == "upper" else over_classes(free) - free)).sum(axis=(0, -2)) / n
+        t = over_rows(m * (run.expected + run.rows - n_z)) / n
+    y = over_rows(run.expected) / n
+    if not run.known.all():
+        # Where nothing is known of Y, the worst case for a ratio is Y = h above and Y ≠ h below.
+        free = run.rows * (1 - run.known)
+        y = y + over_rows(free if side == "upper" else over_classes(free) - free) / n
     if run.gold is not None:
-        m_gold = run.gold.sum(axis=(0, -2, -1))[..., None]
+        m_gold = np.maximum(over_rows(over_classes(run.gold)), 1)
         missed = run.gold - over_classes(run.gold) * run.p
-        t = t + (m * missed).sum(axis=(0, -2)) / np.maximum(m_gold, 1)
-        y = y + missed.sum(axis=(0, -2)) / np.maximum(m_gold, 1)
-    t, y = _moved(t, y, h, wanted, side, delta)
+        t = t + over_rows(m * missed) / m_gold
+        y = y + over_rows(missed) / m_gold
+    t, y = moved(wanted, t, h, y, side=side, delta=delta)
     return wanted.slopes(t, h, y)
 
 
@@ -200,18 +227,21 @@ def row_table(run: Run, m: FloatArray, slopes: Slopes, side: Side) -> FloatArray
     chosen = by_t * m
     of_z = over_classes((chosen + by_y * run.known) * run.p)
     own = by_t - chosen if side == "upper" else chosen - over_classes(chosen)
-    free = (1 - run.known) * (by_y if side == "upper" else over_classes(by_y) - by_y)
-    return np.asarray(of_z + own + by_h + free)
+    value = own + (of_z + by_h)
+    if not run.known.all():
+        value = value + (1 - run.known) * (by_y if side == "upper" else over_classes(by_y) - by_y)
+    return np.asarray(value)
 
 
 def _row_variance(run: Run, m: FloatArray, slopes: Slopes, side: Side, evidence: Evidence) -> FloatArray:
     value = row_table(run, m, slopes, side)
-    n = run.rows.sum(axis=(0, -2, -1))
-    mean = (run.rows * value).sum(axis=(0, -2, -1)) / n
-    own = (run.rows * value**2).sum(axis=(0, -2, -1)) / n**2 - mean**2 / n
+    n = run.n[..., 0]
+    weighted = run.rows * value
+    mean = over_rows(weighted).sum(axis=-1) / n
+    own = over_rows(weighted * value).sum(axis=-1) / n**2 - mean**2 / n
     if evidence.doubt is None:
         return np.asarray(own)
-    share = over_classes(run.rows) / n[..., None, None]
+    share = run.of_pattern / n[..., None, None]
     direction = (share * (slopes.by_t[..., None, :] * m + slopes.by_y[..., None, :]) * run.known).sum(axis=0)
     deviation = (value - mean[..., None, None]) / n[..., None, None]
     if direction.ndim == 2:
@@ -245,36 +275,11 @@ def _gold_variance(run: Run, gold: FloatArray, m: FloatArray, slopes: Slopes) ->
     """Return the variance of the mean rectifier, with one pseudo-row as far out as a row can be."""
     weight = slopes.by_t[..., None, :] * m + slopes.by_y[..., None, :]
     value = weight - over_classes(weight * run.p)
-    size = np.maximum(gold.sum(axis=(0, -2, -1)), 1)
-    mean = (gold * value).sum(axis=(0, -2, -1)) / size
-    around = (gold * value**2).sum(axis=(0, -2, -1)) - size * mean**2
-    seen = over_classes(gold) > 0
+    of_pattern = over_classes(gold)
+    size = np.maximum(over_rows(of_pattern)[..., 0], 1)
+    weighted = gold * value
+    mean = over_rows(weighted).sum(axis=-1) / size
+    around = over_rows(weighted * value).sum(axis=-1) - size * mean**2
+    seen = of_pattern > 0
     largest = np.abs(value * seen).max(axis=(0, -2, -1))
     return np.asarray((around + largest**2) / size**2)
-
-
-def _moved(
-    t: FloatArray, y: FloatArray, h: FloatArray, wanted: Summary, side: Side, delta: float
-) -> tuple[FloatArray, FloatArray]:
-    r"""Let the label model be wrong by δ on average: the worst vertex of what T_c and Y_c can then be.
-
-    An error that raises p by e raises T by at most e and Y by e; one that lowers it lowers Y by e and T by nothing,
-    seen from above. A ratio of linear functions is largest at a vertex, (T + δ, Y + δ) or (T, Y - δ); below they are
-    (T - δ, Y - δ) and (T, Y + δ).
-    """
-    if delta == 0:
-        return t, y
-    sign = 1.0 if side == "upper" else -1.0
-    if wanted.metric in ("accuracy", "micro-f1"):
-        classes = t.shape[-1]
-        return t + sign * delta / classes, y  # the sum over classes moves by δ
-    pairs = [
-        (np.maximum(t + sign * delta, 0), np.maximum(y + sign * delta, 1e-12)),
-        (t, np.maximum(y - sign * delta, 1e-12)),
-    ]
-    ratios = []
-    for a, b in pairs:
-        below = {"precision": h, "recall": b, "f1": (h + b) / 2}[wanted.metric.removeprefix("macro-")]
-        ratios.append(a / np.maximum(below, 1e-12))
-    pick = ratios[0] >= ratios[1] if side == "upper" else ratios[0] <= ratios[1]
-    return np.where(pick, pairs[0][0], pairs[1][0]), np.where(pick, pairs[0][1], pairs[1][1])

@@ -60,10 +60,22 @@ def cost_ends(evidence: Evidence, cost: FloatArray, learn: Learner, *, rng: Rng,
         q = shrunk(earlier(parts), evidence.bins)
         p, known = _laws(evidence, gold, len(q))
         for side in found:
-            a = np.stack([learn(*pair, weight, evidence.bins, side) for pair in zip(q, p, strict=True)])
+            a = _learnt(learn, q, p, weight, evidence.bins, side)
             found[side].append(_one_order(evidence, p, cost, a * known[:, None], parts, gold, side))
     ends = [End(side, *np.mean(pairs, axis=0)) for side, pairs in found.items()]
     return ends[0], ends[1]
+
+
+def _learnt(learn: Learner, q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side) -> FloatArray:
+    """Return the potentials of every block, (blocks, patterns, labels): blocks are but more patterns, in bins apart."""
+    blocks = len(q)
+    apart = bins + (int(bins.max()) + 1) * np.arange(blocks)[:, None]
+    a = learn(_flat(q), _flat(p), np.tile(weight, blocks), apart.reshape(-1), side)
+    return a.reshape(p.shape)
+
+
+def _flat(table: FloatArray) -> FloatArray:
+    return table.reshape(-1, table.shape[-1])
 
 
 def _laws(evidence: Evidence, gold: IntArray | None, blocks: int) -> tuple[FloatArray, FloatArray]:
@@ -86,13 +98,8 @@ def _one_order(
     gold: IntArray | None,
     side: Side,
 ) -> tuple[float, float]:
-    values = np.stack(
-        [
-            row_values(*pair, side=side, delta=evidence.delta)
-            for pair in zip(p, [cost] * len(p), potentials, strict=True)
-        ]
-    )
     rows = parts[1:].astype(np.float64)
+    values = row_values(_flat(p), cost, _flat(potentials), side=side, delta=evidence.delta).reshape(rows.shape)
     n = rows.sum()
     mean = float((rows * values).sum() / n)
     variance = float((rows * values**2).sum() / n - mean**2) / n

@@ -13,13 +13,16 @@ import numpy as np
 
 from tallystick.bound.blocks import FloatArray
 from tallystick.errors import InputError
+from tallystick.stats.transport import Side
 
-__all__ = ["METRICS", "Metric", "Slopes", "Summary", "summary"]
+__all__ = ["METRICS", "Metric", "Slopes", "Summary", "moved", "summary"]
 
 Metric: TypeAlias = Literal[
     "accuracy", "precision", "recall", "f1", "macro-precision", "macro-recall", "macro-f1", "micro-f1"
 ]
 METRICS: tuple[str, ...] = get_args(Metric)
+_NOTHING = 1e-12
+"""A class of less probability does not occur."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +43,7 @@ class Summary:
     positive: int | None = None
 
     def slopes(self, t: FloatArray, h: FloatArray, y: FloatArray) -> Slopes:
-        r"""Return the value and its slopes; NaN where a denominator is 0.
+        r"""Return the value and its slopes; NaN where a denominator is 0, or rounding that is left of it.
 
         .. math:: \text{accuracy} = \sum_c T_c, \quad \text{precision}_c = T_c/H_c, \quad
                   \text{recall}_c = T_c/Y_c, \quad F_c = 2T_c/(H_c + Y_c)
@@ -50,9 +53,8 @@ class Summary:
             return Slopes(t.sum(axis=-1), np.ones_like(t), none, none)
         kind = self.metric.removeprefix("macro-")
         below = {"precision": h, "recall": y, "f1": (h + y) / 2}[kind]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(below > 0, t / below, np.nan)
-            up = np.where(below > 0, 1 / below, np.nan)
+        below = np.where(below > _NOTHING, below, np.nan)
+        ratio, up = t / below, 1 / below
         down = -ratio * up
         if self.positive is None:
             share: FloatArray = np.full(t.shape[-1], 1 / t.shape[-1])
@@ -72,3 +74,30 @@ def summary(metric: str, positive: int | None) -> Summary:
     if single and positive is None:
         raise InputError(f"{metric} is that of one class: name it with positive (or ask for macro-{metric})")
     return Summary(metric, positive if single else None)  # type: ignore[arg-type]  # checked above
+
+
+def moved(
+    wanted: Summary, t: FloatArray, h: FloatArray, y: FloatArray, *, side: Side, delta: float
+) -> tuple[FloatArray, FloatArray]:
+    r"""Let the label model be wrong by δ on average: the worst vertex of what T_c and Y_c can then be.
+
+    An error that raises p by e raises T by at most e and Y by e; one that lowers it lowers Y by e and T by nothing,
+    seen from above. A ratio of linear functions is largest at a vertex, (T + δ, Y + δ) or (T, Y - δ); below they are
+    (T - δ, Y - δ) and (T, Y + δ).
+    """
+    if delta == 0:
+        return t, y
+    sign = 1.0 if side == "upper" else -1.0
+    if wanted.metric in ("accuracy", "micro-f1"):
+        classes = t.shape[-1]
+        return t + sign * delta / classes, y  # the sum over classes moves by δ
+    pairs = [
+        (np.maximum(t + sign * delta, 0), np.maximum(y + sign * delta, 1e-12)),
+        (t, np.maximum(y - sign * delta, 1e-12)),
+    ]
+    ratios = []
+    for a, b in pairs:
+        below = {"precision": h, "recall": b, "f1": (h + b) / 2}[wanted.metric.removeprefix("macro-")]
+        ratios.append(a / np.maximum(below, 1e-12))
+    pick = ratios[0] >= ratios[1] if side == "upper" else ratios[0] <= ratios[1]
+    return np.where(pick, pairs[0][0], pairs[1][0]), np.where(pick, pairs[0][1], pairs[1][1])

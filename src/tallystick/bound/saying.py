@@ -14,12 +14,22 @@ from tallystick.results import Decision, Needed, Unknown
 __all__ = ["concluded", "warnings_of"]
 
 _SINGLETONS = 0.02
+_ENOUGH_LABELS = 30
 
 
 def concluded(
-    prediction: str, bound: Bound, one: Prepared, question: Question, breakdown: Breakdown | None
+    prediction: str,
+    bound: Bound,
+    one: Prepared,
+    question: Question,
+    breakdown: Breakdown | None,
+    gold: Sequence[GoldEstimate] = (),
 ) -> tuple[str, Decision, Needed | None]:
-    """Return verdict, decision and what is needed."""
+    """Return verdict, decision and what is needed.
+
+    Labels of the evaluated rows, 30 or more, decide a claim on the leading metric alone: their interval holds whatever
+    the label model is worth, and to take whichever of two intervals decides would err more often than either.
+    """
     name = bound.metric if bound.positive is None else f"{bound.metric} of {bound.positive!r}"
     if bound.low is None or bound.high is None:
         reason = bound.lower.reason if isinstance(bound.lower, Unknown) else "unknown"
@@ -28,23 +38,36 @@ def concluded(
     condition = f", if {one.assumption}" if one.assumption else f", whatever the label model {one.model.name} is worth"
     wrong = f" and wrong by at most {question.delta:g} on average" if question.delta else ""
     between = f"between {bound.low:.3f} and {bound.high:.3f} ({level}{condition}{wrong})"
+    low, high, guess, more = bound.low, bound.high, bound.independent_estimate, ""
+    labels = next((g for g in gold if g.metric == bound.metric and g.labels >= _ENOUGH_LABELS), None)
+    if labels is not None:
+        low, high, guess = labels.interval.low, labels.interval.high, labels.estimate
+        more = f"; by the bounds alone {between}"
+        between = f"between {low:.3f} and {high:.3f} by its {labels.labels:,} labelled rows ({level})"
     claim = question.at_least
     if claim is None or breakdown is None:
-        return f"The {name} of {prediction} is {between}.", "decided", None
-    if bound.low >= claim:
-        held = f"it stays proved unless the label model is wrong by more than {breakdown.on_average:.3f} on average"
-        return f"The {name} of {prediction} is at least {claim:g}: it is {between}; {held}.", "decided", None
-    if bound.high < claim:
-        return f"The {name} of {prediction} is below {claim:g}: it is {between}.", "decided", None
-    guess = bound.independent_estimate
-    more: int | None = None
-    if not isinstance(guess, Unknown) and abs(guess - claim) > 1e-6:
-        more = math.ceil(min(1e7, (1.96 / (guess - claim)) ** 2 * max(guess * (1 - guess), 0.05)))
+        return f"The {name} of {prediction} is {between}{more}.", "decided", None
+    if low >= claim:
+        if labels is None:
+            more = (
+                f"; it stays proved unless the label model is wrong by more than {breakdown.on_average:.3f} on average"
+            )
+        return f"The {name} of {prediction} is at least {claim:g}: it is {between}{more}.", "decided", None
+    if high < claim:
+        return f"The {name} of {prediction} is below {claim:g}: it is {between}{more}.", "decided", None
     return (
-        f"Whether the {name} of {prediction} is at least {claim:g} is open: it is {between}.",
+        f"Whether the {name} of {prediction} is at least {claim:g} is open: it is {between}{more}.",
         "undecided",
-        Needed(more, "labelled rows, drawn at random"),
+        Needed(_labels_needed(guess, claim, 0 if labels is None else labels.labels), "labelled rows, drawn at random"),
     )
+
+
+def _labels_needed(guess: float | Unknown, claim: float, had: int) -> int | None:
+    """Return about how many more labels tell an accuracy of *guess* from the claim."""
+    if isinstance(guess, Unknown) or abs(guess - claim) <= 1e-6:
+        return None
+    enough = min(1e7, (1.96 / (guess - claim)) ** 2 * max(guess * (1 - guess), 0.05))
+    return max(1, math.ceil(enough) - had)
 
 
 def warnings_of(table: WeakTable, ready: Sequence[Prepared], gold: Sequence[GoldEstimate]) -> tuple[str, ...]:
@@ -59,7 +82,7 @@ def warnings_of(table: WeakTable, ready: Sequence[Prepared], gold: Sequence[Gold
     if len(shown) == len(table.classes):
         never = [str(table.classes[c]) for c in range(len(shown)) if shown[c] == 0]
         if never:
-            out.append(f"class {', '.join(never)} is never predicted: its precision does not exist")
+            out.append(f"never predicted, so that its precision does not exist: class {', '.join(never)}")
     if len(table.votes) == 1:
         out.append("all rows show one and the same pattern of votes: they say nothing but the class balance")
     out += [

@@ -12,17 +12,18 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.bound.blocks import Scheme
-from tallystick.bound.classifier import bound_of
-from tallystick.bound.forward import forward
+from tallystick.bound.classifier import bound_of, interval_of
+from tallystick.bound.forward import End, forward
 from tallystick.bound.forward_cost import cost_ends, pair_learner
-from tallystick.bound.prepared import Fitting, ModelLike, fitted, prepared
+from tallystick.bound.metrics import Summary
+from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
 from tallystick.bound.question import Question
 from tallystick.bound.result import Bound
 from tallystick.bound.weak_votes import weak_table
 from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.stats.transport import pair_cost
-from tallystick.tally import Tally
+from tallystick.tally import Label, Tally
 from tallystick.tally.labels import canonical
 
 __all__ = ["PairBound", "SelectResult", "select"]
@@ -32,7 +33,8 @@ __all__ = ["PairBound", "SelectResult", "select"]
 class PairBound:
     """Between what accuracy(a) - accuracy(b) lies, and which is proved better.
 
-    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the two models' own bounds say.
+    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the bounds on the accuracy of each
+    of the two say.
     """
 
     a: str
@@ -85,6 +87,7 @@ def select(
     *,
     predictions: Sequence[str],
     weak: Sequence[str] | None = None,
+    classes: Sequence[Label] | None = None,
     label_model: ModelLike = "dawid-skene",
     question: Question | None = None,
     fitting: Fitting | None = None,
@@ -102,7 +105,7 @@ def select(
         Counts over the weak labels and all predictions.
     predictions
         Two or more columns of predictions.
-    weak, label_model, fitting, rng
+    weak, classes, label_model, fitting, rng
         As for :func:`~tallystick.bound.evaluate`.
     question
         The first of its metrics ranks the classifiers; differences are those of accuracy.
@@ -110,19 +113,27 @@ def select(
     question = Question() if question is None else question
     if len(predictions) < 2:
         raise InputError(f"predictions must name at least two columns, got {list(predictions)!r}")
+    if question.metrics[0] == "risk":
+        raise InputError("classifiers are ranked by accuracy, precision, recall or F1, not by risk: name one first")
     columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in predictions)
     generator = as_rng(rng)
     critical = NormalDist().inv_cdf(1 - question.alpha / 2)
-    classes = canonical(label for name in (*columns, *predictions) for label in tally.labels[name] if label is not None)
+    if classes is None:
+        seen = (label for name in (*columns, *predictions) for label in tally.labels[name])
+        classes = canonical(label for label in seen if label is not None)
     fit = None
     bounds: dict[str, Bound] = {}
+    accuracy: dict[str, tuple[float, float]] = {}
     for name in predictions:
         table = weak_table(tally, weak=columns, prediction=name, classes=classes)
         fit = fitted(label_model if fit is None else fit, table, fitting or Fitting())
         one = prepared(fit, table, delta=question.delta)
         wanted = question.summaries(table)[0]
-        [ends] = forward(one.evidence, [wanted], rng=generator, scheme=Scheme.fitting(table.n))
+        ends, plain = forward(
+            one.evidence, [wanted, Summary("accuracy")], rng=generator, scheme=Scheme.fitting(table.n)
+        )
         bounds[name] = bound_of(one, wanted, ends, question.alpha, critical)
+        accuracy[name] = _within(plain, critical, 0.0)
     pairs = []
     for a, b in combinations(predictions, 2):
         table = weak_table(tally, weak=columns, prediction=[a, b], classes=classes)
@@ -130,9 +141,8 @@ def select(
         low, high = cost_ends(
             one.evidence, pair_cost(len(classes)), pair_learner, rng=generator, scheme=Scheme.fitting(table.n)
         )
-        pairs.append(
-            _pair(a, b, low.estimate, high.estimate, low.edge(critical), high.edge(critical), bounds, question)
-        )
+        apart = (accuracy[a][0] - accuracy[b][1], accuracy[a][1] - accuracy[b][0])
+        pairs.append(_pair(a, b, (low, high), critical, apart, one, question.alpha))
     chosen = _chosen(bounds)
     decided = sum(pair.better is not None for pair in pairs)
     safe = chosen["lower bound"]
@@ -152,30 +162,29 @@ def select(
 def _pair(
     a: str,
     b: str,
-    lower: Any,
-    upper: Any,
-    low: Any,
-    high: Any,
-    bounds: Mapping[str, Bound],
-    question: Question,
+    ends: tuple[End, End],
+    critical: float,
+    by_overlap: tuple[float, float],
+    one: Prepared,
+    alpha: float,
 ) -> PairBound:
-    first, second = bounds[a], bounds[b]
-    overlap = (-1.0, 1.0)
-    if first.metric == "accuracy":
-        overlap = (
-            (first.low or 0.0) - (1.0 if second.high is None else second.high),
-            (1.0 if first.high is None else first.high) - (second.low or 0.0),
-        )
-    ends = float(np.clip(low, -1, 1)), float(np.clip(high, -1, 1))
+    low, high = _within(ends, critical, -1.0)
+    lower, upper = _within(ends, 0.0, -1.0)
     return PairBound(
         a=a,
         b=b,
-        lower=float(np.clip(lower, -1, 1)),
-        upper=float(np.clip(upper, -1, 1)),
-        interval=Interval(*ends, level=1 - question.alpha, method="forward dual of the difference"),
-        by_overlap=overlap,
-        better=a if ends[0] > 0 else b if ends[1] < 0 else None,
+        lower=lower,
+        upper=upper,
+        interval=interval_of(one, alpha, low, high, method=f"{one.method}, of the difference"),
+        by_overlap=by_overlap,
+        better=a if low > 0 else b if high < 0 else None,
     )
+
+
+def _within(ends: tuple[End, End], critical: float, least: float) -> tuple[float, float]:
+    """Return the two ends moved outward, clipped to [least, 1]; ends that meet may not cross by rounding."""
+    low, high = (float(np.clip(end.edge(critical), least, 1)) for end in ends)
+    return low, max(low, high)
 
 
 def _chosen(bounds: Mapping[str, Bound]) -> dict[str, str | Unknown]:

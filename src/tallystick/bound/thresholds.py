@@ -160,6 +160,6 @@ def _verdict(score: str, bounds: Sequence[Bound], one: Prepared, alpha: float) -
     best = max(own, key=lambda b: b.low or 0.0)
     condition = f", if {one.assumption}" if one.assumption else ""
     return (
-        f"The {first} of {score} is proved best at threshold {best.threshold:g}, between {best.low:.3f} and "
-        f"{best.high:.3f}; {len(own)} thresholds hold together ({100 * (1 - alpha):g} %{condition})."
+        f"The largest lower bound on the {first} of {score} is that of threshold {best.threshold:g}: between "
+        f"{best.low:.3f} and {best.high:.3f}; {len(own)} thresholds hold together ({100 * (1 - alpha):g} %{condition})."
     )

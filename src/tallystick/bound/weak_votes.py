@@ -13,9 +13,10 @@ from tallystick.errors import InputError
 from tallystick.tally import Label, Tally
 from tallystick.tally.labels import canonical, identity
 
-__all__ = ["WeakTable", "coarser", "weak_table"]
+__all__ = ["WeakTable", "coarser", "refuse_silence_as_class", "weak_table"]
 
 ABSTAINED = -1
+_SILENT = "-1"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -161,6 +162,8 @@ def weak_table(
         if name not in tally.names:
             raise InputError(f"the tally has no column {name!r}: it has {', '.join(tally.names)}")
     known = canonical(label for name in columns for label in tally.labels[name] if label is not None)
+    if classes is None:
+        refuse_silence_as_class(tally, weak, [*predictions, *([truth] if truth else [])])
     chosen = tuple(classes) if classes is not None else known
     if len(chosen) < 2:
         raise InputError(
@@ -192,6 +195,24 @@ def weak_table(
         gold=gold,
         place=place,
     )
+
+
+def refuse_silence_as_class(tally: Tally, weak: Sequence[str], others: Sequence[str]) -> None:
+    """Refuse -1 as a third class that weak labels alone show: in most files of weak labels it is an abstention.
+
+    >>> refuse_silence_as_class(Tally.of({"a": [0, 1, -1], "h": [0, 1, 1]}), ["a"], ["h"])
+    Traceback (most recent call last):
+    tallystick.errors.InputError: column 'a' votes -1, which no prediction or truth shows: ...
+    """
+    elsewhere = {str(label) for name in others for label in tally.labels[name]}
+    by_column = {name: {str(label) for label in tally.labels[name] if label is not None} for name in weak}
+    besides = set().union(elsewhere, *by_column.values()) - {_SILENT, "None"}
+    silent = [name for name, votes in by_column.items() if _SILENT in votes]
+    if silent and _SILENT not in elsewhere and len(besides) >= 2:
+        raise InputError(
+            f"column {silent[0]!r} votes {_SILENT}, which no prediction or truth shows: if it means no vote, count it "
+            f"as missing (--missing={_SILENT}); if it is a class, give it another name"
+        )
 
 
 def _coded(tally: Tally, name: str, classes: Sequence[Label]) -> IntArray:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from tallystick.errors import TallystickError
+from tallystick.results import harmless
 
 __all__ = ["main"]
 
@@ -33,5 +34,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _leave(message: str, *, code: int = 1) -> None:
-    sys.stderr.write(f"tallystick: {message}\n")
+    sys.stderr.write(f"tallystick: {harmless(message)}\n")
     sys.exit(code)

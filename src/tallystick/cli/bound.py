@@ -167,8 +167,13 @@ class _Job:
         from tallystick.bound import evaluate, sweep, weak_table
         from tallystick.bound.label_models import read
         from tallystick.bound.prepared import NAMES, Fitting, fitted
+        from tallystick.bound.weak_votes import refuse_silence_as_class
 
+        if self.score is not None:
+            _within_one(table, self.score)
         tally = self.count(table, judged=True)
+        shown = [name for name in (self.prediction, self.roles.truth) if name is not None and name in tally.names]
+        refuse_silence_as_class(tally, self.roles.labels, shown)
         other = None if self.fit is None else self._other(self.fit)
         classes = self._classes(tally, other)
         truth = self.roles.truth
@@ -213,6 +218,20 @@ class _Job:
             if one is not None:
                 found += [label for name in one.names if name != self.score for label in one.labels[name]]
         return canonical(label for label in found if label is not None)
+
+
+def _within_one(table: Table, score: str) -> None:
+    """Refuse a score that is not in [0, 1], with its range."""
+    from tallystick import io
+
+    column = io.identifier(score)
+    [(low, high)] = table.query(
+        f"select min(try_cast({column} as double)), max(try_cast({column} as double)) from rows"
+    )
+    if low is not None and not 0 <= low <= high <= 1:
+        raise InputError(
+            f"--score {score} goes from {low:g} to {high:g}: a score lies in [0, 1]; rescale it, or give --prediction"
+        )
 
 
 def _numbers(option: str, text: str) -> list[float]:

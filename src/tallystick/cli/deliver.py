@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from tallystick.results import Json, Result, to_json
+from tallystick.results import Json, Result, harmless, to_json
 
 if TYPE_CHECKING:
     from tallystick.cli.slices import Slice
@@ -20,7 +20,7 @@ __all__ = ["deliver", "leave_by_gate", "tell"]
 def tell(messages: Iterable[str]) -> None:
     """Write messages for a person to stderr, a line each."""
     for message in messages:
-        sys.stderr.write(f"{message}\n")
+        sys.stderr.write(f"{harmless(message)}\n")
 
 
 def deliver(

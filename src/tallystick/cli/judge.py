@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tallystick.cli.deliver import deliver, tell
+from tallystick.cli.judge_question import GRADING, Method, Question, Recorded
 from tallystick.cli.options import (
     Alpha,
     AsJson,
@@ -34,23 +33,10 @@ from tallystick.errors import InputError
 if TYPE_CHECKING:
     from tallystick.io import Table
     from tallystick.judge import JudgeResult
+    from tallystick.results import Result
     from tallystick.tally import Tally
-    from tallystick.tally.labels import Label
 
-__all__ = ["Method", "judge"]
-
-
-class Method(StrEnum):
-    """How judges are graded."""
-
-    evaluate = "evaluate"
-    majority = "majority"
-    independent = "independent"
-    dawid_skene = "dawid-skene"
-    agreement = "agreement"
-    spectral = "spectral"
-    logical = "logical"
-    supervised = "supervised"
+__all__ = ["judge"]
 
 
 def judge(
@@ -67,7 +53,19 @@ def judge(
     known: Annotated[
         Path | None, typer.Option("--known", help="JSON file {judge: {label: accuracy}} of judges of known quality.")
     ] = None,
-    method: Annotated[Method, typer.Option("--method", help="How to grade.")] = Method.evaluate,
+    method: Annotated[
+        Method, typer.Option("--method", help="How to grade; or a diagnostic: independence, search, position-bias, …")
+    ] = Method.evaluate,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--labels", help="Labels that are possible although nobody voted for them; repeat, or use commas."
+        ),
+    ] = None,
+    recorded: Annotated[
+        Recorded | None,
+        typer.Option("--recorded", help="For position-bias: whether votes name the answer (default) or its position."),
+    ] = None,
     certified: Annotated[
         bool, typer.Option("--certified", help="Exact intervals from labels instead of shorter approximate ones.")
     ] = False,
@@ -97,15 +95,20 @@ def judge(
     Label-free numbers rest on an assumption, which is named; a bias that all judges share shows in labels only.
     """
     from tallystick.io import ColumnOptions
+    from tallystick.judge import JudgeResult
 
-    question = _Question(truth, tuple(prevalence or ()), known, method, certified, alpha, seed)
+    question = Question(
+        truth, tuple(prevalence or ()), known, method, certified, recorded, tuple(labels or ()), alpha, seed
+    )
+    if method not in GRADING and (follow or window is not None or items_out is not None):
+        raise InputError(f"--method {method.value} grades no judge: it has no --window, --follow and --items-out")
     if follow:
         from tallystick.cli.follow import follow_stdin
 
         if window is None or source != ["-"]:
             raise InputError("--follow reads votes from stdin in windows: give INPUT as - and --window N")
         tokens = tuple(piece for token in missing or () for piece in token.split(","))
-        follow_stdin(window, judges or [], truth, item, question.ask, alpha=alpha, missing=tokens, coerce=coerce)
+        follow_stdin(window, judges or [], truth, item, question.grade, alpha=alpha, missing=tokens, coerce=coerce)
         return
     if len(source) == 1 and source[0].endswith(".tally"):
         deliver(question.ask(_loaded(source[0])), as_json=as_json, html=html)
@@ -122,7 +125,7 @@ def judge(
     with opened(source, Layout(shape, item, judge_column, vote, delimiter), options) as (table, roles):
         columns = (*roles.labels, *([truth] if truth else []))
 
-        def run(part: Table, level: float) -> JudgeResult:
+        def run(part: Table, level: float) -> Result:
             from tallystick.tally import Tally
 
             votes = Tally.of(part, columns=columns, weight=weight, missing=roles.missing, coerce=coerce)
@@ -134,103 +137,11 @@ def judge(
 
             slices = by_slice(table, by, run, alpha=alpha)
         result = run(table, alpha)
-        if window is not None:
+        if window is not None and isinstance(result, JudgeResult):
             result = _windowed(result, table, columns, window, question, roles.missing, coerce)
-        if items_out is not None:
+        if items_out is not None and isinstance(result, JudgeResult):
             _write_items(items_out, result, table, truth, seed)
         deliver(result, as_json=as_json, slices=slices, html=html, table=table)
-
-
-class _Question:
-    """What the options ask of a tally of votes."""
-
-    def __init__(
-        self,
-        truth: str | None,
-        prevalence: tuple[str, ...],
-        known: Path | None,
-        method: Method,
-        certified: bool,
-        alpha: float,
-        seed: int,
-    ) -> None:
-        if not 0 < alpha < 1:
-            raise InputError(f"--alpha must be in (0, 1), got {alpha!r}")
-        if method is Method.supervised and truth is None:
-            raise InputError("--method supervised needs --truth: name the column of true labels")
-        self.truth, self.method, self.certified, self.alpha, self.seed = truth, method, certified, alpha, seed
-        self._prevalence = dict(_range(option) for option in prevalence)
-        self._known = {} if known is None else _read_known(known)
-
-    def ask(self, votes: Tally, *, alpha: float | None = None) -> JudgeResult:
-        """Answer from *votes*."""
-        from tallystick import judge as methods
-
-        level = self.alpha if alpha is None else alpha
-        labels = _labels(votes)
-        prevalence = {_label(text, labels, "--prevalence"): ends for text, ends in self._prevalence.items()}
-        known = {
-            name: {_label(text, labels, "--known"): value for text, value in parts.items()}
-            for name, parts in self._known.items()
-        }
-        shared: dict[str, Any] = {"truth": self.truth}
-        more: dict[Method, dict[str, Any]] = {
-            Method.evaluate: {
-                "prevalence": prevalence,
-                "known": known,
-                "alpha": level,
-                "certified": self.certified,
-                "rng": self.seed,
-            },
-            Method.majority: {"alpha": level},
-            Method.independent: {"prevalence": prevalence, "known": known, "alpha": level},
-            Method.dawid_skene: {"known": known, "alpha": level},
-            Method.logical: {"prevalence": prevalence},
-            Method.supervised: {"alpha": level},
-        }
-        function: Callable[..., JudgeResult] = getattr(methods, self.method.value.replace("-", "_"))
-        return function(votes, **shared, **more.get(self.method, {}))
-
-
-def _range(option: str) -> tuple[str, tuple[float, float]]:
-    label, equals, ends = option.rpartition("=")
-    try:
-        low, high = (float(end) for end in ends.split(","))
-    except ValueError:
-        equals = ""
-    if not (label and equals):
-        raise InputError(f"--prevalence wants LABEL=LOW,HIGH with two numbers, got {option!r}")
-    return label, (low, high)
-
-
-def _read_known(path: Path) -> Mapping[str, Mapping[str, float]]:
-    import json
-
-    from tallystick.errors import FileError
-
-    try:
-        body = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"--known {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise FileError(f"--known {path} is not JSON ({error}): write {{judge: {{label: accuracy}}}}") from error
-    good = isinstance(body, dict) and all(
-        isinstance(parts, dict) and all(isinstance(value, int | float) for value in parts.values())
-        for parts in body.values()
-    )
-    if not good:
-        raise FileError(f"--known {path}: write one JSON object {{judge: {{label: accuracy}}}}")
-    return {name: {str(label): float(value) for label, value in parts.items()} for name, parts in body.items()}
-
-
-def _labels(votes: Tally) -> dict[str, Label]:
-    return {str(label): label for column in votes.labels.values() for label in column if label is not None}
-
-
-def _label(text: str, labels: Mapping[str, Label], option: str) -> Label:
-    if text not in labels:
-        raise InputError(f"{option} names label {text!r}, which is not one of {sorted(labels)[:12]}")
-    return labels[text]
 
 
 def _loaded(path: str) -> Tally:
@@ -244,7 +155,7 @@ def _windowed(
     table: Table,
     columns: tuple[str, ...],
     size: int,
-    question: _Question,
+    question: Question,
     missing: tuple[str, ...],
     coerce: bool,
 ) -> JudgeResult:
@@ -255,7 +166,7 @@ def _windowed(
     from tallystick.judge import Windows
 
     stream = Windows(
-        size=size, evaluation=question.ask, alpha=question.alpha, truth=question.truth, missing=missing, coerce=coerce
+        size=size, evaluation=question.grade, alpha=question.alpha, truth=question.truth, missing=missing, coerce=coerce
     )
     rows = table.relation.project(", ".join(identifier(name) for name in columns))
     found = []

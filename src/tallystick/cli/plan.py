@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -31,6 +32,9 @@ def plan(
         float | None, typer.Option("--half-width", help="Judges: know the accuracy to ± this.")
     ] = None,
     accuracy: Annotated[float, typer.Option("--accuracy", help="The accuracy that is expected.")] = 0.5,
+    columns: Annotated[
+        list[str] | None, typer.Option("--columns", help="Pilot: the columns of the models; names, commas, globs.")
+    ] = None,
     population: Annotated[int | None, typer.Option("--population", help="Judges: how many items there are.")] = None,
     alpha: Alpha = 0.05,
     truth: Truth = None,
@@ -62,14 +66,25 @@ def plan(
         deliver(result, as_json=as_json, html=html)
         return
     source, mean = "", accuracy
+    notes: tuple[str, ...] = ()
     if pilot:
         options = ColumnOptions(
-            truth=truth, others={"item": item} if item else {}, missing=tuple(missing or ()), coerce=coerce
+            truth=truth,
+            labels=tuple(columns or ()),
+            others={"item": item} if item else {},
+            missing=tuple(missing or ()),
+            coerce=coerce,
         )
         with opened(pilot, Layout(metric=metric), options) as (table, roles):
             board = read_board(table, roles)
         observed, apart, mean, source = pilot_of(board)
-        difference = observed if difference is None else difference
+        notes = board.notes
+        if difference is None:
+            notes += (
+                f"the difference of {observed:.3g} is that of the pilot, which may flatter: plan for the smallest "
+                "that matters (--difference)",
+            )
+            difference = observed
         disagreement = apart if disagreement is None else disagreement
         if difference <= 0:
             raise InputError(f"{source} are equal: say which difference is to be shown (--difference)")
@@ -78,4 +93,4 @@ def plan(
     result = plan_models(
         difference, disagreement=disagreement, models=models, mean=mean, alpha=alpha, power=power, source=source
     )
-    deliver(result, as_json=as_json, html=html)
+    deliver(replace(result, warnings=(*notes, *result.warnings)), as_json=as_json, html=html)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tallystick.cli.deliver import deliver
+from tallystick.cli.deliver import deliver, tell
 from tallystick.cli.options import (
     AsJson,
     By,
@@ -56,7 +56,7 @@ def tally(
     With --by the slice is one more column of the tally.
     """
     from tallystick.io import ColumnOptions
-    from tallystick.tally import Tally, describe
+    from tallystick.tally import Tally, blank_looking, describe
 
     options = ColumnOptions(
         item=item,
@@ -76,6 +76,7 @@ def tally(
             coerce=coerce,
             apart=(by,) if by else (),
         )
+        tell(blank_looking(counted))
         result = describe(counted)
         if output is not None:
             counted.save(output)

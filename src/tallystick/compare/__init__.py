@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tallystick.compare.ladder import Ladder, flip_attack
     from tallystick.compare.pairs import mcnemar, tango
     from tallystick.compare.partial import Disagreement, labels_needed, partial_interval
+    from tallystick.compare.pictures import coin_figure, trade_off_figure
     from tallystick.compare.planning import Plan, plan, plan_judges
     from tallystick.compare.ranking import evaluate, leaderboard
     from tallystick.compare.result import CompareResult
@@ -25,6 +26,7 @@ __all__ = [
     "Plan",
     "Sequential",
     "Settings",
+    "coin_figure",
     "evaluate",
     "exact_score",
     "flip_attack",
@@ -35,6 +37,7 @@ __all__ = [
     "plan",
     "plan_judges",
     "tango",
+    "trade_off_figure",
 ]
 
 _HOME = {
@@ -45,6 +48,7 @@ _HOME = {
     "Plan": "planning",
     "Sequential": "sequential",
     "Settings": "settings",
+    "coin_figure": "pictures",
     "evaluate": "ranking",
     "exact_score": "exact_pair",
     "flip_attack": "ladder",
@@ -55,6 +59,7 @@ _HOME = {
     "plan": "planning",
     "plan_judges": "planning",
     "tango": "pairs",
+    "trade_off_figure": "pictures",
 }
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.compare.ranks import Ranks, ranks
-from tallystick.compare.result import CompareResult, ItemRows, ModelRow, PairRow
-from tallystick.compare.verdicts import exact_interval, say
+from tallystick.compare.result import MOST_DRAWN, MOST_PAIRS, CompareResult, ItemRows, ModelRow, PairRow
+from tallystick.compare.verdicts import Sample, exact_interval, say
 from tallystick.results import Interval, PatternTable, Unknown
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def assemble(
     seed: int | None,
     hidden: str = "",
     board: Board | None = None,
+    sample: Sample | None = None,
 ) -> CompareResult:
     """Put ranks, pairs and verdict together; *hidden* says why no score can be given."""
     alpha = settings.alpha
@@ -56,7 +57,20 @@ def assemble(
         )
         for j in order
     )
-    verdict, decision, needed = say(models, pairs, table, _names(names, found), n=n, settings=settings, board=board)
+    a, b = sorted(order[:2].tolist())
+    verdict, decision, needed = say(
+        models,
+        pairs,
+        table,
+        _names(names, found),
+        n=n,
+        settings=settings,
+        board=board,
+        first_two=a * (2 * len(names) - a - 1) // 2 + b - a - 1,  # as numpy.triu_indices lists them
+        sample=sample or Sample(n),
+    )
+    if len(names) > 2 and not isinstance(detectable, Unknown):
+        verdict = f"{verdict[:-1]}; differences from {detectable:.3g} on would be seen (power {settings.power:g})."
     spread = float(means.max() - means.min())
     separable: int | Unknown = (
         detectable if isinstance(detectable, Unknown) else min(len(names), 1 + int(spread / detectable))
@@ -67,7 +81,7 @@ def assemble(
         needed=needed,
         n_items=n,
         assumptions=tuple(assumptions),
-        warnings=tuple(warnings),
+        warnings=(*warnings, *_without_spread(names, table), *_unlisted(len(pairs), table.first.size)),
         seed=seed,
         models=models,
         pairs=pairs,
@@ -102,8 +116,11 @@ def _pair_rows(
         np.minimum(place[table.first], place[table.second]),
         np.maximum(place[table.first], place[table.second]),
     )
+    listed = np.lexsort((worst, best))
+    if listed.size > MOST_PAIRS:
+        listed = listed[((best == 0) | (worst - best == 1) | (worst < MOST_DRAWN))[listed]]
     rows = []
-    for i in np.lexsort((worst, best)).tolist():
+    for i in listed.tolist():
         sign = 1.0 if upside[i] else -1.0
         a, b = (table.first[i], table.second[i]) if upside[i] else (table.second[i], table.first[i])
         only = (table.first_only[i], table.second_only[i]) if upside[i] else (table.second_only[i], table.first_only[i])
@@ -124,6 +141,28 @@ def _pair_rows(
             )
         )
     return tuple(rows)
+
+
+def _without_spread(names: tuple[str, ...], table: PairTable) -> list[str]:
+    """Name a pair of which nothing can be said: unbounded scores that differ by the same amount throughout."""
+    [found] = np.nonzero(np.isinf(table.intervals.high))
+    if not found.size:
+        return []
+    a, b = names[table.first[found[0]]], names[table.second[found[0]]]
+    more = f" (and {found.size - 1} pairs more)" if found.size > 1 else ""
+    return [
+        f"{a} and {b}{more} differ by the same amount throughout, so nothing says how much that varies: declare the "
+        "range of scores (--bounds LO,HI)"
+    ]
+
+
+def _unlisted(listed: int, pairs: int) -> list[str]:
+    if listed == pairs:
+        return []
+    return [
+        f"{listed:,} of {pairs:,} pairs are listed: those of the leader, of neighbours and among the first "
+        f"{MOST_DRAWN}; all count in the verdict, the ranks and the tiers"
+    ]
 
 
 def _turned(interval: Interval, sign: float) -> Interval:

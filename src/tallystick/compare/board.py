@@ -60,9 +60,9 @@ class Board:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        twice = [name for name in self.names if self.names.count(name) > 1]
-        if twice:
-            raise InputError(f"two models are called {twice[0]!r}: give each its own name")
+        if len(set(self.names)) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise InputError(f"two models are called {twice!r}: give each its own name")
         if self.scores.ndim != 2 or self.scores.shape[1] != len(self.names):
             raise InputError(f"scores must be items x {len(self.names)} models, got shape {self.scores.shape}")
         if np.isinf(self.scores).any():

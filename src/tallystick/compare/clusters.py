@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from tallystick.compare.pairing import Bounds, PairTable, t_p_value
+from tallystick.compare.pairing import Bounds, PairTable, is_flat, t_p_value
 from tallystick.errors import InputError
 from tallystick.stats.intervals import Intervals
 from tallystick.stats.multiplicity import holm
@@ -22,7 +22,7 @@ from tallystick.stats.ranges import open_unit
 if TYPE_CHECKING:
     from tallystick.compare.board import Board
 
-__all__ = ["cluster_errors", "pairs_of_new_clusters", "pairs_of_same_clusters", "satterthwaite"]
+__all__ = ["cluster_errors", "pairs_of_new_clusters", "pairs_of_same_clusters", "satterthwaite", "with_floor"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -77,6 +77,21 @@ def cluster_errors(counts: npt.ArrayLike, sums: npt.ArrayLike) -> tuple[Floats, 
     return np.asarray(mean), np.sqrt(variance), freedom
 
 
+def with_floor(errors: Floats, counts: Floats, sums: Floats, bounds: Bounds | None) -> Floats:
+    """Return the standard errors, none of them 0: where clusters are all alike an interval of no width would be a lie.
+
+    The error is then that of one pseudo-cluster, half at each end of the *bounds*; without bounds nothing is known and
+    it is infinite. *counts* and *sums*, of the scores themselves, say what is only rounding.
+
+    >>> with_floor(np.array([0.0, 0.2]), np.full(4, 10.0), np.full((4, 1), 5.0), (0.0, 1.0)).round(3).tolist()
+    [0.224, 0.2]
+    """
+    clusters = len(counts)
+    alike = np.inf if bounds is None else (bounds[1] - bounds[0]) / np.sqrt(clusters * (clusters + 1))
+    rounding = 1e-12 * float(np.max(np.abs(sums) / counts[:, None]))
+    return np.where(errors <= rounding, alike, errors)
+
+
 def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None, alpha: float) -> PairTable:
     """Compare all pairs on the population of clusters, from sums by cluster; adjusted by Holm.
 
@@ -87,8 +102,7 @@ def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None
     counts, sums
         Items in each cluster; sum of scores, clusters x models.
     bounds
-        Between what scores lie. If no cluster differs from another in a pair, its error is that of one pseudo-cluster,
-        half at each end: an interval of no width would be a lie.
+        Between what scores lie; see :func:`with_floor`.
     alpha
         One minus the level.
     """
@@ -98,14 +112,7 @@ def pairs_of_new_clusters(counts: Floats, sums: Floats, *, bounds: Bounds | None
     first, second = np.triu_indices(sums.shape[1], 1)
     difference, error, freedom = cluster_errors(counts, sums[:, first] - sums[:, second])
     width = np.nan if bounds is None else bounds[1] - bounds[0]
-    flat = error <= 1e-12
-    if flat.any() and bounds is None:
-        i = int(np.argmax(flat))
-        raise InputError(
-            f"models {first[i]} and {second[i]} differ alike in every cluster, so nothing says how much they vary: "
-            "declare the range of scores (--bounds)"
-        )
-    error = np.where(flat, width / np.sqrt(len(counts) * (len(counts) + 1)), error)
+    error = with_floor(error, counts, sums, bounds)
     limit = np.inf if bounds is None else width
     return _with_t(first, second, np.asarray(difference), error, freedom, limit, alpha, method="cr2")
 
@@ -134,7 +141,8 @@ def pairs_of_same_clusters(board: Board, *, bounds: Bounds | None, alpha: float)
     width = np.nan if bounds is None else bounds[1] - bounds[0]
     n = len(x)
     floor = 0.0 if bounds is None else width**2 / (n * (n + 1))  # one pseudo-item, half at each end
-    error = np.sqrt(variance + floor)
+    flat = is_flat(variance, diagonal[first] + diagonal[second], np.mean(x**2)) & (bounds is None)
+    error = np.where(flat, np.inf, np.sqrt(variance + floor))
     mean = x.mean(axis=0)
     limit = np.inf if bounds is None else width
     freedom = float(n - len(sizes))

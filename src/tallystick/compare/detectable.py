@@ -17,8 +17,7 @@ __all__ = ["detectable_by_errors", "detectable_by_items"]
 def detectable_by_items(table: PairTable, n: int, k: int, binary: bool, settings: Settings) -> float | Unknown:
     """Return what n items can show of a typical pair: the one with the median disagreement, or spread."""
     if not binary:
-        critical = range_critical(k, settings.alpha)
-        return _normal_detectable(critical, float(np.median(table.spread)) / float(np.sqrt(n)), settings.power)
+        return _normal_detectable(float(np.median(table.spread)) / float(np.sqrt(n)), k, settings)
     disagreement = float(np.median((table.first_only + table.second_only) / n))
     if disagreement == 0:
         return Unknown("the models never disagree, so nothing says what could be detected")
@@ -30,10 +29,13 @@ def detectable_by_items(table: PairTable, n: int, k: int, binary: bool, settings
 
 def detectable_by_errors(table: PairTable, settings: Settings, k: int) -> float | Unknown:
     """Return the same from the standard errors of the pairs, where items are not independent."""
-    return _normal_detectable(range_critical(k, settings.alpha), float(np.median(table.spread)), settings.power)
+    return _normal_detectable(float(np.median(table.spread)), k, settings)
 
 
-def _normal_detectable(critical: float, error: float, power: float) -> float | Unknown:
-    if error == 0:
+def _normal_detectable(error: float, k: int, settings: Settings) -> float | Unknown:
+    if error == 0 or np.isinf(error):
         return Unknown("no pair varies from item to item, so nothing says what could be detected")
-    return (critical + float(ndtri(power))) * error
+    found = (range_critical(k, settings.alpha) + float(ndtri(settings.power))) * error
+    if settings.bounds is not None and found > settings.bounds[1] - settings.bounds[0]:
+        return Unknown("so few items would not show even the largest difference that the bounds allow")
+    return found

@@ -18,12 +18,24 @@ from tallystick.stats.maxt import pairwise_max_t
 if TYPE_CHECKING:
     from tallystick.tally import Moments
 
-__all__ = ["FREE", "Bounds", "Kind", "PairTable", "is_binary", "pairs_of_items", "t_p_value"]
+__all__ = [
+    "FREE",
+    "Bounds",
+    "Kind",
+    "PairTable",
+    "affordable_draws",
+    "is_binary",
+    "is_flat",
+    "pairs_of_items",
+    "t_p_value",
+]
 
 Floats = npt.NDArray[np.float64]
 Bounds = tuple[float, float]
 Kind = Literal["binary", "bounded", "free"]
 
+MOST_CELLS = 20_000_000_000
+"""Pairs times draws of max-T, about a minute of work."""
 FREE = "the mean of this many items is nearly normal (no bounds were declared for the scores)"
 """What every interval for unbounded scores rests on."""
 
@@ -73,6 +85,16 @@ def is_binary(moments: Moments) -> bool:
     return moments.exact and not moments.weighted and bool(np.array_equal(np.diag(moments.products), moments.sums))
 
 
+def affordable_draws(models: int, draws: int) -> int:
+    """Return how often max-T draws: as asked, or less often for thousands of models, but not below 1000 times.
+
+    >>> affordable_draws(200, 10_000), affordable_draws(5000, 10_000), affordable_draws(5000, 500)
+    (10000, 1600, 500)
+    """
+    pairs = models * (models - 1) // 2
+    return min(draws, max(1000, MOST_CELLS // pairs))
+
+
 def pairs_of_items(
     moments: Moments, *, bounds: Bounds | None, alpha: float, rng: Rng, draws: int, mid_p: bool = False
 ) -> PairTable:
@@ -89,6 +111,8 @@ def pairs_of_items(
     tests = pairwise_max_t(sums, products, n, rng=rng, alpha=alpha, draws=draws, width=width)
     first, second = tests.first, tests.second
     variance = np.maximum(0.0, _of_pairs(moments.centred, first, second)) / max(n - 1, 1)
+    own, square = np.diag(moments.centred) / max(n - 1, 1), np.diag(products) / n
+    flat = is_flat(variance, own[first] + own[second], square[first] + square[second]) & (width == 0)
     unknown = np.full(first.size, np.nan)
     b, c = unknown, unknown
     if binary:
@@ -96,15 +120,15 @@ def pairs_of_items(
         b, c = found.first_only, found.second_only
         intervals, p_value = tango(b, c, n, alpha=alpha), mcnemar(b, c, mid_p=mid_p)
     else:
-        intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha)
+        intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
     # The draws are those of a normal law; what is told apart must be told apart by its own test too.
     alone = first.size == 1
     adjusted = p_value if alone else np.maximum(tests.adjusted_p, p_value)
     free = not binary and bounds is None
     limit = np.inf if free else width
     simultaneous = Intervals(
-        np.clip(tests.low, -limit, limit),
-        np.clip(tests.high, -limit, limit),
+        np.clip(np.where(flat, -limit, tests.low), -limit, limit),
+        np.clip(np.where(flat, limit, tests.high), -limit, limit),
         level=1 - alpha,
         guarantee="under" if free else "approximate",
         assumption=FREE if free else None,
@@ -125,7 +149,29 @@ def pairs_of_items(
     )
 
 
-def _of_scores(difference: Floats, variance: Floats, n: int, width: float, alpha: float) -> tuple[Intervals, Floats]:
+def is_flat(variance: npt.ArrayLike, own: npt.ArrayLike, square: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Say where a score or a difference does not vary but by rounding.
+
+    Without bounds for the scores nothing can then be said of it: a t interval would have no width, its p-value be 0.
+
+    Parameters
+    ----------
+    variance
+        Of what is asked about.
+    own, square
+        The variance and the mean square of the scores that it comes from, which say how large rounding is.
+
+    Examples
+    --------
+    >>> is_flat([0.0, 1e-18, 1e-6], 0.1, 1.0).tolist()
+    [True, True, False]
+    """
+    return np.asarray(np.asarray(variance) <= 1e-13 * np.asarray(own) + 1e-20 * np.asarray(square))
+
+
+def _of_scores(
+    difference: Floats, variance: Floats, n: int, width: float, alpha: float, flat: npt.NDArray[np.bool_]
+) -> tuple[Intervals, Floats]:
     """Return t intervals and the p-values that go with them, with pseudo-items if the scores are bounded."""
     if n < 2:
         raise InputError(f"n must be at least 2 items to see how much scores vary, got {n}")
@@ -135,7 +181,7 @@ def _of_scores(difference: Floats, variance: Floats, n: int, width: float, alpha
         centre = n * difference / size
         error = np.sqrt((squares - size * centre**2) / (size - 1) / size)  # as in pseudo_t (I7)
         return intervals, t_p_value(centre, error, n - 1)
-    error = np.sqrt(variance / n)
+    error = np.where(flat, np.inf, np.sqrt(variance / n))
     half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
     free = Intervals(
         difference - half, difference + half, level=1 - alpha, guarantee="under", assumption=FREE, method="t"
@@ -144,10 +190,8 @@ def _of_scores(difference: Floats, variance: Floats, n: int, width: float, alpha
 
 
 def t_p_value(difference: Floats, error: Floats, freedom: float) -> Floats:
-    """Return two-sided p-values of Student's test; without any spread a difference of 0 is 1 and any other 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.abs(difference) / error
-    return np.where(error > 0, 2 * special.stdtr(freedom, -np.where(error > 0, ratio, 0.0)), difference == 0)
+    """Return two-sided p-values of Student's test; 1 where the error is infinite, that is unknown."""
+    return np.asarray(2 * special.stdtr(freedom, -np.abs(difference) / error))
 
 
 def _of_pairs(matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:

@@ -28,7 +28,7 @@ def coin_figure(n: int, p: float = 0.5, q: float = 0.51) -> Figure:
     coin: list[str] = []
     for rate in (p, q):
         count, probability = binomial_window(n, rate)
-        seen = probability > 1e-3 * probability.max()
+        seen = probability > 0.02 * probability.max()
         heads += count[seen].tolist()
         mass += probability[seen].tolist()
         coin += [f"coin {rate:g}"] * int(seen.sum())

@@ -136,7 +136,7 @@ def plan(
     by = source or ("assumed" if assumed else "given")
     whom = "two models" if models == 2 else f"any two of {models} models"
     verdict = (
-        f"About {best.n_items:,} items show a difference of {difference:g} between {whom} that disagree on "
+        f"About {best.n_items:,} items show a difference of {difference:.4g} between {whom} that disagree on "
         f"{apart:.3g} of them ({by}), "
         f"with power {power:g}; Hoeffding and the union bound ask for {union_items(difference, models, alpha=alpha):,}."
     )
@@ -174,7 +174,7 @@ def _methods(
     difference: float, apart: float, models: int, mean: float, alpha: float, power: float
 ) -> tuple[Method, ...]:
     notes = {
-        "unpaired, each model its own items": f"for each model, around accuracy {mean:g}",
+        "unpaired, each model its own items": f"for each model, around accuracy {mean:.3g}",
         "Hoeffding and the union bound": "nothing but independent items in [0, 1]",
     }
     exact = {"Hoeffding and the union bound"}

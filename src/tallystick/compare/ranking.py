@@ -13,13 +13,14 @@ from scipy.special import stdtrit
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.compare.assemble import assemble, finish
 from tallystick.compare.board import Board
-from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters, pairs_of_same_clusters
+from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters, pairs_of_same_clusters, with_floor
 from tallystick.compare.detectable import detectable_by_errors, detectable_by_items
 from tallystick.compare.guarantees import guarantees
-from tallystick.compare.pairing import FREE, Bounds, is_binary, pairs_of_items
+from tallystick.compare.pairing import FREE, Bounds, affordable_draws, is_binary, is_flat, pairs_of_items
 from tallystick.compare.partial import pairs_with_blanks
 from tallystick.compare.result import CompareResult
 from tallystick.compare.settings import Settings
+from tallystick.compare.verdicts import Sample
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.intervals import Intervals, clopper_pearson, pseudo_t
@@ -109,18 +110,26 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
         )
     if moments.weighted:
         raise InputError("weighted items are compared from the board itself: use compare.evaluate")
+    draws = affordable_draws(len(names), chosen.draws)
     table = pairs_of_items(
-        moments, bounds=chosen.bounds, alpha=chosen.alpha, rng=as_rng(rng), draws=chosen.draws, mid_p=chosen.mid_p
+        moments, bounds=chosen.bounds, alpha=chosen.alpha, rng=as_rng(rng), draws=draws, mid_p=chosen.mid_p
     )
     binary = is_binary(moments)
     means = moments.means
     variance = np.diag(moments.centred) / max(n - 1, 1)
-    scores = _score_intervals(moments.sums, means, variance, n, binary, chosen)
+    flat = is_flat(variance, 0.0, np.diag(moments.products) / n)
+    scores = _score_intervals(moments.sums, means, variance, n, binary, flat, chosen)
     free = not binary and chosen.bounds is None
     assumptions = ["items are independent draws from the population that the answer is about"]
     assumptions += [FREE] if free else []
+    costs = guarantees(moments, table, bounds=chosen.bounds, alpha=chosen.alpha)
     if len(names) > 2:
-        assumptions.append("pairs: step-down max-T, whose normal draws hold the family-wise error for many items")
+        times = "" if draws == chosen.draws else f" ({draws:,} for so many pairs)"
+        fewer = ", ".join(f"{row.name} tells {row.pairs:,} pairs apart" for row in costs[:-1])
+        assumptions.append(
+            f"pairs: step-down max-T, whose normal draws{times} hold the family-wise error for many items; with less "
+            f"assumed, {fewer}"
+        )
     found = assemble(
         names,
         table,
@@ -131,10 +140,10 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
         population="new items",
         detectable=detectable_by_items(table, n, len(names), binary, chosen),
         assumptions=assumptions,
-        warnings=_flat_models(names, variance, binary),
+        warnings=_flat_models(names, flat, binary) + _undeclared(moments, free),
         seed=seed_of(rng),
     )
-    return replace(found, guarantees=guarantees(moments, table, bounds=chosen.bounds, alpha=chosen.alpha))
+    return replace(found, guarantees=costs)
 
 
 def _clustered(board: Board, settings: Settings) -> CompareResult:
@@ -179,6 +188,7 @@ def _clustered(board: Board, settings: Settings) -> CompareResult:
             ],
             warnings=[],
             seed=None,
+            sample=Sample(n, "items", of_means=True),
         )
     return finish(result, board)
 
@@ -195,6 +205,7 @@ def _new_clusters(
 ) -> CompareResult:
     table = pairs_of_new_clusters(counts, sums, bounds=bounds, alpha=settings.alpha)
     means, errors, freedom = cluster_errors(counts, sums)
+    errors = with_floor(errors, counts, sums, bounds)
     half = float(stdtrit(freedom, 1 - settings.alpha / 2)) * errors
     low, high = bounds or (-np.inf, np.inf)
     ends = np.clip(means - half, low, high), np.clip(means + half, low, high)
@@ -218,6 +229,7 @@ def _new_clusters(
         assumptions=[f"{unit}s are independent draws from the population that the answer is about"],
         warnings=warnings,
         seed=None,
+        sample=Sample(len(counts), f"{unit}s", of_means=True),
     )
 
 
@@ -252,13 +264,19 @@ def _with_blanks(board: Board, settings: Settings) -> CompareResult:
 
 
 def _score_intervals(
-    sums: Floats, means: Floats, variance: Floats, n: int, binary: bool, settings: Settings
+    sums: Floats,
+    means: Floats,
+    variance: Floats,
+    n: int,
+    binary: bool,
+    flat: npt.NDArray[np.bool_],
+    settings: Settings,
 ) -> Intervals:
     if binary:
         return clopper_pearson(sums, n, alpha=settings.alpha)
     if settings.bounds is not None:
         return pseudo_t(means, variance, n, alpha=settings.alpha, bounds=settings.bounds)
-    half = float(stdtrit(n - 1, 1 - settings.alpha / 2)) * np.sqrt(variance / n)
+    half = float(stdtrit(n - 1, 1 - settings.alpha / 2)) * np.where(flat, np.inf, np.sqrt(variance / n))
     ends = means - half, means + half
     return Intervals(*ends, level=1 - settings.alpha, guarantee="under", assumption=FREE, method="t")
 
@@ -298,10 +316,18 @@ def _check_size(names: tuple[str, ...], n: int) -> None:
         raise InputError(f"compare needs at least two items that all models answered, got {n}")
 
 
-def _flat_models(names: tuple[str, ...], variance: Floats, binary: bool) -> list[str]:
-    flat = [name for name, value in zip(names, variance, strict=True) if value <= 1e-20]
-    if not flat:
+def _flat_models(names: tuple[str, ...], flat: npt.NDArray[np.bool_], binary: bool) -> list[str]:
+    found = [name for name, one in zip(names, flat, strict=True) if one]
+    if not found:
         return []
-    shown = ", ".join(flat[:5])
+    shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     why = "all right or all wrong" if binary else "the same score on every item: is it a score?"
     return [f"{shown}: {why}"]
+
+
+def _undeclared(moments: Moments, free: bool) -> list[str]:
+    """Say that bounds would help where scores look as if they had some: a mean square above the mean breaks [0, 1]."""
+    sums, squares = moments.sums, np.diag(moments.products)
+    if not free or (sums < 0).any() or (squares > sums).any():
+        return []
+    return ["scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1) and need no normal assumption"]

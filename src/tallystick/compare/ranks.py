@@ -64,12 +64,11 @@ def ranks(
     beats[first[lead > 0], second[lead > 0]] = True
     beats[second[lead < 0], first[lead < 0]] = True
     low, high = 1 + beats.sum(axis=0), k - beats.sum(axis=1)
-    ordered = beats[np.ix_(line, line)]
-    tiers: list[tuple[int, ...]] = []
-    start = 0
-    for cut in range(1, k + 1):
-        if cut == k or ordered[:cut, cut:].all():
-            tiers.append(tuple(int(j) for j in line[start:cut]))
-            start = cut
+    # A cut is free if no model above it fails to beat one below: the last such failure of each row, so far, is above.
+    failed = np.triu(~beats[np.ix_(line, line)], 1)
+    last = np.where(failed.any(axis=1), k - 1 - np.argmax(failed[:, ::-1], axis=1), 0)
+    reach = np.maximum.accumulate(last)
+    cuts = [cut for cut in range(1, k + 1) if cut == k or reach[cut - 1] < cut]
+    tiers = [tuple(int(j) for j in line[start:cut]) for start, cut in zip([0, *cuts], cuts, strict=False)]
     contenders = tuple(int(j) for j in line if low[j] == 1)
     return Ranks(low.astype(np.int64), high.astype(np.int64), contenders, tuple(tiers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,17 +10,21 @@ import numpy.typing as npt
 
 from tallystick.compare.board import Board
 from tallystick.errors import InputError
-from tallystick.io import check_numbers, check_vocabulary, identifier, label_sets, select
+from tallystick.io import Roles, check_numbers, check_vocabulary, identifier, label_sets, reading, select
 from tallystick.io.shapes import ITEM_NAMES
+from tallystick.io.vocabulary import MAX_LABELS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tallystick.io import Label, Roles, Table
+    from tallystick.io import Label, Table
 
 __all__ = ["read_board"]
 
 Floats = npt.NDArray[np.float64]
+
+BLOCK = 500
+"""Columns that are read at once."""
 
 
 def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None = None) -> Board:
@@ -36,14 +40,13 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
     item, cluster = roles.others.get("item", roles.item), roles.others.get("cluster")
     if item is None:
         _refuse_hidden_replicates(table, roles)
-    columns = select(table, roles).to_arrow_table()
     answers = None
     if roles.truth is None:
         scores = _numbers(table, roles, bounds)
         answered = ~np.isnan(scores)
         hidden = np.zeros(len(scores), bool)
     else:
-        answers, truth = _codes(table, roles, columns)
+        answers, truth = _codes(table, roles)
         hidden = truth < 0
         answered = answers >= 0
         scores = np.where(hidden[:, None], np.nan, (answers == truth[:, None]).astype(float))
@@ -51,9 +54,10 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
     if not used.any():
         raise InputError(f"{table.source}: no item has an answer of every model: compare models on the same items")
     notes = _silent(roles.labels, answered, used)
-    items = None if item is None else columns[item].to_pylist()
-    groups = None if cluster is None else columns[cluster].to_pylist()
-    weights = None if roles.weight is None else _weights(columns[roles.weight])
+    beside = dict(_columns(table, roles, [name for name in (item, cluster) if name is not None]))
+    items = None if item is None else beside[item].to_pylist()
+    groups = None if cluster is None else beside[cluster].to_pylist()
+    weights = None if roles.weight is None else _weights(table, roles.weight)
     first, places, replicated = _first_rows(items, used)
     if replicated:
         if hidden.any():
@@ -88,33 +92,75 @@ def _refuse_hidden_replicates(table: Table, roles: Roles) -> None:
             )
 
 
+def _columns(table: Table, roles: Roles, names: Sequence[str]) -> Iterator[tuple[str, pa.Array]]:
+    """Yield columns, missing values as null; a block at a time, since thousands do not fit the engine's memory."""
+    for start in range(0, len(names), BLOCK):
+        block = tuple(names[start : start + BLOCK])
+        with reading(table.source):
+            found = select(table, Roles(labels=block, missing=roles.missing)).to_arrow_table()
+        yield from ((name, found[name].combine_chunks()) for name in block)
+
+
 def _numbers(table: Table, roles: Roles, bounds: tuple[float, float] | None) -> Floats:
     low, high = bounds or (None, None)
-    for column in roles.labels:
-        if table.kinds[column] != "boolean":
-            check_numbers(table, column, missing=roles.missing, low=low, high=high)
-    casts = ", ".join(f"cast({identifier(name)} as double) as {identifier(name)}" for name in roles.labels)
-    found = select(table, roles).project(casts).to_arrow_table()
-    return np.stack([_floats(found[name]) for name in roles.labels], axis=1)
+    scores: list[Floats] = []
+    words: list[str] = []
+    for name, column in _columns(table, roles, roles.labels):
+        values = _floats(column, low, high)
+        if values is not None:
+            scores.append(values)
+        elif _any_number(table, name):  # refused with its place; or written with spaces, which the engine reads
+            check_numbers(table, name, missing=roles.missing, low=low, high=high)
+            cell = select(table, Roles(labels=(name,), missing=roles.missing))
+            scores.append(cell.project(f"cast({identifier(name)} as double)").to_arrow_table()[0].to_numpy())
+        else:
+            words.append(name)
+    if words:
+        shown = ", ".join(repr(name) for name in words[:5]) + (" …" if len(words) > 5 else "")
+        raise InputError(
+            f"{table.source}: {shown} {'holds' if len(words) == 1 else 'hold'} words and not one score: say what it is "
+            "(--item, --cluster, --by), name the columns of the models (compare --models, plan --columns), or name the "
+            "true answers (--truth) if these are answers"
+        )
+    return np.stack(scores, axis=1)
 
 
-def _floats(column: pa.ChunkedArray) -> Floats:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
+def _any_number(table: Table, name: str) -> bool:
+    cell = identifier(name)
+    return bool(table.query(f"select 1 from rows where try_cast({cell} as double) is not null limit 1"))
 
 
-def _codes(table: Table, roles: Roles, columns: pa.Table) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _floats(column: pa.Array, low: float | None, high: float | None) -> Floats | None:
+    """Return a column as numbers, NaN where it is missing; None unless all others are finite and within bounds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        values = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return None
+    inside = (values >= (-np.inf if low is None else low)) & (values <= (np.inf if high is None else high))
+    fine = np.count_nonzero(inside & np.isfinite(values)) == len(values) - column.null_count
+    return np.asarray(values, dtype=float) if fine else None
+
+
+def _codes(table: Table, roles: Roles) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return one code a label over all columns, -1 for missing: of the answers, and of the truth."""
     assert roles.truth is not None
     names = [*roles.labels, roles.truth]
-    renaming = check_vocabulary(label_sets(table, roles, names), coerce=roles.coerce, locate_row=table.row_of)
+    encoded = {name: column.dictionary_encode() for name, column in _columns(table, roles, names)}
+    words = {name: column.dictionary.to_pylist() for name, column in encoded.items()}
+    for name in names:
+        if len(words[name]) > MAX_LABELS:
+            label_sets(table, roles, [name])  # refuses it
+    sets = {name: tuple(sorted(found)) for name, found in words.items()}
+    renaming = check_vocabulary(sets, coerce=roles.coerce, locate_row=table.row_of)
     codes: dict[Label, int] = {}
-    out = np.full((columns.num_rows, len(names)), -1, np.int32)
-    for j, name in enumerate(names):
-        encoded = columns[name].combine_chunks().dictionary_encode()
-        words = encoded.dictionary.to_pylist()
-        new = np.array([codes.setdefault(renaming[name][word], len(codes)) for word in words], np.int32)
-        index = np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False))
-        out[:, j] = np.where(index >= 0, new[index], -1) if len(new) else -1
+    columns = []
+    for name in names:
+        new = np.array([codes.setdefault(renaming[name][word], len(codes)) for word in words[name]] + [-1], np.int32)
+        columns.append(new[encoded[name].indices.fill_null(-1).to_numpy(zero_copy_only=False)])
+    out = np.stack(columns, axis=1)
     if (out[:, -1] < 0).all():
         raise InputError(f"{table.source}: the truth {roles.truth!r} is blank everywhere: label a few items first")
     return out[:, :-1], out[:, -1]
@@ -131,8 +177,8 @@ def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], used: npt.ND
     ]
 
 
-def _weights(column: pa.ChunkedArray) -> Floats:
-    weights = _floats(column)
+def _weights(table: Table, name: str) -> Floats:
+    weights = np.asarray(select(table, Roles(labels=(), weight=name)).to_arrow_table()[0].to_numpy(), dtype=float)
     if not (weights > 0).any():
         raise InputError("all weights are 0: weigh at least one item")
     return weights

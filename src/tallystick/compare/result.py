@@ -15,6 +15,8 @@ __all__ = ["CompareResult", "GuaranteeRow", "ItemRows", "ModelRow", "PairRow"]
 
 MOST_DRAWN = 40
 """More models than this do not fit into one matrix that can be read."""
+MOST_PAIRS = 20_000
+"""Beyond this many pairs (200 models) only those are listed that a reader looks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,8 @@ class CompareResult(Result):
     models
         From best to worst, as observed.
     pairs
-        Every pair; *a* is the better one as observed.
+        Every pair; *a* is the better one as observed. On a board of more than 200 models: the pairs of the leader, of
+        neighbours, and among the first 40.
     contenders
         Models that may be the best.
     tiers
@@ -111,17 +114,23 @@ class CompareResult(Result):
         for row in self.pairs:
             if {row.a, row.b} == {a, b}:
                 return row
-        raise InputError(f"there is no pair {a!r} and {b!r}: the models are {[row.name for row in self.models][:12]}")
+        names = [row.name for row in self.models]
+        if a in names and b in names and a != b:
+            raise InputError(
+                f"the pair {a!r} and {b!r} is not listed on a board of {len(names):,}: compare these alone"
+            )
+        raise InputError(f"there is no pair {a!r} and {b!r}: the models are {names[:12]}")
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the board, best first."""
+        tier = {name: i for i, names in enumerate(self.tiers, start=1) for name in names}
         return [
             {
                 "model": row.name,
                 "score": row.score,
                 "interval": row.interval,
                 "rank": "–".join(str(end) for end in dict.fromkeys(row.rank_interval)),
-                "tier": next(i for i, tier in enumerate(self.tiers, start=1) if row.name in tier),
+                "tier": tier[row.name],
             }
             for row in self.models
         ]
@@ -157,9 +166,9 @@ class CompareResult(Result):
         return scores, order, self._matrix(names[:MOST_DRAWN])
 
     def _matrix(self, shown: list[str]) -> Figure:
-        cells = []
+        cells, drawn = [], set(shown)
         for row in self.pairs:
-            if row.a in shown and row.b in shown:
+            if row.a in drawn and row.b in drawn:
                 lead = None if isinstance(row.difference, Unknown) else row.difference
                 told = "told apart" if row.adjusted_p <= self.alpha else ""
                 cells.append((row.a, row.b, lead, told))

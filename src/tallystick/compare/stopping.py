@@ -147,8 +147,9 @@ def _pairs(board: Board, seen: list[int], standing: Stop, settings: Settings) ->
     scores = board.scores[seen]
     low, high = settings.bounds or (0.0, 1.0)
     width = high - low
+    place = {board.names[j]: i for i, j in enumerate(np.argsort(-scores.mean(axis=0), kind="stable").tolist())}
     rows = []
-    for (a, b), p in standing.p_values.items():
+    for (a, b), p in sorted(standing.p_values.items(), key=lambda one: tuple(sorted(place[name] for name in one[0]))):
         gap = scores[:, board.place(a)] - scores[:, board.place(b)]
         ends = bounded_mean_interval(len(gap), gap.sum(), (gap**2).sum(), low=-width, high=width, alpha=settings.alpha)
         interval = Interval(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from math import isnan
+from dataclasses import dataclass
+from math import ceil, inf, isnan, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from tallystick.compare.exact_pair import exact_score
 from tallystick.compare.partial import Disagreement, disagreements, labels_needed, partial_interval
 from tallystick.results import Decision, Interval, Needed, Unknown
-from tallystick.stats.power import leaderboard_items
+from tallystick.stats.power import leaderboard_items, range_critical
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +22,30 @@ if TYPE_CHECKING:
     from tallystick.compare.result import ModelRow, PairRow
     from tallystick.compare.settings import Settings
 
-__all__ = ["exact_interval", "say"]
+__all__ = ["Sample", "exact_interval", "say"]
 
 MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was drawn from the population: how many of what.
+
+    Parameters
+    ----------
+    size, unit
+        For instance 500 items, or 20 clusters.
+    of_means
+        Whether the spreads of the pairs are standard errors of the whole sample already, not of one item.
+    """
+
+    size: int
+    unit: str = "items"
+    of_means: bool = False
+
+    def error(self, spread: float) -> float:
+        """Return the standard error that belongs to the spread of a pair."""
+        return spread if self.of_means else spread / sqrt(self.size)
 
 
 def exact_interval(table: PairTable, i: int, n: int, settings: Settings, board: Board | None) -> Interval:
@@ -45,12 +68,14 @@ def say(
     n: int,
     settings: Settings,
     board: Board | None,
+    first_two: int,
+    sample: Sample,
 ) -> tuple[str, Decision, Needed | None]:
-    """Return verdict, decision and what is needed."""
+    """Return verdict, decision and what is needed; *first_two* is the place of the two best models in *table*."""
     top = pairs[0]
     contenders, tiers = found
     decided = len(contenders) == 1
-    needed = None if decided else _needed(top, table, n, len(models), settings, board)
+    needed = None if decided else _needed(top, table, first_two, sample, len(models), settings, board)
     if len(models) == 2:
         return _of_two(top, n, decided), "decided" if decided else "undecided", needed
     told = int(np.sum(table.adjusted_p <= settings.alpha))
@@ -63,7 +88,8 @@ def say(
             f" and {len(contenders) - MOST_NAMED} more" if len(contenders) > MOST_NAMED else ""
         )
         head = f"{leader.name} leads{score}, but any of {len(contenders)} may be the best ({named})"
-    tail = f"{told} of {len(pairs)} pairs are told apart on {n:,} items ({len(tiers)} tiers, {table.adjustment})"
+    cut = "1 tier" if len(tiers) == 1 else f"{len(tiers)} tiers"
+    tail = f"{told:,} of {table.first.size:,} pairs are told apart on {n:,} items ({cut}, {table.adjustment})"
     return f"{head}; {tail}.", "decided" if decided else "undecided", needed
 
 
@@ -74,32 +100,32 @@ def _of_two(top: PairRow, n: int, decided: bool) -> str:
         return f"{top.a} beats {top.b}: {known} on {n:,} items, {p}." if decided else f"Not told apart: {known}, {p}."
     if decided:
         return f"{top.a} beats {top.b} by {top.difference:.3f} {top.interval} on {n:,} items, {p}."
-    return (
-        f"{top.a} and {top.b} are not told apart: {top.a} is ahead by {top.difference:.3f} {top.interval} "
-        f"on {n:,} items, {p}."
-    )
+    ahead = f"{top.a} is ahead by {top.difference:.3f}" if top.difference else "they score the same, a difference of 0"
+    return f"{top.a} and {top.b} are not told apart: {ahead} {top.interval} on {n:,} items, {p}."
 
 
-def _needed(top: PairRow, table: PairTable, n: int, k: int, settings: Settings, board: Board | None) -> Needed | None:
+def _needed(
+    top: PairRow, table: PairTable, i: int, sample: Sample, k: int, settings: Settings, board: Board | None
+) -> Needed | None:
     """Say about how many more items (or labels) would tell the first two apart, if they differ as observed."""
     if board is not None and board.answers is not None:
-        names = board.names
-        i = next(
-            i
-            for i, pair in enumerate(zip(table.first, table.second, strict=True))
-            if {names[pair[0]], names[pair[1]]} == {top.a, top.b}
-        )
         counts = _disagreement(board, i)
         if counts.blank:
             more = labels_needed(counts, blanks=settings.blanks, alpha=settings.alpha, power=settings.power)
             return Needed(more, f"labels on items where {top.a} and {top.b} disagree")
-    if isinstance(top.difference, Unknown) or isinstance(top.a_only, Unknown) or isinstance(top.b_only, Unknown):
-        return Needed(None, "items (or clusters)")
-    lead, apart = top.difference, (top.a_only + top.b_only) / n
-    if lead <= 0:
-        return Needed(None, f"items: on these {top.a} and {top.b} are equal")
-    goal = leaderboard_items(lead, k, apart, alpha=settings.alpha, power=settings.power)
-    return Needed(max(1, goal - n), f"items, if {top.a} stays {lead:.3f} ahead of {top.b}")
+    if isinstance(top.difference, Unknown) or top.difference <= 0:
+        return Needed(None, f"{sample.unit}: on these {top.a} and {top.b} are equal")
+    lead = top.difference
+    if not isinstance(top.a_only, Unknown) and not isinstance(top.b_only, Unknown):
+        apart = (top.a_only + top.b_only) / sample.size
+        goal = leaderboard_items(lead, k, apart, alpha=settings.alpha, power=settings.power)
+    else:
+        error = sample.error(float(table.spread[i]))
+        if not 0 < error < inf:
+            return Needed(None, f"{sample.unit}, of which nothing says yet how much they vary")
+        critical = range_critical(k, settings.alpha) + float(ndtri(settings.power))
+        goal = ceil(sample.size * (critical * error / lead) ** 2)
+    return Needed(max(1, goal - sample.size), f"{sample.unit}, if {top.a} stays {lead:.3f} ahead of {top.b}")
 
 
 def _disagreement(board: Board, i: int) -> Disagreement:

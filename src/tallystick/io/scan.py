@@ -62,7 +62,7 @@ def scan(
         The separator of delimited text, where it cannot be detected.
     metric
         The score to read from evaluation logs, where they have several in common. Logs of lm-evaluation-harness,
-        inspect_ai, HELM and OpenAI evals give one row an item and one column a model.
+        inspect_ai, HELM, OpenAI evals and promptfoo give one row an item and one column a model.
 
     Examples
     --------

@@ -21,6 +21,8 @@ Ints: TypeAlias = NDArray[np.int64]
 Ranges: TypeAlias = Mapping[Label, tuple[float, float]]
 """Known ranges of prevalence, label to (low, high)."""
 
+_MANY_LABELS = 20
+
 
 @dataclass(frozen=True, eq=False)
 class Ballots:
@@ -82,8 +84,9 @@ class Ballots:
         if len(classes) < 2:
             raise NotIdentifiable(
                 f"every vote is {classes[0]!r}, so all that can be said is that the judges never disagree: "
-                "name the other labels (labels=), or give some truth"
+                "name the other labels (labels=, --labels), or give some truth"
             )
+        _refuse_scores(classes, int(asked.n))
         code = {identity(label): i for i, label in enumerate(classes)}
         table = np.column_stack(
             [
@@ -155,6 +158,24 @@ class Ballots:
         """Refuse weights where items are counted."""
         if (self.counts != np.floor(self.counts)).any():
             raise InputError(f"{method} counts items, and these votes are weighted: count them without weights")
+
+
+def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:
+    """Refuse what looks like scores or free text: more labels than judges could agree on."""
+    if len(classes) <= _MANY_LABELS:
+        return
+    if any(_fraction(label) for label in classes) or len(classes) > items / 2:
+        raise InputError(
+            f"votes: {len(classes):,} different labels on {items:,} items, such as {classes[0]!r} and {classes[1]!r}, "
+            "look like scores or free text, not labels: cut them into classes first, or compare scores (compare)"
+        )
+
+
+def _fraction(label: Label) -> bool:
+    try:
+        return not float(str(label)).is_integer()
+    except ValueError:
+        return False
 
 
 def check_ranges(prevalence: Ranges | None, ballots: Ballots) -> dict[int, tuple[float, float]]:

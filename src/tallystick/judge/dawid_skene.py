@@ -10,6 +10,7 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.branch import Known, known_table
 from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS
+from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.majority import learnt
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
 from tallystick.results import Interval, Unknown
@@ -17,9 +18,12 @@ from tallystick.stats.latent import LatentFit, LatentInformation, LatentOptions,
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
-__all__ = ["dawid_skene", "fit_ballots"]
+__all__ = ["dawid_skene", "fit_ballots", "overall_accuracy"]
 
 _MOST_PARAMETERS = 700
+_HARDLY = 0.05
+_DIGITS = 6
+"""Estimates on the edge come out of the iteration as 1e-12 or so: they are said as 0."""
 
 
 def dawid_skene(
@@ -92,25 +96,33 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
             reason = str(error)
     if reason:
         warnings.append(f"no intervals: {reason}")
+    if not known and fitted.accuracy.mean() < 1 / len(ballots.classes) + _HARDLY:
+        warnings.append(
+            f"judges are right on {100 * float(fitted.accuracy.mean()):.0f} % on average, hardly better than chance: "
+            "the votes would fit as well with the labels exchanged, and a few labels would tell"
+        )
     level = 1 - alpha
     table = None if ends is None else ends.confusion_interval(level)
     overall = None if ends is None else ends.accuracy_interval(level)
     shares = None if ends is None else ends.balance_interval(level)
     reason = reason or "known beforehand, on the edge, or resting on no vote"
     support = fitted.n_effective
+    accuracy = overall_accuracy(ballots, fitted, known)
     scores = []
     for j, name in enumerate(ballots.names):
         parts = {}
         for c, key in enumerate(ballots.keys):
             held = support[j, c] > 1e-6
             parts[key] = LabelScore(
-                estimate=float(fitted.confusion[j, c, c]) if held else Unknown(f"{name} saw no item of {key}"),
+                estimate=round(float(fitted.confusion[j, c, c]), _DIGITS)
+                if held
+                else Unknown(f"{name} saw no item of {key}"),
                 interval=_ends(None if table is None else (table[0][j, c, c], table[1][j, c, c]), alpha, reason),
             )
         scores.append(
             JudgeScore(
                 name=name,
-                accuracy=float(fitted.accuracy[j]),
+                accuracy=round(float(accuracy[j]), _DIGITS),
                 interval=_ends(None if overall is None else (overall[0][j], overall[1][j]), alpha, reason),
                 per_label=parts,
                 votes=float(ballots.voted[j]),
@@ -123,15 +135,17 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         )
         for c, key in enumerate(ballots.keys)
     }
-    best = int(fitted.accuracy.argmax())
     if known and len(known) == len(ballots.names):
         told = ", ".join(f"{key} {100 * float(fitted.balance[c]):.1f} %" for c, key in enumerate(ballots.keys))
         verdict = f"If these judges are as good as stated and err independently, the labels' shares are {told}."
     else:
-        verdict = (
-            f"If errors are independent given the label, {ballots.names[best]} is right most often, on "
-            f"{100 * float(fitted.accuracy[best]):.1f} %; a bias that all judges share would not show."
-        )
+        low, high = by_votes(accuracy, ballots.voted, alpha=alpha)
+        if ends is not None:
+            wide = np.stack(ends.accuracy_interval(1 - alpha / len(ballots.names)))
+            low, high = np.where(np.isfinite(wide), wide, (low, high))
+        best = leader(ballots.names, low, high)
+        told = "nobody could be graded" if best is None else best.told(f"{100 * accuracy[best.place]:.1f} %")
+        verdict = f"If errors are independent given the label, {told}; a bias that all judges share would not show."
     assumptions = [INDEPENDENCE, "judges are better than chance taken together", "missing votes say nothing"]
     if known:
         assumptions.append(f"the quality of {sorted(known)} is as stated")
@@ -147,6 +161,16 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         votes=ballots.votes,
         learnt=learnt(ballots, fitted.posterior),
     )
+
+
+def overall_accuracy(ballots: Ballots, fitted: LatentFit, known: Known | None) -> Floats:
+    """Return each judge's accuracy over its own items: what the votes say, or what is stated where it is known."""
+    accuracy = fitted.accuracy.copy()
+    for j, name in enumerate(ballots.names):
+        if known and name in known:
+            weight = fitted.n_effective[j]
+            accuracy[j] = weight @ np.diagonal(fitted.confusion[j]) / weight.sum()
+    return accuracy
 
 
 def _ends(ends: tuple[float, float] | None, alpha: float, reason: str) -> Range:

@@ -8,31 +8,37 @@ from dataclasses import replace
 import numpy as np
 
 from tallystick._rng import Rng, seed_of
-from tallystick.errors import ConvergenceError, NotIdentifiable
-from tallystick.judge.agreement import STREAM, agreement_accuracy
-from tallystick.judge.ballots import Ballots, Floats, Ranges, check_ranges
+from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
+from tallystick.judge.ballots import Ballots, Ranges, check_ranges
 from tallystick.judge.branch import Branch, Known
 from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
+from tallystick.judge.estimates import BLEND, by_likelihood, closed_forms, majorities, plain, tested_by_labels
 from tallystick.judge.few_labels import label_scores
-from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS, solve, trio_alarms, trio_counts
-from tallystick.judge.independent import independent as independent_method
+from tallystick.judge.independent import SHARED_BIAS, trio_alarms
+from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.logical import Logic, LogicalResult
 from tallystick.judge.logical import logical as logical_method
-from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majority_scores, majority_shares
-from tallystick.judge.medians import medians
-from tallystick.judge.result import Alarm, Estimate, JudgeResult, JudgeScore, LabelScore, Number, Range, Share
-from tallystick.judge.spectral import spectral_point
+from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majority_shares
+from tallystick.judge.result import (
+    Alarm,
+    Estimate,
+    JudgeResult,
+    JudgeScore,
+    LabelScore,
+    Range,
+    Share,
+    Solution,
+)
 from tallystick.results import Interval, Needed, Unknown
-from tallystick.stats.intervals import clopper_pearson
-from tallystick.stats.latent import LatentFit, misfit, trio_moments
+from tallystick.stats.latent import LatentFit, misfit
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
 __all__ = ["evaluate"]
 
-BLEND = "majority, with and without oneself"
 _HALF_WIDTH = 0.05
 _MOST_TRIO_JUDGES = 80
+_FEW = 10
 
 
 def evaluate(
@@ -52,7 +58,8 @@ def evaluate(
     With labels, the numbers rest on them (`few_labels`) and every label-free estimate is tested by them. Without, the
     headline is Dawid-Skene, unless pairs of judges agree in a way that it cannot explain (`misfit`: more than 1.7 times
     its null, and more than every null draw); then it is the mean of majority vote and majority of the others, without
-    an interval, since nothing is left to base one on. With one or two judges only logic remains. What is proved against
+    an interval, since nothing is left to base one on. With one or two judges, or where the votes do not determine the
+    model at all, only logic remains. What is proved against
     independence stands in ``alarms``; a bias that all judges share is proved by nothing but labels.
 
     Parameters
@@ -88,19 +95,22 @@ def evaluate(
     blind = ballots.blind
     whole = bool((blind.counts == np.floor(blind.counts)).all())
     logic = logical_method(votes, judges=judges, truth=truth, labels=labels, prevalence=prevalence) if whole else None
-    fitted, why_not = _fit(blind, known)
+    fitted, trouble = _fit(blind, known)
     alarms: list[Alarm] = []
     trios: Mapping[str, int] = {}
-    found = [] if fitted is None else [_dawid_skene(blind, fitted)]
+    solutions: tuple[Solution, ...] = ()
+    found = [] if fitted is None else [by_likelihood(blind, fitted, known)]
     if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
         branch = Branch.of(ballots, prevalence=prevalence, known=known)
-        more, trios = _binary(ballots, blind, branch)
+        more, trios, solutions = closed_forms(ballots, blind, branch)
         found += more
         alarms += trio_alarms(dict(trios))
-    found += _majorities(blind)
-    if fitted is not None and not known:
-        alarms += _tested(fitted, whole, rng)
-    refuted = any(alarm.name == "misfit" for alarm in alarms)
+    found += majorities(blind)
+    if fitted is not None:
+        alarms += _tested(blind, fitted, whole, rng)
+    # Judges of known quality keep their model: what they are asked for, the prevalence, no majority tells.
+    refuted = any(alarm.name == "misfit" for alarm in alarms) and not known
+    proved = [f"{one.proves}; that does not prove {one.does_not_prove}" for one in alarms if one.name == "misfit"]
     if (ballots.truth >= 0).any():
         result = label_scores(
             ballots,
@@ -109,26 +119,23 @@ def evaluate(
             certified=certified,
             posterior=None if fitted is None else fitted.posterior,
         )
-        found, more_alarms = _against_labels(found, ballots, alpha)
-        alarms += more_alarms
+        found, more_alarms = tested_by_labels(found, ballots, alpha)
+        alarms += [*result.alarms, *more_alarms]
         result = replace(result, verdict=result.verdict + _survivors(found))
-    elif fitted is not None and not refuted:
+    elif refuted or isinstance(trouble, ConvergenceError):
+        result = _blend(blind, found, trouble=trouble, alpha=alpha)
+    elif fitted is not None:
         result = dawid_skene_result(blind, fitted, known=known, alpha=alpha)
-    elif len(blind.names) >= 3:
-        result = _blend(blind, found, refuted=refuted, why=why_not)
     else:
-        result = _only_logic(logic, blind, why_not)
+        result = _only_logic(logic, blind, str(trouble))
     result = _with_logic(result, Logic.of(ballots, ranges) if whole else None, alpha)
-    solutions = result.solutions
-    if trios.get("sensible") and not solutions:
-        solutions = independent_method(
-            votes, judges=judges, truth=truth, labels=labels, prevalence=prevalence, known=known, alpha=alpha
-        ).solutions
-    warnings = tuple(dict.fromkeys((*result.warnings, SHARED_BIAS) if not result.n_labels else result.warnings))
+    warnings = (*result.warnings, *proved, *_constant(blind), *(() if result.n_labels else (SHARED_BIAS,)))
+    if truth is not None and not result.n_labels:
+        warnings = (f"{truth} holds no label yet: everything here is from votes alone", *warnings)
     return replace(
         result,
         needed=None if result.n_labels else _needed(result, blind),
-        warnings=warnings,
+        warnings=tuple(dict.fromkeys(warnings)),
         solutions=solutions,
         estimates=tuple(found),
         alarms=tuple(alarms),
@@ -138,73 +145,14 @@ def evaluate(
     )
 
 
-def _fit(blind: Ballots, known: Known | None) -> tuple[LatentFit | None, str]:
+def _fit(blind: Ballots, known: Known | None) -> tuple[LatentFit | None, TallystickError | None]:
     try:
-        return fit_ballots(blind, known=known), ""
+        return fit_ballots(blind, known=known), None
     except (NotIdentifiable, ConvergenceError) as error:
-        return None, str(error)
+        return None, error
 
 
-def _dawid_skene(blind: Ballots, fitted: LatentFit) -> Estimate:
-    return Estimate(
-        method="dawid-skene",
-        assumption=INDEPENDENCE,
-        accuracy=_named(blind, fitted.accuracy),
-        prevalence={key: float(fitted.balance[c]) for c, key in enumerate(blind.keys)},
-    )
-
-
-def _binary(ballots: Ballots, blind: Ballots, branch: Branch) -> tuple[list[Estimate], Mapping[str, int]]:
-    """Return the estimates that need two labels and three judges, and how the trios ended."""
-    trios = solve(blind)
-    counts = trio_counts(trios, blind)
-    found = []
-    middle = medians(trios, branch, ballots)
-    if middle is not None:
-        found.append(
-            Estimate(
-                method="independent",
-                assumption=f"{INDEPENDENCE}; {branch.words}",
-                accuracy=_named(blind, middle.overall),
-                prevalence={blind.keys[0]: middle.balance, blind.keys[1]: 1 - middle.balance},
-            )
-        )
-    try:
-        balance, accuracy = spectral_point(trio_moments(blind.codes, blind.counts))
-        found.append(
-            Estimate(
-                method="spectral",
-                assumption=INDEPENDENCE,
-                accuracy=_named(blind, accuracy @ [balance, 1 - balance]),
-                prevalence={blind.keys[0]: balance, blind.keys[1]: 1 - balance},
-            )
-        )
-    except (NotIdentifiable, ConvergenceError):
-        pass  # it is one of several: its own function says why
-    rates = agreement_accuracy(blind)
-    if np.isfinite(rates).any():
-        found.append(Estimate(method="agreement", assumption=STREAM, accuracy=_named(blind, rates)))
-    return found, counts
-
-
-def _majorities(blind: Ballots) -> list[Estimate]:
-    shares = blind.counts @ majority_shares(blind)
-    prevalence: dict[str, Number] = {key: float(shares[c] / shares.sum()) for c, key in enumerate(blind.keys)}
-    rates = []
-    for apart in (False, True):
-        right, mass = majority_scores(blind, leave_one_out=apart)
-        total = mass.sum(axis=1)
-        rates.append(np.divide(right.sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0))
-    if len(blind.names) < 2:
-        return []
-    names = ("majority", "majority of the others", BLEND)
-    return [
-        Estimate(method=name, assumption=MAJORITY, accuracy=_named(blind, rate), prevalence=prevalence)
-        for name, rate in zip(names, (*rates, (rates[0] + rates[1]) / 2), strict=True)
-    ]
-
-
-def _tested(fitted: LatentFit, whole: bool, rng: Rng) -> list[Alarm]:
+def _tested(blind: Ballots, fitted: LatentFit, whole: bool, rng: Rng) -> list[Alarm]:
     if not whole:
         return []
     try:
@@ -213,53 +161,16 @@ def _tested(fitted: LatentFit, whole: bool, rng: Rng) -> list[Alarm]:
         return []  # three binary judges fit anything: nothing can be tested
     if not found.refuted:
         return []
+    i, j = np.unravel_index(int(np.nanargmax(found.z)), found.z.shape)
+    pair = f"{blind.names[min(i, j)]} and {blind.names[max(i, j)]}"
     return [
         Alarm(
             name="misfit",
             proves=f"pairs of judges agree in a way that independent errors do not explain ({found.ratio:.1f} times "
-            "what they would show)",
+            f"what they would show), {pair} more than any others",
             does_not_prove="which judges are at fault, nor how good any of them is",
         )
     ]
-
-
-def _against_labels(found: Sequence[Estimate], ballots: Ballots, alpha: float) -> tuple[list[Estimate], list[Alarm]]:
-    """Test every label-free estimate by exact intervals for items like these, simultaneous over judges.
-
-    Not by intervals for these very items: with all of them labelled those would reject whatever is not exactly right.
-    """
-    known = (ballots.truth >= 0)[:, None]
-    voted = ballots.codes >= 0
-    labelled = ballots.counts @ (voted & known)
-    right = ballots.counts @ (voted & known & (ballots.codes == ballots.truth[:, None]))
-    use = np.flatnonzero(labelled > 0)
-    if not use.size:
-        return list(found), []
-    ends = clopper_pearson(right[use], labelled[use], alpha=alpha / len(use))
-    tested = []
-    n_labels = int(ballots.counts[ballots.truth >= 0].sum())
-    alarms = []
-    for estimate in found:
-        values = np.array([_plain(estimate.accuracy[ballots.names[j]]) for j in use])
-        outside = (values < ends.low - 1e-9) | (values > ends.high + 1e-9)
-        if not outside.any():
-            tested.append(replace(estimate, rejected=False, why=f"{n_labels} labels do not contradict it"))
-            continue
-        worst = int(np.flatnonzero(outside)[np.argmax(np.abs(values - (ends.low + ends.high) / 2)[outside])])
-        name = ballots.names[int(use[worst])]
-        why = (
-            f"it gives {name} {values[worst]:.3f}, and {n_labels} labels allow [{ends.low[worst]:.3f}, "
-            f"{ends.high[worst]:.3f}]"
-        )
-        tested.append(replace(estimate, rejected=True, why=why))
-        alarms.append(
-            Alarm(
-                name=f"{estimate.method} is rejected",
-                proves=f"{estimate.method} is wrong here: {why}",
-                does_not_prove="that an estimate which was not rejected is right: few labels reject little",
-            )
-        )
-    return tested, alarms
 
 
 def _survivors(found: Sequence[Estimate]) -> str:
@@ -267,20 +178,33 @@ def _survivors(found: Sequence[Estimate]) -> str:
     return f" The labels reject {', '.join(lost)}." if lost else ""
 
 
-def _blend(blind: Ballots, found: Sequence[Estimate], *, refuted: bool, why: str) -> JudgeResult:
+def _constant(blind: Ballots) -> list[str]:
+    """Return a warning for every judge that always gives one label."""
+    ever = (blind.vote_counts > 0).sum(axis=1) == 1
+    label = blind.vote_counts.argmax(axis=1)
+    return [
+        f"{blind.names[j]} always votes {blind.keys[label[j]]}: its accuracy says how common that is, nothing else"
+        for j in np.flatnonzero(ever & (blind.voted >= _FEW)).tolist()
+    ]
+
+
+def _blend(blind: Ballots, found: Sequence[Estimate], *, trouble: TallystickError | None, alpha: float) -> JudgeResult:
+    """Lead with the majorities, since independent errors are refuted, or the model came to no end (*trouble*)."""
     blend = next(estimate for estimate in found if estimate.method == BLEND)
     reason = Unknown("no interval is valid once independent errors are refuted: label some items drawn at random")
-    if not refuted:
-        reason = Unknown(f"no model could be fitted ({why}): label some items drawn at random")
+    if trouble is not None:
+        reason = Unknown(f"no model could be fitted ({trouble}): label some items drawn at random")
     scores = tuple(
         JudgeScore(name=name, accuracy=blend.accuracy[name], interval=reason, votes=float(blind.voted[j]))
         for j, name in enumerate(blind.names)
     )
-    best = max(scores, key=lambda score: _plain(score.accuracy, -1.0))
-    head = "These judges do not err independently" if refuted else "The independence model cannot be fitted"
+    rates = np.array([plain(score.accuracy) for score in scores])
+    best = leader(blind.names, *by_votes(rates, blind.voted, alpha=alpha))
+    first = "" if best is None else f"; by agreement with the others {best.name} comes first with about "
+    first += "" if best is None else f"{100 * rates[best.place]:.0f} %"
+    head = "These judges do not err independently" if trouble is None else "The independence model cannot be fitted"
     return JudgeResult(
-        verdict=f"{head}, so no label-free number can be relied on; by agreement with the others {best.name} comes "
-        f"first with about {100 * _plain(best.accuracy):.0f} %.",
+        verdict=f"{head}, so no label-free number can be relied on{first}.",
         decision="undecided",
         n_items=round(blind.n),
         assumptions=(MAJORITY,),
@@ -297,7 +221,8 @@ def _only_logic(logic: LogicalResult | None, blind: Ballots, why: str) -> JudgeR
     if logic is None:
         raise NotIdentifiable(why)
     return JudgeResult(
-        verdict=f"{len(blind.names)} judge(s) cannot be graded without labels. {logic.verdict}",
+        verdict=f"{_these(blind)} cannot be graded without labels. {logic.verdict}",
+        warnings=() if len(blind.names) < 3 else (f"no model could be fitted: {why}",),
         decision="unknowable",
         n_items=round(blind.n),
         assumptions=logic.assumptions,
@@ -307,6 +232,10 @@ def _only_logic(logic: LogicalResult | None, blind: Ballots, why: str) -> JudgeR
         votes=blind.votes,
         learnt=learnt(blind, majority_shares(blind)),
     )
+
+
+def _these(blind: Ballots) -> str:
+    return blind.names[0] if len(blind.names) == 1 else f"These {len(blind.names)} judges"
 
 
 def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> JudgeResult:
@@ -335,19 +264,8 @@ def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> Judge
 
 def _needed(result: JudgeResult, blind: Ballots) -> Needed:
     """Return about how many random labels give every judge an interval of ± 5 points."""
-    rates = [min(max(_plain(score.accuracy, 0.5), 0.5), 0.95) for score in result.judges]
+    rates = [min(max(plain(score.accuracy, 0.5), 0.5), 0.95) for score in result.judges]
     variance = max(rate * (1 - rate) for rate in rates)
     free = variance * (1.96 / _HALF_WIDTH) ** 2
     n = blind.n
     return Needed(max(1, min(round(n), round(free * n / (free + n - 1)))), "labels on items drawn at random")
-
-
-def _named(blind: Ballots, values: Floats) -> dict[str, Number]:
-    return {
-        name: float(values[j]) if np.isfinite(values[j]) else Unknown(f"nothing can be said of {name} this way")
-        for j, name in enumerate(blind.names)
-    }
-
-
-def _plain(value: Number, otherwise: float = float("nan")) -> float:
-    return value if isinstance(value, float) else otherwise

@@ -10,11 +10,19 @@ from numpy.typing import NDArray
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
 from tallystick.judge.dawid_skene import fit_ballots
+from tallystick.judge.label_draw import label_draw
+from tallystick.judge.leader import Leader, leader
 from tallystick.judge.logical import Logic
 from tallystick.judge.majority import learnt, majority_shares
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
 from tallystick.results import Interval, Unknown
-from tallystick.stats.intervals import Intervals, hypergeometric, hypergeometric_strata, hypergeometric_subgroup
+from tallystick.stats.intervals import (
+    Intervals,
+    clopper_pearson,
+    hypergeometric,
+    hypergeometric_strata,
+    hypergeometric_subgroup,
+)
 from tallystick.stats.poststratify import Sharpened, Target, poststratified_ratio, poststratified_share
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
@@ -40,6 +48,11 @@ def few_labels(
     The consensus (Dawid-Skene's posterior, from votes only) sorts each judge's items into two strata, agrees or not;
     labels estimate the share of right votes in each, and the known sizes put them together
     (`tallystick.stats.poststratify`, equations P1 and P2). A wrong consensus costs width, never validity.
+
+    Intervals are for *these* items, so they close to a point where all are labelled. How a judge will do on new items
+    like these is ``new_items``: Clopper-Pearson's exact interval from its labelled votes. The verdict names a leader by
+    that, for all judges at once (at alpha over their number), so that nobody leads by few lucky votes, and names those
+    who may be as good.
 
     Parameters
     ----------
@@ -97,9 +110,11 @@ def label_scores(
     found = poststratified_share(sizes, labelled, right, alpha=alpha, target=target)
     overall = hypergeometric_strata(right, labelled, sizes, alpha=alpha) if certified else found.interval
     by_label = [_on_label(ballots, chosen, c, alpha, target, certified) for c in range(len(ballots.classes))]
+    graded, good = labelled.sum(axis=1), right.sum(axis=1)
+    fresh = clopper_pearson(good, graded, alpha=alpha)
     scores = []
     for j, name in enumerate(ballots.names):
-        silent = labelled[j].sum() == 0
+        silent = graded[j] == 0
         parts = {}
         for c, key in enumerate(ballots.keys):
             estimate, interval = by_label[c]
@@ -119,20 +134,27 @@ def label_scores(
                 per_label=parts,
                 votes=float(ballots.voted[j]),
                 logical=Interval(*logic.overall(j), level=1 - alpha, guarantee="exact", method="logic"),
+                new_items=fresh[j],
             )
         )
-    usable = labelled.sum(axis=1) > 0
-    worth = float(np.median(found.worth[usable]))
-    best = max(scores, key=lambda score: score.accuracy if isinstance(score.accuracy, float) else -1.0)
+    every = bool((graded == ballots.voted).all())
+    worth = float(np.median(found.worth[graded > 0])) if graded.any() and not every else float(n_labels)
+    wide = clopper_pearson(good, graded, alpha=alpha / len(ballots.names))
+    best = leader(ballots.names, *np.where(graded > 0, (wide.low, wide.high), np.nan))
+    alarm = label_draw(ballots)
     return JudgeResult(
-        verdict=_verdict(best, n_labels, worth, alpha),
+        verdict=_verdict(best, scores, n_labels, None if every else worth, alpha)
+        + (" But the labelled items are no random draw, so do not rely on that." if alarm else ""),
+        decision="undecided" if alarm else "decided",
         n_items=round(ballots.n),
         assumptions=(RANDOM, *(("items are a random sample of those that matter",) if target == "population" else ())),
+        warnings=() if alarm is None else (f"{alarm.proves}: draw them at random",),
+        alarms=() if alarm is None else (alarm,),
         method="labels, certified" if certified else "labels",
         judges=tuple(scores),
         prevalence=_prevalence(ballots, chosen, alpha, target, certified),
         n_labels=n_labels,
-        labels_worth=worth,
+        labels_worth=worth if graded.any() else Unknown("no labelled item has a vote"),
         votes=ballots.votes,
         learnt=learnt(ballots.blind, posterior),
     )
@@ -175,9 +197,10 @@ def _on_label(
     found: Sharpened = poststratified_ratio(sizes, labelled, hits, inside=inside, alpha=alpha, target=target)
     if not certified:
         return found.estimate, list(found.interval)
-    rows = zip(hits[:, :2].sum(axis=1), hits.sum(axis=1), labelled.sum(axis=1), sizes.sum(axis=1), strict=True)
-    exact = [hypergeometric_subgroup(int(x), int(m), int(k), int(n), alpha=alpha) for x, m, k, n in rows]
-    return found.estimate, exact
+    exact = hypergeometric_subgroup(
+        hits[:, :2].sum(axis=1), hits.sum(axis=1), labelled.sum(axis=1), sizes.sum(axis=1), alpha=alpha
+    )
+    return found.estimate, list(exact)
 
 
 def _prevalence(ballots: Ballots, chosen: Ints, alpha: float, target: Target, certified: bool) -> dict[str, Share]:
@@ -206,12 +229,17 @@ def _one(intervals: Interval | Intervals, j: int) -> Interval:
     return intervals if isinstance(intervals, Interval) else intervals[j]
 
 
-def _verdict(best: JudgeScore, n_labels: int, worth: float, alpha: float) -> str:
-    if not isinstance(best.accuracy, float) or not isinstance(best.interval, Interval):
+def _verdict(
+    best: Leader | None, scores: Sequence[JudgeScore], n_labels: int, worth: float | None, alpha: float
+) -> str:
+    """Return the verdict; without *worth* every vote is labelled, and only new items leave a doubt."""
+    score = scores[0 if best is None else best.place]
+    shown = score.new_items if worth is None else score.interval
+    if best is None or not isinstance(score.accuracy, float) or not isinstance(shown, Interval):
         return f"{n_labels} labels fell on items without votes and say nothing of the judges."
-    gain = f"; with the votes they are worth about {worth:.0f}" if worth > 1.05 * n_labels else ""
-    return (
-        f"From {n_labels:,} labels, {best.name} is right most often: {100 * best.accuracy:.1f} % "
-        f"[{100 * best.interval.low:.1f}, {100 * best.interval.high:.1f}] at {100 * (1 - alpha):g} %, whatever the "
-        f"judges have in common{gain}."
-    )
+    share = f"{100 * score.accuracy:.1f} % [{100 * shown.low:.1f}, {100 * shown.high:.1f}]"
+    claim = f"{best.told(share)} (at {100 * (1 - alpha):g} %, whatever the judges have in common)."
+    if worth is None:
+        return f"All votes are labelled ({n_labels:,} items); on new items like these {claim}"
+    gain = f" With the votes these labels are worth about {worth:.0f}." if worth > 1.05 * n_labels else ""
+    return f"From {n_labels:,} labels, {claim}{gain}"

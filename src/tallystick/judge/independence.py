@@ -143,7 +143,12 @@ def independence(
     pair, correlation, effective = _blame(ballots)
     of = f"{n_rejected} of {len(rows)} quartets reject it at {alpha:g}"
     if rejected:
-        verdict = f"These judges do not err independently ({of}); {pair[0]} and {pair[1]} move together most."
+        worth = (
+            f", and all {len(ballots.names)} are worth about {effective:.1f} independent ones"
+            if isinstance(effective, float)
+            else ""
+        )
+        verdict = f"These judges do not err independently ({of}); {pair[0]} and {pair[1]} move together most{worth}."
     else:
         verdict = (
             f"Independent errors are not refuted ({of}, not more than chance allows); that proves nothing about a bias "

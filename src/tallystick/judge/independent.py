@@ -11,6 +11,7 @@ from tallystick.errors import NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ranges
 from tallystick.judge.branch import Branch, Known, mirrored
 from tallystick.judge.exact import integer_square
+from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import Medians, medians
 from tallystick.judge.result import Alarm, JudgeResult, JudgeScore, LabelScore, Number, Range, Share, Solution
 from tallystick.results import Interval, Unknown
@@ -18,7 +19,7 @@ from tallystick.stats.latent import Trios, solve_trios
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
-__all__ = ["INDEPENDENCE", "SHARED_BIAS", "independent", "solve", "trio_alarms", "trio_counts"]
+__all__ = ["INDEPENDENCE", "SHARED_BIAS", "both_points", "independent", "solve", "trio_alarms", "trio_counts"]
 
 INDEPENDENCE = "judges err independently given the true label"
 SHARED_BIAS = "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
@@ -106,11 +107,15 @@ def independent(
     )
     share = _interval(ends.balance, alpha, "prevalence")
     flipped = share if isinstance(share, Unknown) else _under(1 - share.high, 1 - share.low, alpha)
-    best = max(scores, key=lambda score: score.accuracy if isinstance(score.accuracy, float) else -1.0)
+    wide = found.intervals(blind, alpha / len(ballots.names)).overall.T
+    best = leader(ballots.names, *np.where(np.isfinite(wide), wide, by_votes(found.overall, blind.voted, alpha=alpha)))
+    told = (
+        "nobody could be graded" if best is None else best.told(f"{100 * found.overall[best.place]:.1f} %", would=True)
+    )
     failed = sum(number for mode, number in counts.items() if mode in _MODES[1:])
     return JudgeResult(
-        verdict=f"If errors were independent, {best.name} would be right most often, on {_percent(best)}; "
-        f"{failed:,} of {len(trios.status):,} trios contradict that, and a shared bias would not show.",
+        verdict=f"If errors were independent, {told}; {failed:,} of {len(trios.status):,} trios contradict that, and a "
+        "shared bias would not show.",
         decision="undecided",
         n_items=round(blind.n),
         assumptions=(INDEPENDENCE, branch.words),
@@ -121,7 +126,7 @@ def independent(
             ballots.keys[0]: Share(estimate=found.balance, interval=share),
             ballots.keys[1]: Share(estimate=1 - found.balance, interval=flipped),
         },
-        solutions=_solutions(found, ballots, branch),
+        solutions=both_points(found, ballots, branch),
         alarms=trio_alarms(counts),
         trios=counts,
     )
@@ -186,7 +191,8 @@ def _unresolved(trios: Trios, ballots: Ballots) -> int:
     return found
 
 
-def _solutions(found: Medians, ballots: Ballots, branch: Branch) -> tuple[Solution, Solution]:
+def both_points(found: Medians, ballots: Ballots, branch: Branch) -> tuple[Solution, Solution]:
+    """Return the point on the branch and its mirror point."""
     other_balance, other = mirrored(np.array(found.balance), found.accuracy)
     points = ((found.balance, found.accuracy, branch.name), (float(other_balance), other, "the mirror point"))
     both = []
@@ -217,7 +223,3 @@ def _interval(ends: Floats, alpha: float, name: str) -> Range:
 
 def _under(low: float, high: float, alpha: float) -> Interval:
     return Interval(low, high, level=1 - alpha, guarantee="under", assumption=INDEPENDENCE, method="trio delta method")
-
-
-def _percent(score: JudgeScore) -> str:
-    return f"{score.accuracy:.1%}".replace("%", " %") if isinstance(score.accuracy, float) else "an unknown share"

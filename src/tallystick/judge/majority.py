@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tallystick.judge.ballots import Ballots, Floats
+from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
 from tallystick.results import Interval, Unknown
 from tallystick.stats.intervals import wilson
@@ -85,11 +86,12 @@ def majority(
         warnings.append(f"{tied:,.6g} of {total:,.6g} items are tied: each tied label counts in equal parts")
     if len(ballots.names) < 3:
         warnings.append(f"{len(ballots.names)} judge(s) have no majority worth the name: three are the least")
-    best = max(scores, key=lambda score: score.accuracy if isinstance(score.accuracy, float) else -1.0)
-    top = f"{best.accuracy:.1%}".replace("%", " %") if isinstance(best.accuracy, float) else "nothing"
+    shared = mass.sum(axis=1)
+    rates = np.divide(right.sum(axis=1), shared, out=np.full(len(shared), np.nan), where=shared > 0)
+    best = leader(ballots.names, *by_votes(rates, shared, alpha=alpha))
+    told = "nobody could be graded" if best is None else best.told(f"{100 * rates[best.place]:.1f} %", would=True)
     return JudgeResult(
-        verdict=f"If the {name} were always right, {best.name} would be right most often, on {top}; nothing here tests "
-        "that.",
+        verdict=f"If the {name} were always right, {told}; nothing here tests that.",
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(MAJORITY,),

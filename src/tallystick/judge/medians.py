@@ -11,7 +11,7 @@ from tallystick.judge.ballots import Ballots, Floats, Ints
 from tallystick.judge.branch import Branch, turn
 from tallystick.stats.latent import Trios, trio_point
 
-__all__ = ["Ends", "Medians", "medians"]
+__all__ = ["Ends", "Medians", "logit_ends", "medians"]
 
 _STEP = 1e-30
 
@@ -65,11 +65,11 @@ class Medians:
                 pair = self.at_accuracy[j, c].tolist()
                 places = [1 + 2 * int(np.flatnonzero(self.trios.judges[t] == j)[0]) + c for t in pair]
                 parts.append(np.mean([moves[t][:, place] for t, place in zip(pair, places, strict=True)], axis=0))
-                accuracy[j, c] = _logit_ends(self.accuracy[j, c], error(parts[c]), z)
+                accuracy[j, c] = logit_ends(self.accuracy[j, c], error(parts[c]), z)
             first, second = self.accuracy[j]
             moved = (first - second) * of_balance + self.balance * parts[0] + (1 - self.balance) * parts[1]
-            overall[j] = _logit_ends(self.overall[j], error(moved), z)
-        return Ends(_logit_ends(self.balance, error(of_balance), z), accuracy, overall)
+            overall[j] = logit_ends(self.overall[j], error(moved), z)
+        return Ends(logit_ends(self.balance, error(of_balance), z), accuracy, overall)
 
 
 def medians(trios: Trios, branch: Branch, ballots: Ballots) -> Medians | None:
@@ -121,7 +121,8 @@ def _influence(trios: Trios, t: int, sign: float, ballots: Ballots) -> Floats:
     return np.asarray(moved @ gradient)
 
 
-def _logit_ends(p: float, error: float, z: float) -> Floats:
+def logit_ends(p: float, error: float, z: float) -> Floats:
+    """Return delta-method ends on the logit scale; NaN on the edge, where there is no slope."""
     if not (0 < p < 1 and np.isfinite(error)):
         return np.full(2, np.nan)
     half = z * error / (p * (1 - p))

@@ -26,6 +26,7 @@ Number: TypeAlias = float | Unknown
 Range: TypeAlias = Interval | Unknown
 
 _NO_LABELS = Unknown("no labels were given")
+_SHOWN = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,10 @@ class LabelScore:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeScore:
-    """One judge: the share of its votes that are right, overall and by true label."""
+    """One judge: the share of its votes that are right, overall and by true label.
+
+    ``interval`` is about these items; ``new_items``, where labels allow one, about new items like the labelled ones.
+    """
 
     name: str
     accuracy: Number
@@ -47,6 +51,7 @@ class JudgeScore:
     per_label: Mapping[str, LabelScore] = field(default_factory=dict)
     votes: float = 0.0
     logical: Interval | None = None
+    new_items: Range | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,11 +159,21 @@ class JudgeResult(Result):
                 "judge": score.name,
                 "accuracy": score.accuracy,
                 "interval": score.interval,
+                **({} if score.new_items is None else {"new_items": score.new_items}),
                 **{f"right on {label}": part.estimate for label, part in score.per_label.items()},
-                "votes": score.votes,
+                "votes": int(score.votes) if score.votes.is_integer() else score.votes,
             }
             for score in self.judges
         ]
+
+    def summary(self) -> str:
+        """Return the text of every result, then all methods side by side, and what is certain whatever the truth."""
+        parts = [super().summary()]
+        if len(self.estimates) > 1:
+            parts += ["", "Every method that applies:", *_side_by_side(self.estimates)]
+        if self.statements and self.statements[0].text not in self.verdict:
+            parts += ["", f"For certain: {self.statements[0].text}"]
+        return "\n".join(parts)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the judges' accuracies, then the same by label, then every method beside the others."""
@@ -220,6 +235,20 @@ class JudgeResult(Result):
     def patterns(self) -> PatternTable | None:
         """Return the consensus of each vote pattern and its probability, to be attached to items."""
         return PatternTable(self.votes, self.learnt) if self.votes is not None and self.learnt else None
+
+
+def _side_by_side(estimates: Sequence[Estimate]) -> list[str]:
+    """Return lines of a table: a column a method, a row a judge, and what the labels say."""
+    lines = [["judge", *(estimate.method for estimate in estimates)]]
+    for name in list(estimates[0].accuracy)[:_SHOWN]:
+        values = [estimate.accuracy.get(name) for estimate in estimates]
+        lines.append([name, *(f"{value:.3f}" if isinstance(value, float) else "–" for value in values)])
+    if any(estimate.rejected is not None for estimate in estimates):
+        lines.append(["(by labels)", *("rejected" if estimate.rejected else "not rejected" for estimate in estimates)])
+    widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
+    told = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    more = len(estimates[0].accuracy) - _SHOWN
+    return [*told, *([f"… and {more} more judges (in --json)"] if more > 0 else [])]
 
 
 def _forest(title: str, cells: Sequence[tuple[str, str, Number, Range]]) -> Figure | None:

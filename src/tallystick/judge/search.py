@@ -43,8 +43,18 @@ class SearchResult(Result):
     alarms: tuple[Alarm, ...]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a trio shown."""
-        return [{**row, "judges": ", ".join(row["judges"])} for row in self.found]
+        """Return one row a trio shown; accuracies in the order of judges, by label."""
+        return [
+            {
+                "judges": ", ".join(row["judges"]),
+                "prevalence": row["prevalence"],
+                "accuracy": ", ".join(
+                    "/".join(f"{value:.3f}" for value in parts.values()) for parts in row["accuracy"].values()
+                ),
+                "condition": row["condition"],
+            }
+            for row in self.found
+        ]
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the share of sensible trios by judge."""

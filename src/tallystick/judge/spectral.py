@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 
 from tallystick.errors import ConvergenceError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
-from tallystick.results import Unknown
+from tallystick.judge.leader import by_votes, leader
+from tallystick.judge.medians import logit_ends
+from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
+from tallystick.judge.spectral_ends import spectral_errors
+from tallystick.results import Interval, Unknown
 from tallystick.stats.latent import TrioMoments, trio_moments
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
-__all__ = ["spectral", "spectral_point"]
+__all__ = ["interval_ends", "rank_one", "spectral", "spectral_point"]
 
 _ROUNDS = 10_000
 
 
 def spectral(
-    votes: Tally, *, judges: Sequence[str] | None = None, truth: str | None = None, labels: Sequence[Label] = ()
+    votes: Tally,
+    *,
+    judges: Sequence[str] | None = None,
+    truth: str | None = None,
+    labels: Sequence[Label] = (),
+    alpha: float = 0.05,
 ) -> JudgeResult:
     r"""Grade binary judges by the leading eigenvector of their covariances.
 
@@ -29,7 +38,8 @@ def spectral(
     [CE23]_, Eq 56; the diagonal is filled in until it agrees. Third moments then give the prevalence by least squares,
     :math:`T_{ijk} = \tau\, v_i v_j v_k` with :math:`\tau = (P_\alpha - P_\beta)/\sqrt{P_\alpha P_\beta}`, and so the
     accuracies. This is the method that the text compares itself with (supplement 7); the same assumption as
-    ``independent``, all trios used at once. No interval: use ``dawid_skene``.
+    ``independent``, all trios used at once. Intervals are the delta method's on the logit scale, for complete votes;
+    their coverage under the assumption is measured in docs/coverage/judge-baselines.md.
 
     Examples
     --------
@@ -43,49 +53,60 @@ def spectral(
     ballots.require_binary("spectral")
     if len(ballots.names) < 3:
         raise NotIdentifiable(f"spectral needs three judges, got {len(ballots.names)}: add judges or label some items")
-    balance, accuracy = spectral_point(trio_moments(ballots.codes, ballots.counts))
-    none = Unknown("the spectral method has no interval here: dawid_skene has one under the same assumption")
+    moments = trio_moments(ballots.codes, ballots.counts)
+    v, tau = rank_one(moments)
+    balance, accuracy = _point(moments, v, tau)
     overall = accuracy @ [balance, 1 - balance]
+    of_balance, of_accuracy, of_overall = interval_ends(ballots, moments, v, tau, alpha=alpha)
     scores = tuple(
         JudgeScore(
             name=name,
             accuracy=float(overall[j]),
-            interval=none,
+            interval=of_overall[j],
             per_label={
-                key: LabelScore(estimate=float(accuracy[j, c]), interval=none) for c, key in enumerate(ballots.keys)
+                key: LabelScore(estimate=float(accuracy[j, c]), interval=of_accuracy[j][c])
+                for c, key in enumerate(ballots.keys)
             },
             votes=float(ballots.voted[j]),
         )
         for j, name in enumerate(ballots.names)
     )
-    best = int(overall.argmax())
+    best = leader(ballots.names, *by_votes(overall, ballots.voted, alpha=alpha))
+    told = "nobody could be graded" if best is None else best.told(f"{100 * overall[best.place]:.1f} %", would=True)
+    flipped = of_balance if isinstance(of_balance, Unknown) else _under(1 - of_balance.high, 1 - of_balance.low, alpha)
     return JudgeResult(
-        verdict=f"If errors were independent, {ballots.names[best]} would be right most often, on "
-        f"{100 * overall[best]:.1f} % (spectral); nothing here tests that.",
+        verdict=f"If errors were independent, {told} (spectral); nothing here tests that.",
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(INDEPENDENCE, "judges are better than chance taken together"),
-        warnings=(SHARED_BIAS,),
+        warnings=(SHARED_BIAS, *((f"no intervals: {of_balance}",) if isinstance(of_balance, Unknown) else ())),
         method="spectral",
         judges=scores,
         prevalence={
-            ballots.keys[0]: Share(estimate=balance, interval=none),
-            ballots.keys[1]: Share(estimate=1 - balance, interval=none),
+            ballots.keys[0]: Share(estimate=balance, interval=of_balance),
+            ballots.keys[1]: Share(estimate=1 - balance, interval=flipped),
         },
     )
 
 
 def spectral_point(moments: TrioMoments) -> tuple[float, Floats]:
     """Return the prevalence of the first label and accuracies (judges x 2), moved into [0, 1]."""
-    v = _rank_one(moments.covariance)
-    n = v.size
-    i, j, k = (np.array(index) for index in zip(*_triples(n), strict=True))
+    return _point(moments, *rank_one(moments))
+
+
+def rank_one(moments: TrioMoments) -> tuple[Floats, float]:
+    """Return v and the τ of third moments."""
+    v = _vector(moments.covariance)
+    i, j, k = (np.array(index) for index in zip(*_triples(v.size), strict=True))
     t, product = moments.third[i, j, k], v[i] * v[j] * v[k]
     seen = np.isfinite(t)
     scale = float((product[seen] ** 2).sum())
     if scale <= 0:
         raise NotIdentifiable("the judges' votes do not covary: nothing can be learnt from them without labels")
-    tau = float((t[seen] * product[seen]).sum()) / scale
+    return v, float((t[seen] * product[seen]).sum()) / scale
+
+
+def _point(moments: TrioMoments, v: Floats, tau: float) -> tuple[float, Floats]:
     balance = (1 + tau / np.sqrt(4 + tau**2)) / 2
     delta = v / np.sqrt(balance * (1 - balance))
     f = moments.mean
@@ -93,7 +114,38 @@ def spectral_point(moments: TrioMoments) -> tuple[float, Floats]:
     return float(balance), np.clip(accuracy, 0.0, 1.0)
 
 
-def _rank_one(covariance: Floats) -> Floats:
+def interval_ends(
+    ballots: Ballots, moments: TrioMoments, v: Floats, tau: float, *, alpha: float
+) -> tuple[Range, list[list[Range]], list[Range]]:
+    """Return intervals of the prevalence, by judge and label, and by judge; or the reason why there are none."""
+    balance, accuracy = _point(moments, v, tau)
+    overall = accuracy @ [balance, 1 - balance]
+    if not ballots.complete:
+        none = Unknown("some votes are missing, which this interval does not allow for; dawid_skene's does")
+        return none, [[none, none] for _ in v], [none for _ in v]
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    try:
+        errors = spectral_errors(ballots, moments, v, tau)
+    except np.linalg.LinAlgError:
+        none = Unknown("a judge decides nothing here, so that the estimates have no slope; drop it")
+        return none, [[none, none] for _ in v], [none for _ in v]
+
+    def interval(value: float, error: float) -> Range:
+        low, high = logit_ends(value, error, z).tolist()
+        return _under(low, high, alpha) if np.isfinite([low, high]).all() else Unknown("the estimate is on the edge")
+
+    return (
+        interval(balance, errors[0]),
+        [[interval(accuracy[j, c], errors[1][j, c]) for c in range(2)] for j in range(v.size)],
+        [interval(overall[j], errors[2][j]) for j in range(v.size)],
+    )
+
+
+def _under(low: float, high: float, alpha: float) -> Interval:
+    return Interval(low, high, level=1 - alpha, guarantee="under", assumption=INDEPENDENCE, method="delta method")
+
+
+def _vector(covariance: Floats) -> Floats:
     """Return v with v v' closest to the covariance off its diagonal, on the side of better-than-chance judges."""
     matrix = np.where(np.isfinite(covariance), covariance, 0.0)
     np.fill_diagonal(matrix, 0.0)

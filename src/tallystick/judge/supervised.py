@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Ints
+from tallystick.judge.leader import leader
 from tallystick.judge.point import Correlations
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
 from tallystick.results import Unknown
@@ -146,9 +147,12 @@ def supervised(votes: Tally, *, truth: str, judges: tuple[str, ...] | None = Non
     for c, key in enumerate(ballots.keys):
         part = _score(int(ballots.counts @ (ballots.truth == c)), exact.n, alpha, "items")
         prevalence[key] = Share(estimate=part.estimate, interval=part.interval)
-    best = max(scores, key=lambda score: score.accuracy if isinstance(score.accuracy, float) else -1.0)
+    right_votes, all_votes = np.array([exact.right(name) for name in ballots.names], dtype=np.float64).T
+    wide = clopper_pearson(right_votes, all_votes, alpha=alpha / len(ballots.names))
+    best = leader(ballots.names, *np.where(all_votes > 0, (wide.low, wide.high), np.nan))
+    told = "no judge votes on them" if best is None else best.told(_told(scores[best.place]))
     return JudgeResult(
-        verdict=f"On {exact.n:,} labelled items {best.name} is right most often: {_told(best)}.",
+        verdict=f"On {exact.n:,} labelled items, {told}.",
         n_items=round(ballots.n),
         assumptions=("labelled items are a fair sample of those that matter",),
         method="supervised",

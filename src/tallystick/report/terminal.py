@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from tallystick.report.shorten import shorten
-from tallystick.results import Result
+from tallystick.results import Result, harmless
 
 __all__ = ["show"]
 
@@ -18,12 +18,15 @@ def show(result: Result, *, slices: Sequence[Any] = (), stream: TextIO | None = 
     """Print *result*: with colour and a drawn table in a terminal, as its plain summary when piped (NO_COLOR holds)."""
     target = stream if stream is not None else sys.stdout
     if not target.isatty():
-        lines = [result.summary(), *(["By slice:"] if slices else []), *(f"  {part}" for part in slices)]
+        lines = [result.summary(), *(["By slice:"] if slices else []), *(f"  {harmless(str(part))}" for part in slices)]
         target.write("\n".join(lines) + "\n")
         return
     from rich.console import Console
-    from rich.markup import escape
+    from rich.markup import escape as without_markup
     from rich.table import Table
+
+    def escape(text: str) -> str:
+        return without_markup(harmless(text))
 
     console = Console(file=target, highlight=False)
     console.print(f"[bold]{escape(result.verdict)}[/bold]")

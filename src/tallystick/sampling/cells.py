@@ -14,8 +14,8 @@ __all__ = ["difficulty_cells", "history_cells"]
 
 CELL_EXPECTS = 4.0
 """A cell of its own needs this many expected questions."""
-BIN_EXPECTS = 6.0
-"""So does each bin by confidence inside a cell."""
+BIN_EXPECTS = 3.0
+"""A bin by confidence inside a cell needs only this many: with fewer bins most labels of a large set had none."""
 MOST_BINS = 4
 WRONG_COUNTS = 2.0
 """A wrong old answer is worth this many right ones: it flips more often."""
@@ -55,8 +55,9 @@ def history_cells(true: ArrayLike, old: ArrayLike, *, calls: int, confidence: Ar
     of the N = *calls* questions. Per true code there is one cell of right items and one for each wrong old answer with
     e ≥ 4; its other wrong items share a cell. If its wrong side has e < 4, or either side fewer than two items, the
     code is one mixed cell; codes with e < 4 in all are pooled. Each cell is then cut by confidence rank into
-    clip(⌊e/6⌋, 1, 4) bins. If two questions a stratum would exceed N, the smallest strata merge. Families are (mostly
-    right or not) x (third of the mean confidence rank). METHODS, *Shift: strata, allocation, estimator*.
+    clip(⌊e/3⌋, 1, 4) bins. If two questions a stratum would exceed N, the smallest strata merge. Families are (mostly
+    right or not) x (third of the mean confidence rank). METHODS, *Shift: strata, allocation, estimator*, but
+    ⌊e/3⌋ bins for its ⌊e/6⌋: with 31 labels and 200 questions most labels would have a single one, and lose to MASA's.
 
     Only codes and ranks are used, so the engine stays ignorant of what they mean. Where codes are pooled or mixed,
     count outcomes in flattened (true, answer) space.

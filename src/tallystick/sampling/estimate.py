@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,9 +64,11 @@ def stratified(seen: Observed) -> Estimate:
     [CZZ22]_ (api-shifts), Algorithm 1, line 10, whose ΔC is ``stratified(seen).value - seen.before``. φ is the part of
     the stratum that was answered. Refused where a stratum has no answer: its part of the mean would be a guess.
     """
-    n = _answers(seen)
-    mean = seen.new / n
-    return Estimate(_weigh(seen.shares, mean), _weigh(_error(seen, n), mean * (1 - mean)))  # (E1)
+    _answers(seen)
+    at, (new,) = _found(seen, seen.new)
+    n, error = at.n, at.error
+    mean = new / n
+    return Estimate(at.sum(at.share * mean), at.sum(error * mean * (1 - mean)))  # (E1)
 
 
 def difference(seen: Observed, *, beta: float | None = None) -> Estimate:
@@ -91,36 +94,66 @@ def difference(seen: Observed, *, beta: float | None = None) -> Estimate:
     """
     if seen.old is None or seen.same is None or seen.before is None:
         raise InputError("a difference needs a baseline for every item: plan with baseline=…")
-    n = _answers(seen)
-    old, gained, lost = seen.old / n, (seen.new - seen.same) / n, (seen.old - seen.same) / n
+    _answers(seen)
+    at, (new, before, same) = _found(seen, seen.new, seen.old, seen.same)
+    n, error = at.n, at.error
+    old, gained, lost = before / n, (new - same) / n, (before - same) / n
     change = gained - lost
-    error = _error(seen, n)
     # Everything is written in the change e_new - e_old, so that without flips it is 0 exactly, not nearly.
-    against = _weigh(error, lost + change * old)  # minus the covariance of change and e_old: B - A by entry
-    variance = _weigh(error, old * (1 - old))
+    against = at.sum(error * (lost + change * old))  # minus the covariance of change and e_old: B - A by entry
+    variance = at.sum(error * old * (1 - old))
     if beta is None:
         b = variance.sum(axis=-1)
         share = np.clip(1 - against.sum(axis=-1) / np.where(b > 0, 1.1 * b, np.inf), 0, 1)  # (E3)
     else:
         share = np.full(seen.answered.shape[:-1], float(beta))
     left = 1 - share[..., None]
-    value = _weigh(seen.shares, change) + left * (_weigh(seen.shares, old) - seen.before)  # (E2)
-    spread = _weigh(error, gained + lost - change**2) - 2 * left * against + left**2 * variance
+    value = at.sum(at.share * change) + left * (at.sum(at.share * old) - seen.before)  # (E2)
+    spread = at.sum(error * (gained + lost - change**2)) - 2 * left * against + left**2 * variance
     return Estimate(value, np.maximum(spread, 0), np.asarray(share))
 
 
-def _answers(seen: Observed) -> FloatArray:
+def _answers(seen: Observed) -> None:
     empty = np.flatnonzero((seen.answered == 0).reshape(-1, seen.answered.shape[-1]).any(axis=0))
     if empty.size:
         raise NotIdentifiable(f"strata {empty.tolist()} have no answer: merge them with others or ask there")
-    return seen.answered[..., None].astype(np.float64)
 
 
-def _error(seen: Observed, n: FloatArray) -> FloatArray:
-    """p² (1 - φ) / (n - 1), which turns a plug-in variance into that of the stratum's part of the mean."""
-    return seen.shares**2 * (1 - seen.fraction) / np.maximum(n[..., 0] - 1, 1)
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The places of a table (…, S, J) where something was counted: with many outcomes nearly all of it is empty.
+
+    Parameters
+    ----------
+    outcome
+        Of each place, its position in a table (…, J).
+    n, share, error
+        Of each place, the answers of its stratum, its part of all items, and p² (1 - φ) / (n - 1), which turns a
+        plug-in variance into that of the stratum's part of the mean.
+    shape
+        (…, J).
+    """
+
+    outcome: NDArray[np.intp]
+    n: FloatArray
+    share: FloatArray
+    error: FloatArray
+    shape: tuple[int, ...]
+
+    def sum(self, values: FloatArray) -> FloatArray:
+        """Sum over strata."""
+        flat: FloatArray = np.bincount(self.outcome, values, minlength=math.prod(self.shape)).astype(np.float64)
+        return flat.reshape(self.shape)
 
 
-def _weigh(weights: FloatArray, table: FloatArray) -> FloatArray:
-    """Sum a table (…, S, J) over strata."""
-    return np.asarray((weights[..., None] * table).sum(axis=-2))
+def _found(seen: Observed, *tables: NDArray[np.intp]) -> tuple[_Found, list[NDArray[np.intp]]]:
+    """Return where any of the *tables* counts something, and what each counts there."""
+    S, J = tables[0].shape[-2:]
+    place = np.flatnonzero(tables[0] if len(tables) == 1 else tables[0] + tables[1])
+    stratum, outcome = place // J, place % J
+    n = seen.answered.ravel()[stratum].astype(np.float64)
+    share = seen.shares[stratum % S]
+    left = 1 - np.broadcast_to(seen.fraction, seen.answered.shape).ravel()[stratum]
+    error = share**2 * left / np.maximum(n - 1, 1)
+    at = _Found(stratum // S * J + outcome, n, share, error, (*tables[0].shape[:-2], J))
+    return at, [table.ravel()[place] for table in tables]

@@ -14,7 +14,7 @@ from tallystick.shift.forecast import Forecast, forecast
 from tallystick.shift.gate import metric_interval
 from tallystick.shift.history import HistoryResult, append_history, read_history, update_old
 from tallystick.shift.items import Items
-from tallystick.shift.masa import loss_bound, optimal_allocation, optimal_loss, theorem_conditions
+from tallystick.shift.masa import loss_bound, optimal_allocation, optimal_loss, theorem_bound, theorem_conditions
 from tallystick.shift.noise import NoiseFloor, noise_floor
 from tallystick.shift.result import ShiftResult
 from tallystick.shift.run import Progress, Run, run, run_async
@@ -47,6 +47,7 @@ __all__ = [
     "read_history",
     "run",
     "run_async",
+    "theorem_bound",
     "theorem_conditions",
     "update_old",
 ]

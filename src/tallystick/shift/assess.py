@@ -111,26 +111,32 @@ def assess(
     value, variance = point(counts, by_item=by_item)
     shift = np.zeros((L, L + 1)) if by_item else -items.matrix.copy()
     shift[counts.true, counts.answer] = value
+    room = np.full_like(shift, -1.0), np.full_like(shift, 1.0)
+    if by_item:  # no cell can lose more than it had, nor hold more than all (the paper's estimates stay as they are)
+        room = -items.matrix, np.maximum(items.mass[:, None] - items.matrix, 0.0)
+    shift = np.clip(shift, *room)
     rows = np.bincount(counts.true, weights=variance, minlength=L)
     each = alpha / possible if simultaneous else alpha
-    low, high = _cells(counts, shift, alpha=each, by_item=by_item)
+    low, high = (np.clip(end, *room) for end in _cells(counts, shift, alpha=each, by_item=by_item))
     sure = _cells(counts, shift, alpha=alpha / possible, by_item=by_item)
     method = "beta of sums" + (", Bonferroni" if simultaneous else "")
 
     def interval(a: float, b: float) -> Interval:
         return Interval(a, b, level=level, guarantee="approximate", method=method)
 
-    accuracy = _change(accuracy_bounds(counts, alpha=alpha, by_item=by_item, blind=blind), shift.trace(), level)
+    before = float(items.matrix.trace())
+    found = accuracy_bounds(counts, alpha=alpha, by_item=by_item, blind=blind)
+    accuracy = _change(found, shift.trace(), level, room=(-before, max(1 - before, 0.0)) if by_item else (-1.0, 1.0))
     flips = Change(estimate=Unknown("the old answers by item are not known"), interval=None)
     if items.old is not None:
         found = flip_bounds(counts, alpha=alpha, blind=blind)
-        flips = _change(found, float(found.value), level)
+        flips = _change(found, float(found.value), level, room=(0.0, 1.0))
     recall: dict[str, Change] = {}
     for i, label in enumerate(items.labels):
         mass = items.mass[i]
         recall[label] = (
             Change(
-                estimate=float(shift[i, i] / mass),
+                estimate=float(np.clip(shift[i, i] / mass, -1, 1)),
                 interval=interval(max(low[i, i] / mass, -1.0), min(high[i, i] / mass, 1.0)),
             )
             if mass
@@ -190,11 +196,11 @@ def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) ->
     return np.minimum(low, shift), np.maximum(high, shift)
 
 
-def _change(bounds: Bounds, estimate: float, level: float) -> Change:
+def _change(bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float]) -> Change:
     low, high = min(float(bounds.low), estimate), max(float(bounds.high), estimate)
     return Change(
         estimate=float(estimate),
-        interval=Interval(max(low, -1.0), min(high, 1.0), level=level, method="beta of sums, blind hull"),
+        interval=Interval(max(low, room[0]), min(high, room[1]), level=level, method="beta of sums, blind hull"),
     )
 
 

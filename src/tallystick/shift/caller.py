@@ -85,6 +85,7 @@ class Caller:
         self._slots = asyncio.Semaphore(wire.concurrency)
         self._next = 0.0
         self._failures = 0
+        self._stopped: ClientError | None = None
         self._worked = bool(journal.answers)
         import stamina
 
@@ -104,15 +105,35 @@ class Caller:
     async def ask(self, key: str, item: int) -> int | None:
         """Return the code of the answer to *item*; None if it failed for good."""
         async with self._slots:
+            if self._stopped is not None:  # whoever waited for the slot of the one that ended the run
+                raise self._stopped
             try:
-                text = await self._retrying(self._once, key, item)
+                text = await self._tried(key, item)
             except Fault as fault:
-                self._failed(key, item, fault)
+                self._stopped = self._verdict(fault)
+                if self._stopped is not None:
+                    raise self._stopped from fault
+                reason = self.journal.redact(str(fault))
+                self.journal.note_answer(key, Entry(self._items.names[item], None, reason))
                 return None
         code = read_label(text, self._items.labels, loose=self._client.loose)
         self.journal.note_answer(key, Entry(self._items.names[item], code, "" if text is None else text))
         self._failures, self._worked = 0, True
         return code
+
+    async def _tried(self, key: str, item: int) -> str | None:
+        """Ask until it is answered or given up. The machinery of retries is costly: only a failure sets it going."""
+        try:
+            return await self._once(key, item)
+        except Fault as fault:
+            seen = [fault]
+
+        async def again() -> str | None:
+            if seen:  # the first try was made already
+                raise seen.pop()
+            return await self._once(key, item)
+
+        return await self._retrying(again)
 
     async def _once(self, key: str, item: int) -> str | None:
         await self._pace()
@@ -121,7 +142,8 @@ class Caller:
             raise BudgetError(f"max_cost = {limit:g} is used up: {self.journal.billed} requests may have been billed")
         self.journal.note_sent(key)
         try:
-            return await asyncio.wait_for(self._client.answer(self._rows[item]), self._wire.timeout)
+            async with asyncio.timeout(self._wire.timeout):
+                return await self._client.answer(self._rows[item])
         except TimeoutError as error:
             raise Fault(f"no answer within {self._wire.timeout:g} s", retry=True, billed=True) from error
         except Fault as fault:
@@ -129,18 +151,19 @@ class Caller:
                 self.journal.note_unbilled(key)
             raise
 
-    def _failed(self, key: str, item: int, fault: Fault) -> None:
+    def _verdict(self, fault: Fault) -> ClientError | None:
+        """Count a failed item; return why to ask no more, if that is so."""
         reason = self.journal.redact(str(fault))
         if fault.fatal:
-            raise ClientError(f"{reason}; stopped at once, nothing answered is lost") from fault
+            return ClientError(f"{reason}; stopped at once, nothing answered is lost")
         self._failures += 1
         if not self._worked and self._failures >= min(self._wire.breaker, 2):
-            raise ClientError(f"{reason}, and nothing was answered before: check the address") from fault
+            return ClientError(f"{reason}, and nothing was answered before: check the address")
         if self._failures >= self._wire.breaker:
-            raise ClientError(
+            return ClientError(
                 f"{self._failures} items failed in a row, the last because {reason}: stopped, nothing answered is lost"
-            ) from fault
-        self.journal.note_answer(key, Entry(self._items.names[item], None, reason))
+            )
+        return None
 
     async def _pace(self) -> None:
         if self._wire.rate is None:

@@ -40,18 +40,34 @@ def entry_bounds(counts: Counts, *, alpha: float, by_item: bool) -> Bounds:
 
     With old answers: gains (new in the cell, old not) minus losses, by MOVER. Without: the new share, less the old one.
     """
-    sample = _sample(counts.seen).by_event
-    new = np.moveaxis(counts.seen.new, -1, -2).astype(np.float64)
-    if by_item and counts.seen.old is not None and counts.seen.same is not None:
-        same = np.moveaxis(counts.seen.same, -1, -2)
-        old = np.moveaxis(counts.seen.old, -1, -2)
-        gain = sum_bounds(new - same, sample, alpha=alpha, possible=counts.can_gain)
-        loss = sum_bounds((old - same).astype(np.float64), sample, alpha=alpha, possible=counts.can_lose)
-        return minus(gain, loss, sample)
-    where = (counts.of_label[:, counts.true] > 0).T
-    bounds = sum_bounds(new, sample, alpha=alpha, possible=where)
+    parts = [_row_bounds(counts, label, alpha=alpha, by_item=by_item) for label in np.unique(counts.true)]
+    # Cells are numbered row by row of the matrix, so the rows follow one another.
+    value, low, high, variance = (
+        np.concatenate([getattr(part, name) for part in parts], axis=-1)
+        for name in ("value", "low", "high", "variance")
+    )
     matrix = counts.items.matrix
-    return bounds if matrix is None else _shifted(bounds, -matrix[counts.true, counts.answer])
+    moved = 0.0 if by_item or matrix is None else matrix[counts.true, counts.answer]
+    return Bounds(value - moved, low - moved, high - moved, variance, np.empty(0))
+
+
+def _row_bounds(counts: Counts, label: int, *, alpha: float, by_item: bool) -> Bounds:
+    """Return the cells of one true label: they can only change in strata that have such items."""
+    cells, strata = np.flatnonzero(counts.true == label), np.flatnonzero(counts.of_label[:, label])
+    seen = counts.seen
+    whole = _sample(seen)
+    sample = Sample(whole.shares[strata], whole.answered[..., strata], whole.fraction[..., strata]).by_event
+
+    def events(table: NDArray[np.intp]) -> FloatArray:
+        return np.asarray(np.swapaxes(table[..., strata[:, None], cells], -1, -2), dtype=np.float64)
+
+    new = events(seen.new)
+    if by_item and seen.old is not None and seen.same is not None:
+        same, at = events(seen.same), np.ix_(cells, strata)
+        gain = sum_bounds(new - same, sample, alpha=alpha, possible=counts.can_gain[at])
+        loss = sum_bounds(events(seen.old) - same, sample, alpha=alpha, possible=counts.can_lose[at])
+        return minus(gain, loss, sample)
+    return sum_bounds(new, sample, alpha=alpha)
 
 
 def unseen_bounds(counts: Counts, *, alpha: float) -> Bounds:

@@ -39,7 +39,7 @@ class Design:
     Parameters
     ----------
     strategy
-        ``ours`` (old answers make the strata, flips lead the second half of the budget), ``masa`` (the paper's
+        ``ours`` (old answers make the strata, flips lead the last two fifths of the budget), ``masa`` (the paper's
         Algorithm 1), or one of its baselines: ``uniform``, ``proportional``, ``equal``.
     bins
         The paper's K: confidence bins of each true label. ``ours`` chooses its own.

@@ -92,6 +92,6 @@ def decide(accuracy: Change, flips: Change, calls: int, population: int) -> tupl
         return "decided", None, f"Its accuracy did not change by more than 1 %: {change}{share}{after}"
     half = (high - low) / 2
     aim = max(abs(accuracy.estimate), SMALL)
-    more = min(population - calls, int(calls * ((half / aim) ** 2 - 1)) + 1) if half > aim else max(1, calls // 4)
-    needed = Needed(max(more, 1), "calls") if population > calls else None
+    more = int(calls * ((half / aim) ** 2 - 1)) + 1 if half > aim else calls // 4
+    needed = Needed(min(max(more, 10), population - calls), "calls") if population > calls else None
     return "undecided", needed, f"Not settled whether its accuracy changed: {change}{share}{after}"

@@ -200,6 +200,7 @@ class _Asking:
         self.codes: list[int | None] = []  # None: not here yet
         self.told = 0
         self.ready = 0  # answers without a gap
+        self.answered = 0  # of these, those that a gate saw and that did not fail
         self.end: int | None = None  # how many answers count, once it is decided to stop
         self.gate = (
             None if how.flip_limit is None else FlipGate(limit=how.flip_limit, population=len(items), alpha=how.alpha)
@@ -257,7 +258,8 @@ class _Asking:
         self.ready += 1
         if self.gate is not None and self.items.old is not None:
             self.gate = self.gate.update(np.nan if code == FAILED else float(code != self.items.old[item]))
-            if self.gate.passed is not None:
+            self.answered += code != FAILED
+            if self.gate.passed is not None and self.answered > 1:  # one answer is proof enough, but no assessment
                 self.end = self.ready
         if self.how.target_error is not None and self.ready in self.looks and self._error()[1] <= self.how.target_error:
             self.end = self.ready

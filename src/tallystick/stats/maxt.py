@@ -30,6 +30,12 @@ __all__ = ["PairTests", "pairwise_max_t", "sup_t_critical"]
 
 CELLS = 4_000_000
 """Pairs times draws that are in memory at once: 16 MB."""
+COMPILED = 100_000_000
+"""Pairs times draws from which the compiled loop pays for being loaded."""
+SIDE_BY_SIDE = 64
+"""Draws that the compiled loop takes at once."""
+WIDE = 1000
+"""Models from which the root of a covariance is Cholesky's, whose work grows with the rank: there are fewer items."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,23 +182,30 @@ def _step_down(
 ) -> tuple[npt.NDArray[np.int64], Floats]:
     """Count the draws whose running maximum reaches each bar (pairs sorted upwards), and keep each draw's maximum."""
     root = _root(covariance)
-    scale = _inverse_root(_of_differences(covariance, first, second)).astype(np.float32)[:, None]
-    bars = bar.astype(np.float32)[:, None]
+    scale = _inverse_root(_of_differences(covariance, first, second)).astype(np.float32)
+    bars = bar.astype(np.float32)
     reached = np.zeros(first.size, dtype=np.int64)
-    largest = np.empty(draws)
-    step = max(1, CELLS // first.size)
+    largest = np.zeros(draws, dtype=np.float32)
+    compiled = first.size * draws >= COMPILED
+    step = SIDE_BY_SIDE if compiled else max(1, CELLS // first.size)
     for start in range(0, draws, step):
         # One row a draw leaves the generator, so the numbers do not depend on the size of a block.
         # Single precision halves the work; its rounding is far below the noise of a finite number of draws.
-        z = (root @ generator.standard_normal((min(step, draws - start), len(root))).T).astype(np.float32)
+        z = (root @ generator.standard_normal((min(step, draws - start), root.shape[1])).T).astype(np.float32)
+        part = largest[start : start + step]
+        if compiled:
+            from tallystick.stats._stepping import count_reached
+
+            count_reached(z, first, second, scale, bars, reached, part)
+            continue
         block = z[first]
         block -= z[second]
         np.abs(block, out=block)
-        block *= scale
+        block *= scale[:, None]
         np.maximum.accumulate(block, axis=0, out=block)
-        reached += np.count_nonzero(block >= bars, axis=1)
-        largest[start : start + step] = block[-1]
-    return reached, largest
+        reached += np.count_nonzero(block >= bars[:, None], axis=1)
+        part[:] = block[-1]
+    return reached, largest.astype(float)
 
 
 def _of_differences(matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:
@@ -201,9 +214,17 @@ def _of_differences(matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDA
 
 
 def _root(covariance: Floats) -> Floats:
-    """Return R with R Rᵀ = C; by eigenvectors, since equal models make C singular."""
-    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    """Return R with R Rᵀ = C; by eigenvectors or by Cholesky with pivots, since equal models make C singular."""
+    symmetric = (covariance + covariance.T) / 2
+    if len(symmetric) < WIDE:
+        values, vectors = np.linalg.eigh(symmetric)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    from scipy.linalg.lapack import dpstrf
+
+    lower, pivots, rank, _ = dpstrf(symmetric, lower=1)
+    root = np.zeros((len(symmetric), rank))
+    root[pivots - 1] = np.tril(lower)[:, :rank]
+    return root
 
 
 def _inverse_root(variance: Floats) -> Floats:

@@ -31,7 +31,10 @@ def rows(sources, **options):
         (INSPECT / "good.eval", "inspect-eval"),
         (INSPECT / "old.json", "inspect-json"),
         (FIXTURES / "helm" / "acme_small" / "per_instance_stats.json", "helm"),
-        (FIXTURES / "openai_evals" / "dummy-small.jsonl", "openai-evals"),
+        (FIXTURES / "openai_evals" / "small.jsonl", "openai-evals"),
+        (FIXTURES / "promptfoo" / "two-prompts.json", "promptfoo"),
+        (FIXTURES / "promptfoo" / "version-2.json", "promptfoo"),
+        (FIXTURES / "promptfoo" / "repeated.jsonl", "promptfoo"),
     ],
 )
 def test_logs_are_told_by_their_content_whatever_their_name(path, kind, tmp_path):
@@ -165,7 +168,14 @@ def test_helm_runs_are_read_without_their_perturbations():
     paths = [FIXTURES / "helm" / f"acme_{size}" / "per_instance_stats.json" for size in ("small", "large")]
     columns, found, _ = rows(paths, metric="exact_match")
     assert columns == ("item", "acme_small", "acme_large")
-    assert found == [("id0", 1, 1), ("id1", 0, 1), ("id2", 1, 1)]
+    assert found == [("id0", 1, 1), ("id1", 1, 1), ("id2", 0, 0), ("id3", 0, 1)]
+    stats = json.loads(paths[0].read_text())
+    assert sum("perturbation" in record for record in stats) == 4  # as many again, in lower case
+
+
+def test_the_score_that_is_meant_is_named_among_the_counts_of_helm():
+    with pytest.raises(InputError, match=r"'num_references'.*'exact_match'.*--metric"):
+        scan(str(FIXTURES / "helm" / "acme_small" / "per_instance_stats.json"))
 
 
 def test_a_helm_folder_names_the_model_and_the_task(tmp_path):
@@ -178,10 +188,17 @@ def test_a_helm_folder_names_the_model_and_the_task(tmp_path):
 
 
 def test_openai_evals_are_scored_by_their_match_events(tmp_path):
-    paths = [FIXTURES / "openai_evals" / f"dummy-{size}.jsonl" for size in ("small", "large")]
+    paths = [FIXTURES / "openai_evals" / f"{size}.jsonl" for size in ("small", "large")]
     columns, found, _ = rows(paths)
-    assert columns == ("item", "dummy-small", "dummy-large")
-    assert [row[1:] for row in found] == [(1, 1), (0, 1), (1, 1)]
+    assert columns == ("item", "small", "large")
+    assert {row[0]: row[1:] for row in found} == {
+        "sums:sums.dev.0": (1, 1),
+        "sums:sums.dev.1": (1, 1),
+        "sums:sums.dev.2": (0, 0),
+        "sums:sums.dev.3": (0, 1),
+        "sums:sums.dev.4": (1, 1),
+        "sums:sums.dev.5": (1, 1),
+    }
     cut = tmp_path / "cut.jsonl"
     cut.write_text("\n".join(line for line in paths[0].read_text().splitlines() if "final_report" not in line))
     with pytest.raises(FileError, match="did not finish"):

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from tallystick.errors import InputError
@@ -12,6 +14,7 @@ from tallystick.stats.intervals import (
     hypergeometric_strata,
     hypergeometric_subgroup,
 )
+from tallystick.stats.intervals._urn import least_shares
 
 
 @pytest.mark.parametrize(("x", "k", "n"), [(8, 10, 40), (0, 5, 30), (5, 5, 30), (30, 50, 200), (12, 60, 3000)])
@@ -65,20 +68,33 @@ def two_stratum_tail(x, k, sizes, counts):
     return (chance * reached).sum()
 
 
+def least_over_divisions(x, k, sizes, alpha):
+    """The least number of right items that no division excludes, every one tried."""
+    inner = [hypergeometric(x[h], k[h], sizes[h], alpha=alpha * 0.05 / 2) for h in (0, 1)]
+    ranges = [range(round(i.low * n), round(i.high * n) + 1) for i, n in zip(inner, sizes, strict=True)]
+    return min(
+        k1 + k2
+        for k1 in ranges[0]
+        for k2 in ranges[1]
+        if two_stratum_tail(x, k, sizes, (k1, k2)) > 0.95 * alpha * (1 - 1e-7)
+    )
+
+
 @pytest.mark.parametrize(
     ("x", "k", "sizes"), [((4, 1), (5, 4), (20, 12)), ((7, 0), (8, 3), (15, 9)), ((3, 3), (3, 3), (10, 30))]
 )
 def test_the_lower_end_of_two_strata_is_the_least_count_over_every_division(x, k, sizes):
     found = hypergeometric_strata(x, k, sizes, side="lower")[0]
-    inner = [hypergeometric(x[h], k[h], sizes[h], alpha=0.05 * 0.05 / 2) for h in (0, 1)]
-    ranges = [range(round(i.low * n), round(i.high * n) + 1) for i, n in zip(inner, sizes, strict=True)]
-    kept = [
-        k1 + k2
-        for k1 in ranges[0]
-        for k2 in ranges[1]
-        if two_stratum_tail(x, k, sizes, (k1, k2)) > 0.95 * 0.05 * (1 - 1e-7)
-    ]
-    assert round(found.low * sum(sizes)) == min(kept)
+    assert round(found.low * sum(sizes)) == least_over_divisions(x, k, sizes, 0.05)
+
+
+@given(data=st.data())
+def test_leaving_out_halves_never_changes_the_least_sum_over_divisions(data):
+    sizes = [data.draw(st.integers(1, 14)) for _ in range(2)]
+    k = [data.draw(st.integers(0, size)) for size in sizes]
+    x = [data.draw(st.integers(0, draws)) for draws in k]
+    found = hypergeometric_strata(x, k, sizes, side="lower", alpha=0.2)[0]
+    assert round(found.low * sum(sizes)) == least_over_divisions(x, k, sizes, 0.2)
 
 
 def test_right_and_wrong_mirror_each_other():
@@ -123,6 +139,29 @@ def test_a_subgroup_of_unknown_size_is_wider_than_one_of_known_size():
     unknown, known = hypergeometric_subgroup(18, 20, 50, 100), hypergeometric(18, 20, 40)
     assert unknown.low <= known.low
     assert known.high <= unknown.high
+
+
+@pytest.mark.parametrize(("x", "m", "k", "n"), [(18, 20, 50, 300), (0, 7, 30, 90), (7, 7, 30, 90), (3, 9, 9, 40)])
+def test_a_subgroup_is_the_union_over_every_size_it_may_have(x, m, k, n):
+    sizes = hypergeometric(m, k, n, alpha=0.005)
+    every = [hypergeometric(x, m, q, alpha=0.045) for q in range(round(sizes.low * n), round(sizes.high * n) + 1)]
+    found = hypergeometric_subgroup(x, m, k, n)
+    assert tuple(found) == pytest.approx((min(one.low for one in every), max(one.high for one in every)), abs=1e-12)
+
+
+@pytest.mark.parametrize("steps", [7, 100, 999])
+def test_strides_over_many_sizes_only_widen_and_hardly_so(steps):
+    rows = [np.array([value]) for value in (24, 30, 700, 1700)]
+    one_by_one, of = least_shares(*rows, 0.0225, 1001)
+    strided, of_strided = least_shares(*rows, 0.0225, steps)
+    true, found = one_by_one[0] / of[0], strided[0] / of_strided[0]
+    assert true * (1 - 2 * 1000 / steps / 700) < found <= true
+
+
+def test_subgroups_in_arrays_are_those_one_by_one():
+    rows = np.array([[18, 20, 50, 300], [0, 0, 10, 50], [3, 4, 10, 10]])
+    found = hypergeometric_subgroup(*rows.T)
+    assert [tuple(one) for one in found] == [tuple(hypergeometric_subgroup(*row)) for row in rows.tolist()]
 
 
 def test_a_subgroup_of_which_nothing_is_labelled_says_nothing():

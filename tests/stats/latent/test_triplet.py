@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import LatentModel, fit, log_likelihood, solve_trios, trio_moments, triplet
+from tallystick.stats.latent import LatentModel, fit, log_likelihood, solve_points, solve_trios, trio_moments, triplet
 
 GRID = np.array(list(itertools.product([0, 1], repeat=3)))
 rate = st.floats(0.55, 0.95)
@@ -122,3 +122,13 @@ def test_moments_from_bits_equal_moments_from_products():
     i, j, k = np.array(list(itertools.combinations(range(6), 3))).T
     assert np.allclose(whole.third[i, j, k], halves.third[i, j, k], atol=1e-12)
     assert np.allclose(whole.covariance, halves.covariance, atol=1e-12)
+
+
+def test_trios_solved_in_rows_are_those_solved_one_by_one() -> None:
+    rng = np.random.default_rng(2)
+    tables = rng.integers(1, 40, (50, 8))
+    alone = [solve_trios(GRID, counts) for counts in tables]
+    rows = [np.concatenate([getattr(one, name) for one in alone]) for name in ("judges", "mean", "covariance", "third")]
+    together = solve_points(*rows)
+    assert together.status.tolist() == [str(one.status[0]) for one in alone]
+    np.testing.assert_array_equal(together.accuracy, np.concatenate([one.accuracy for one in alone]))

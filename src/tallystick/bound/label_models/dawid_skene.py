@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.bound.blocks import IntArray
-from tallystick.bound.label_models.majority import as_balance
+from tallystick.bound.blocks import FloatArray, IntArray
+from tallystick.bound.label_models.majority import as_balance, leading
 from tallystick.bound.label_models.model import LabelModel
 from tallystick.bound.weak_votes import WeakTable
 from tallystick.errors import NotIdentifiable
@@ -23,6 +23,8 @@ _PRIOR = 0.1
 
 _LEVEL = 0.025
 _LEAST = 3
+_LEAST_LED = 5
+_KEPT = 0.25
 _INDEPENDENCE = "the weak labels err independently given the class"
 
 
@@ -47,7 +49,8 @@ def dawid_skene(
     Raises
     ------
     NotIdentifiable
-        Fewer than three weak labels that vary: many models fit equally well.
+        Fewer than three weak labels that vary: many models fit equally well. Or the fit has emptied a class: it
+        overrules nearly all rows whose votes lead to that class, which without labels or balance nothing can confirm.
     """
     size = len(table.classes)
     if abstain == "auto":
@@ -68,6 +71,8 @@ def dawid_skene(
     )
     _refuse_the_useless(codes(table.votes), table)
     fitted = latent.fit(codes(table.votes), table.weight, n_classes=size, n_votes=size + extra, options=options)
+    if balance is None:
+        _refuse_the_emptied(table.weight @ fitted.posterior, table)
     return LabelModel(
         name="dawid-skene",
         classes=table.classes,
@@ -124,6 +129,18 @@ def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
             f"the weak labels agree no more than by chance (smallest p {min(p_values):.2g}, {len(p_values)} pairs): "
             "without labels they say nothing of the class; add better weak labels, or labelled rows"
         )
+
+
+def _refuse_the_emptied(mass: FloatArray, table: WeakTable) -> None:
+    """Refuse a fit that keeps less than a quarter of the rows whose votes lead to some class."""
+    lead = leading(table.votes, len(table.classes))
+    for c, label in enumerate(table.classes):
+        voted = float(table.weight[lead == c].sum())
+        if voted >= _LEAST_LED and mass[c] < _KEPT * voted:
+            raise NotIdentifiable(
+                f"without labels the fit leaves {mass[c]:.1f} of {table.n:,} rows to class {label!r}, though the votes "
+                f"of {voted:.0f} rows lead to it: give the class balance (--class-balance), or labelled rows"
+            )
 
 
 def triplet(table: WeakTable, *, balance: npt.ArrayLike | None = None) -> LabelModel:

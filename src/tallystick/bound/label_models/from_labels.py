@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick.bound.blocks import FloatArray, IntArray
+from tallystick.bound.label_models.majority import leading
 from tallystick.bound.label_models.model import LabelModel
 from tallystick.bound.weak_votes import WeakTable
 from tallystick.errors import InputError
@@ -29,14 +30,14 @@ def from_labels(table: WeakTable, *, strength: float = 1.0) -> LabelModel:
         )
     size = len(table.classes)
     overall = (gold.sum(axis=0) + 1 / size) / (gold.sum() + 1)
-    group = _leading(table.votes, size)
+    group = leading(table.votes, size)
     by_group = np.stack([gold[group == g].sum(axis=0) for g in range(size + 1)])
     laws = (by_group + _GROUP_PRIOR * overall) / (by_group.sum(axis=1, keepdims=True) + _GROUP_PRIOR)
     seen = {row.tobytes(): z for z, row in enumerate(table.votes)}
     own = (gold + strength * laws[group]) / (gold.sum(axis=1, keepdims=True) + strength)
 
     def predict(votes: IntArray) -> FloatArray:
-        out = np.array(laws[_leading(votes, size)])
+        out = np.array(laws[leading(votes, size)])
         for i, row in enumerate(votes):
             z = seen.get(row.tobytes())
             if z is not None:
@@ -61,8 +62,3 @@ def most_active(table: WeakTable, most: int = 10) -> tuple[str, ...]:
     active = ((table.votes >= 0) * table.weight[:, None]).sum(axis=0)
     kept = np.sort(np.argsort(-active, kind="stable")[:most])
     return tuple(table.weak[int(j)] for j in kept)
-
-
-def _leading(votes: IntArray, size: int) -> IntArray:
-    counted = np.stack([(votes == c).sum(axis=1) for c in range(size)], axis=1)
-    return np.asarray(np.where(counted.max(axis=1) > 0, counted.argmax(axis=1), size), dtype=np.int64)

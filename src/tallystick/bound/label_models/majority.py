@@ -10,7 +10,7 @@ from tallystick.bound.label_models.model import LabelModel
 from tallystick.bound.weak_votes import WeakTable
 from tallystick.errors import InputError
 
-__all__ = ["as_balance", "majority", "vote_share"]
+__all__ = ["as_balance", "leading", "majority", "vote_share"]
 
 
 def majority(table: WeakTable, *, balance: npt.ArrayLike | None = None, pseudo_votes: float = 1.0) -> LabelModel:
@@ -52,3 +52,9 @@ def vote_share(votes: IntArray, balance: FloatArray, pseudo_votes: float) -> Flo
     """Return the smoothed share of the votes, patterns x classes."""
     counted = np.stack([(votes == c).sum(axis=1) for c in range(len(balance))], axis=1).astype(np.float64)
     return np.asarray((counted + pseudo_votes * balance) / (counted.sum(axis=1, keepdims=True) + pseudo_votes))
+
+
+def leading(votes: IntArray, size: int) -> IntArray:
+    """Return the class with most votes of each pattern, the first of equals; *size* where all abstain."""
+    counted = np.stack([(votes == c).sum(axis=1) for c in range(size)], axis=1)
+    return np.asarray(np.where(counted.max(axis=1) > 0, counted.argmax(axis=1), size), dtype=np.int64)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 __all__ = ["Log", "LogFormat", "Scores", "number"]
 
-LogFormat: TypeAlias = Literal["lm-eval", "inspect-eval", "inspect-json", "helm", "openai-evals"]
+LogFormat: TypeAlias = Literal["lm-eval", "inspect-eval", "inspect-json", "helm", "openai-evals", "promptfoo"]
 
 Scores: TypeAlias = dict[str, dict[str, list[float]]]
 """Metric to item to scores: one a replicate (epoch, trial, filter apart)."""

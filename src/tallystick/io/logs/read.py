@@ -9,6 +9,7 @@ from tallystick.io.logs.inspect_log import read_inspect_archive, read_inspect_js
 from tallystick.io.logs.lm_eval import read_lm_eval
 from tallystick.io.logs.log import Log, LogFormat
 from tallystick.io.logs.openai_evals import read_openai_evals
+from tallystick.io.logs.promptfoo import read_promptfoo
 from tallystick.io.sources import File
 
 __all__ = ["read_logs"]
@@ -22,6 +23,13 @@ def read_logs(files: Sequence[File], formats: Sequence[LogFormat]) -> list[Log]:
         "helm": read_helm,
         "openai-evals": read_openai_evals,
     }
-    harness = iter(read_lm_eval([file for file, kind in zip(files, formats, strict=True) if kind == "lm-eval"]))
-    pairs = zip(files, formats, strict=True)
-    return [next(harness) if kind == "lm-eval" else readers[kind](file) for file, kind in pairs]
+    pairs = list(zip(files, formats, strict=True))
+    harness = iter(read_lm_eval([file for file, kind in pairs if kind == "lm-eval"]))
+    panels = iter(read_promptfoo([file for file, kind in pairs if kind == "promptfoo"]))
+    logs: list[Log] = []
+    for file, kind in pairs:
+        if kind == "promptfoo":
+            logs += next(panels)
+        else:
+            logs.append(next(harness) if kind == "lm-eval" else readers[kind](file))
+    return logs

@@ -11,6 +11,9 @@ __all__ = ["side_by_side"]
 
 Column = dict[str, float]
 
+MOST_LISTED = 24
+"""Names of scores in a message; HELM puts a dozen counts before the score that is meant."""
+
 
 def side_by_side(logs: Sequence[Log], metric: str | None) -> tuple[dict[str, list[object]], tuple[str, ...]]:
     """Return the columns of the table (``item`` and one a model) and notes on what was chosen, averaged and dropped.
@@ -94,4 +97,4 @@ def _common(models: Mapping[str, Column], logs: Sequence[Log]) -> list[str]:
 
 
 def _listed(keys: Mapping[str, object]) -> str:
-    return ", ".join(repr(key) for key in list(keys)[:8]) + (" …" if len(keys) > 8 else "")
+    return ", ".join(repr(key) for key in list(keys)[:MOST_LISTED]) + (" …" if len(keys) > MOST_LISTED else "")

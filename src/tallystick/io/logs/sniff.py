@@ -14,6 +14,7 @@ _OPENINGS: tuple[tuple[LogFormat, re.Pattern[str]], ...] = (
     ("inspect-json", re.compile(r'\{\s*"version":\s*\d+,\s*"status":\s*"\w+",\s*"eval":\s*\{')),
     ("helm", re.compile(r'\[\s*\{[^\[]*"instance_id"[^\[]*"train_trial_index"', re.DOTALL)),
     ("openai-evals", re.compile(r'\{"spec":\s*\{[^\n]*"(completion_fns|eval_name)"')),
+    ("promptfoo", re.compile(r'\{\s*"evalId":[^{]*"results":\s*\{\s*"version":|\{"cost":[^\n]*"gradingResult":')),
 )
 
 

@@ -59,7 +59,6 @@ class HttpClient(Client):
         self._request, self._path, self._label = request, parse_path(label), label
         self._timeout = timeout
         self._wire: Connections | None = None
-        self._sent = {name: value.sent for name, value in self._headers.items()}
 
     @property
     def description(self) -> dict[str, Json]:
@@ -79,7 +78,8 @@ class HttpClient(Client):
         return tuple(value for secret in (self._url, *self._headers.values()) for value in secret.values)
 
     async def __aenter__(self) -> HttpClient:
-        self._wire = Connections(timeout=self._timeout, secure=not self._url.sent.startswith("http://"))
+        sent = {name: value.sent for name, value in self._headers.items()}
+        self._wire = Connections(self._url.sent, sent, timeout=self._timeout)
         return self
 
     async def __aexit__(
@@ -92,6 +92,6 @@ class HttpClient(Client):
         """Return what stands at the path; None where there is nothing, or something nested."""
         if self._wire is None:
             raise InputError("the client is not open: use it in an 'async with' block")
-        reply = await self._wire.post(self._url.sent, fill_json(self._request, row), self._sent)
+        reply = await self._wire.post(fill_json(self._request, row))
         found = find(reply, self._path)
         return None if found is None or isinstance(found, dict | list) else str(found)

@@ -14,80 +14,93 @@ from tallystick.shift.clients.client import Fault
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Connections", "post"]
+    from tallystick.shift.clients.connection import Connection
+
+__all__ = ["Connections"]
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _KEYS = frozenset({401, 403})
+_GONE = frozenset({301, 302, 307, 308, 404, 405})
+_HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip, deflate",
+    "Content-Type": "application/json",
+    "User-Agent": "tallystick",
+}
 
 
 class Connections:
-    """As many HTTP clients as requests are in flight, each with one connection.
+    """As many connections to one address as requests are in flight.
 
-    One client with a pool of many looks through all of its connections at every request, which costs more than the
-    request. Redirects are not followed, and no proxy of the environment is used: either would carry keys to places that
-    nobody named.
+    Redirects are not followed, and no proxy of the environment is used: either would carry keys to places that nobody
+    named.
 
     Parameters
     ----------
+    url
+        Where to.
+    headers
+        Sent with every request.
     timeout
         Seconds that a request may take.
-    secure
-        Load the certificates, which plain HTTP does not need.
     """
 
-    def __init__(self, *, timeout: float, secure: bool) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], *, timeout: float) -> None:
         import httpx
 
+        self._url = httpx.URL(url)
+        self._where = f"{self._url.host}:{self._url.port or self._url.scheme}"
+        self._verify = httpx.create_ssl_context() if self._url.scheme == "https" else None
         self._timeout = timeout
-        self._verify = httpx.create_ssl_context() if secure else False
-        self._idle: list[httpx.AsyncClient] = []
-        self._all: list[httpx.AsyncClient] = []
+        self._headers = httpx.Headers({**_HEADERS, **headers})
+        self._idle: list[Connection] = []
+        self._all: list[Connection] = []
 
-    async def post(self, url: str, body: Json, headers: Mapping[str, str]) -> Any:
+    async def post(self, body: Json) -> Any:
         """Return the parsed reply, or raise the :class:`Fault` that the failure means."""
-        client = self._idle.pop() if self._idle else self._open()
-        try:
-            return await post(client, url, body, headers)
-        finally:
-            self._idle.append(client)
-
-    def _open(self) -> httpx.AsyncClient:
         import httpx
 
-        one = httpx.Limits(max_connections=1, max_keepalive_connections=1)
-        client = httpx.AsyncClient(timeout=self._timeout, limits=one, trust_env=False, verify=self._verify)
-        self._all.append(client)
-        return client
+        where = self._where
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        wire = self._idle.pop() if self._idle else self._open()
+        try:
+            reply = await wire.post(content)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise Fault(f"{where} cannot be reached ({_name(error)})", retry=True, billed=False) from error
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            # Broken off after sending: the server may have done the work.
+            raise Fault(f"{where} broke off ({_name(error)})", retry=True, billed=True) from error
+        finally:
+            self._idle.append(wire)
+        if reply.status_code != 200:
+            raise _refusal(where, reply)
+        try:
+            return json.loads(reply.content)
+        except ValueError as error:
+            raise Fault(f"{where} answered with what is no JSON", retry=True, billed=True) from error
+
+    def _open(self) -> Connection:
+        from tallystick.shift.clients.connection import Connection
+
+        wire = Connection(self._url, self._headers, verify=self._verify, timeout=self._timeout)
+        self._all.append(wire)
+        return wire
 
     async def close(self) -> None:
         """Close every connection."""
-        for client in self._all:
-            await client.aclose()
+        for wire in self._all:
+            await wire.close()
 
 
-async def post(client: httpx.AsyncClient, url: str, body: Json, headers: Mapping[str, str]) -> Any:
-    """Return the parsed reply, or raise the :class:`Fault` that the failure means."""
-    import httpx
-
-    where = f"{httpx.URL(url).host}:{httpx.URL(url).port or httpx.URL(url).scheme}"
-    try:
-        reply = await client.post(url, json=body, headers=dict(headers))
-    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-        raise Fault(f"{where} cannot be reached ({_name(error)})", retry=True, billed=False) from error
-    except httpx.TransportError as error:  # broken off after sending: the server may have done the work
-        raise Fault(f"{where} broke off ({_name(error)})", retry=True, billed=True) from error
-    if reply.status_code in _KEYS:
-        message = f"{where} refused the key (HTTP {reply.status_code}): check the environment variable that holds it"
-        raise Fault(message, retry=False, billed=False, fatal=True)
-    if reply.status_code != 200:
-        again = reply.status_code in _AGAIN
-        wait = _retry_after(reply.headers.get("retry-after")) if again else None
-        gone = reply.status_code in (404, 405, 301, 302, 307, 308)
-        raise Fault(f"{where} answered HTTP {reply.status_code}", retry=again, billed=False, wait=wait, fatal=gone)
-    try:
-        return json.loads(reply.content)
-    except ValueError as error:
-        raise Fault(f"{where} answered with what is no JSON", retry=True, billed=True) from error
+def _refusal(where: str, reply: httpx.Response) -> Fault:
+    """Return what a status other than 200 means."""
+    status = reply.status_code
+    if status in _KEYS:
+        message = f"{where} refused the key (HTTP {status}): check the environment variable that holds it"
+        return Fault(message, retry=False, billed=False, fatal=True)
+    again = status in _AGAIN
+    wait = _retry_after(reply.headers.get("retry-after")) if again else None
+    return Fault(f"{where} answered HTTP {status}", retry=again, billed=False, wait=wait, fatal=status in _GONE)
 
 
 def _name(error: Exception) -> str:

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fewest_in_strata", "fewest_in_urn"]
+__all__ = ["fewest_in_strata", "fewest_in_urn", "least_shares"]
 
 _compile = numba.njit(cache=True, nogil=True, error_model="numpy")
 
@@ -44,12 +44,14 @@ def _law(good: int, draws: int, population: int, out: NDArray[np.float64]) -> No
 law: Any = _compile(_law)
 
 
-def _fewest(x: int, draws: int, population: int, budget: float) -> int:
-    """Return the least K with P(X >= x | K) above the budget; the tail grows with K, so bisection finds it."""
-    if budget <= 0.0 or x == 0:
-        return x
-    chance = np.empty(draws + 1)
-    low, high = x - 1, population - (draws - x)  # low is excluded (impossible, or by its tail), high is not
+def _least_kept(
+    x: int, draws: int, population: int, budget: float, ends: tuple[int, int], chance: NDArray[np.float64]
+) -> int:
+    """Return the least K between *ends* with P(X >= x | K) above the budget; the tail grows with K: bisection.
+
+    The lower end is known to be excluded, the upper one not to be; *chance* is room to work in.
+    """
+    low, high = ends
     while high - low > 1:
         middle = (low + high) // 2
         law(middle, draws, population, chance)
@@ -58,6 +60,16 @@ def _fewest(x: int, draws: int, population: int, budget: float) -> int:
         else:
             high = middle
     return high
+
+
+least_kept: Any = _compile(_least_kept)
+
+
+def _fewest(x: int, draws: int, population: int, budget: float) -> int:
+    """Return the least K with P(X >= x | K) above the budget."""
+    if budget <= 0.0 or x == 0:
+        return x
+    return int(least_kept(x, draws, population, budget, (x - 1, population - (draws - x)), np.empty(draws + 1)))
 
 
 fewest: Any = _compile(_fewest)
@@ -99,10 +111,39 @@ def _at_least(good: int, draws: int, population: int, above: NDArray[np.float64]
 at_least: Any = _compile(_at_least)
 
 
+def _least_second(
+    first: NDArray[np.float64],
+    above: NDArray[np.float64],
+    weights: tuple[int, int, int],
+    draws: int,
+    size: int,
+    bounds: tuple[int, int],
+    allowed: float,
+) -> int:
+    """Return the least K2 within *bounds* whose tail is above what is allowed, one more than all if none is.
+
+    *weights* are a, b and the value seen of the statistic; *first* is the law of X1 and *above* is room to work in.
+    """
+    a, b, seen = weights
+    low, high = bounds[0] - 1, bounds[1] + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        at_least(middle, draws, size, above)
+        if tail_of_two(first, above, a, b, seen) <= allowed:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+least_second: Any = _compile(_least_second)
+
+
 def _fewest_of_two(x: Ints, draws: Ints, size: Ints, budget: float) -> int:
     """Return the least K1 + K2 that the statistic of (I12) does not exclude, over every K1 in its box.
 
-    The tail grows with K1 and with K2, so the least K2 falls as K1 grows: one walk down a staircase sees every K1.
+    The tail grows with K1 and with K2, so the least K2 falls as K1 grows: between a and b no sum is below a + 1 plus
+    the least K2 of b. Halves that cannot beat the best sum so far are left out; every other K1 is tried.
     """
     if budget <= 0.0:
         return int(x[0] + x[1])
@@ -117,22 +158,31 @@ def _fewest_of_two(x: Ints, draws: Ints, size: Ints, budget: float) -> int:
         a = 0
     if draws[1] == 0:
         b = 0
-    seen = a * x[0] + b * x[1]
+    weights = (a, b, a * x[0] + b * x[1])
     first, above = np.empty(draws[0] + 1), np.empty(draws[1] + 2)
-    k2 = most[1]
     best = size[0] + size[1]
-    at_least(k2, draws[1], size[1], above)
-    for k1 in range(least[0], most[0] + 1):
+    stack = np.empty((128, 4), np.int64)  # K1 of both ends, least K2 of both: a depth of 64 halvings is never reached
+    for end in range(2):
+        k1 = (least[0], most[0])[end]
         law(k1, draws[0], size[0], first)
-        if tail_of_two(first, above, a, b, seen) <= allowed:
+        k2 = least_second(first, above, weights, draws[1], size[1], (least[1], most[1]), allowed)
+        stack[0, end], stack[0, 2 + end] = k1, k2
+        if k2 <= most[1]:
+            best = min(best, k1 + k2)
+    depth = 1
+    while depth:
+        depth -= 1
+        left, right, at_left, at_right = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
+        if right - left < 2 or left + 1 + at_right >= best:
             continue
-        while k2 > least[1]:
-            at_least(k2 - 1, draws[1], size[1], above)
-            if tail_of_two(first, above, a, b, seen) <= allowed:
-                at_least(k2, draws[1], size[1], above)
-                break
-            k2 -= 1
-        best = min(best, k1 + k2)
+        k1 = (left + right) // 2
+        law(k1, draws[0], size[0], first)
+        k2 = least_second(first, above, weights, draws[1], size[1], (at_right, min(at_left, most[1])), allowed)
+        if k2 <= most[1]:
+            best = min(best, k1 + k2)
+        stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = left, k1, at_left, k2
+        stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2], stack[depth + 1, 3] = k1, right, k2, at_right
+        depth += 2
     return int(best)
 
 
@@ -147,3 +197,40 @@ def _fewest_in_strata(x: Ints, draws: Ints, size: Ints, budget: float) -> Ints:
 
 
 fewest_in_strata: Any = _compile(_fewest_in_strata)
+
+
+def _least_share(x: int, draws: int, sizes: tuple[int, int], budget: float, most_steps: int) -> tuple[int, int]:
+    """Return K and Q of the least share K/Q over populations Q within *sizes*, K the fewest that *budget* leaves in Q.
+
+    K grows with Q, by at most 1 each step, so each K is looked for from the one before. More than *most_steps*
+    populations are taken in equal strides, each with its smallest K over its largest Q: never above the true least.
+    """
+    size, last = sizes
+    if budget <= 0.0 or x == 0:
+        return x, last
+    chance = np.empty(draws + 1)
+    stride = (last - size) // most_steps + 1
+    low, high = x - 1, size - (draws - x)
+    best, of = 1, 1
+    while True:
+        k = least_kept(x, draws, size, budget, (low, high), chance)
+        end = min(size + stride - 1, last)
+        if k * of < best * end:
+            best, of = k, end
+        if end == last:
+            return best, of
+        size += stride
+        low, high = k - 1, k + stride
+
+
+least_share: Any = _compile(_least_share)
+
+
+def _least_shares(x: Ints, draws: Ints, first: Ints, last: Ints, budget: float, most_steps: int) -> Ints:
+    out = np.empty((2, len(x)), np.int64)
+    for i in range(len(x)):
+        out[0, i], out[1, i] = least_share(x[i], draws[i], (first[i], last[i]), budget, most_steps)
+    return out
+
+
+least_shares: Any = _compile(_least_shares)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
@@ -13,6 +12,8 @@ from tallystick.stats.intervals.array import Intervals, Numbers, Vector, as_coun
 from tallystick.stats.intervals.side import Side, split_alpha
 
 __all__ = ["hypergeometric", "hypergeometric_strata", "hypergeometric_subgroup"]
+
+_MOST_SIZES = 20_000
 
 
 @overload
@@ -121,9 +122,23 @@ def hypergeometric_strata(
     return Intervals(low, high, level=1 - alpha, guarantee="exact", method="hypergeometric-strata")
 
 
+@overload
 def hypergeometric_subgroup(
-    successes: int, members: int, draws: int, population: int, *, alpha: float = 0.05, side: Side = "two"
-) -> Interval:
+    successes: float, members: float, draws: float, population: float, *, alpha: float = ..., side: Side = ...
+) -> Interval: ...
+@overload
+def hypergeometric_subgroup(
+    successes: Vector, members: Numbers, draws: Numbers, population: Numbers, *, alpha: float = ..., side: Side = ...
+) -> Intervals: ...
+def hypergeometric_subgroup(
+    successes: Numbers,
+    members: Numbers,
+    draws: Numbers,
+    population: Numbers,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+) -> Interval | Intervals:
     r"""Bound the share of right items in a subgroup of unknown size, for certain: among all of one class, say.
 
     Of k labelled items out of N, m belong to the subgroup and x of these are right. The size Q of the subgroup has its
@@ -131,7 +146,8 @@ def hypergeometric_subgroup(
 
     .. math:: \bigcup_{Q \in R} \mathrm{hypergeometric}(x, m, Q)_{.9 \alpha}   \tag{I13}
 
-    holds at :math:`1 - \alpha`. Exact; without any member labelled it is [0, 1].
+    holds at :math:`1 - \alpha`. Exact; without any member labelled it is [0, 1]. More than 20,000 sizes are taken in
+    strides, which can widen an end by a factor of 1.00005, never narrow it.
 
     Parameters
     ----------
@@ -144,11 +160,24 @@ def hypergeometric_subgroup(
     --------
     >>> print(hypergeometric_subgroup(18, 20, 50, 300))
     [0.691, 0.985] (95 %, exact)
+    >>> hypergeometric_subgroup([18, 0], [20, 0], 50, 300).high.round(3).tolist()
+    [0.985, 1.0]
     """
-    as_counts(successes, members, names=("successes", "members"))
-    sizes = hypergeometric(members, draws, population, alpha=alpha / 10)
-    smallest, largest = round(sizes.low * population), round(sizes.high * population)
-    possible: NDArray[np.int64] = np.arange(max(smallest, 1), max(largest, 1) + 1)
-    inner = hypergeometric(np.full(len(possible), successes), members, possible, alpha=0.9 * alpha, side=side)
-    low, high = (0.0, 1.0) if members == 0 else (float(inner.low.min()), float(inner.high.max()))
-    return Interval(low, high, level=1 - alpha, guarantee="exact", method="hypergeometric-subgroup")
+    from tallystick.stats.intervals._urn import fewest_in_urn, least_shares
+
+    at_low, at_high = split_alpha(0.9 * alpha, side)
+    x, m = as_counts(successes, members, names=("successes", "members"))
+    m, k = as_counts(m, draws, names=("members", "draws"))
+    k, n = as_counts(k, population, names=("draws", "population"))
+    shape = n.shape
+    right, inside, drawn, size = (np.ravel(np.broadcast_to(part, shape)).astype(np.int64) for part in (x, m, k, n))
+    first = fewest_in_urn(inside, drawn, size, alpha / 20)
+    last = size - fewest_in_urn(drawn - inside, drawn, size, alpha / 20)
+    first, last = np.maximum(first, 1), np.maximum(last, 1)
+    good, of_good = least_shares(right, inside, first, last, at_low, _MOST_SIZES)
+    bad, of_bad = least_shares(inside - right, inside, first, last, at_high, _MOST_SIZES)
+    none = inside == 0
+    low, high = np.where(none, 0.0, good / of_good), np.where(none, 1.0, (of_bad - bad) / of_bad)
+    return pack(
+        low.reshape(shape), high.reshape(shape), alpha=alpha, guarantee="exact", method="hypergeometric-subgroup"
+    )

@@ -30,6 +30,7 @@ __all__ = [
     "TrioStatus",
     "Trios",
     "solve_moments",
+    "solve_points",
     "solve_trios",
     "trio_moments",
     "trio_point",
@@ -118,6 +119,12 @@ def solve_moments(moments: TrioMoments) -> Trios:
     i, j, k = judges.T
     covariance, third, f = moments.covariance, moments.third[i, j, k], moments.mean[judges]
     d = np.stack((covariance[j, k], covariance[i, k], covariance[i, j]), axis=1)  # column a: the pair without judge a
+    return solve_points(judges, f, d, third)
+
+
+def solve_points(judges: IntArray, mean: FloatArray, covariance: FloatArray, third: FloatArray) -> Trios:
+    """Solve (L6) for trios one by one: rows of means and of covariances (column a: the pair without judge a)."""
+    f, d = mean, covariance
     zero = np.abs(d) <= _ZERO
     product = d.prod(axis=1)
     square = 4 * product + third**2

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from tallystick.judge import Point, dawid_skene, evaluate, few_labels, majority, simulate, supervised
+from tallystick.judge.leader import by_votes, leader
+from tallystick.tally import Tally
+
+
+def lucky(n=300):
+    """Three judges with many votes and one with two votes, both right; everything is labelled."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, n)
+    votes = {name: np.where(rng.random(n) < a, truth, 1 - truth) for name, a in (("x", 0.95), ("y", 0.8), ("z", 0.7))}
+    return {**votes, "lucky": [int(truth[i]) if i < 2 else None for i in range(n)], "gold": truth}
+
+
+def test_a_judge_with_few_votes_does_not_lead_however_lucky():
+    for answer in (
+        evaluate(Tally.of(lucky()), truth="gold"),
+        few_labels(Tally.of(lucky()), truth="gold"),
+        few_labels(Tally.of(lucky()), truth="gold", certified=True),
+        supervised(Tally.of(lucky()), truth="gold"),
+        majority(Tally.of(lucky()), truth="gold"),
+        dawid_skene(Tally.of(lucky()), truth="gold"),
+    ):
+        assert "x leads with" in answer.verdict or "x would lead with" in answer.verdict, answer.method
+        assert ", and lucky" in answer.verdict
+
+
+def test_all_labels_are_still_a_sample_of_new_items():
+    result = evaluate(Tally.of(lucky()), truth="gold")
+    assert result.verdict.startswith("All votes are labelled (300 items); on new items like these x leads")
+    best, _, _, few = result.judges
+    assert best.interval.width == 0
+    assert 0.03 < best.new_items.width < 0.07
+    assert best.new_items.guarantee == "exact"
+    assert few.accuracy == 1.0
+    assert few.new_items.low < 0.2
+    assert "new_items" in result.rows()[0]
+
+
+def test_a_leader_above_all_others_is_right_most_often():
+    point = Point(prevalence="1/2", accuracy={"x": ("19/20", "19/20"), "y": ("3/4", "3/4"), "z": ("7/10", "7/10")})
+    result = few_labels(Tally.of(simulate(point).independent_draws(2000, rng=1)), truth="truth")
+    assert "x is right most often, on" in result.verdict
+
+
+def test_one_judge_is_not_the_best_of_anything():
+    votes = Tally.of({"x": [0, 1] * 20, "gold": [0, 1] * 18 + [1, 0] * 2})
+    assert "x is right on 90.0 %" in few_labels(votes, truth="gold").verdict
+
+
+@pytest.mark.parametrize(
+    ("high", "words"),
+    [
+        ([0.9, 0.7, 0.7, 0.7, 0.7], "a is right most often, on S"),
+        ([0.9, 0.85, 0.7, 0.7, 0.7], "a leads with S, and b may be as good"),
+        ([0.9, 0.85, 0.86, 0.7, 0.7], "a leads with S, and c and b may be as good"),
+        ([0.9, 0.85, 0.86, 0.87, 0.7], "a leads with S, and d, c and 1 other may be as good"),
+        ([0.9, 0.85, 0.86, 0.87, 0.88], "a leads with S, and e, d and 2 others may be as good"),
+    ],
+)
+def test_rivals_are_those_whose_range_reaches_the_leader(high, words):
+    found = leader("abcde", np.array([0.8, 0.1, 0.1, 0.1, 0.1]), np.array(high))
+    assert found.told("S") == words
+
+
+def test_judges_of_whom_nothing_is_known_neither_lead_nor_rival():
+    nothing = np.full(2, np.nan)
+    assert leader("ab", nothing, nothing) is None
+    assert leader("ab", np.array([np.nan, 0.2]), np.array([np.nan, 0.9])).rivals == ()
+    low, high = by_votes(np.array([0.9, np.nan]), np.array([10.0, 0.0]), alpha=0.05)
+    assert np.isnan([low[1], high[1]]).all()
+    assert low[0] < 0.9 < high[0]

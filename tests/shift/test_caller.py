@@ -1,0 +1,101 @@
+import asyncio
+import time
+
+import pytest
+
+from tallystick.errors import BudgetError
+from tallystick.shift import Wire
+from tallystick.shift.caller import Caller
+from tallystick.shift.clients import Client, ClientError, Fault
+from tallystick.shift.journal import Journal, read_journal
+
+BUSY = {"retry": True, "billed": False}
+
+
+class Scripted(Client):
+    """Answer as the script says: a text, or a fault to raise."""
+
+    def __init__(self, *script):
+        self.script, self.times = list(script), []
+
+    @property
+    def description(self):
+        return {"kind": "scripted"}
+
+    async def answer(self, row):
+        self.times.append(time.monotonic())
+        step = self.script.pop(0)
+        if isinstance(step, Exception):
+            raise step
+        return step
+
+
+def ask(items, rows, client, *, wire, journal=None, number=1):
+    async def main():
+        caller = Caller(client, items, rows, wire, Journal(journal, head={}))
+        return [await caller.ask(f"q{n}", n) for n in range(number)], caller.journal
+
+    return asyncio.run(main())
+
+
+def test_a_server_that_asks_to_wait_is_not_asked_before(items, rows):
+    client = Scripted(Fault("busy", wait=0.3, **BUSY), Fault("busy", wait=0.2, **BUSY), "four")
+    codes, journal = ask(items, rows, client, wire=Wire(wait=0.001))
+    assert codes == [items.code("four")]
+    assert client.times[1] - client.times[0] >= 0.3
+    assert client.times[2] - client.times[1] >= 0.2
+    assert journal.sent.total() == 3
+    assert journal.billed == 1
+
+
+def test_an_item_is_tried_as_often_as_said_and_no_more(items, rows):
+    client = Scripted("five", *[Fault("busy", **BUSY) for _ in range(3)])
+    codes, journal = ask(items, rows, client, wire=Wire(wait=0.001, attempts=3), number=2)
+    assert codes == [items.code("five"), None]
+    assert journal.sent == {"q0": 1, "q1": 3}
+
+
+def test_what_is_not_worth_a_retry_is_not_retried(items, rows):
+    client = Scripted("five", Fault("bad request", retry=False, billed=False))
+    _, journal = ask(items, rows, client, wire=Wire(), number=2)
+    assert journal.sent == {"q0": 1, "q1": 1}
+
+
+def test_the_breaker_opens_after_so_many_failed_items_in_a_row_and_keeps_what_was_answered(items, rows, tmp_path):
+    broken = [Fault("broken", retry=False, billed=True) for _ in range(6)]
+    client = Scripted("four", *broken[:2], "five", *broken[2:])
+    with pytest.raises(ClientError, match="3 items failed in a row, the last because broken"):
+        ask(items, rows, client, wire=Wire(breaker=3), journal=tmp_path / "j", number=10)
+    _, answers = read_journal(tmp_path / "j")
+    told = {key: entry.code for key, entry in answers.items()}
+    assert told == {"q0": items.code("four"), "q1": None, "q2": None, "q3": items.code("five"), "q4": None, "q5": None}
+    assert len(client.script) == 1, "nothing was asked after it opened"
+
+
+def test_a_slow_answer_is_cut_off_and_may_have_been_billed(items, rows):
+    class Slow(Scripted):
+        async def answer(self, row):
+            self.times.append(0.0)
+            await asyncio.sleep(0 if len(self.times) > 1 else 30)
+            return "six"
+
+    codes, journal = ask(items, rows, Slow(), wire=Wire(timeout=0.05, wait=0.001))
+    assert codes == [items.code("six")]
+    assert journal.billed == 2
+
+
+def test_a_retry_does_not_outspend_the_limit(items, rows):
+    client = Scripted(*[Fault("lost", retry=True, billed=True) for _ in range(5)])
+    with pytest.raises(BudgetError, match="used up: 2 requests"):
+        ask(items, rows, client, wire=Wire(wait=0.001, price=1.0, max_cost=2.0))
+
+
+def test_nobody_asks_on_once_the_key_was_refused(items, rows):
+    client = Scripted(*[Fault("refused", retry=False, billed=False, fatal=True) for _ in range(5)])
+
+    async def main():
+        caller = Caller(client, items, rows, Wire(concurrency=1), Journal(None, head={}))
+        return await asyncio.gather(*(caller.ask(f"q{n}", n) for n in range(5)), return_exceptions=True)
+
+    assert [type(one) for one in asyncio.run(main())] == [ClientError] * 5
+    assert len(client.times) == 1
