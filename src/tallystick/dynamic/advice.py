@@ -64,7 +64,7 @@ class Option:
     Parameters
     ----------
     gain, interval
-        Expected fall of the majority risk, and a 90 % prediction interval for it.
+        Expected fall of the majority risk, and a 90 % prediction interval, widened for what the simulator misses.
     no_gain
         Share of simulated futures without any gain.
     price, rounds
@@ -101,7 +101,7 @@ class Advice:
         if self.interval is None:
             return self.course
         ends = f"{self.interval.low:.2g} to {self.interval.high:.2g}"
-        return f"{self.course} (expected gain {self.gain:.2g}, 90 % of futures {ends}, price {self.price:g})"
+        return f"{self.course} (expected gain {self.gain:.2g}, 90 % range {ends}, price {self.price:g})"
 
 
 def advise(
