@@ -77,8 +77,8 @@ def leaderboards(found: dict[str, tuple[Board, Settings]]) -> None:
         "Real leaderboards: pairs told apart by each guarantee",
         rows,
         notes=[
-            f"Adjacent pairs told apart by a family-wise method over all pairs (max-T with {DRAWS:,} draws, so that "
-            "another seed changes nothing); in brackets the figures expected",
+            f"Adjacent pairs told apart by a family-wise method over all pairs (max-T with {DRAWS:,} draws: another "
+            "seed moves a count by one at most); in brackets the figures expected",
             *_alpaca_notes(found["AlpacaEval"][0]),
         ],
     )
@@ -152,7 +152,8 @@ def new_scenarios(board: Board) -> None:
         rows,
         notes=[
             f"29 neighbours, {groups} scenarios of very unequal size, which are worth {freedom:.1f} degrees of freedom",
-            f"The 2 expected need normal quantiles; the second pair is {a} over {b}, by {mean[closest]:.4f}",
+            "The 2 expected come from normal quantiles, or from CR0 or CR1 with one degree of freedom a scenario",
+            f"The second pair is {a} over {b}, by {mean[closest]:.4f}",
             f"Ours is CR2 with {freedom:.1f} degrees, which covers .94-.95 in docs/coverage/clusters.md",
         ],
     )

@@ -8,6 +8,7 @@ from tallystick._rng import as_rng
 from tallystick.compare import Board, Settings, evaluate, leaderboard
 from tallystick.compare.exact_pair import exact_score
 from tallystick.compare.pairing import pairs_of_items
+from tallystick.compare.pairs import mcnemar, tango
 from tallystick.errors import InputError
 from tallystick.results import Unknown, to_json
 from tallystick.tally import Moments
@@ -48,6 +49,18 @@ def test_moments_merged_from_shards_give_the_same_answer():
     columns = {name: scores[:, j] for j, name in enumerate("abcd")}
     shards = [Moments.of({name: x[part] for name, x in columns.items()}) for part in (slice(0, 100), slice(100, None))]
     assert leaderboard(shards[1] + shards[0]).to_dict() == leaderboard(Moments.of(columns)).to_dict()
+
+
+def test_every_pair_has_the_interval_and_the_p_value_of_its_own_counts():
+    held = board(n=80, accuracy=(0.6, 0.61, 0.62, 0.63, 0.5, 0.5, 0.51, 0.9))
+    table = pairs_of_items(held.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=100, mid_p=True)
+    x = held.scores
+    b = [int((x[:, i] > x[:, j]).sum()) for i, j in zip(table.first, table.second, strict=True)]
+    c = [int((x[:, i] < x[:, j]).sum()) for i, j in zip(table.first, table.second, strict=True)]
+    expected = tango(b, c, 80)
+    assert np.array_equal(table.intervals.low, expected.low)
+    assert np.array_equal(table.intervals.high, expected.high)
+    assert np.array_equal(table.p_value, mcnemar(b, c, mid_p=True))
 
 
 def test_the_same_seed_gives_the_same_bytes():

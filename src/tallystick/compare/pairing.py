@@ -118,7 +118,7 @@ def pairs_of_items(
     if binary:
         found = discordance(sums, products, n)
         b, c = found.first_only, found.second_only
-        intervals, p_value = tango(b, c, n, alpha=alpha), mcnemar(b, c, mid_p=mid_p)
+        intervals, p_value = _of_counts(b, c, n, alpha, mid_p)
     else:
         intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
     # The draws are those of a normal law; what is told apart must be told apart by its own test too.
@@ -147,6 +147,17 @@ def pairs_of_items(
         adjusted_p=np.asarray(adjusted),
         adjustment="none: one pair" if alone else "step-down max-T",
     )
+
+
+def _of_counts(b: Floats, c: Floats, n: int, alpha: float, mid_p: bool) -> tuple[Intervals, Floats]:
+    """Return Tango's intervals and McNemar's p-values; counts that many pairs share are worked out once."""
+    codes, where = np.unique(b * (n + 1) + c, return_inverse=True)
+    first_only, second_only = np.divmod(codes, n + 1)
+    found = tango(first_only, second_only, n, alpha=alpha)
+    intervals = Intervals(
+        found.low[where], found.high[where], level=found.level, guarantee=found.guarantee, method=found.method
+    )
+    return intervals, mcnemar(first_only, second_only, mid_p=mid_p)[where]
 
 
 def is_flat(variance: npt.ArrayLike, own: npt.ArrayLike, square: npt.ArrayLike) -> npt.NDArray[np.bool_]:
