@@ -81,6 +81,13 @@ def test_the_adversary_stalls_at_an_eighth_of_epsilon_squared(leave):
     assert json.loads(done[1])["output_risk"] == 0.25**2 / 8
 
 
+def test_a_model_that_changes_has_an_epsilon_a_round(leave):
+    done = leave("simulate", "--epsilon", ".3,.1", "--rounds", "3", "--rollouts", "20", "--items", "200", "--json")
+    out = json.loads(done[1])
+    assert [round(row["epsilon"], 1) for row in out["rounds"]] == [0.3, 0.1, 0.1]
+    assert "no single epsilon" in out["unknown"]["rounds[0].worst_case"]
+
+
 def test_same_seed_same_bytes(leave):
     command = ("simulate", "--learner", "correlated", "--noise", ".1", "--initial", ".8", "--rollouts", "20",
                "--items", "150", "--rounds", "3", "--seed", "4", "--json")  # fmt: skip
@@ -122,6 +129,9 @@ def test_analyse_reads_a_wide_log_with_globs(leave, tmp_path):
     [
         (("theory", "--epsilon", ".7"), "epsilon must be in (0, 1/2]"),
         (("simulate", "--epsilon", "0"), "epsilon must be in (0, 1/2]"),
+        (("simulate", "--epsilon", ".2,.7"), "epsilon must be in (0, 1/2]"),
+        (("simulate", "--epsilon", "x"), "--epsilon wants numbers"),
+        (("simulate", "--learner", "adversarial", "--epsilon", ".2,.1"), "proved for one epsilon"),
         (("simulate", "--design", "absent.toml"), "cannot read the design"),
         (("simulate", "--design", "hierarchical", "--mixture", ".5"), "--mixture and --majority are for --design path"),
         (("simulate", "--majority", "1,x"), "--majority wants numbers"),

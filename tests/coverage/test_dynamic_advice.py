@@ -18,7 +18,7 @@ from tallystick.dynamic import (
 from tallystick.dynamic.design import mixture_table
 from tallystick.dynamic.forecast import fitted_learner
 
-REPETITIONS, ITEMS, LEVEL = 200, 400, 0.9
+REPETITIONS, ITEMS, LEVEL = 100, 400, 0.9
 CELLS = (
     ("path", 0.2, 0.5, 0.3, 3),
     ("path", 0.2, 0.5, 0.3, 5),
@@ -94,7 +94,7 @@ def drawn_rows():
 
 
 def real_rows():
-    """Digits with real learners: after 3 and 7 rounds of 12 rollouts, what do the next two rounds bring."""
+    """Digits with real learners: after 3 and 7 rounds of 24 rollouts, what do the next two rounds bring."""
     from sklearn.datasets import load_digits
     from sklearn.linear_model import SGDClassifier
     from sklearn.tree import DecisionTreeClassifier
@@ -104,7 +104,7 @@ def real_rows():
     linear = SGDClassifier(loss="log_loss", max_iter=3, tol=None, alpha=1e-3)
     for name, estimator in (("digits trees", tree), ("digits linear", linear)):
         done = [
-            run_experiment(estimator, features / 16, labels, rounds=9, rollouts=2, rng=base, static=False)
+            run_experiment(estimator, features / 16, labels, rounds=9, rollouts=4, rng=base, static=False)
             for base in range(6)
         ]
         for rounds in (3, 7):
@@ -127,7 +127,7 @@ def test_the_foretold_gain_covers_what_happens(publish_coverage):
         f"Prediction intervals of the gain, nominal {LEVEL:g}, and the chance of no gain (majority risk by right and "
         f"wrong only). Drawn benchmarks: {REPETITIONS} logs a row of {ITEMS} items from the correlated learner with "
         "known parameters, each with its own future; the parameters are fitted to the log. Real learners: rollouts of "
-        "classifiers that the simulator was not made for (six base models, two rollouts each).",
+        "classifiers that the simulator was not made for (six base models, four rollouts each).",
         [*drawn, *real],
     )
     for each in drawn:

@@ -140,6 +140,7 @@ def test_models_that_are_always_wrong_leave_the_correlation_unknown():
     assert isinstance(result.overlap[0].rho, Unknown)
     assert isinstance(result.advice, Unknown)
     assert result.decision == "unknowable"
+    assert "No advice: no correlation could be fitted: model 1 of 5 is always wrong" in result.summary()
     json.dumps(result.to_dict(), allow_nan=False)
 
 
@@ -151,6 +152,12 @@ def test_the_result_is_json_and_has_its_figures(read):
     assert set(out["rounds"][0]) >= fields
     assert [figure.kind for figure in result.figures()] == ["rounds", "forest", "rounds"]
     assert out["seed"] == 0
+
+
+def test_a_round_of_one_item_is_refused():
+    log = RoundLog.from_long(item=["x", "x", "y", "y"], round=[1, 1, 2, 2], model=["a", "b"] * 2, correct=[1, 0, 0, 1])
+    with pytest.raises(InputError, match="round 1 has one item"):
+        analyse(log, rng=0)
 
 
 def test_a_chain_on_a_path_is_refused():

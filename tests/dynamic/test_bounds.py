@@ -100,7 +100,7 @@ def test_theorem_3_4_holds_on_a_thousand_populations_when_the_benchmark_starts_e
 @given(seeds, st.floats(0.02, 0.3), st.sampled_from(["flat", "nested"]), st.booleans())
 def test_theorem_4_1_holds_on_a_thousand_populations_for_flat_and_for_nested_mixing(seed, epsilon, mixing, shifted):
     population = people(seed, shifted=shifted)
-    done = roll_design(population, HIERARCHY[mixing], Spiteful(epsilon), rollouts=2, rng=seed)
+    done = roll_design(population, HIERARCHY[mixing], Spiteful(epsilon), rollouts=1, rng=seed)
     assert done.output_risk.max() <= hierarchical_bound(epsilon, shift(population), mixing=mixing) + 1e-9
     if mixing == "flat":
         assert done.output_risk.max() <= hierarchical_bound(epsilon, shift(population), mixing=mixing, printed=True)

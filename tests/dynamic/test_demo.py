@@ -20,7 +20,19 @@ def test_the_demo_reads_three_rounds_gives_advice_and_names_a_command_that_says_
     assert "<script" not in page
     assert f"tallystick dynamic analyse {tmp_path / 'dynamic.csv'} --truth gold" in done.stderr
     again = CliRunner().invoke(
-        app, ["dynamic", "analyse", str(tmp_path / "dynamic.csv"), "--truth", "gold", "--seed", "1", "--json"]
+        app,
+        [
+            "dynamic",
+            "analyse",
+            str(tmp_path / "dynamic.csv"),
+            "--truth",
+            "gold",
+            "--rollouts",
+            "20",
+            "--seed",
+            "1",
+            "--json",
+        ],
     )
     assert again.exit_code == 0, again.output
     shown = json.loads(again.stdout)

@@ -1,7 +1,14 @@
 import numpy as np
 
-from tallystick.dynamic import Correlated, Population, RandomErrors, fit_correlation, roll_path
-from tallystick.dynamic.forecast import fitted_learner, forecast
+from tallystick.dynamic import (
+    Correlated,
+    Population,
+    RandomErrors,
+    fit_correlation,
+    fitted_learner,
+    forecast,
+    roll_path,
+)
 from tallystick.results import Unknown
 
 

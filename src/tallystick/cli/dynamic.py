@@ -88,7 +88,13 @@ def simulate(
     width: Annotated[int, typer.Option("--width", help="Hierarchy: models in a vote.")] = 3,
     depth: Annotated[int, typer.Option("--depth", help="Hierarchy: layers.")] = 2,
     mixing: MixingOption = MixingChoice.nested,
-    epsilon: Epsilon = 0.1,
+    epsilon: Annotated[
+        str,
+        typer.Option(
+            "--epsilon",
+            help="Risk of each model on its own data, in (0, 1/2]; with commas one a round, of which the last stays.",
+        ),
+    ] = ".1",
     learner: Annotated[LearnerChoice, typer.Option("--learner", help="How models err.")] = LearnerChoice.random,
     rho: Annotated[float, typer.Option("--rho", help="Correlated learner: difficulty that models share.")] = 0.5,
     gamma: Annotated[float, typer.Option("--gamma", help="Correlated learner: protection by up-weighting.")] = 0.0,
@@ -125,10 +131,13 @@ def simulate(
     votes = None if majority is None else _numbers(majority, "--majority")
     plan = _design(design, rounds, width, depth, mixing, mixture, votes)
     population = _population(size, noise, initial)
+    risks = _numbers(epsilon, "--epsilon")
     if learner is LearnerChoice.adversarial:
-        population, chosen = _adversary(plan, epsilon, mixture)
+        if len(risks) > 1:
+            raise InputError(f"--learner adversarial is proved for one epsilon, got {epsilon}")
+        population, chosen = _adversary(plan, risks[0], mixture)
     else:
-        chosen = _learner(learner, epsilon, rho, gamma)
+        chosen = _learner(learner, risks[0] if len(risks) == 1 else risks, rho, gamma)
     result = room.simulate(
         plan,
         chosen,
@@ -288,7 +297,7 @@ def _weights_file(path: Path) -> Any:
         raise InputError(f"--initial {str(path)!r} needs one number a line: {error}") from error
 
 
-def _learner(choice: LearnerChoice, epsilon: float, rho: float, gamma: float) -> Learner:
+def _learner(choice: LearnerChoice, epsilon: float | list[float], rho: float, gamma: float) -> Learner:
     from tallystick.dynamic import Correlated, Perfect, RandomErrors
 
     if choice is LearnerChoice.perfect:

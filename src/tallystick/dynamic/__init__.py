@@ -41,6 +41,7 @@ from tallystick.dynamic.drawing import draw_design
 from tallystick.dynamic.envelope import Envelope, envelope
 from tallystick.dynamic.estimators import EstimatorTrainer, Trainer
 from tallystick.dynamic.experiment import Experiment, learner_rollouts, run_experiment
+from tallystick.dynamic.forecast import fitted_learner, forecast
 from tallystick.dynamic.gradient import Updates, exponential_updates, hinge_slope, hinge_updates
 from tallystick.dynamic.label_cost import LabelCost, label_cost
 from tallystick.dynamic.learners import Continued, Correlated, Learner, Perfect, RandomErrors, Scripted
@@ -102,6 +103,8 @@ __all__ = [
     "exponential_bound",
     "exponential_updates",
     "fit_correlation",
+    "fitted_learner",
+    "forecast",
     "hdh_distance",
     "hierarchical",
     "hierarchical_bound",

@@ -59,6 +59,8 @@ def analyse(
     overlap, fits = [], []
     for where, number in _parts(panel):
         errors = panel.errors[:, where]
+        if errors.shape[1] < 2:
+            raise InputError(f"round {number} has one item, and nothing can be said of one: a round needs two or more")
         fit = _fit(errors, panel.kind == "path", alpha, generator)
         fits.append(fit)
         overlap.append(_overlap(errors, number, fit, alpha, permutations, generator))

@@ -66,6 +66,8 @@ class DynamicResult(Result):
         parts = [super().summary(), *self.details()]
         if isinstance(self.advice, Advice):
             parts.append(f"Advice: {self.advice.course}; {self.advice.reason}")
+        else:
+            parts.append(f"No advice: {self.advice.reason}.")
         return "\n".join(parts)
 
     def details(self) -> tuple[str, ...]:
