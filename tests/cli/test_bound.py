@@ -123,3 +123,28 @@ def test_minus_one_is_a_class_where_the_predictions_show_it(tallystick, edited):
     done = tallystick("bound", path, "--prediction", "classifier", "--weak", WEAK, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["classes"] == ["-1", "1"]
+
+
+def test_a_saved_tally_is_bounded_like_its_table(tallystick, tmp_path):
+    rows = "".join(f"{i % 2},{(i // 3) % 2},{i % 2},{int(i % 7 > 2)}\n" for i in range(240))
+    (tmp_path / "rows.csv").write_text("a,b,c,h\n" + rows, encoding="utf-8")
+    assert tallystick("tally", "rows.csv", "-o", "rows.tally").returncode == 0
+    asked = ("--prediction", "h", "--weak", "a,b,c", "--json")
+    whole, counted = (json.loads(tallystick("bound", name, *asked).stdout) for name in ("rows.csv", "rows.tally"))
+    assert counted["bounds"] == whole["bounds"]
+    refused = tallystick("bound", "rows.tally", *asked, "--by", "a")
+    assert refused.returncode == 1
+    assert "--by needs the rows" in refused.stderr
+
+
+def test_whole_weights_count_rows_and_say_so(tallystick, tmp_path):
+    rows = [f"{i % 2},{(i // 3) % 2},{i % 2},{int(i % 7 > 2)}" for i in range(240)]
+    (tmp_path / "once.csv").write_text("a,b,c,h,w\n" + "".join(f"{row},2\n" for row in rows), encoding="utf-8")
+    (tmp_path / "twice.csv").write_text("a,b,c,h\n" + "".join(f"{row}\n" for row in rows + rows), encoding="utf-8")
+    asked = ("--prediction", "h", "--weak", "a,b,c", "--json")
+    once = json.loads(tallystick("bound", "once.csv", *asked, "--weight", "w").stdout)
+    twice = json.loads(tallystick("bound", "twice.csv", *asked).stdout)
+    assert once["bounds"] == twice["bounds"]
+    assert any("a row of weight w stands for w items" in text for text in once["assumptions"])
+    (tmp_path / "half.csv").write_text("a,b,c,h,w\n" + "".join(f"{row},.5\n" for row in rows), encoding="utf-8")
+    assert "no whole numbers" in tallystick("bound", "half.csv", *asked, "--weight", "w").stderr

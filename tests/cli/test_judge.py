@@ -204,3 +204,23 @@ def test_hostile_tables_get_a_true_statement_or_a_clear_error(tallystick):
     constant = tallystick("judge", "-", stdin="x,y\n1,1\n1,1\n")
     assert constant.returncode == 1
     assert "never disagree" in constant.stderr
+
+
+def test_a_saved_tally_is_judged_by_the_columns_that_are_named(tallystick, table):
+    columns = ",".join((*POINT.names, "gold"))
+    assert tallystick("tally", table, "--columns", columns, "-o", "votes.tally").returncode == 0
+    asked = ("--judges", "gpt,claude,llama", "--truth", "gold", "--json")
+    whole, counted = (json.loads(tallystick("judge", source, *asked).stdout) for source in (table, "votes.tally"))
+    assert counted["judges"] == whole["judges"]
+    assert "no column 'nobody'" in tallystick("judge", "votes.tally", "--judges", "nobody").stderr
+    assert "--items-out needs the rows" in tallystick("judge", "votes.tally", "--items-out", "x.csv").stderr
+
+
+def test_weights_are_counts_and_the_answer_says_so(tallystick, table):
+    body = json.loads(tallystick("judge", table, "--judges", "gpt,claude,llama", "--weight", "item", "--json").stdout)
+    assert any("a row of weight w stands for w items" in text for text in body["assumptions"])
+
+
+def test_a_vote_written_like_a_missing_one_is_pointed_out(tallystick, tmp_path):
+    (tmp_path / "blank.csv").write_text("a,b,c\n" + "yes,no,None\nno,no,yes\nyes,yes,yes\n" * 9, encoding="utf-8")
+    assert "'None' is counted as an answer (c)" in tallystick("judge", "blank.csv").stderr

@@ -147,8 +147,8 @@ def weak_table(
     >>> table.classes, table.counts.tolist()
     ((0, 1), [[0, 1], [1, 0], [0, 1], [0, 1]])
     """
-    if tally.weighted:
-        raise InputError("this tally holds weights: a bound counts rows, so count without weights")
+    if (tally.counts != np.rint(tally.counts)).any():
+        raise InputError("this tally holds weights that are no whole numbers: a bound counts rows, so say how many")
     if tally.n == 0:
         raise InputError("the tally is empty: there is nothing to bound")
     if not weak:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,8 +22,10 @@ from tallystick.cli.options import (
     ItemsOut,
     Missing,
     Seed,
+    Weight,
 )
-from tallystick.cli.reading import Layout, opened, write_items
+from tallystick.cli.reading import ROWS_COUNT, Layout, opened, rests_on, write_items
+from tallystick.cli.saved import is_saved, load_saved
 from tallystick.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,6 +73,7 @@ def bound(
         float | None, typer.Option("--at-least", help="A claim to prove: the first metric is at least this.")
     ] = None,
     item: Item = None,
+    weight: Weight = None,
     by: By = None,
     missing: Missing = None,
     coerce: Coerce = False,
@@ -86,7 +90,7 @@ def bound(
     """
     from tallystick.bound import Fitting, Question, edges_of
     from tallystick.cli.slices import by_slice
-    from tallystick.io import ColumnOptions
+    from tallystick.io import ColumnOptions, Roles
 
     if (prediction is None) == (score is None):
         raise InputError("name the column to judge: --prediction for labels, or --score for numbers in [0, 1]")
@@ -94,6 +98,7 @@ def bound(
     options = ColumnOptions(
         item=item,
         truth=truth,
+        weight=weight,
         by=by,
         labels=tuple(weak or ()),
         others=judged,
@@ -112,21 +117,28 @@ def bound(
         balance=None if class_balance is None else _numbers("--class-balance", class_balance),
         abstain="is a vote" if abstentions_vote else "auto",
     )
+    job = partial(
+        _Job,
+        prediction=prediction,
+        score=score,
+        edges=edges_of(_numbers("--thresholds", thresholds)) if score is not None else (),
+        question=question,
+        fitting=fitting,
+        models=tuple(label_model or ("dawid-skene",)),
+        cost=cost,
+        fit=fit,
+        seed=seed,
+    )
+    if is_saved(source):
+        rows_only = {"--by": by, "--weight": weight, "--items-out": items_out, "--missing": missing}
+        tally, labels = load_saved(source, columns=weak or (), beside=[prediction or score, truth], rows_only=rows_only)
+        result = job(roles=Roles(labels=labels, truth=truth)).answer(tally, alpha)
+        deliver(result, as_json=as_json, html=html)
+        return
     with opened(source, Layout(item=item, delimiter=delimiter), options) as (table, roles):
-        job = _Job(
-            prediction=prediction,
-            score=score,
-            edges=edges_of(_numbers("--thresholds", thresholds)) if score is not None else (),
-            roles=roles,
-            question=question,
-            fitting=fitting,
-            models=tuple(label_model or ("dawid-skene",)),
-            cost=cost,
-            fit=fit,
-            seed=seed,
-        )
-        result = job.run(table, alpha)
-        slices = by_slice(table, by, job.run, alpha=alpha) if by is not None else ()
+        run = job(roles=roles).run
+        result = run(table, alpha)
+        slices = by_slice(table, by, run, alpha=alpha) if by is not None else ()
         if items_out is not None:
             write_items(items_out, result, table)
         deliver(result, as_json=as_json, slices=slices, html=html, table=table)
@@ -159,19 +171,23 @@ class _Job:
             table,
             columns=columns,
             cut={self.score: self.edges} if judged and self.score is not None else None,
+            weight=self.roles.weight if self.roles.weight in table.columns else None,
             missing=self.roles.missing,
             coerce=self.roles.coerce,
         )
 
     def run(self, table: Table, alpha: float) -> BoundResult:
+        if self.score is not None:
+            _within_one(table, self.score)
+        found = self.answer(self.count(table, judged=True), alpha)
+        return found if self.roles.weight is None else rests_on(found, ROWS_COUNT)
+
+    def answer(self, tally: Tally, alpha: float) -> BoundResult:
         from tallystick.bound import evaluate, sweep, weak_table
         from tallystick.bound.label_models import read
         from tallystick.bound.prepared import NAMES, Fitting, fitted
         from tallystick.bound.weak_votes import refuse_silence_as_class
 
-        if self.score is not None:
-            _within_one(table, self.score)
-        tally = self.count(table, judged=True)
         shown = [name for name in (self.prediction, self.roles.truth) if name is not None and name in tally.names]
         refuse_silence_as_class(tally, self.roles.labels, shown)
         other = None if self.fit is None else self._other(self.fit)

@@ -27,14 +27,14 @@ from tallystick.cli.options import (
     VoteColumn,
     Weight,
 )
-from tallystick.cli.reading import Layout, opened
+from tallystick.cli.reading import ROWS_COUNT, Layout, opened, rests_on
+from tallystick.cli.saved import is_saved, load_saved
 from tallystick.errors import InputError
 
 if TYPE_CHECKING:
     from tallystick.io import Table
     from tallystick.judge import JudgeResult
     from tallystick.results import Result
-    from tallystick.tally import Tally
 
 __all__ = ["judge"]
 
@@ -96,6 +96,7 @@ def judge(
     """
     from tallystick.io import ColumnOptions
     from tallystick.judge import JudgeResult
+    from tallystick.tally import blank_looking
 
     question = Question(
         truth, tuple(prevalence or ()), known, method, certified, recorded, tuple(labels or ()), alpha, seed
@@ -110,8 +111,10 @@ def judge(
         tokens = tuple(piece for token in missing or () for piece in token.split(","))
         follow_stdin(window, judges or [], truth, item, question.grade, alpha=alpha, missing=tokens, coerce=coerce)
         return
-    if len(source) == 1 and source[0].endswith(".tally"):
-        deliver(question.ask(_loaded(source[0])), as_json=as_json, html=html)
+    if is_saved(source):
+        rows_only = {"--by": by, "--weight": weight, "--window": window, "--items-out": items_out, "--missing": missing}
+        votes, _ = load_saved(source, columns=judges or (), beside=[truth], rows_only=rows_only)
+        deliver(question.ask(votes), as_json=as_json, html=html)
         return
     options = ColumnOptions(
         item=item,
@@ -129,7 +132,8 @@ def judge(
             from tallystick.tally import Tally
 
             votes = Tally.of(part, columns=columns, weight=weight, missing=roles.missing, coerce=coerce)
-            return question.ask(votes, alpha=level)
+            found = question.ask(votes, alpha=level)
+            return found if weight is None else rests_on(found, ROWS_COUNT)
 
         slices: Any = ()
         if by is not None:
@@ -137,17 +141,13 @@ def judge(
 
             slices = by_slice(table, by, run, alpha=alpha)
         result = run(table, alpha)
+        if isinstance(result, JudgeResult) and result.votes is not None:
+            tell(blank_looking(result.votes))
         if window is not None and isinstance(result, JudgeResult):
             result = _windowed(result, table, columns, window, question, roles.missing, coerce)
         if items_out is not None and isinstance(result, JudgeResult):
             _write_items(items_out, result, table, truth, seed)
         deliver(result, as_json=as_json, slices=slices, html=html, table=table)
-
-
-def _loaded(path: str) -> Tally:
-    from tallystick.tally import Tally
-
-    return Tally.load(path)
 
 
 def _windowed(

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tallystick.cli.deliver import tell
 from tallystick.cli.options import ShapeChoice
+from tallystick.results import Result
 
 if TYPE_CHECKING:
     from tallystick.io import ColumnOptions, Roles, ShapeOption, Table
-    from tallystick.results import Result
 
-__all__ = ["Layout", "opened", "write_items"]
+__all__ = ["ROWS_COUNT", "Layout", "opened", "rests_on", "write_items"]
+
+ROWS_COUNT = "a row of weight w stands for w items that were seen alike: these are no sampling weights"
+"""What counting verbs take a weight for."""
+
+_Result = TypeVar("_Result", bound=Result)
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,11 @@ def opened(source: list[str], layout: Layout, options: ColumnOptions) -> Iterato
         roles = io.assign(table, options)
         tell((*table.notes, *roles.notes))
         yield table, roles
+
+
+def rests_on(result: _Result, assumption: str) -> _Result:
+    """Return *result* with one more assumption, which the way of reading adds."""
+    return replace(result, assumptions=(*result.assumptions, assumption))
 
 
 def write_items(path: Path, result: Result, table: Table) -> None:

@@ -67,7 +67,8 @@ def arrow_part(file: File, *, stream: bool) -> tuple[Part, Path]:
         raise FileError(f"{file.name} is a truncated or damaged Arrow file ({told}); copy it again") from error
     if any(key.startswith(b"tallystick") for key in metadata):
         raise FileError(
-            f"{file.name} is a saved tally, not a table: give it to `tallystick merge`, or to Tally.load in Python"
+            f"{file.name} is a saved tally, not a table: give it to `tallystick judge`, `bound` or `merge`, or to "
+            "Tally.load in Python"
         )
     return _part(file, rows, names), path
 

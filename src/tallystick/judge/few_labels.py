@@ -11,7 +11,7 @@ from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
 from tallystick.judge.dawid_skene import fit_ballots
 from tallystick.judge.label_draw import label_draw
-from tallystick.judge.leader import Leader, leader
+from tallystick.judge.leader import Leader, by_labels
 from tallystick.judge.logical import Logic
 from tallystick.judge.majority import learnt, majority_shares
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
@@ -51,8 +51,8 @@ def few_labels(
 
     Intervals are for *these* items, so they close to a point where all are labelled. How a judge will do on new items
     like these is ``new_items``: Clopper-Pearson's exact interval from its labelled votes. The verdict names a leader by
-    that, for all judges at once (at alpha over their number), so that nobody leads by few lucky votes, and names those
-    who may be as good.
+    such intervals for all judges at once, and by sign tests of pairs on the same items, so that nobody leads by few
+    lucky votes, and names those who may be as good.
 
     Parameters
     ----------
@@ -139,8 +139,7 @@ def label_scores(
         )
     every = bool((graded == ballots.voted).all())
     worth = float(np.median(found.worth[graded > 0])) if graded.any() and not every else float(n_labels)
-    wide = clopper_pearson(good, graded, alpha=alpha / len(ballots.names))
-    best = leader(ballots.names, *np.where(graded > 0, (wide.low, wide.high), np.nan))
+    best = by_labels(ballots, good, graded, alpha=alpha)
     alarm = label_draw(ballots)
     return JudgeResult(
         verdict=_verdict(best, scores, n_labels, None if every else worth, alpha)

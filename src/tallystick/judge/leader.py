@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tallystick.judge.ballots import Floats
-from tallystick.stats.intervals import wilson
+from tallystick.judge.ballots import Ballots, Floats
+from tallystick.stats.binomial import binomial_up_to
+from tallystick.stats.intervals import clopper_pearson, wilson
 
-__all__ = ["Leader", "by_votes", "leader"]
+__all__ = ["Leader", "by_labels", "by_votes", "leader"]
 
 _NAMED = 2
 
@@ -75,6 +76,39 @@ def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
     order = reach[np.argsort(-high[reach], kind="stable")]
     rivals = tuple(names[j] for j in order.tolist() if j != best)
     return Leader(place=best, name=names[best], rivals=rivals, judges=len(names))
+
+
+def by_labels(ballots: Ballots, right: Floats, graded: Floats, *, alpha: float) -> Leader | None:
+    """Return who leads by labelled votes: by exact intervals, and by an exact sign test where two share their items.
+
+    Each of the two has half of alpha, divided among all judges and all pairs, so that a leader without rivals is truly
+    the best with probability 1 - alpha. The test sees what intervals cannot: that of two judges on the same items one
+    is right where the other is wrong, hardly ever the other way round (McNemar's test).
+
+    Parameters
+    ----------
+    ballots
+        Votes with the truth where it is known.
+    right, graded
+        Labelled votes of each judge that are right; all of them.
+    alpha
+        One minus the level.
+    """
+    judges = len(ballots.names)
+    ends = clopper_pearson(right, graded, alpha=alpha / 2 / judges)
+    found = leader(ballots.names, *np.where(graded > 0, (ends.low, ends.high), np.nan))
+    if found is None or not found.rivals:
+        return found
+    known = ballots.truth >= 0
+    codes, counts = ballots.codes[known], ballots.counts[known]
+    voted, good = codes >= 0, codes == ballots.truth[known][:, None]
+    mine = good[:, [found.place]]
+    wins, losses = counts @ (mine & ~good), counts @ (good & ~mine)
+    alike = (voted == voted[:, [found.place]]).all(axis=0)
+    p_value = binomial_up_to(losses, wins + losses, 0.5)
+    outdone = alike & (p_value <= alpha / 2 / (judges * (judges - 1)))
+    beaten = {name for name, worse in zip(ballots.names, outdone.tolist(), strict=True) if worse}
+    return replace(found, rivals=tuple(name for name in found.rivals if name not in beaten))
 
 
 def by_votes(accuracy: Floats, votes: Floats, *, alpha: float) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Ints
-from tallystick.judge.leader import leader
+from tallystick.judge.leader import by_labels
 from tallystick.judge.point import Correlations
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
 from tallystick.results import Unknown
@@ -148,8 +148,7 @@ def supervised(votes: Tally, *, truth: str, judges: tuple[str, ...] | None = Non
         part = _score(int(ballots.counts @ (ballots.truth == c)), exact.n, alpha, "items")
         prevalence[key] = Share(estimate=part.estimate, interval=part.interval)
     right_votes, all_votes = np.array([exact.right(name) for name in ballots.names], dtype=np.float64).T
-    wide = clopper_pearson(right_votes, all_votes, alpha=alpha / len(ballots.names))
-    best = leader(ballots.names, *np.where(all_votes > 0, (wide.low, wide.high), np.nan))
+    best = by_labels(ballots, right_votes, all_votes, alpha=alpha)
     told = "no judge votes on them" if best is None else best.told(_told(scores[best.place]))
     return JudgeResult(
         verdict=f"On {exact.n:,} labelled items, {told}.",

@@ -1,4 +1,6 @@
 import asyncio
+import ssl
+from pathlib import Path
 
 import httpx
 import pytest
@@ -92,3 +94,32 @@ def test_a_closed_port_is_a_connect_error():
 
     with pytest.raises(httpx.ConnectError):
         asyncio.run(main())
+
+
+def over_tls(trusted):
+    """Ask a server whose certificate for localhost is signed by itself; *trusted* is the context of the client."""
+    pem = Path(__file__).with_name("localhost.pem")  # openssl req -x509 -newkey ec …, for these tests alone
+    own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    own.load_cert_chain(pem)
+    context = ssl.create_default_context(cafile=pem) if trusted else httpx.create_ssl_context()
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda *_: None)  # the server's side of a refused handshake
+        server = await loop.create_server(lambda: Server([PLAIN, PLAIN], []), "127.0.0.1", 0, ssl=own)
+        url = f"https://localhost:{server.sockets[0].getsockname()[1]}/"
+        wire = Connection(httpx.URL(url), httpx.Headers(), verify=context, timeout=5.0)
+        try:
+            return [(await wire.post(b"{}")).text for _ in range(2)]
+        finally:
+            await wire.close()
+            server.close()
+            await asyncio.sleep(0.05)
+
+    return asyncio.run(main())
+
+
+def test_certificates_are_checked():
+    assert over_tls(trusted=True) == ["ok", "ok"]
+    with pytest.raises(httpx.ConnectError, match="self-signed"):
+        over_tls(trusted=False)

@@ -49,3 +49,8 @@ def test_a_secret_is_shown_by_name(monkeypatch):
     secret = Secret("a $K1 ${K1}", "x")
     assert secret.sent == "a v1 v1"
     assert "v1" not in repr(secret)
+
+
+def test_a_template_with_a_number_that_json_lacks_is_refused():
+    with pytest.raises(InputError, match="NaN"):
+        parse_json('{"x": NaN}', "--request")

@@ -1,5 +1,6 @@
 import asyncio
 import gzip
+import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -27,7 +28,7 @@ class Talk(asyncio.Protocol):
             self.transport.write(self.answer) if self.answer else self.transport.abort()
 
 
-def post(answer: bytes, *, headers=None, times=1):
+def post(answer: bytes, *, headers=None, times=1, body=None):
     """Send a body to a server that says *answer*; return the reply and what the server was sent."""
     heard: list[bytes] = []
 
@@ -35,7 +36,7 @@ def post(answer: bytes, *, headers=None, times=1):
         server = await asyncio.get_running_loop().create_server(lambda: Talk(answer, heard), "127.0.0.1", 0)
         wire = Connections(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", headers or {}, timeout=5)
         try:
-            replies = [await wire.post({"text": "hé"}) for _ in range(times)]
+            replies = [await wire.post(body or {"text": "hé"}) for _ in range(times)]
         finally:
             await wire.close()
             server.close()
@@ -64,7 +65,12 @@ def test_the_body_and_the_headers_arrive_and_the_connection_is_kept():
     assert head.startswith(b"POST /v1 HTTP/1.1\r\n")
     assert b"Authorization: Bearer k" in head
     assert b"Content-Type: application/json" in head
-    assert body == '{"text":"hé"}'.encode()
+    assert json.loads(body) == {"text": "hé"}
+
+
+def test_half_of_a_surrogate_pair_does_not_break_the_run():
+    _, heard = post(says("200 OK"), body={"text": "a\ud83d"})
+    assert heard[0].endswith(b'{"text":"a\\ud83d"}')
 
 
 def test_a_compressed_answer_is_read():

@@ -62,8 +62,12 @@ def check_fields(template: Json, columns: Sequence[str], what: str) -> None:
 
 def parse_json(text: str, what: str) -> Json:
     """Return *text* as JSON or say where it is not."""
+
+    def refuse(name: str) -> None:
+        raise InputError(f"{what} holds {name}, which is no JSON: write it as a text or as null")
+
     try:
-        value: Json = json.loads(text)
+        value: Json = json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise InputError(f"{what} is no JSON: {error}") from error
     return value

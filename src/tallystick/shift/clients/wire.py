@@ -61,11 +61,11 @@ class Connections:
         import httpx
 
         where = self._where
-        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        content = json.dumps(body, separators=(",", ":")).encode("ascii")  # escaped: half a surrogate pair passes, too
         wire = self._idle.pop() if self._idle else self._open()
         try:
             reply = await wire.post(content)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise Fault(f"{where} cannot be reached ({_name(error)})", retry=True, billed=False) from error
         except (httpx.TransportError, httpx.DecodingError) as error:
             # Broken off after sending: the server may have done the work.
