@@ -91,7 +91,8 @@ def bands(weak, n, kink, metric):
             targets.append(agreement(q, p).mean(share))
         else:
             below = (share @ q[:, 1] + share @ p[:, 1]) / 2
-            targets.append(tuple(end / below for end in class_joint(q, p)[1].mean(share)))
+            # At the kink the upper end is 1, and rounding may not put it above what any interval can hold.
+            targets.append(tuple(min(1.0, end / below) for end in class_joint(q, p)[1].mean(share)))
     low, high = np.array(targets).T
     draw = np.random.default_rng([1, weak, n, kink])
     middles = [0.1, 0.3, 0.6, 0.9]
