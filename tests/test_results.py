@@ -159,3 +159,11 @@ def test_a_figure_names_columns_that_exist_and_have_one_length():
 def test_an_unknown_needs_a_reason():
     with pytest.raises(InputError):
         Unknown(" ")
+
+
+def test_a_notebook_shows_the_first_rows_and_says_so():
+    rows = tuple(Row(f"m{i}", 0.5, INTERVAL) for i in range(201))
+    page = Sample(verdict="v", n_items=1, judges=rows)._repr_html_()
+    assert "m199" in page
+    assert "m200" not in page
+    assert "the first 200 of 201 rows are shown" in page

@@ -44,6 +44,7 @@ Decision: TypeAlias = Literal["decided", "undecided", "unknowable"]
 _GUARANTEES = ("exact", "anytime", "approximate", "under")
 _DECISIONS = ("decided", "undecided", "unknowable")
 _SPACES = "\u00a0\u202f\u2009"  # harmless, though Python does not call them printable
+_MOST_ROWS = 200  # more would make a notebook slow, and nobody reads them
 _KINDS = ("forest", "bands", "matrix", "rounds", "curve")
 
 
@@ -285,10 +286,11 @@ class Result:
     def _repr_html_(self) -> str:
         rows = _flat(self.rows())
         names = list(rows[0]) if rows else []
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        cells = ("".join(f"<td>{html.escape(_cell(row[name]))}</td>" for name in names) for row in rows)
+        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
+        cells = ("".join(f"<td>{html.escape(_cell(row[name]))}</td>" for name in names) for row in rows[:_MOST_ROWS])
         body = "".join(f"<tr>{row}</tr>" for row in cells)
-        notes = "".join(f"<li>{html.escape(text)}</li>" for text in (*self.assumptions, *self.warnings))
+        cut = [f"the first {_MOST_ROWS} of {len(rows):,} rows are shown"] if len(rows) > _MOST_ROWS else []
+        notes = "".join(f"<li>{html.escape(text)}</li>" for text in (*cut, *self.assumptions, *self.warnings))
         return (
             f"<p><strong>{html.escape(self.verdict)}</strong></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -12,7 +12,9 @@ import pytest
 import tallystick
 
 ROOT = Path(tallystick.__file__).parent
-MODULES = sorted(module.name for module in pkgutil.walk_packages([str(ROOT)], "tallystick."))
+MODULES = sorted(
+    module.name for module in pkgutil.walk_packages([str(ROOT)], "tallystick.") if not module.name.endswith("__main__")
+)  # which runs when it is loaded
 HEAVY = (
     "numpy",
     "scipy",

@@ -11,6 +11,7 @@ from tallystick.audit.generated import GENERATED, generate
 from tallystick.audit.result import QUESTIONS, Skipped, conclude
 from tallystick.errors import InputError
 from tallystick.io import scan
+from tallystick.report import page
 from tallystick.results import Figure, Needed, Result, to_json
 
 
@@ -119,6 +120,45 @@ def test_a_verdict_on_top_then_columns_then_sections():
     assert lines[0] == result.verdict
     assert lines.index("Columns:") < lines.index(QUESTIONS["compare"]) < lines.index(QUESTIONS["judge"])
     assert any("'truth' is taken for the truth" in text for text in result.assumptions)
+
+
+def test_weights_that_reach_only_some_sections_are_said():
+    table = generate("shift", rng=0)
+    few = {name: list(values[:400]) for name, values in table.items()}
+    result = audit(scan(pa.table({**few, "sample_weight": [1.0, 2.0] * 200})))
+    assert result.sections[0].n_items == 400
+    [said] = [text for text in result.remarks if "sample_weight" in text]
+    assert said.endswith("is used by compare and judge only; every row counts once in shift")
+
+
+def test_a_section_that_only_counts_these_items_is_said_to():
+    remarks = audit(table_of("shift")).remarks
+    assert any(text.startswith("every label is known: the answer of shift counts these very items") for text in remarks)
+    assert not any("very items" in text for text in audit(table_of("judge")).remarks)
+
+
+def test_whole_weights_reach_the_bounds_and_others_are_refused_there():
+    few = {name: list(values[:400]) for name, values in generate("bound", rng=0).items()}
+    plain, twice = (audit(scan(pa.table({**few, "row_weight": [w] * 400}))).sections[1] for w in (1, 2))
+    assert plain.bounds[9].high - plain.bounds[9].low > twice.bounds[9].high - twice.bounds[9].low
+    broken = audit(scan(pa.table({**few, "row_weight": [0.5, 1.5] * 200})))
+    assert [(part.verb, "no whole numbers" in part.reason) for part in broken.skipped] == [("bound", True)]
+
+
+def test_every_question_is_a_part_with_its_own_table_on_the_page():
+    reading = detect(table_of("compare"))
+    result = conclude(reading, audit(table_of("compare"), reading).sections, [Skipped("shift", "no <old> answers")])
+    assert [(part.name, part.result is None) for part in result.parts()] == [
+        ("compare", False), ("judge", False), ("shift", True),
+    ]  # fmt: skip
+    text = page(result)
+    assert text.index("<h1>Of 2 questions") < text.index(result.parts()[0].short) < text.index("<section")
+    assert text.count("<table>") == 2
+    assert text.count('<section aria-labelledby="') == 4
+    assert "Not answered: no &lt;old&gt; answers" in text
+    assert [text.index(part.heading, text.index("<section")) for part in result.parts()] == sorted(
+        text.index(part.heading, text.index("<section")) for part in result.parts()
+    )
 
 
 def test_an_unknown_question_has_no_generated_table():

@@ -119,6 +119,18 @@ def test_an_average_error_of_delta_is_covered_for_ratios(seed, delta, metric):
     assert high.estimate >= plug_in(truth, wanted, "upper")[0] - 5e-3
 
 
+@pytest.mark.parametrize("metric", ["recall", "f1"])
+def test_an_error_as_large_as_the_class_leaves_bounds_that_exist(metric):
+    _, _, p, held = evidence()
+    never = np.column_stack([held.counts.sum(axis=1), np.zeros(len(p), dtype=np.int64)])
+    for counts in (never, held.counts):
+        robust = Evidence(counts=counts, p=p, bins=held.bins, delta=0.9)
+        [(low, high)] = forward(robust, [Summary(metric, 1)], rng=1, scheme=Scheme(orders=1))
+        assert np.clip(low.edge(1.96), 0, 1) == 0
+        assert np.isfinite(high.edge(1.96))
+    assert np.clip(high.edge(1.96), 0, 1) == 1
+
+
 def test_the_estimate_under_independence_lies_between_the_plug_in_ends():
     _, _, _, held = evidence(classes=3)
     for wanted in (ACCURACY, Summary("macro-f1"), Summary("precision", 2)):

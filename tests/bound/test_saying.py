@@ -105,6 +105,8 @@ def test_labels_of_the_rows_decide_a_claim_that_the_bounds_leave_open_and_the_ve
     assert "600 labelled rows" in decided.verdict
     assert "by the bounds alone" in decided.verdict
     assert decided.gold[0].interval.low >= 0.8
+    assert "the labelled rows are a random sample of the rows" in decided.assumptions
+    assert "the labelled rows are a random sample of the rows" not in blind.assumptions
     assert ask(0.95).verdict.startswith("The accuracy of classifier is below 0.95")
     close = ask(0.86)
     assert close.decision == "undecided"

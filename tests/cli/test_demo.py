@@ -18,7 +18,7 @@ def test_the_demo_writes_a_report_says_where_and_repeats(tmp_path):
     assert runs[0] == runs[1]
 
 
-@pytest.mark.parametrize("verb", ["audit", "judge", "bound", "shift"])
+@pytest.mark.parametrize("verb", ["audit", "judge", "bound", "shift", "dynamic"])
 def test_every_verb_has_a_demo(verb, tmp_path):
     done = CliRunner().invoke(app, ["demo", verb, "--json", "--to", str(tmp_path)])
     assert done.exit_code == 0, done.output

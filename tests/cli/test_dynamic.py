@@ -124,6 +124,28 @@ def test_analyse_reads_a_wide_log_with_globs(leave, tmp_path):
     assert out["noise_sets"][0][0] == 0
 
 
+def test_analyse_answers_by_slice_and_knows_tokens_for_no_answer(leave, tmp_path):
+    rng = np.random.default_rng(2)
+    rows = ["uid,round,gold,topic,a,b,c"]
+    for k in range(240):
+        calls = ["xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(3) > 0.3]
+        rows.append(f"i{k},{k // 80 + 1},x,{'uv'[k % 2]},{','.join(calls)}")
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    asked = ("--truth", "gold", "--item", "uid", "--by", "topic", "--rollouts", "20", "--json")
+    code, out, err = leave("analyse", "log.csv", *asked)
+    assert code == 0, err
+    body = json.loads(out)
+    assert body["models"] == ["a", "b", "c"]
+    assert [part["slice"] for part in body["slices"]] == ["u", "v"]
+    assert [part["n_items"] for part in body["slices"]] == [120, 120]
+    rows[1] = rows[1].rsplit(",", 1)[0] + ",NONE"
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert leave("analyse", "log.csv", *asked)[0] == 0
+    code, _, err = leave("analyse", "log.csv", *asked, "--missing", "NONE")
+    assert code == 1
+    assert "column 'c', row 1 is blank" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -76,3 +76,10 @@ def test_pictures_are_data():
 def test_a_difference_beyond_the_disagreement_is_refused():
     with pytest.raises(InputError, match="cannot differ by more"):
         plan(0.2, disagreement=0.1)
+
+
+def test_the_verdict_for_many_models_is_that_of_all_pairs():
+    answer = plan(0.02, models=10)
+    [pairs] = [one for one in answer.methods if one.name.startswith("all pairs")]
+    assert f"About {pairs.n_items:,} items" in answer.verdict
+    assert answer.n_items == pairs.n_items

@@ -22,7 +22,8 @@ UNEVEN = ((0.9, 0.75), (0.7, 0.85), (0.8, 0.65), (0.6, 0.8), (0.75, 0.75), (0.85
 LENIENT = ((0.95, 0.65), (0.9, 0.6), (0.92, 0.7), (0.85, 0.6), (0.9, 0.7))
 """All lean to the first label, so that (J7) has one sign and nothing cancels."""
 CELLS = [
-    *(("spectral", UNEVEN[:judges], share, n) for judges in (3, 5, 8) for share in (0.5, 0.3) for n in (300, 2000)),
+    *(("spectral", UNEVEN[:judges], 0.3, n) for judges in (3, 5, 8) for n in (300, 2000)),
+    *(("spectral", UNEVEN[:5], 0.5, n) for n in (300, 2000)),
     *(("agreement", EVEN[:judges], share, n) for judges in (3, 5) for share in (0.5, 0.3) for n in (300, 2000)),
     *(("agreement, off its assumption", LENIENT, share, 2000) for share in (0.5, 0.3)),
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pytest
 
 from tallystick.results import Figure, Interval, Result, Unknown
+from tests.report.browser import ABSENT, CHROMIUM, Browser
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -58,3 +60,13 @@ def result(names: Any, **more: Any) -> Drawn:
 @pytest.fixture
 def hostile() -> Drawn:
     return result(HOSTILE, assumptions=HOSTILE[:2], warnings=(HOSTILE[3],))
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One Chromium for all pages; where there is none the test is skipped and says how to get one."""
+    if CHROMIUM is None:
+        pytest.skip(ABSENT)
+    running = Browser(tmp_path_factory.mktemp("profile"))
+    yield running
+    running.close()

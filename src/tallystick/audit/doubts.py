@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tallystick.audit.concord import beyond_chance, kappas, plurality
-from tallystick.audit.names import CONSENSUS, WEAK_TRUTHS, are_voters, family, tokens
+from tallystick.audit.names import CONSENSUS, WEAK_TRUTHS, are_voters, family, is_feature, tokens
 from tallystick.audit.profile import Profile
 from tallystick.audit.reading import Notebook, listed
 from tallystick.audit.sample import Sample
@@ -24,10 +24,22 @@ _MARKS: tuple[frozenset[Label], ...] = (
 _RATINGS: tuple[frozenset[Label], ...] = tuple(
     frozenset(range(low, high + 1)) for low, high in ((1, 5), (1, 7), (1, 10), (0, 10))
 )
+_ANYTHING: tuple[frozenset[Label], ...] = (
+    frozenset({"yes", "no"}), frozenset({"y", "n"}), frozenset({"true", "false"}), frozenset({True, False}),
+    frozenset({"t", "f"}),
+)  # fmt: skip
+"""Words that facts of every sort have in common: sharing them says little."""
+
 _SURE = 3.0
+_CLOSE = 0.6
+"""Kappa with the truth from which a column of such words is taken for an answer, whatever its name."""
+
 _MOST_PAIRED = 40
 _AGREE = 0.2
 """Mean kappa with the others from which a column that has no telling name is taken for a vote."""
+
+_COPIES = CONSENSUS | WEAK_TRUTHS | {"truth", "true", "gold", "correct"}
+"""Words for a column that is the truth, or was made from it."""
 
 
 def doubt_votes(
@@ -77,16 +89,28 @@ def _doubt_against(
         )
         return
     largest, size = Counter(map(family, votes)).most_common(1)[0]
-    strange = [
-        name
-        for name, score in zip(votes, z, strict=True)
-        if score < _SURE and not are_voters((name,)) and (family(name) != largest or size < 3)
-    ]
+    unnamed = [not are_voters((name,)) and (family(name) != largest or size < 3 or is_feature(name)) for name in votes]
+    strange = [name for name, score, odd in zip(votes, z, unnamed, strict=True) if odd and score < _SURE]
+    agreement = kappas(codes)[0, 1:] if _says_little(labels) else np.ones(len(votes))
+    loose = [name for name, kappa, odd in zip(votes, agreement, unnamed, strict=True) if odd and not kappa >= _CLOSE]
+    copies = [name for name, odd in zip(votes, unnamed, strict=True) if odd and set(tokens(name)) & _COPIES]
     if strange:
         book.ask(
             "--judges",
             f"{listed(strange)} hold the labels of {truth!r} but agree with it no more than by chance: name the judges "
             f"or models (--judges …), or leave out what is none (--ignore {strange[0]})",
+        )
+    elif loose:
+        book.ask(
+            "--judges",
+            f"{listed(loose)} hold {listed(sorted(map(str, labels)))} as {truth!r} does, but so do many facts: name "
+            f"the judges or models (--judges …), or leave out what is none (--ignore {loose[0]})",
+        )
+    elif copies:
+        book.ask(
+            "--judges",
+            f"column {copies[0]!r} may be the truth once more, or have been made from it: name the judges or models "
+            f"(--judges …), or leave it out (--ignore {copies[0]})",
         )
     elif len(others) > len(votes) and not are_voters(votes):
         book.ask(
@@ -94,6 +118,11 @@ def _doubt_against(
             f"{listed(votes)} hold the labels of {truth!r}, but most columns ({listed(others)}) do not, so this may be "
             "a table of facts: name the judges or models",
         )
+
+
+def _says_little(labels: frozenset[Label]) -> bool:
+    """Whether facts of every sort use these labels: yes and no, or whole numbers."""
+    return labels in _ANYTHING or all(isinstance(label, int | float) for label in labels)
 
 
 def _doubt_alone(
@@ -120,6 +149,12 @@ def _doubt_alone(
             "they mark right and wrong answers, or as --judges if they are the labels voted for (and --truth, if one "
             "of the columns is the truth)",
         )
+    elif labels in _ANYTHING and not are_voters(votes):
+        book.ask(
+            "--judges",
+            f"{listed(votes)} hold {listed(sorted(map(str, labels)))}, as facts of every sort do: name the judges or "
+            "models (--judges), and the true labels if there are any (--truth)",
+        )
     elif all(isinstance(label, int | float) for label in labels) and len(labels) > 2 and not judges:
         book.ask(
             "--judges or --models",
@@ -135,7 +170,7 @@ def _doubt_agreement(
 ) -> None:
     """Ask about columns that neither their names nor their agreement with the others call votes."""
     families = Counter(map(family, votes))
-    strange = [name for name in votes if not are_voters((name,)) and families[family(name)] < 3]
+    strange = [name for name in votes if not are_voters((name,)) and (families[family(name)] < 3 or is_feature(name))]
     if not strange and are_voters(votes):
         return
     looked = tuple(dict.fromkeys((*strange, *votes)))[:_MOST_PAIRED]
@@ -159,9 +194,13 @@ def _doubt_odd_ones(profiles: Profiles, votes: tuple[str, ...], book: Notebook) 
     for name in votes:
         alone = families[family(name)] == 1
         blank = profiles[name].blank > 0.5 and all(profiles[o].blank < 0.1 for o in votes if o != name)
-        hints = set(tokens(name)) & (CONSENSUS | WEAK_TRUTHS | {"truth", "true", "gold", "correct"})
-        if alone and (blank or hints):
-            why = "is filled in few rows only" if blank else f"has {sorted(hints)[0]!r} in its name"
+        hints = set(tokens(name)) & _COPIES
+        named = [other for other in votes if other != name and are_voters((other,))]
+        unlike = 2 * len(named) >= len(votes) - 1 > 0 and not are_voters((name,))
+        if alone and (blank or hints or unlike):
+            why = "is filled in few rows only" if blank else "is not named like them"
+            if hints:
+                why = f"has {sorted(hints)[0]!r} in its name"
             book.ask(
                 "--truth",
                 f"column {name!r} holds the same labels as the others and {why}: is it the truth (--truth {name}), one "

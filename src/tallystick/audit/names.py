@@ -22,6 +22,8 @@ __all__ = [
     "are_voters",
     "era",
     "family",
+    "is_feature",
+    "is_identifier",
     "is_item",
     "is_truth",
     "is_weight",
@@ -32,15 +34,21 @@ __all__ = [
 
 Sort: TypeAlias = Literal["any", "judges", "models"]
 
-TRUTHS = frozenset({"truth", "true", "true_label", "gold", "gold_label", "ground_truth", "groundtruth", "y_true"})
+TRUTHS = frozenset(
+    {"truth", "true", "true_label", "gold", "gold_label", "ground_truth", "groundtruth", "y_true", "gt", "gt_label",
+     "gold_standard", "gold_answer", "true_class", "true_answer", "correct_answer", "correct_label", "answer_key"}
+)  # fmt: skip
 """Names that say nothing but truth."""
 
-WEAK_TRUTHS = frozenset({"y", "label", "labels", "class", "target", "answer", "expected", "reference", "actual"})
+WEAK_TRUTHS = frozenset(
+    {"y", "label", "labels", "class", "target", "answer", "expected", "reference", "actual", "outcome", "solution"}
+)
 """Names that are given to a truth, and to other things too."""
 
 CONSENSUS = frozenset(
-    {"human", "humans", "expert", "oracle", "consensus", "majority", "final", "adjudicated", "verified", "audited"}
-)
+    {"human", "humans", "expert", "oracle", "consensus", "majority", "final", "adjudicated", "verified", "audited",
+     "winner", "resolved"}
+)  # fmt: skip
 """Words for a column that could be the truth, or one more judge, or a vote over the others."""
 
 CONFIDENCES = frozenset(
@@ -61,6 +69,11 @@ ROUNDS = frozenset({"round", "rounds"})
 TEXTS = frozenset(
     {"text", "prompt", "premise", "hypothesis", "sentence", "comment", "content", "context", "question", "passage"}
 )
+_FEATURES = frozenset(
+    {"x", "f", "q", "v", "feature", "feat", "var", "variable", "col", "column", "attr", "attribute", "dim", "symptom",
+     "question", "has", "is", "was"}
+)  # fmt: skip
+_IDENTIFIERS = frozenset({"id", "ids", "uuid", "guid", "idx"})
 _WEIGHTS = frozenset({"sample_weight", "sampling_weight", "survey_weight", "importance_weight", "row_weight"})
 _ITEMS = ITEM_NAMES | {"uuid", "guid", "index", "key", "row_id", "qid"}
 _JUDGES = frozenset(
@@ -101,6 +114,24 @@ def tokens(name: str) -> tuple[str, ...]:
 def is_item(name: str) -> bool:
     """Return whether *name* is one that items are usually called by."""
     return plain(name) in _ITEMS
+
+
+def is_identifier(name: str) -> bool:
+    """Return whether *name* ends as names of keys do, whatever they are the keys of.
+
+    >>> is_identifier("annotator_id"), is_identifier("idea")
+    (True, False)
+    """
+    return tokens(name)[-1] in _IDENTIFIERS
+
+
+def is_feature(name: str) -> bool:
+    """Return whether *name* begins as the columns of facts often do: ``x1``, ``q_07``, ``has_link``.
+
+    >>> is_feature("x1"), is_feature("has_link"), is_feature("w1"), is_feature("lf_x")
+    (True, True, False, False)
+    """
+    return _without_digits(tokens(name)[0]) in _FEATURES
 
 
 def is_truth(name: str) -> bool:

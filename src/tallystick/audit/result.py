@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from tallystick.audit.reading import Reading, Taken
 from tallystick.errors import InputError
-from tallystick.results import Decision, Figure, Needed, PatternTable, Result
+from tallystick.report.parts import Part
+from tallystick.results import Decision, Figure, Interval, Needed, PatternTable, Result
 
 __all__ = ["QUESTIONS", "AuditResult", "Skipped", "conclude"]
 
@@ -85,6 +86,28 @@ class AuditResult(Result):
         """Return what the first section with something to attach to items has learnt of them."""
         return next((found for part in self.sections if (found := part.patterns()) is not None), None)
 
+    @property
+    def headline(self) -> str:
+        """The verdict over all questions, in one sentence."""
+        return _headline(self.verdict)
+
+    @property
+    def grounds(self) -> tuple[str, ...]:
+        """What each column was taken for, and why."""
+        return tuple(map(str, self.columns))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Warnings that belong to no single section."""
+        told = _told(self.sections, "warnings")
+        return tuple(text for text in self.warnings if text not in told)
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return one part a question, answered or not."""
+        answered = [Part(p.verb, QUESTIONS.get(p.verb, p.verb), _headline(p.verdict), p) for p in self.sections]
+        left = [Part(p.verb, QUESTIONS.get(p.verb, p.verb), p.reason) for p in self.skipped]
+        return (*answered, *left)
+
     def summary(self) -> str:
         """Return the verdict, then what every section says of itself."""
         taken = [f"  {part}" for part in self.columns]
@@ -104,7 +127,7 @@ def conclude(
     decision: Decision = decisions.pop() if len(decisions) == 1 else "undecided"  # settled only if all of it is
     needs = [part.needed for part in sections if part.needed is not None]
     return AuditResult(
-        verdict=_verdict(sections),
+        verdict=_verdict(sections, len(skipped)),
         decision=decision,
         needed=_most(needs) if decision == "undecided" else None,
         n_items=max(part.n_items for part in sections),
@@ -112,7 +135,7 @@ def conclude(
             *(f"columns: {part}" for part in reading.taken if part.role not in ("not used", "text")),
             *_told(sections, "assumptions"),
         ),
-        warnings=(*reading.notes, *_told(sections, "warnings")),
+        warnings=(*reading.notes, *_limits(reading, sections), *_told(sections, "warnings")),
         seed=seed,
         columns=reading.taken,
         sections=tuple(sections),
@@ -120,10 +143,39 @@ def conclude(
     )
 
 
-def _verdict(sections: Sequence[Result]) -> str:
+_WEIGHED = ("compare", "judge", "bound")
+"""The capabilities that take weights."""
+
+
+def _limits(reading: Reading, sections: Sequence[Result]) -> list[str]:
+    """Say what a reader of several sections side by side could misread."""
+    said = []
+    plain = [part.verb for part in sections if part.verb not in _WEIGHED]
+    if reading.weight is not None and plain:
+        used = [part.verb for part in sections if part.verb in _WEIGHED]
+        reach = f"is used by {' and '.join(used)} only" if used else "is not used"
+        said.append(f"the weight {reading.weight!r} {reach}; every row counts once in {' and '.join(plain)}")
+    counted = [part.verb for part in sections if _is_count(part)]
+    if counted:
+        said.append(
+            f"every label is known: the answer of {' and '.join(counted)} counts these very items, without doubt "
+            "and without a word on others"
+            + ("; the intervals of compare speak of such items at large" if sections[0].verb == "compare" else "")
+        )
+    return said
+
+
+def _is_count(part: Result) -> bool:
+    """Whether no interval of the main table has any width: nothing was left to estimate."""
+    intervals = [cell for row in part.rows() for cell in row.values() if isinstance(cell, Interval)]
+    return bool(intervals) and all(interval.width < 1e-12 for interval in intervals)
+
+
+def _verdict(sections: Sequence[Result], left: int) -> str:
     settled = sum(part.decision == "decided" for part in sections)
     count = "1 question" if len(sections) == 1 else f"{len(sections)} questions"
-    head = f"Of {count}, {settled} {'is' if settled == 1 else 'are'} decided."
+    more = f" ({left} more could not be answered)" if left else ""
+    head = f"Of {count}, {settled} {'is' if settled == 1 else 'are'} decided{more}."
     return " ".join([head, *(f"{part.verb.capitalize()}: {_headline(part.verdict)}" for part in sections)])
 
 

@@ -94,7 +94,9 @@ def _bound(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
     judged = reading.prediction or reading.score or ""
     columns = (*reading.weak, judged, *([reading.truth] if reading.truth else []))
     cut = {judged: edges_of(_THRESHOLDS)} if reading.prediction is None else None
-    counted = Tally.of(table, columns=columns, cut=cut, missing=reading.missing, coerce=reading.coerce)
+    counted = Tally.of(
+        table, columns=columns, cut=cut, weight=reading.weight, missing=reading.missing, coerce=reading.coerce
+    )
     question = Question(alpha=alpha)
     if reading.prediction is None:
         return sweep(counted, score=judged, weak=reading.weak, truth=reading.truth, question=question, rng=rng)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tallystick.audit.names import MEASURES, ROUNDS, SLICES, SPLITS, TEXTS, is_item, is_truth, is_weight, plain, tokens
+from tallystick.audit.names import (
+    MEASURES,
+    ROUNDS,
+    SLICES,
+    SPLITS,
+    TEXTS,
+    is_identifier,
+    is_item,
+    is_truth,
+    is_weight,
+    plain,
+    tokens,
+)
 from tallystick.audit.profile import Profile
 from tallystick.audit.reading import Named, Notebook, listed
 from tallystick.audit.sample import is_unique
@@ -24,6 +36,7 @@ def find_structure(table: Table, profiles: Profiles, named: Named, book: Noteboo
     found |= _weight(profiles, named, book)
     found |= _cluster(profiles, named, book)
     found |= _item(table, profiles, named, book, slices)
+    book.take([name for name in book.free if is_identifier(name)], "not used", "named like an identifier")
     measures = [
         name for name in book.free if set(tokens(name)) & MEASURES and profiles[name].low is not None
     ]  # the numbers of a vote could never be told from 0/1 costs, so only names that say so count

@@ -29,7 +29,8 @@ def find_versions(voters: Voters, named: Named, book: Notebook) -> dict[str, str
             book.notes.append(f"{listed([n for _, n in times])} look like versions; name two of them (--old, --new)")
         return {}
     (_, old), (_, new) = times
-    if len(voters.votes) > 2 and not set(tokens(old)) & set(tokens(new)):
+    rests = [[word for word in tokens(name) if era(word) is None] for name in (old, new)]
+    if any(rests) and not set(rests[0]) & set(rests[1]):  # new_york is no version of old_town
         return {}
     book.take([old], "old", f"a vote whose name says that it came before {new!r}")
     book.take([new], "new", f"a vote whose name says that it came after {old!r}")

@@ -30,6 +30,7 @@ from tallystick.tally import Label, Tally
 __all__ = ["evaluate"]
 
 _SHARED = "the rows are a random sample of what the classifier is used on"
+_LABELLED = "the labelled rows are a random sample of the rows"
 
 
 def evaluate(
@@ -98,7 +99,11 @@ def evaluate(
         decision=decision,
         needed=needed,
         n_items=table.n,
-        assumptions=(_SHARED, *dict.fromkeys(a for a in (one.assumption for one in ready) if a is not None)),
+        assumptions=(
+            _SHARED,
+            *([_LABELLED] if truth is not None else []),
+            *dict.fromkeys(a for a in (one.assumption for one in ready) if a is not None),
+        ),
         warnings=warnings_of(table, ready, gold),
         seed=seed_of(rng),
         prediction=prediction,
@@ -187,7 +192,7 @@ def interval_of(one: Prepared, alpha: float, low: float, high: float, *, method:
 def _absent(one: Prepared, wanted: Summary) -> str:
     """Say which class has no denominator: one never predicted, or one that the label model gives no probability."""
     p = np.where(np.isfinite(one.p), one.p, 1 / one.p.shape[1])
-    never = one.table.counts.sum(axis=0) == 0
+    never = one.evidence.counts.sum(axis=0) == 0
     impossible = one.table.weight @ p / one.table.n < 1e-12
     kind = wanted.metric.removeprefix("macro-")
     lacking = {"precision": never, "recall": impossible, "f1": never & impossible}[kind]

@@ -23,6 +23,8 @@ Metric: TypeAlias = Literal[
 METRICS: tuple[str, ...] = get_args(Metric)
 _NOTHING = 1e-12
 """A class of less probability does not occur."""
+_LEAST = 1e-9
+"""What an error of δ leaves at least of a class: enough for its ratios to exist."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,12 +94,12 @@ def moved(
         classes = t.shape[-1]
         return t + sign * delta / classes, y  # the sum over classes moves by δ
     pairs = [
-        (np.maximum(t + sign * delta, 0), np.maximum(y + sign * delta, 1e-12)),
-        (t, np.maximum(y - sign * delta, 1e-12)),
+        (np.maximum(t + sign * delta, 0), np.maximum(y + sign * delta, _LEAST)),
+        (t, np.maximum(y - sign * delta, _LEAST)),
     ]
     ratios = []
     for a, b in pairs:
         below = {"precision": h, "recall": b, "f1": (h + b) / 2}[wanted.metric.removeprefix("macro-")]
-        ratios.append(a / np.maximum(below, 1e-12))
+        ratios.append(a / np.maximum(below, _LEAST))
     pick = ratios[0] >= ratios[1] if side == "upper" else ratios[0] <= ratios[1]
     return np.where(pick, pairs[0][0], pairs[1][0]), np.where(pick, pairs[0][1], pairs[1][1])

@@ -93,7 +93,8 @@ def audit(
     with io.scan(source, shape=layout, item=long_item, judge=judge, vote=vote, delimiter=delimiter) as table:
         tell(table.notes)
         reading = detect(table, named)
-        tell(map(str, reading.taken))
+        if as_json:  # otherwise it is part of the answer
+            tell(map(str, reading.taken))
 
         def run(part: Table, level: float) -> AuditResult:
             return run_audit(part, reading, alpha=level, rng=seed)

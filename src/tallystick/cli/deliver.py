@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from tallystick.errors import FileError
 from tallystick.results import Json, Result, harmless, to_json
 
 if TYPE_CHECKING:
@@ -40,16 +41,16 @@ def deliver(
     as_json
         Exactly one JSON object instead of text.
     html
-        Where to write the self-contained page, if anywhere.
+        Where to write the self-contained page, if anywhere; if that fails, the answer is printed before the error.
     table
         What was read: the page names the fingerprints of its files.
     """
+    failed: FileError | None = None
     if html is not None:
-        from tallystick.report import Provenance, write_page
-
-        digests = table.digests() if table is not None else {}
-        write_page(html, result, slices=slices, provenance=Provenance(command=_command(), digests=digests))
-        tell([f"report: {html}"])
+        try:
+            _write(html, result, slices, table)
+        except FileError as error:  # the answer may have been paid for: it is said all the same
+            failed = error
     if as_json:
         more: dict[str, Json] = {"slices": [part.to_dict() for part in slices]} if slices else {}
         sys.stdout.write(to_json({**result.to_dict(), **more}) + "\n")
@@ -58,6 +59,16 @@ def deliver(
 
         show(result, slices=slices)
     sys.stdout.flush()  # a closed pipe shows here, inside the verb, and not at the interpreter's end
+    if failed is not None:
+        raise failed
+
+
+def _write(html: Path, result: Result, slices: Sequence[Slice], table: Table | None) -> None:
+    from tallystick.report import Provenance, write_page
+
+    digests = table.digests() if table is not None else {}
+    write_page(html, result, slices=slices, provenance=Provenance(command=_command(), digests=digests))
+    tell([f"report: {html}"])
 
 
 def _command() -> str:

@@ -44,8 +44,8 @@ _STORIES = {
         "tallystick judge {file} --truth gold",
     ),
     DemoVerb.bound: (
-        "Five rules vote on 6,000 e-mails and nobody has true labels. How good is the classifier?",
-        "tallystick bound {file} --prediction prediction --weak 'lf_*'",
+        "Five rules vote on 6,000 e-mails and nobody has true labels. How good is the classifier, at which threshold?",
+        "tallystick bound {file} --score score --weak 'lf_*'",
     ),
     DemoVerb.shift: (
         f"A sentiment API has a new version; 8,000 reviews, {_BUDGET} paid calls. What changed?",

@@ -126,7 +126,7 @@ def plan(
     assumed = disagreement is None
     apart = max(INDEPENDENT, difference) if disagreement is None else disagreement
     methods = _methods(difference, apart, models, mean, alpha, power)
-    best = methods[0]
+    [(_, needed), *_] = _closed_forms(difference, apart, models, mean, alpha, power)  # paired; for many, all pairs
     warnings = []
     if assumed:
         warnings.append(
@@ -136,7 +136,7 @@ def plan(
     by = source or ("assumed" if assumed else "given")
     whom = "two models" if models == 2 else f"any two of {models} models"
     verdict = (
-        f"About {best.n_items:,} items show a difference of {difference:.4g} between {whom} that disagree on "
+        f"About {needed:,} items show a difference of {difference:.4g} between {whom} that disagree on "
         f"{apart:.3g} of them ({by}), "
         f"with power {power:g}; Hoeffding and the union bound ask for {union_items(difference, models, alpha=alpha):,}."
     )
@@ -149,7 +149,7 @@ def plan(
             curve.append((step, items, name))
     return Plan(
         verdict=verdict,
-        n_items=best.n_items,
+        n_items=needed,
         assumptions=("items are independent draws from the population of interest",),
         warnings=tuple(warnings),
         methods=methods,

@@ -7,7 +7,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -75,7 +75,8 @@ def atomic(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing could be written nothing is left, e.g. below a file
+            draft.unlink(missing_ok=True)
 
 
 def escape(cell: str) -> str:

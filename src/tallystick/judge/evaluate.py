@@ -122,7 +122,7 @@ def evaluate(
         found, more_alarms = tested_by_labels(found, ballots, alpha)
         alarms += [*result.alarms, *more_alarms]
         result = replace(result, verdict=result.verdict + _survivors(found))
-    elif refuted or isinstance(trouble, ConvergenceError):
+    elif len(blind.names) >= 3 and (refuted or isinstance(trouble, ConvergenceError)):
         result = _blend(blind, found, trouble=trouble, alpha=alpha)
     elif fitted is not None:
         result = dawid_skene_result(blind, fitted, known=known, alpha=alpha)

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tallystick
-from tallystick.report.plot import Plot
-from tallystick.report.shorten import shorten
-from tallystick.results import Figure, Result, to_json
+from tallystick.report.grid import Grid, grid
+from tallystick.report.parts import Composed
+from tallystick.report.picture import Picture, picture
+from tallystick.report.twin import twin
+from tallystick.results import Figure, Result
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -21,8 +23,7 @@ __all__ = ["Provenance", "page", "picture_page", "write_page"]
 
 MOST_TABLE_ROWS = 300
 MOST_PICTURES = 4
-MOST_JSON = 700_000
-"""Bytes of JSON that the page carries; a longer one is asked for by ``--json``."""
+MOST_PICTURES_OF_A_PART = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +34,24 @@ class Provenance:
     digests: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _View:
+    """What the template shows of one result; *name* and *heading* are those of a part."""
+
+    result: Result | None
+    name: str
+    heading: str
+    short: str
+    pictures: tuple[Picture, ...] = ()
+    table: Grid | None = None
+
+
 def page(result: Result, *, provenance: Provenance | None = None, slices: Sequence[Any] = ()) -> str:
     """Return *result* as one HTML page of less than two megabytes.
 
     The verdict comes first, then one picture, the table, what it rests on, how to make it again, and the JSON twin to
-    download. The page holds no script at all, and its Content-Security-Policy forbids any.
+    download. A composed result (an audit) has an answer a question on top, and then all of that for each of them.
+    The page holds no script at all, and its Content-Security-Policy forbids any.
 
     Examples
     --------
@@ -46,20 +60,14 @@ def page(result: Result, *, provenance: Provenance | None = None, slices: Sequen
     >>> "<script>" in text
     False
     """
-    rows = result.to_frame().slice(0, MOST_TABLE_ROWS).to_pylist()
-    total = len(result.rows())
-    twin = to_json({**result.to_dict(), **({"slices": [part.to_dict() for part in slices]} if slices else {})})
-    encoded = base64.b64encode(twin.encode("utf-8")).decode("ascii") if len(twin) <= MOST_JSON else ""
-    figures = result.figures()[:MOST_PICTURES]
+    whole = result if isinstance(result, Composed) else None
+    data = twin(result, slices)
     return _template("page.html").render(
         result=result,
-        pictures=[_picture(figure) for figure in figures],
-        names=list(rows[0]) if rows else [],
-        rows=[[_cell(value) for value in row.values()] for row in rows],
-        total=total,
-        shown=len(rows),
+        whole=whole,
+        views=_views(result, whole),
         slices=[str(part) for part in slices],
-        twin=encoded,
+        twin=base64.b64encode(data.encode("utf-8")).decode("ascii"),
         provenance=provenance or Provenance(),
         version=tallystick.__version__,
     )
@@ -67,7 +75,7 @@ def page(result: Result, *, provenance: Provenance | None = None, slices: Sequen
 
 def picture_page(figure: Figure) -> str:
     """Return one picture as an HTML page of its own, light and dark."""
-    return _template("picture.html").render(picture=_picture(figure))
+    return _template("picture.html").render(picture=picture(figure))
 
 
 def write_page(
@@ -81,21 +89,26 @@ def write_page(
         stream.write(content)
 
 
-def _picture(figure: Figure) -> dict[str, str]:
-    """Both looks as data addresses: an SVG inside an image element can neither run nor load anything."""
-    looks = {mode: Plot(figure, mode).svg().encode("utf-8") for mode in ("light", "dark")}
-    return {
-        "title": shorten(figure.title, 160),
-        **{mode: "data:image/svg+xml;base64," + base64.b64encode(svg).decode("ascii") for mode, svg in looks.items()},
-    }
+def _views(result: Result, whole: Composed | None) -> list[_View]:
+    if whole is None:
+        return [_view(result, name="answer", heading="", short="", most=MOST_PICTURES)]
+    return [
+        _View(result=None, name=part.name, heading=part.heading, short=part.short)
+        if part.result is None
+        else _view(part.result, name=part.name, heading=part.heading, short=part.short, most=MOST_PICTURES_OF_A_PART)
+        for part in whole.parts()
+    ]
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else shorten(str(value), 400)
+def _view(result: Result, *, name: str, heading: str, short: str, most: int) -> _View:
+    return _View(
+        result=result,
+        name=name,
+        heading=heading,
+        short=short,
+        pictures=tuple(map(picture, result.figures()[:most])),
+        table=grid(result, most=MOST_TABLE_ROWS),
+    )
 
 
 @cache
@@ -103,5 +116,7 @@ def _template(name: str) -> Template:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("tallystick.report", "templates")
-    environment = Environment(autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True)
+    environment = Environment(
+        autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     return environment.get_template(name)

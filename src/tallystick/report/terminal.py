@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
-from tallystick.report.shorten import shorten
+from tallystick.report.grid import Grid, grid
+from tallystick.report.parts import Composed
 from tallystick.results import Result, harmless
 
 __all__ = ["show"]
@@ -14,45 +15,112 @@ __all__ = ["show"]
 MOST_ROWS = 40
 
 
+class _Pen(Protocol):
+    """Whatever can write a line and a table; signs in it that steer a terminal are spelled out."""
+
+    def say(self, text: str, style: str = "") -> None: ...
+
+    def draw(self, table: Grid) -> None: ...
+
+
 def show(result: Result, *, slices: Sequence[Any] = (), stream: TextIO | None = None) -> None:
-    """Print *result*: with colour and a drawn table in a terminal, as its plain summary when piped (NO_COLOR holds)."""
+    """Print *result*: with colour and a drawn table in a terminal (NO_COLOR holds), as plain lines when piped.
+
+    Both say the same; a pipe gets every row, a terminal the first ones.
+    """
     target = stream if stream is not None else sys.stdout
-    if not target.isatty():
-        lines = [result.summary(), *(["By slice:"] if slices else []), *(f"  {harmless(str(part))}" for part in slices)]
-        target.write("\n".join(lines) + "\n")
-        return
-    from rich.console import Console
-    from rich.markup import escape as without_markup
-    from rich.table import Table
+    terminal = target.isatty()
+    pen: _Pen = _Terminal(target) if terminal else _Pipe(target)
+    most = MOST_ROWS if terminal else sys.maxsize
+    if isinstance(result, Composed):
+        _tell_parts(result, pen, most)
+    else:
+        _tell(result, pen, most)
+    if slices:
+        pen.say("By slice:")
+        for part in slices:
+            pen.say(f"  {part}")
 
-    def escape(text: str) -> str:
-        return without_markup(harmless(text))
 
-    console = Console(file=target, highlight=False)
-    console.print(f"[bold]{escape(result.verdict)}[/bold]")
+def _tell_parts(result: Composed, pen: _Pen, most: int) -> None:
+    pen.say(result.headline, "bold")
+    for part in result.parts():
+        pen.say(f"  {part.name.capitalize()}: {part.short}")
+    for text in result.remarks:
+        pen.say(f"Warning: {text}", "yellow")
+    pen.say("")
+    pen.say("Columns:", "bold")
+    for text in result.grounds:
+        pen.say(f"  {text}", "dim")
+    for part in result.parts():
+        pen.say("")
+        pen.say(part.heading, "bold")
+        if part.result is None:
+            pen.say(f"Not answered: {part.short}")
+        else:
+            _tell(part.result, pen, most)
+
+
+def _tell(result: Result, pen: _Pen, most: int) -> None:
+    pen.say(result.verdict, "bold")
     if result.needed is not None:
-        console.print(f"To settle it: {escape(str(result.needed))}.")
-    rows = result.to_frame().slice(0, MOST_ROWS).to_pylist()
-    if rows:
-        table = Table(box=None, header_style="dim", pad_edge=False)
-        for name in rows[0]:
-            table.add_column(escape(name), overflow="fold")
-        for row in rows:
-            table.add_row(*(escape(_cell(value)) for value in row.values()))
-        console.print(table)
-        if len(result.rows()) > len(rows):
-            console.print(f"… the first {len(rows)} of {len(result.rows()):,} rows", style="dim")
-    for part in slices:
-        console.print(f"  {escape(str(part))}")
+        pen.say(f"To settle it: {result.needed}.")
+    table = grid(result, most=most)
+    if table.rows and result.rows() != Result.rows(result):
+        pen.draw(table)
+        if table.total > len(table.rows):
+            pen.say(f"… the first {len(table.rows)} of {table.total:,} rows", "dim")
+        if table.promise:
+            pen.say(f"Intervals: {table.promise}.", "dim")
     for text in result.assumptions:
-        console.print(f"Rests on: {escape(text)}", style="dim")
+        pen.say(f"Rests on: {text}", "dim")
     for text in result.warnings:
-        console.print(f"Warning: {escape(text)}", style="yellow")
+        pen.say(f"Warning: {text}", "yellow")
+    for line in _own_words(result):
+        pen.say(line)
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else shorten(str(value), 60)
+def _own_words(result: Result) -> list[str]:
+    """Return what a capability adds at the end of its summary, e.g. advice."""
+    plain, own = Result.summary(result), result.summary()
+    return own[len(plain) :].strip().splitlines() if own.startswith(plain) else []
+
+
+class _Pipe:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def say(self, text: str, style: str = "") -> None:
+        del style
+        self._stream.write(f"{harmless(text)}\n")
+
+    def draw(self, table: Grid) -> None:
+        self._stream.write(f"{table.text()}\n")
+
+
+class _Terminal:
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+
+        self._console = Console(file=stream, highlight=False)
+
+    def say(self, text: str, style: str = "") -> None:
+        self._console.print(harmless(text), style=style or None, markup=False)
+
+    def draw(self, table: Grid) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        drawn = Table(box=None, header_style="dim", pad_edge=False)
+        wide = _width(table) > self._console.width
+        for name, right in zip(table.names, table.numeric, strict=True):
+            head = Text("\n".join(name.split()) if wide else name)  # heads break before any number does
+            drawn.add_column(head, overflow="fold", justify="right" if right else "left")
+        for row in table.rows:
+            drawn.add_row(*map(Text, row))
+        self._console.print(drawn)
+
+
+def _width(table: Grid) -> int:
+    """Return how wide a table is if nothing is broken."""
+    return sum(2 + max(map(len, cells)) for cells in zip(table.names, *table.rows, strict=True)) - 2

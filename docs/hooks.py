@@ -1,0 +1,33 @@
+"""Fill the indexes of generated pages when the site is built: a new table is found without being listed by hand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+MARKER = "<!-- every page of this folder -->"
+TOPICS = ("audit", "bound", "compare", "dynamic", "judge", "peers", "sampling", "shift", "tally", "transport")
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Put a list of its neighbours into a page that asks for it."""
+    folder = Path(page.file.abs_src_path).parent
+    return markdown.replace(MARKER, listed(folder)) if MARKER in markdown else markdown
+
+
+def listed(folder: Path) -> str:
+    """Return the titles of all pages in *folder* as links, by topic."""
+    topics: dict[str, list[str]] = {}
+    for path in sorted(folder.glob("*.md")):
+        if path.name != "index.md":
+            head = path.stem.partition("-")[0]
+            topics.setdefault(head if head in TOPICS else "mathematics", []).append(f"- [{title(path)}]({path.name})")
+    return "\n\n".join(f"## {topic.capitalize()}\n\n" + "\n".join(lines) for topic, lines in sorted(topics.items()))
+
+
+def title(path: Path) -> str:
+    """Return the first heading of a page, without the word that all of its folder begin with."""
+    found = re.search(r"^# (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    words = found[1] if found else path.stem
+    return re.sub(r"^(Coverage|Speed|Dynamic benchmarks|Transport): ", "", words)

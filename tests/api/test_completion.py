@@ -1,0 +1,47 @@
+"""Shell completion, as documented: every shell is offered verbs and options."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = str(Path(sys.executable).with_name("tallystick"))
+
+
+def ask(shell, words):
+    asked = {
+        "bash": {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)},
+        "zsh": {"_TYPER_COMPLETE_ARGS": words},
+        "fish": {"_TYPER_COMPLETE_ARGS": words, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+    }[shell]
+    return subprocess.run(
+        [COMMAND],
+        env={**os.environ, "_TALLYSTICK_COMPLETE": f"complete_{shell}", **asked},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    ).stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_verbs_and_options_are_completed(shell):
+    assert "judge" in ask(shell, "tallystick jud")
+    assert "compare" not in ask(shell, "tallystick jud")
+    assert "--truth" in ask(shell, "tallystick judge --tr")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_for_a_named_shell_can_be_had(shell):
+    asked = {**os.environ, "_TALLYSTICK_COMPLETE": f"source_{shell}"}
+    done = subprocess.run([COMMAND], env=asked, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "_TALLYSTICK_COMPLETE" in done.stdout
+
+
+def test_the_documented_options_exist():
+    offered = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "--install-completion" in offered
+    assert "--show-completion" in offered

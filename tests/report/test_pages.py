@@ -1,0 +1,139 @@
+"""The page of every verb, written by the command line and opened in a real browser."""
+
+import base64
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tallystick.audit.generated import generate
+from tallystick.cli.app import app
+from tallystick.io import write_csv
+from tallystick.report import write_page
+from tests.report.conftest import HOSTILE, result
+
+LONGEST = 2_000_000
+
+# What each verb is asked; FOLDER holds the generated tables.
+COMMANDS = {
+    "audit": ["FOLDER/compare.csv"],
+    "bound": ["FOLDER/bound.csv", "--score", "score", "--weak", "lf_*"],
+    "compare": ["FOLDER/compare.csv", "--truth", "truth"],
+    "doctor": [],
+    "dynamic analyse": ["FOLDER/dynamic.csv", "--truth", "gold", "--rollouts", "20"],
+    "dynamic simulate": ["--learner", "correlated", "--rho", ".5", "--epsilon", ".1", "--rounds", "4", "--rollouts",
+                         "20"],
+    "dynamic theory": ["--epsilon", ".1", "--rounds", "4"],
+    "judge": ["FOLDER/judge.csv", "--truth", "gold"],
+    "merge": ["FOLDER/one.tally", "FOLDER/two.tally", "-o", "FOLDER/both.tally"],
+    "plan": ["--difference", ".05", "--disagreement", ".2"],
+    "shift": ["--data", "FOLDER/shift.csv", "--truth", "truth", "--old", "pred_old", "--api", "replay:pred_new",
+              "--budget", "60"],
+    "tally": ["FOLDER/judge.csv", "--columns", "gpt,claude"],
+}  # fmt: skip
+WITHOUT_PICTURES = {"doctor"}
+ROWS = 300
+
+
+def leaves(command, path=()):
+    """Every verb of the command line, with its options."""
+    for name, part in getattr(command, "commands", {}).items():
+        yield from leaves(part, (*path, name))
+    if not hasattr(command, "commands"):
+        yield " ".join(path), {option for parameter in command.params for option in parameter.opts}
+
+
+VERBS = dict(leaves(typer.main.get_command(app)))
+
+
+def test_every_verb_writes_a_page_and_is_opened_here():
+    assert {name for name, options in VERBS.items() if "--html" not in options} == {"demo"}  # which always writes one
+    assert set(COMMANDS) == set(VERBS) - {"demo"}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Small tables such as people bring, and two tallies."""
+    made = tmp_path_factory.mktemp("tables")
+    for question in ("compare", "judge", "bound", "shift", "dynamic"):
+        table = generate(question, rng=0)
+        n = len(table["item"])
+        some = range(0, n, max(1, n // ROWS)) if question == "dynamic" else range(ROWS)  # all rounds
+        few = {name: [values[i] for i in some] for name, values in table.items() if name not in ("model_d", "model_e")}
+        write_csv(made / f"{question}.csv", few)
+    for name in ("one", "two"):
+        run("tally", str(made / "judge.csv"), "--columns", "gpt,claude", "-o", str(made / f"{name}.tally"))
+    return made
+
+
+def run(*arguments):
+    done = CliRunner().invoke(app, list(arguments))
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def drawn(visit):
+    """For each image: how many pixels differ from its corner, counted on a canvas in the browser."""
+    return visit.evaluate("""
+      [...document.images].map(image => {
+        const size = {width: image.naturalWidth, height: image.naturalHeight};
+        const canvas = Object.assign(document.createElement('canvas'), size);
+        const pen = canvas.getContext('2d'); pen.drawImage(image, 0, 0);
+        const pixels = new Uint32Array(pen.getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+        return pixels.filter(pixel => pixel !== pixels[0]).length;
+      })""")
+
+
+def assert_sound(visit, page):
+    assert page.stat().st_size < LONGEST
+    assert [url for url in visit.requests if not url.startswith("data:")] == [page.resolve().as_uri()]
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize("verb", sorted(COMMANDS))
+def test_the_page_of_the_verb_is_drawn_without_error_or_request(verb, browser, folder, tmp_path):
+    page = tmp_path / "page.html"
+    arguments = [word.replace("FOLDER", str(folder)) for word in COMMANDS[verb]]
+    out = run(*verb.split(), *arguments, "--html", str(page), "--json")
+    with browser.visit(page) as visit:
+        assert_sound(visit, page)
+        for mode in ("light", "dark"):
+            visit.prefer(color_scheme=mode)
+            marks = drawn(visit)
+            assert all(count > 500 for count in marks), marks
+            assert bool(marks) == (verb not in WITHOUT_PICTURES)
+        said = json.loads(out.stdout)
+        heading = visit.evaluate("document.querySelector('h1').innerText")
+        assert said["verdict"].startswith(heading)
+        twin = visit.evaluate("document.querySelector('a[download]').href")
+        assert json.loads(base64.b64decode(twin.split(",", 1)[1])) == said
+
+
+def test_a_demo_writes_a_page_that_is_drawn(browser, tmp_path):
+    run("demo", "compare", "--to", str(tmp_path))
+    with browser.visit(tmp_path / "compare.html") as visit:
+        assert_sound(visit, tmp_path / "compare.html")
+        assert min(drawn(visit)) > 500
+
+
+def test_a_hostile_result_is_drawn_and_does_nothing(browser, tmp_path):
+    page = tmp_path / "<img src=x onerror=alert(1)>.html"
+    write_page(page, result(HOSTILE))
+    with browser.visit(page) as visit:
+        assert_sound(visit, page)
+        assert len(drawn(visit)) == 3
+        assert (
+            visit.evaluate("document.scripts.length + document.querySelectorAll('iframe, object, embed').length") == 0
+        )
+        assert visit.evaluate("document.querySelector('h1').innerText").startswith("<script>alert(1)</script>")
+
+
+def test_a_script_smuggled_into_the_page_would_be_blocked_by_its_policy(browser, tmp_path):
+    page = tmp_path / "page.html"
+    write_page(page, result(["a", "b"]))
+    hole = "<script>document.title = 'ran'</script><img src='https://example.org/x.png'></main>"
+    page.write_text(page.read_text(encoding="utf-8").replace("</main>", hole), encoding="utf-8")
+    with browser.visit(page, patient=False) as visit:
+        assert visit.evaluate("document.title") == "drawn: Tallystick"
+        assert len(visit.complaints) >= 2
