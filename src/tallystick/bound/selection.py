@@ -97,7 +97,9 @@ def select(
 
     [MP23]_, A.4: by the largest lower bound (safe), upper bound (hopeful), average of the two, or the estimate under
     independence ("label model"). Beyond it: sharp bounds on accuracy(a) - accuracy(b), which use that both are judged
-    by the same unknown label and so are never wider than the difference of the two intervals. Each pair has level α.
+    by the same unknown label and so are never wider than the difference of the two bounds. Each pair has level α. Its
+    interval is narrower than what the two intervals say as a rule, not always: where an accuracy of 1 cannot be ruled
+    out, they gain by ending there.
 
     Parameters
     ----------
