@@ -144,3 +144,21 @@ def test_a_metric_that_does_not_exist_says_of_which_class_and_why():
             question=bound.Question(metrics=(metric,)),
         )  # fmt: skip
         assert reason in result.verdict
+
+
+def test_labels_that_refute_the_label_model_are_said_and_labels_that_fit_are_not():
+    """Weak labels that share half of their errors; then independent ones, on which the model is right."""
+    draw = np.random.default_rng(4)
+    truth = draw.integers(0, 2, 1500)
+    shared = draw.random(1500) < 0.25
+    table = {f"w{j}": np.where(shared | (draw.random(1500) < 0.1), 1 - truth, truth) for j in range(4)}
+    table |= {"h": np.where(draw.random(1500) < 0.85, truth, 1 - truth)}
+    gold = {"gold": [int(y) if i < 200 else None for i, y in enumerate(truth)]}
+
+    def said(data):
+        result = bound.evaluate(Tally.of(data | gold), prediction="h", truth="gold")
+        return any("do not fit P(Y | Z)" in text for text in result.warnings)
+
+    assert said(table)
+    fine = {f"w{j}": np.where(draw.random(1500) < 0.2, 1 - truth, truth) for j in range(4)}
+    assert not said(fine | {"h": table["h"]})

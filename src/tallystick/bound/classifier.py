@@ -94,6 +94,7 @@ def evaluate(
     verdict, decision, needed = concluded(prediction, bounds[0], leading, question, breakdown, gold)
     said = np.where(np.isfinite(leading.p), leading.p, 1 / len(table.classes))[: len(table.votes)]
     q = table.counts / np.maximum(table.weight, 1)[:, None]
+    audits = tuple(audit(one.model, table, one.p[: len(table.votes)]) for one in ready)
     return BoundResult(
         verdict=verdict,
         decision=decision,
@@ -104,13 +105,13 @@ def evaluate(
             *([_LABELLED] if truth is not None else []),
             *dict.fromkeys(a for a in (one.assumption for one in ready) if a is not None),
         ),
-        warnings=warnings_of(table, ready, gold),
+        warnings=warnings_of(table, ready, gold, audits),
         seed=seed_of(rng),
         prediction=prediction,
         weak=table.weak,
         classes=table.classes,
         bounds=tuple(bounds),
-        label_models=tuple(audit(one.model, table, one.p[: len(table.votes)]) for one in ready),
+        label_models=audits,
         breakdown_delta=Unknown("no claim was made: say at_least") if breakdown is None else breakdown.on_average,
         breakdown=breakdown,
         gold=gold,

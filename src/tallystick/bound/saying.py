@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from tallystick.bound.label_models import LabelModelAudit
 from tallystick.bound.prepared import Prepared
 from tallystick.bound.question import Question
 from tallystick.bound.result import Bound, Breakdown, GoldEstimate
@@ -15,6 +16,7 @@ __all__ = ["concluded", "warnings_of"]
 
 _SINGLETONS = 0.02
 _ENOUGH_LABELS = 30
+_UNFIT = 0.001  # the test is approximate with few labels in a bin
 
 
 def concluded(
@@ -70,7 +72,9 @@ def _labels_needed(guess: float | Unknown, claim: float, had: int) -> int | None
     return max(1, math.ceil(enough) - had)
 
 
-def warnings_of(table: WeakTable, ready: Sequence[Prepared], gold: Sequence[GoldEstimate]) -> tuple[str, ...]:
+def warnings_of(
+    table: WeakTable, ready: Sequence[Prepared], gold: Sequence[GoldEstimate], audits: Sequence[LabelModelAudit]
+) -> tuple[str, ...]:
     """Return everything that a reader has to know before relying on the bounds."""
     out = [text for one in ready for text in one.warnings]
     if table.singletons >= _SINGLETONS or len(table.votes) > table.n / 10:
@@ -89,5 +93,11 @@ def warnings_of(table: WeakTable, ready: Sequence[Prepared], gold: Sequence[Gold
         f"the labels refute the label model {one.label_model}: {one.interval} from labels and the bounds do not meet"
         for one in gold
         if one.refuted
+    ]
+    out += [
+        f"the labels do not fit P(Y | Z) of the label model {one.name} (p = {one.calibration_p:.2g}, off by "
+        f"{one.calibration_gap:.2f} on average): do not rely on its estimate under independence"
+        for one in audits
+        if isinstance(one.calibration_p, float) and one.calibration_p < _UNFIT
     ]
     return tuple(dict.fromkeys(out))

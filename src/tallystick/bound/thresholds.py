@@ -99,6 +99,7 @@ def sweep(
                 at = replace(one, evidence=replace(one.evidence, counts=seen[t]))
                 ends = tuple(End(end.side, end.estimate[t], end.error[t]) for end in (low, high))
                 bounds.append(bound_of(at, wanted, (ends[0], ends[1]), question.alpha, critical, threshold))
+    audits = tuple(audit(one.model, table, one.p[: len(table.votes)]) for one in ready)
     return BoundResult(
         verdict=_verdict(score, bounds, ready[0], question.alpha),
         n_items=table.n,
@@ -106,13 +107,13 @@ def sweep(
             "the rows are a random sample of what the classifier is used on",
             *dict.fromkeys(one.assumption for one in ready if one.assumption is not None),
         ),
-        warnings=warnings_of(table, ready, ()),
+        warnings=warnings_of(table, ready, (), audits),
         seed=seed_of(rng),
         prediction=score,
         weak=table.weak,
         classes=table.classes,
         bounds=tuple(bounds),
-        label_models=tuple(audit(one.model, table, one.p[: len(table.votes)]) for one in ready),
+        label_models=audits,
         breakdown_delta=Unknown("a breakdown is that of one threshold: choose it and bound its prediction"),
         singleton_share=table.singletons,
         delta=question.delta,
