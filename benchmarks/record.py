@@ -26,7 +26,7 @@ def record(name: str, title: str, rows: Sequence[Mapping[str, Any]], *, notes: S
         table.insert(1, "|" + "---|" * len(names))
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         page = [f"# {title}", "", *table, "", *(f"- {note}" for note in notes)]
-        page += ["", f"Measured in one run on {machine}; remade by `make bench`.", ""]
+        page += ["", f"Measured on {machine}; remade by `make bench`.", ""]
         (DOCS / f"{name}.md").write_text("\n".join(page), encoding="utf-8")
 
 

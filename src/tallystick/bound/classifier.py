@@ -24,7 +24,7 @@ from tallystick.bound.saying import concluded, warnings_of
 from tallystick.bound.weak_votes import WeakTable, weak_table
 from tallystick.results import Interval, PatternTable, Unknown
 from tallystick.stats.prediction_powered import prediction_powered_mean
-from tallystick.stats.transport import entropy_width, programme, two_labels
+from tallystick.stats.transport import Side, entropy_width, programme, two_labels
 from tallystick.tally import Label, Tally
 
 __all__ = ["evaluate"]
@@ -146,8 +146,9 @@ def bound_of(
     evidence = replace(one.evidence, p=one.p, view=None)
     plain: list[float] = []
     inner: list[float] = []
-    for side, inward in (("lower", 1.0), ("upper", -1.0)):
-        value, error = plug_in(evidence, wanted, side)  # type: ignore[arg-type]  # the two sides
+    sides: tuple[tuple[Side, float], ...] = (("lower", 1.0), ("upper", -1.0))
+    for side, inward in sides:
+        value, error = plug_in(evidence, wanted, side)
         plain.append(float(value))
         inner.append(float(value) + inward * critical * float(error))
     edges = [float(end.edge(critical)) for end in ends]

@@ -20,7 +20,7 @@ __all__ = ["METRICS", "Metric", "Slopes", "Summary", "moved", "summary"]
 Metric: TypeAlias = Literal[
     "accuracy", "precision", "recall", "f1", "macro-precision", "macro-recall", "macro-f1", "micro-f1"
 ]
-METRICS: tuple[str, ...] = get_args(Metric)
+METRICS: tuple[Metric, ...] = get_args(Metric)
 _NOTHING = 1e-12
 """A class of less probability does not occur."""
 _LEAST = 1e-9
@@ -70,12 +70,13 @@ class Summary:
 
 def summary(metric: str, positive: int | None) -> Summary:
     """Check that the metric exists and that it is said of which class it is."""
-    if metric not in METRICS:
+    named: dict[str, Metric] = {known: known for known in METRICS}
+    if metric not in named:
         raise InputError(f"metric must be one of {', '.join(METRICS)} or risk, got {metric!r}")
     single = metric in ("precision", "recall", "f1")
     if single and positive is None:
         raise InputError(f"{metric} is that of one class: name it with positive (or ask for macro-{metric})")
-    return Summary(metric, positive if single else None)  # type: ignore[arg-type]  # checked above
+    return Summary(named[metric], positive if single else None)
 
 
 def moved(
