@@ -10,8 +10,10 @@ import time
 import numpy as np
 import pyarrow as pa
 import pytest
+import typer
 from pyarrow import parquet
 
+from tallystick.cli.app import SUMMARIES, app
 from tests.cli.conftest import COMMAND
 
 EVERY_OBJECT_HAS = {"schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"}
@@ -117,6 +119,20 @@ def test_help_is_quick():
     best = min(_seconds([COMMAND, "--help"]) for _ in range(5))
     floor = min(_seconds([sys.executable, "-c", "pass"]) for _ in range(5))
     assert best - floor < 0.3, f"--help took {best:.2f} s, of which {floor:.2f} s were the interpreter's"
+
+
+def test_help_lists_every_verb_by_the_first_sentence_of_its_own_help(tallystick):
+    words = " ".join(tallystick("--help").stdout.split())
+    commands = typer.main.get_command(app).commands
+    assert list(commands) == list(SUMMARIES)
+    for name, command in commands.items():
+        sentence = " ".join(command.help.split("\n\n")[0].split())
+        assert sentence == SUMMARIES[name]
+        assert f"{name} {sentence}" in words
+
+
+def test_a_verb_that_is_mistyped_is_suggested(tallystick):
+    assert "Did you mean 'compare'?" in tallystick("compar").stderr
 
 
 def test_completion_is_offered(tallystick):

@@ -84,7 +84,7 @@ def bound(
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bound the accuracy (or precision, recall, F1, risk) of a classifier that was never tested on true labels.
+    """Bound the accuracy (or precision, recall, F1, risk) of a classifier never tested on true labels.
 
     Weak labels are cheap votes on the same rows: rules, other models, LLM judges. A blank vote is an abstention.
     """

@@ -22,6 +22,7 @@ dynamic = typer.Typer(
     help="Is another round of this benchmark worth it: theory, simulation, and the log of a real one.",
     no_args_is_help=True,
     rich_markup_mode=None,
+    add_completion=False,
 )
 
 
@@ -125,7 +126,7 @@ def simulate(
     as_json: AsJson = False,
     html: Html = None,
 ) -> None:
-    """Run a design many times over a population and say what came of it."""
+    """Run a design many times over a population: what comes of it."""
     from tallystick import dynamic as room
 
     votes = None if majority is None else _numbers(majority, "--majority")
@@ -186,7 +187,10 @@ def analyse(
     as_json: AsJson = False,
     html: Html = None,
 ) -> None:
-    """Read the log of a real benchmark: long (item, round, model, correct) or wide (one column of answers a model)."""
+    """Read the log of a real benchmark: is another round worth it.
+
+    The log is long (item, round, model, correct) or wide (one column of answers a model).
+    """
     from tallystick import dynamic as room
     from tallystick import io
     from tallystick.cli.slices import by_slice
