@@ -84,6 +84,14 @@ def test_importing_the_package_and_the_command_line_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+def test_what_trains_neural_networks_needs_numpy_and_torch_alone():
+    """A machine with an accelerator has a plain checkout and no other library of ours."""
+    code = "import sys, tallystick.dynamic; print(*{m.split('.')[0] for m in sys.modules} - sys.stdlib_module_names)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    others = set(done.stdout.split()) - {"tallystick", "numpy", "cython_runtime"}
+    assert {name for name in others if not name.startswith("_")} == set()
+
+
 def test_no_code_uses_global_randomness_or_swallows_errors():
     forbidden = (
         "np.random.seed",

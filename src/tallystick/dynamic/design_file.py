@@ -30,47 +30,10 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-
-from tallystick.dynamic.design import Design, Operation, Step
+from tallystick.dynamic.design import Design
 from tallystick.errors import FileError, InputError
 
 __all__ = ["design_text", "load_design", "parse_design"]
-
-_OPERATIONS: tuple[Operation, ...] = ("train", "collect", "mix", "vote")
-
-
-class _StepEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    train: str | None = None
-    collect: str | None = None
-    mix: list[str] | None = None
-    vote: list[str] | None = None
-    weights: list[float] | None = None
-
-    @model_validator(mode="after")
-    def _one_operation(self) -> _StepEntry:
-        given = [name for name in _OPERATIONS if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"a step does exactly one of {', '.join(_OPERATIONS)}, got {given or 'none'}")
-        if self.weights is not None and given[0] in ("train", "collect"):
-            raise ValueError(f"{given[0]} has no weights: only mix and vote do")
-        return self
-
-    def step(self) -> Step:
-        operation = next(name for name in _OPERATIONS if getattr(self, name) is not None)
-        inputs = getattr(self, operation)
-        weights = None if self.weights is None else tuple(self.weights)
-        return Step(operation, (inputs,) if isinstance(inputs, str) else tuple(inputs), weights)
-
-
-class _DesignEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    name: str
-    output: str
-    steps: dict[str, _StepEntry]
 
 
 def load_design(file: str | Path) -> Design:
@@ -91,15 +54,12 @@ def parse_design(text: str, *, source: str = "design") -> Design:
     Traceback (most recent call last):
     tallystick.errors.InputError: design: steps.h.trian: Extra inputs are not permitted
     """
+    from tallystick.dynamic.design_entry import design_of  # pydantic is not wanted where neural networks train
+
     try:
-        entry = _DesignEntry.model_validate(tomllib.loads(text))
+        return design_of(tomllib.loads(text), source=source)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{source} is not TOML: {error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{source}: {place}: {first['msg'].removeprefix('Value error, ')}") from error
-    return Design(entry.name, {name: step.step() for name, step in entry.steps.items()}, output=entry.output)
 
 
 def design_text(design: Design) -> str:
