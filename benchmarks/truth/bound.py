@@ -72,6 +72,8 @@ if __name__ == "__main__":
         notes = (
             "Sharp bounds on accuracy(a) - accuracy(b) from the pair itself, against what the two models' own "
             "intervals say, over all pairs of five seeds; 95 % each. *by overlap only*: pairs that overlap "
-            "decides and the paired bounds do not.",
+            "decides and the paired bounds do not. *wider, unclipped*: those of the wider ones where no accuracy "
+            "interval ends at 0 or 1; where one does, overlap holds less often than it should "
+            "([why](../theory/bound.md#differences-of-two-classifiers), [measured](../coverage/bound-results.md)).",
         )
         record("bound-pairs", "Differences of classifiers without labels", pairs, notes=notes)

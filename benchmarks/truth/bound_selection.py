@@ -95,7 +95,7 @@ def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
         "score": {rule: float(test[int(value.argmax())]) for rule, value in rules.items()},
         "rank": {rule: _rank_correlation(value, test) for rule, value in rules.items()},
         "range": (float(test.min()), float(test.max())),
-        "pairs": [(p.interval.low, p.interval.high, *p.by_overlap, p.lower, p.upper) for p in picked.pairs],
+        "pairs": [(p.interval.low, p.interval.high, *p.by_overlap, p.lower, p.upper, p.clipped) for p in picked.pairs],
     }
 
 
@@ -126,15 +126,17 @@ def _mean(values: list[float]) -> str:
 
 
 def _pair_row(data: Set, name: str, pairs: np.ndarray) -> dict[str, Any]:
-    low, high, overlap_low, overlap_high, lower, upper = pairs.T
+    low, high, overlap_low, overlap_high, lower, upper, clipped = pairs.T
     width, overlap = high - low, overlap_high - overlap_low
     decided, apart = (low > 0) | (high < 0), (overlap_low > 0) | (overlap_high < 0)
     differ = (upper > lower) | (lower != 0)
     ratios = width[differ] / overlap[differ]
+    wider = width > overlap + 1e-12
     return {
         "set": data.name, "label model": name, "pairs": len(pairs), "that differ on some row": int(differ.sum()),
         "median width": float(np.median(width[differ])), "by overlap": float(np.median(overlap[differ])),
         "median ratio": float(np.median(ratios)), "largest ratio": float(ratios.max()),
-        "wider": int((width > overlap + 1e-12).sum()), "decided": int(decided.sum()),
-        "decided by overlap": int(apart.sum()), "by overlap only": int((apart & ~decided).sum()),
+        "wider": int(wider.sum()), "wider, unclipped": int((wider & (clipped == 0)).sum()),
+        "decided": int(decided.sum()), "decided by overlap": int(apart.sum()),
+        "by overlap only": int((apart & ~decided).sum()),
     }  # fmt: skip

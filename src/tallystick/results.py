@@ -9,6 +9,7 @@ import dataclasses
 import html
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
@@ -137,13 +138,18 @@ class Needed:
 
     >>> print(Needed(40, "labels on items where a and b disagree"))
     about 40 more labels on items where a and b disagree
+    >>> print(Needed(1, "labelled rows, drawn at random"))
+    about 1 more labelled row, drawn at random
     """
 
     count: int | None
     of: str
 
     def __str__(self) -> str:
-        return f"about {self.count:,} more {self.of}" if self.count is not None else f"more {self.of}"
+        if self.count is None:
+            return f"more {self.of}"
+        of = re.sub(r"(\w)s\b", r"\1", self.of, count=1) if self.count == 1 else self.of
+        return f"about {self.count:,} more {of}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@ import pytest
 
 from tallystick import bound
 from tallystick.bound.demo import spam
+from tallystick.bound.label_models import LabelModel
 from tallystick.errors import InputError
 from tallystick.tally import Tally
 
@@ -58,6 +59,31 @@ def test_the_difference_of_a_classifier_and_its_copy_is_exactly_nothing():
     [pair] = bound.select(Tally.of(twice), predictions=["a", "b"], weak=WEAK).pairs
     assert (pair.lower, pair.upper) == (0, 0)
     assert pair.better is None
+
+
+def test_constant_classifiers_are_told_apart_as_sharply_by_overlap_as_by_their_difference():
+    """Nothing is learnt of a constant, so that only the shared order of the rows makes the two equal."""
+    data, _ = candidates(500)
+    constants = {name: data[name] for name in WEAK} | {"zero": np.zeros(500, int), "one": np.ones(500, int)}
+    [pair] = bound.select(Tally.of(constants), predictions=["zero", "one"], weak=WEAK).pairs
+    assert not pair.clipped
+    assert (pair.interval.low, pair.interval.high) == pytest.approx(pair.by_overlap, abs=1e-12)
+
+
+def test_an_accuracy_that_may_be_perfect_ends_at_one_and_that_is_said():
+    draw = np.random.default_rng(3)
+    law = np.array([[0.866, 0.134], [0.6, 0.4]])
+    votes = (np.arange(400) < 6).astype(int)
+    model = LabelModel(
+        name="known", classes=(0, 1), weak=("w",), predict=lambda asked: law[asked[:, 0]], rests_on="it is known"
+    )
+    table = {"w": votes, "constant": np.zeros(400, int), "likely": (draw.random(400) < law[votes, 1]).astype(int)}
+    result = bound.select(
+        Tally.of(table), predictions=["constant", "likely"], weak=["w"], classes=(0, 1), label_model=model
+    )
+    assert result.models["likely"].high == 1
+    assert result.models["constant"].high < 1
+    assert result.pairs[0].clipped
 
 
 def test_a_class_that_neither_votes_nor_predictions_show_can_be_named():

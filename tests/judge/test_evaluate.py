@@ -35,6 +35,13 @@ def copied(n, *, rng=1):
     return data
 
 
+def test_numbers_as_labels_are_said_to_have_no_order():
+    data = simulate(POINT).independent_draws(300, rng=1)
+    grades = {name: np.asarray(data[name]) + (np.arange(300) % 5 == 0) for name in QUALITY}
+    assert any("labels 0 to 2 are names with no order" in one for one in evaluate(Tally.of(grades)).assumptions)
+    assert not any("no order" in one for one in evaluate(drawn(300), truth="truth").assumptions)
+
+
 def test_without_labels_the_headline_is_dawid_skene_under_a_named_assumption():
     result = evaluate(drawn(4000), truth="truth")
     assert result.method == "dawid-skene"

@@ -52,10 +52,12 @@ def cost_learner(cost: FloatArray) -> Learner:
 def cost_ends(evidence: Evidence, cost: FloatArray, learn: Learner, *, rng: Rng, scheme: Scheme) -> tuple[End, End]:
     """Return the lower and the upper end of E[g], averaged over random orders."""
     generator = as_rng(rng)
-    weight = evidence.counts.sum(axis=1).astype(np.float64)
     found: dict[Side, list[tuple[float, float]]] = {"lower": [], "upper": []}
     for _ in range(scheme.orders):
         parts = split(evidence.counts, scheme.blocks, rng=generator)
+        if evidence.view is not None:
+            parts = evidence.view(parts)
+        weight = parts.sum(axis=(0, 2)).astype(np.float64)
         gold = None if evidence.gold is None else split(evidence.gold, scheme.blocks, rng=generator)
         q = shrunk(earlier(parts), evidence.bins)
         p, known = _laws(evidence, gold, len(q))

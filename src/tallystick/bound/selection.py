@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ import numpy as np
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.bound.blocks import Scheme
 from tallystick.bound.classifier import bound_of, interval_of
-from tallystick.bound.forward import End, forward
+from tallystick.bound.forward import End, Evidence, forward
 from tallystick.bound.forward_cost import cost_ends, pair_learner
 from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
@@ -33,8 +33,8 @@ __all__ = ["PairBound", "SelectResult", "select"]
 class PairBound:
     """Between what accuracy(a) - accuracy(b) lies, and which is proved better.
 
-    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the bounds on the accuracy of each
-    of the two say.
+    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the intervals of the two accuracies
+    say, and ``clipped`` that one of these ends at 0 or 1, where overlap holds less often than it should.
     """
 
     a: str
@@ -43,6 +43,7 @@ class PairBound:
     upper: float
     interval: Interval
     by_overlap: tuple[float, float]
+    clipped: bool
     better: str | None
 
 
@@ -98,8 +99,9 @@ def select(
     [MP23]_, A.4: by the largest lower bound (safe), upper bound (hopeful), average of the two, or the estimate under
     independence ("label model"). Beyond it: sharp bounds on accuracy(a) - accuracy(b), which use that both are judged
     by the same unknown label and so are never wider than the difference of the two bounds. Each pair has level α. Its
-    interval is narrower than what the two intervals say as a rule, not always: where an accuracy of 1 cannot be ruled
-    out, they gain by ending there.
+    interval is narrower than what the two intervals say, except where one of these ends at 0 or 1 because an accuracy
+    must: there the two together hold too rarely (``docs/theory/bound.md``,
+    differences of two classifiers).
 
     Parameters
     ----------
@@ -118,7 +120,7 @@ def select(
     if question.metrics[0] == "risk":
         raise InputError("classifiers are ranked by accuracy, precision, recall or F1, not by risk: name one first")
     columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in predictions)
-    generator = as_rng(rng)
+    orders = int(as_rng(rng).integers(2**63))  # the same random orders for all: they differ by their rows alone
     critical = NormalDist().inv_cdf(1 - question.alpha / 2)
     if classes is None:
         seen = (label for name in (*columns, *predictions) for label in tally.labels[name])
@@ -132,7 +134,7 @@ def select(
         one = prepared(fit, table, delta=question.delta)
         wanted = question.summaries(table)[0]
         ends, plain = forward(
-            one.evidence, [wanted, Summary("accuracy")], rng=generator, scheme=Scheme.fitting(table.n)
+            _by_row(one, tally), [wanted, Summary("accuracy")], rng=orders, scheme=Scheme.fitting(table.n)
         )
         bounds[name] = bound_of(one, wanted, ends, question.alpha, critical)
         accuracy[name] = _within(plain, critical, 0.0)
@@ -141,10 +143,9 @@ def select(
         table = weak_table(tally, weak=columns, prediction=[a, b], classes=classes)
         one = prepared(fitted(fit or label_model, table, fitting or Fitting()), table, delta=question.delta)
         low, high = cost_ends(
-            one.evidence, pair_cost(len(classes)), pair_learner, rng=generator, scheme=Scheme.fitting(table.n)
+            _by_row(one, tally), pair_cost(len(classes)), pair_learner, rng=orders, scheme=Scheme.fitting(table.n)
         )
-        apart = (accuracy[a][0] - accuracy[b][1], accuracy[a][1] - accuracy[b][0])
-        pairs.append(_pair(a, b, (low, high), critical, apart, one, question.alpha))
+        pairs.append(_pair((a, b), (low, high), critical, (accuracy[a], accuracy[b]), one, question.alpha))
     chosen = _chosen(bounds)
     decided = sum(pair.better is not None for pair in pairs)
     safe = chosen["lower bound"]
@@ -161,25 +162,31 @@ def select(
     )
 
 
+def _by_row(one: Prepared, tally: Tally) -> Evidence:
+    """Return the evidence whose blocks are drawn for the patterns of the whole tally, and so alike for every model."""
+    return replace(one.evidence, counts=np.rint(tally.counts).astype(np.int64), view=one.table.counted)
+
+
 def _pair(
-    a: str,
-    b: str,
+    names: tuple[str, str],
     ends: tuple[End, End],
     critical: float,
-    by_overlap: tuple[float, float],
+    accuracies: tuple[tuple[float, float], tuple[float, float]],
     one: Prepared,
     alpha: float,
 ) -> PairBound:
     low, high = _within(ends, critical, -1.0)
     lower, upper = _within(ends, 0.0, -1.0)
+    (a_low, a_high), (b_low, b_high) = accuracies
     return PairBound(
-        a=a,
-        b=b,
+        a=names[0],
+        b=names[1],
         lower=lower,
         upper=upper,
         interval=interval_of(one, alpha, low, high, method=f"{one.method}, of the difference"),
-        by_overlap=by_overlap,
-        better=a if low > 0 else b if high < 0 else None,
+        by_overlap=(a_low - b_high, a_high - b_low),
+        clipped=min(a_low, b_low) <= 0 or max(a_high, b_high) >= 1,
+        better=names[0] if low > 0 else names[1] if high < 0 else None,
     )
 
 

@@ -35,8 +35,8 @@ class WeakTable:
         (patterns, atoms), rows.
     gold
         (patterns, atoms, classes), those rows whose true label is known; None without a column of truth.
-    place
-        The pattern of each pattern of the tally.
+    place, atom
+        The pattern and the atom of each pattern of the tally.
     """
 
     classes: tuple[Label, ...]
@@ -45,6 +45,7 @@ class WeakTable:
     counts: IntArray
     gold: IntArray | None
     place: IntArray
+    atom: IntArray
 
     @property
     def n(self) -> int:
@@ -55,6 +56,13 @@ class WeakTable:
     def weight(self) -> FloatArray:
         """Rows of each pattern."""
         return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
+
+    def counted(self, parts: IntArray) -> IntArray:
+        """Count blocks of the tally's patterns, (blocks, patterns of the tally), as (blocks, patterns, atoms)."""
+        size = self.counts.size
+        cell = self.place * self.counts.shape[1] + self.atom
+        rows = [np.bincount(cell, weights=part, minlength=size) for part in parts]
+        return np.rint(rows).astype(np.int64).reshape(len(parts), *self.counts.shape)
 
     @property
     def gold_labels(self) -> IntArray | None:
@@ -194,6 +202,7 @@ def weak_table(
         counts=np.rint(counts).astype(np.int64).reshape(size, atoms),
         gold=gold,
         place=place,
+        atom=atom,
     )
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tallystick.cli.reading import rests_on
 from tallystick.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class Question:
     def ask(self, votes: Tally, *, alpha: float | None = None) -> Result:
         """Answer from *votes*."""
         from tallystick import judge as methods
+        from tallystick.tally import unordered
 
         level = self.alpha if alpha is None else alpha
         labels = _labels(votes, self._labels)
@@ -140,7 +142,9 @@ class Question:
             first, second = columns
             return methods.position_bias(votes, first=first, second=second, recorded=self._recorded.value, alpha=level)
         function: Callable[..., Result] = getattr(methods, self.method.value.replace("-", "_"))
-        return function(votes, **shared, **more.get(self.method, {}))
+        found = function(votes, **shared, **more.get(self.method, {}))
+        order = unordered(label for name in votes.names for label in votes.labels[name])
+        return found if order is None or order in found.assumptions else rests_on(found, order)
 
 
 def _range(option: str) -> tuple[str, tuple[float, float]]:

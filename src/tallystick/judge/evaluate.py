@@ -31,7 +31,7 @@ from tallystick.judge.result import (
 )
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.stats.latent import LatentFit, misfit
-from tallystick.tally import Tally
+from tallystick.tally import Tally, unordered
 from tallystick.tally.labels import Label
 
 __all__ = ["evaluate"]
@@ -132,9 +132,11 @@ def evaluate(
     warnings = (*result.warnings, *proved, *_constant(blind), *(() if result.n_labels else (SHARED_BIAS,)))
     if truth is not None and not result.n_labels:
         warnings = (f"{truth} holds no label yet: everything here is from votes alone", *warnings)
+    order = unordered(ballots.classes)
     return replace(
         result,
         needed=None if result.n_labels else _needed(result, blind),
+        assumptions=result.assumptions if order is None else (*result.assumptions, order),
         warnings=tuple(dict.fromkeys(warnings)),
         solutions=solutions,
         estimates=tuple(found),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tallystick.tally.attach import attach
 from tallystick.tally.blanks import blank_looking
+from tallystick.tally.grades import unordered
 from tallystick.tally.labels import Label
 from tallystick.tally.moments import Moments
 from tallystick.tally.result import TallyResult, describe
 from tallystick.tally.tally import Tally
 
-__all__ = ["Label", "Moments", "Tally", "TallyResult", "attach", "blank_looking", "describe"]
+__all__ = ["Label", "Moments", "Tally", "TallyResult", "attach", "blank_looking", "describe", "unordered"]
