@@ -158,3 +158,28 @@ def test_the_next_assessment_starts_from_the_last_and_history_is_kept(inside, da
     assert "2 assessments" in done.stderr
     whole = inside(*RUN[:-1], "400", "--json")
     assert json.loads(done.stdout)["flip_rate"]["estimate"] < json.loads(whole.stdout)["flip_rate"]["estimate"]
+
+
+def test_slices_share_the_calls_of_the_run_and_are_corrected(inside, data):
+    body = json.loads(inside(*RUN, "--by", "true", "--json").stdout)
+    slices = {part["slice"]: part for part in body["slices"]}
+    assert list(slices) == ["five", "four", "six"]
+    assert sum(part["calls"] for part in slices.values()) == 150
+    assert slices["four"]["accuracy_change"]["estimate"] < 0
+    assert slices["six"]["accuracy_change"]["estimate"] == 0
+    text = inside(*RUN, "--by", "true").stdout
+    assert "By slice:" in text
+    assert "four: The API got worse" in text
+
+
+def test_a_slice_that_cannot_be_made_is_refused_before_anything_is_asked(inside, data):
+    done = inside(*RUN, "--by", "country", "--journal", "j")
+    assert done.returncode == 1
+    assert "there is no column 'country' (columns: id, true, old, new, confidence)" in done.stderr
+    assert "400 values, at most 200 make slices" in inside(*RUN, "--by", "id", "--journal", "j").stderr
+    true = [row["true"] for row in csv.DictReader((data / "data.csv").read_text(encoding="utf-8").splitlines())]
+    rows = [",".join(str(true.count(a) * (a == b)) for b in ("five", "four", "six")) for a in ("five", "four", "six")]
+    (data / "matrix.csv").write_text("\n".join(rows), encoding="utf-8")
+    past = (*BASE, "--old-matrix", "matrix.csv", "--api", "replay:new", "--budget", "150", "--journal", "j")
+    assert "--by needs the old answer to every item" in inside(*past, "--by", "true").stderr
+    assert not (data / "j").exists()

@@ -14,7 +14,7 @@ import pytest
 import tallystick.sampling
 import tallystick.shift
 from tallystick.sampling import Plan, replay
-from tallystick.shift import Design, Items, design
+from tallystick.shift import Answers, Design, Items, assess, design, part_of
 from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, unseen_bounds
 from tallystick.shift.counts import count
 
@@ -148,3 +148,46 @@ def test_intervals_cover_as_promised(shared_data, publish_coverage):
     )
     for kind in kinds:
         assert rows[-1][kind] >= LEAST, kind
+
+
+def slice_row(name: str, items: Items, new: np.ndarray, calls: int, parts: int) -> dict[str, Any]:
+    """Return how often the intervals of slices hold; a slice is a range of the confidence, which foretells change."""
+    assert items.confidence is not None
+    cuts = np.quantile(items.confidence, np.arange(1, parts) / parts)
+    group = np.searchsorted(cuts, items.confidence, side="right")
+    plan = design(items, calls=calls, how=Design(window=16))
+    L = len(items.labels)
+    run = replay(plan, new if plan.n_outcomes == L + 1 else items.flat(new), runs=RUNS, rng=7)
+    hit = np.zeros((parts, 2))
+    width = np.zeros((parts, 2))
+    for asked, blind in zip(run.items, run.blind, strict=True):
+        whole = assess(items, plan.strata, Answers.of(asked, new[asked], blind=blind))
+        for part in range(parts):
+            mine = group == part
+            found = part_of(whole, mine)
+            accuracy = (new[mine] == items.truth[mine]).mean() - (items.old[mine] == items.truth[mine]).mean()
+            true = accuracy, (new[mine] != items.old[mine]).mean()
+            for k, change in enumerate((found.accuracy_change, found.flip_rate)):
+                low, high = change.interval
+                hit[part, k] += low <= true[k] + 1e-12 and true[k] - 1e-12 <= high
+                width[part, k] += high - low
+    worst = hit.min(axis=0) / RUNS
+    return {
+        "case": name, "calls": calls, "slices": parts, "repetitions": RUNS, "accuracy, worst slice": float(worst[0]),
+        "flips, worst slice": float(worst[1]), "mean width of accuracy": float(width[:, 0].mean() / RUNS),
+    }  # fmt: skip
+
+
+def test_intervals_of_slices_cover_as_promised(shared_data, publish_coverage):
+    found = {name: (items, new) for name, items, new, _ in cases(shared_data)}
+    asked = (("YELP", 200, 2), ("YELP", 1000, 4), ("FER+", 600, 3), ("nothing changed", 200, 2))
+    rows = [slice_row(name, *found[name], calls, parts) for name, calls, parts in asked]
+    publish_coverage(
+        "shift-slices",
+        "How often the intervals of slices (`shift --by`, `part_of`), nominal 95 % each, hold what is true of all "
+        "items of the slice. Slices are ranges of the old confidence of equal size, so that they change unequally; the "
+        "calls were allocated for the whole.",
+        rows,
+    )
+    for kind in ("accuracy, worst slice", "flips, worst slice"):
+        assert min(row[kind] for row in rows) >= LEAST

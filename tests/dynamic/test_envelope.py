@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.dynamic import envelope
+from tallystick.dynamic import envelope, worst_case
 from tallystick.dynamic.envelope import worst_by_round
 from tallystick.errors import InputError
 
@@ -23,3 +23,11 @@ def test_the_worst_case_by_round_is_the_sharp_one_where_it_is_known():
     assert 0.0556 < worst[4] < 0.0595
     with pytest.raises(InputError):
         worst_by_round(0.1, 0)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.405, 0.4083333333333334, 0.495, 0.5])
+def test_the_worst_case_by_round_is_bounded_where_no_bad_pattern_was_found(epsilon):
+    worst = worst_by_round(epsilon, 5)
+    assert worst[0] == pytest.approx(epsilon)
+    assert all(epsilon <= each <= 1 for each in worst)
+    assert worst_case(epsilon, 3, gap=0.02, nodes=60, search=False).gap >= 0

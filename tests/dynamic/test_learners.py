@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
-from tallystick.dynamic import Continued, Correlated, Perfect, Population, RandomErrors, Scripted
+from tallystick.dynamic import Continued, Correlated, Perfect, Population, RandomErrors, Scripted, Wander
 from tallystick.errors import InputError
 
 
@@ -47,7 +48,7 @@ def test_the_correlated_learner_takes_the_highest_scores_up_to_its_mass(size, ep
 
     scores = (np.sqrt(rho) * rng.standard_normal((2, size)) - gamma * np.log(size * weights)).astype(np.float32)
     errors = np.empty((2, size), dtype=bool)
-    fill(scores, weights, clean, epsilon, np.full(2, np.inf), errors)
+    fill(scores, weights, clean, np.full(2, epsilon), np.full(2, np.inf), errors)
     for row in range(2):
         order = np.argsort(-scores[row], kind="stable")
         within = np.cumsum(weights[row][order]) <= epsilon
@@ -61,6 +62,26 @@ def test_the_correlated_learner_hits_its_mass_on_average():
     weights = np.full((4000, 7), 1 / 7)
     errors = begun(Correlated(0.3, 0.5), population, 4000)(weights, 0)
     assert errors.mean() == pytest.approx(0.3, abs=0.005)
+
+
+def test_a_wandering_learner_strays_as_far_as_it_was_seen_to():
+    """Of many rounds seen, nearly nothing is left open but the spread itself; of none it does not stray."""
+    population, weights = Population.uniform(500), np.full((3000, 500), 1 / 500)
+    shares = begun(Correlated(0.2, wander=Wander(0.3, 4000)), population, 3000)(weights, 0).mean(axis=1)
+    scores = norm.ppf(shares)
+    assert scores.mean() == pytest.approx(norm.ppf(0.2), abs=0.02)
+    assert scores.std() == pytest.approx(0.3, abs=0.02)
+    still = begun(Correlated(0.2, wander=Wander(0.0, 3)), population, 3000)(weights, 0).mean(axis=1)
+    assert np.ptp(still) < 0.003
+    few = begun(Correlated(0.2, wander=Wander(0.3, 3)), population, 3000)(weights, 0).mean(axis=1)
+    assert few.std() > 1.2 * shares.std()
+    assert few.max() <= 0.5
+
+
+@pytest.mark.parametrize(("spread", "rounds"), [(-0.1, 3), (np.inf, 3), (np.nan, 3), (0.1, 1)])
+def test_a_spread_that_nothing_can_show_is_refused(spread, rounds):
+    with pytest.raises(InputError, match="a spread is finite and seen over two rounds"):
+        Wander(spread, rounds)
 
 
 def test_rho_makes_models_fail_together_and_gamma_spares_heavy_items():

@@ -13,8 +13,9 @@ import typer
 
 from tallystick.cli.deliver import deliver, leave_by_gate, tell
 from tallystick.cli.gate import Gate, parse_gate
-from tallystick.cli.options import Alpha, AsJson, Html, Item, ItemsOut, Missing, Seed
-from tallystick.errors import InputError
+from tallystick.cli.options import Alpha, AsJson, By, Html, Item, ItemsOut, Missing, Seed
+from tallystick.cli.slices import MOST_SLICES, Slice
+from tallystick.errors import InputError, TallystickError
 from tallystick.results import Needed
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def shift(
     labels: Annotated[list[str] | None, typer.Option("--labels", help="All labels, if the truth lacks some.")] = None,
     other: Annotated[list[str] | None, typer.Option("--other", help="Old answers that mean: none of them.")] = None,
     item: Item = None,
+    by: By = None,
     missing: Missing = None,
     strategy: Annotated[StrategyChoice, typer.Option("--strategy", help="How to choose.")] = StrategyChoice.ours,
     bins: Annotated[int, typer.Option("--bins", min=1, help="Difficulty bins K (masa, proportional).")] = 3,
@@ -118,6 +120,7 @@ def shift(
         raise InputError("nothing is known of the past: name the old answers (--old) or the old matrix (--old-matrix)")
     if since is not None:
         items = capability.update_old(items, since)
+    parts = {} if by is None else _parts(rows, by, items)
     chosen: Strategy = strategy.value
     if chosen == "ours" and items.old is None:
         chosen = "masa"
@@ -169,13 +172,41 @@ def shift(
         from tallystick import io
 
         io.write_csv(items_out, result.asked)
-    deliver(result, as_json=as_json, html=html)
+    deliver(result, as_json=as_json, slices=_slices(result, parts, alpha), html=html)
     if result.gate is not None:
         leave_by_gate(result.gate.passed)
 
 
 def _split(options: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(piece.strip() for option in options or () for piece in option.split(","))
+
+
+def _parts(rows: Sequence[Mapping[str, Any]], by: str, items: Items) -> dict[Any, list[bool]]:
+    """Return which items belong to each slice; asked before any call is paid for, so that a mistake costs nothing."""
+    if by not in rows[0]:
+        raise InputError(f"--by: there is no column {by!r} (columns: {', '.join(list(rows[0])[:12])})")
+    if items.old is None:
+        raise InputError("--by needs the old answer to every item (--old): a matrix of the past says nothing of slices")
+    values = [row[by] for row in rows]
+    found = sorted(set(values), key=lambda value: (value is None, str(type(value)), value))
+    if len(found) > MOST_SLICES:
+        raise InputError(
+            f"column {by!r} has {len(found):,} values, at most {MOST_SLICES} make slices: group them first"
+        )
+    return {label: [value == label for value in values] for label in found}
+
+
+def _slices(result: ShiftResult, parts: Mapping[Any, list[bool]], alpha: float) -> tuple[Slice, ...]:
+    """Assess every slice by the calls of the whole run, at ``alpha`` over the number of slices."""
+    from tallystick.shift import part_of
+
+    found = []
+    for label, chosen in parts.items():
+        try:
+            found.append(Slice(label, part_of(result, chosen, alpha=alpha / len(parts))))
+        except TallystickError as error:
+            found.append(Slice(label, str(error)))
+    return tuple(found)
 
 
 def _judged(result: ShiftResult, condition: Gate) -> ShiftResult:

@@ -46,7 +46,7 @@ from tallystick.dynamic.forecast import fitted_learner, forecast
 from tallystick.dynamic.gradient import Updates, exponential_updates, hinge_slope, hinge_updates
 from tallystick.dynamic.item_rows import ItemRows, item_rows
 from tallystick.dynamic.label_cost import LabelCost, label_cost
-from tallystick.dynamic.learners import Continued, Correlated, Learner, Perfect, RandomErrors, Scripted
+from tallystick.dynamic.learners import Continued, Correlated, Learner, Perfect, RandomErrors, Scripted, Wander
 from tallystick.dynamic.log import RoundLog
 from tallystick.dynamic.noise import noise_bound, noise_closed_form, noise_path
 from tallystick.dynamic.population import Population, collect, mix, risk, vote
@@ -91,6 +91,7 @@ __all__ = [
     "TheoryResult",
     "Trainer",
     "Updates",
+    "Wander",
     "WorstCase",
     "advise",
     "agreements",

@@ -8,7 +8,7 @@ from tallystick._rng import Rng, as_rng
 from tallystick.dynamic.advice import Advice, Prices, advise
 from tallystick.dynamic.curves import path_weights
 from tallystick.dynamic.envelope import Envelope, envelope
-from tallystick.dynamic.learners import Continued, Correlated
+from tallystick.dynamic.learners import Continued, Correlated, Wander
 from tallystick.dynamic.population import Array, Population
 from tallystick.dynamic.probit import ProbitFit
 from tallystick.results import Unknown
@@ -75,12 +75,19 @@ def forecast(
 
 
 def fitted_learner(errors: Array, fit: ProbitFit, *, on_path: bool, draws: int, rng: Rng) -> Correlated | Unknown:
-    """Return the learner of a fit: its risk on its own data, its correlation, and what is known of each item."""
-    if on_path:
-        epsilon = float(np.mean([w @ e for w, e in zip(path_weights(errors)[:-1], errors, strict=True)][-3:]))
-    else:
-        epsilon = float(errors.mean())
+    """Return the learner of a fit: its risk on its own data and how that strays, its correlation, and its items."""
+    from scipy.special import ndtri
+
+    own = path_weights(errors)[:-1] if on_path else np.full(errors.shape, 1 / errors.shape[1])
+    excess = (own * errors).sum(axis=1)
+    epsilon = float(excess[-3:].mean() if on_path else excess.mean())
     if not 0 < epsilon <= 0.5:
         return Unknown(f"the models err on {epsilon:.3g} of the last round, outside (0, 1/2]: no simulator fits them")
+    # The first model of a path saw no collected errors: it tells little of how the others stray, if there are enough.
+    seen = excess[-max(3, len(excess) - 1) :] if on_path else excess
+    wander = None
+    if len(seen) >= 2:
+        scores = ndtri(np.clip(seen, 0.5 / errors.shape[1], 1 - 0.5 / errors.shape[1]))
+        wander = Wander(float(scores.std(ddof=1)), len(seen))
     difficulty = fit.difficulty(errors, rollouts=draws, rng=rng, on_path=on_path)
-    return Correlated(epsilon, fit.rho, max(fit.gamma or 0.0, 0.0), difficulty)
+    return Correlated(epsilon, fit.rho, max(fit.gamma or 0.0, 0.0), difficulty, wander)

@@ -14,9 +14,9 @@ _BINS = 256
 
 @njit(cache=True)
 def fill(
-    scores: Array, weights: Array, clean: Array, epsilon: float, luck: Array, errors: Array
+    scores: Array, weights: Array, clean: Array, epsilon: Array, luck: Array, errors: Array
 ) -> None:  # pragma: no cover
-    """Mark the clean items of highest score as *errors* until their mass reaches *epsilon*.
+    """Mark the clean items of highest score as *errors* until their mass reaches *epsilon*, one a row.
 
     The item on the boundary is taken if *luck* (uniform, one a row) falls below the part of it that still fits; luck
     above one never takes it. A histogram of scores finds the boundary, so only the few items beside it are sorted.
@@ -40,7 +40,7 @@ def fill(
                 bins[i] = place
                 mass[place] += weights[row, i]
         reached, edge = 0.0, 0
-        while edge < _BINS and reached + mass[edge] <= epsilon:
+        while edge < _BINS and reached + mass[edge] <= epsilon[row]:
             reached += mass[edge]
             edge += 1
         found = 0
@@ -53,11 +53,11 @@ def fill(
         for k in range(found):
             i = beside[order[k]]
             weight = weights[row, i]
-            if reached + weight <= epsilon:
+            if reached + weight <= epsilon[row]:
                 reached += weight
                 errors[row, i] = True
             else:
-                errors[row, i] = luck[row] * weight < epsilon - reached
+                errors[row, i] = luck[row] * weight < epsilon[row] - reached
                 break
 
 

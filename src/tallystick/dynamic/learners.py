@@ -16,7 +16,20 @@ import numpy as np
 from tallystick.dynamic.population import TOLERANCE, Array, Population
 from tallystick.errors import InputError
 
-__all__ = ["Build", "Continued", "Correlated", "Learner", "Perfect", "RandomErrors", "Scripted", "checked_epsilon"]
+__all__ = [
+    "Build",
+    "Continued",
+    "Correlated",
+    "Learner",
+    "Perfect",
+    "RandomErrors",
+    "Scripted",
+    "Wander",
+    "checked_epsilon",
+]
+
+_LEAST = 1e-6
+"""A model that strays towards perfection still errs on something."""
 
 Build: TypeAlias = Callable[[Array, int], Array]
 """(distributions of shape (rollouts, items), round from 0) to error sets of the same shape, boolean."""
@@ -82,6 +95,39 @@ class RandomErrors:
 
 
 @dataclass(frozen=True)
+class Wander:
+    r"""How far a learner's excess risk strays from round to round, as n rounds have shown it.
+
+    *spread* is the standard deviation s of :math:`\Phi^{-1}(\epsilon_t)` over n *rounds*. What so few rounds leave open
+    is drawn too, once a career: a spread :math:`\sigma = s \sqrt{(n-1)/\chi^2_{n-1}}` and a level that is off by
+    :math:`\sigma z/\sqrt n`.
+    """
+
+    spread: float
+    rounds: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.spread < np.inf or self.rounds < 2:
+            raise InputError(
+                f"a spread is finite and seen over two rounds at least, got {self.spread!r}, {self.rounds!r}"
+            )
+
+    def begin(self, rollouts: int, rng: np.random.Generator) -> Callable[[float], Array]:
+        """Start *rollouts* careers; return a function from a round's excess risk to that of each career."""
+        from scipy.special import ndtr, ndtri
+
+        free = self.rounds - 1
+        sigma = self.spread * np.sqrt(free / rng.chisquare(free, rollouts))
+        off = sigma * rng.standard_normal(rollouts) / self.rounds**0.5
+
+        def draw(epsilon: float) -> Array:
+            strayed = ndtr(ndtri(epsilon) + off + sigma * rng.standard_normal(rollouts))
+            return np.asarray(np.clip(strayed, _LEAST, 0.5))
+
+        return draw
+
+
+@dataclass(frozen=True)
 class Correlated:
     r"""A learner whose models fail together.
 
@@ -103,12 +149,15 @@ class Correlated:
     difficulty
         Known :math:`b_i`, of shape (items,), or draws of it, (draws, items), of which each rollout takes one; standard
         normal if not given.
+    wander
+        How far the excess risk strays from *epsilon* in each round; not at all if not given.
     """
 
     epsilon: float | Sequence[float]
     rho: float = 0.0
     gamma: float = 0.0
     difficulty: Array | None = field(default=None, compare=False, repr=False)
+    wander: Wander | None = None
 
     def __post_init__(self) -> None:
         checked_epsilon(self.epsilon)
@@ -127,6 +176,7 @@ class Correlated:
             shared = draws[rng.integers(len(draws), size=rollouts)].astype(np.float32)
         shared *= np.float32(self.rho**0.5)
         own = np.float32((1 - self.rho) ** 0.5)
+        stray = None if self.wander is None else self.wander.begin(rollouts, rng)
 
         def build(weights: Array, round_: int) -> Array:
             scores = rng.standard_normal(weights.shape, dtype=np.float32)
@@ -135,7 +185,9 @@ class Correlated:
             if self.gamma:
                 with np.errstate(divide="ignore"):  # an item without weight is not protected at all: score +inf
                     scores -= np.float32(self.gamma) * np.log((population.size * weights).astype(np.float32))
-            return _fill(scores, weights, _at(self.epsilon, round_), clean, rng.random(len(weights)))
+            epsilon = _at(self.epsilon, round_)
+            reach = epsilon if stray is None else stray(epsilon)
+            return _fill(scores, weights, reach, clean, rng.random(len(weights)))
 
         return build
 
@@ -190,10 +242,11 @@ def _at(epsilon: float | Sequence[float], round_: int) -> float:
     return float(epsilon[min(round_, len(epsilon) - 1)])
 
 
-def _fill(scores: Array, weights: Array, epsilon: float, clean: Array, luck: Array) -> Array:
+def _fill(scores: Array, weights: Array, epsilon: float | Array, clean: Array, luck: Array) -> Array:
     """Take the items of highest score until their mass reaches *epsilon*; see ``kernels.fill``."""
     from tallystick.dynamic.kernels import fill
 
     errors = np.empty(weights.shape, dtype=bool)
-    fill(scores, np.ascontiguousarray(weights), clean, epsilon + TOLERANCE, luck, errors)
+    reach = np.broadcast_to(np.asarray(epsilon) + TOLERANCE, len(weights)).astype(np.float64)
+    fill(scores, np.ascontiguousarray(weights), clean, reach, luck, errors)
     return errors

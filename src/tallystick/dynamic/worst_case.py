@@ -64,7 +64,7 @@ class WorstCase:
     @property
     def gap(self) -> float:
         """How far apart the two bounds are, relative to the lower one."""
-        return (self.upper - self.lower) / self.lower
+        return (self.upper - self.lower) / self.lower if self.lower else np.inf
 
     def certificate(self) -> Certificate:
         """Return the population and the error sets that reach *lower*, to be checked by Eq (19)."""
@@ -115,7 +115,7 @@ def worst_case(
         Stop after so many boxes in any case; both bounds are valid then, too.
     search
         Whether to search for bad error sets. Without it the upper bound comes three times as fast and the lower one is
-        poor.
+        poor: 0 if none was found.
     starts, rng
         How many random points the search climbs from, before it goes through the boxes, and what draws them. Seven
         rounds need about thirty to find their best patterns.
@@ -197,7 +197,7 @@ def worst_case(
             lower, upper = low.copy(), high.copy()
             lower[side], upper[side] = a, b
             look(lower, upper)
-    if not best > 0:
+    if search and not best > 0:
         raise ConvergenceError(f"no feasible error pattern was found in {looked} boxes: raise nodes")
     # Boxes that were dropped had bounds of at most best * (1 + gap/2) at the time.
     ceiling = max(-heap[0][0] if heap else 0.0, best * (1 + gap / 2))

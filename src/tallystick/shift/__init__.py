@@ -18,6 +18,7 @@ from tallystick.shift.masa import loss_bound, optimal_allocation, optimal_loss, 
 from tallystick.shift.noise import NoiseFloor, noise_floor
 from tallystick.shift.result import ShiftResult
 from tallystick.shift.run import Progress, Run, run, run_async
+from tallystick.shift.slices import part_of
 from tallystick.shift.stopping import FlipGate, frobenius_bound
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "noise_floor",
     "optimal_allocation",
     "optimal_loss",
+    "part_of",
     "read_history",
     "run",
     "run_async",

@@ -180,6 +180,7 @@ def assess(
         simultaneous=simultaneous,
         asked=_asked(items, strata, answers),
         path=allocation_path(items, strata, answers.asked, answers.codes),
+        basis=(items, strata, answers),
     )
 
 

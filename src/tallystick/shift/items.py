@@ -102,8 +102,7 @@ class Items:
             before = _coded([_text(v) for v in old], with_other, "old", "name all labels, or list it as 'other'")
         past = None if matrix is None else _matrix(matrix, true, chosen)
         if before is not None:
-            counted = np.zeros((len(chosen), len(chosen) + 1))
-            np.add.at(counted, (true, before), 1 / len(true))
+            counted = _confusion(true, before, len(chosen))
             if past is not None and np.abs(past - counted).max() > 0.5 / len(true):
                 raise InputError("matrix does not agree with the old answers by item: give one of the two")
             past = counted
@@ -117,6 +116,19 @@ class Items:
 
     def __len__(self) -> int:
         return len(self.truth)
+
+    def part(self, places: IntArray) -> Items:
+        """Return some of the items, in this order, with the matrix of their own old answers."""
+        truth = self.truth[places]
+        old = None if self.old is None else self.old[places]
+        return Items(
+            labels=self.labels,
+            truth=truth,
+            old=old,
+            matrix=None if old is None else _confusion(truth, old, len(self.labels)),
+            confidence=None if self.confidence is None else self.confidence[places],
+            names=tuple(self.names[place] for place in places),
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -160,6 +172,12 @@ def _coded(values: Sequence[str], code: dict[str, int], name: str, remedy: str) 
             known = ", ".join(label for label in list(code)[:8] if label)
             raise InputError(f"{name} of item {place} is {value!r}, which is not among the labels {known}: {remedy}")
     return np.array([code[value] for value in values], dtype=np.intp)
+
+
+def _confusion(truth: IntArray, answers: IntArray, labels: int) -> FloatArray:
+    counted = np.zeros((labels, labels + 1))
+    np.add.at(counted, (truth, answers), 1 / len(truth))
+    return counted
 
 
 def _matrix(matrix: ArrayLike, truth: IntArray, labels: Sequence[str]) -> FloatArray:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.shift.noise import NoiseFloor
+
+if TYPE_CHECKING:
+    from tallystick.sampling import Strata
+    from tallystick.shift.assess import Answers
+    from tallystick.shift.items import Items
 
 __all__ = ["Change", "Gate", "Requests", "ShiftResult", "Stratum", "TopCell"]
 
@@ -143,6 +148,7 @@ class ShiftResult(Result):
     name: str = ""
     asked: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
     path: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
+    basis: tuple[Items, Strata, Answers] | None = field(default=None, repr=False, compare=False, metadata=_PRIVATE)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return accuracy, flips and every label's recall, then the cells that changed most."""
