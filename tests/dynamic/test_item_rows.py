@@ -193,6 +193,13 @@ def test_random_labels_are_a_probability_only_where_their_share_is_a_number():
     assert [note for note in rows.notes if note.startswith("random_label is blank in rounds 1 and 2: only items")]
 
 
+def test_validators_without_a_true_label_are_left_out_and_it_is_said():
+    log = replace(long(table(), answers=False, weight=False), validators=tuple(table()["said"]))
+    rows = item_rows(log, said(log))
+    assert not any("validators" in name or name == "random_label" for name in rows.columns)
+    assert rows.notes == ("validators are left out: the log has no true label to hold theirs against (--truth)",)
+
+
 def test_an_item_of_weight_nothing_keeps_its_row_and_has_no_place():
     columns = table()
     log = wide(columns, weight="w")

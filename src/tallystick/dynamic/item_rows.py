@@ -149,7 +149,9 @@ def _notes(log: RoundLog, weight: Array, result: LogResult) -> Iterable[str]:
                 f"difficulty in round {number} rests on a fit that the log refutes (p = {fit.fit_p:.2g}): "
                 "take it as a rank at most"
             )
-    if log.validators is not None:
+    if log.validators is not None and log.labels is None:
+        yield "validators are left out: the log has no true label to hold theirs against (--truth)"
+    elif log.validators is not None:
         yield from _reasons(
             "random_label", numbers, [noise.share for noise in result.noise], on_path=log.kind == "path"
         )
