@@ -49,12 +49,14 @@ def correct_of(value: Any, row: int) -> bool:
     return text in _YES
 
 
-def texts_of(values: Sequence[Any], name: str, *, why: str = "a log needs every model's answer on every item") -> Array:
+def texts_of(
+    values: Sequence[Any], name: str, *, why: str = "a log needs every model's answer on every item"
+) -> list[str]:
     """Return cells as text, or refuse the first blank one."""
     blank = next((k for k, v in enumerate(values) if _is_blank(v)), None)
     if blank is not None:
         raise InputError(f"column {name!r}, row {blank + 1} is blank: {why}")
-    return np.array([str(v) for v in values])
+    return [str(v) for v in values]
 
 
 def floats_of(values: Sequence[Any], name: str) -> Array:

@@ -204,9 +204,9 @@ class RoundLog:
         >>> path.kind, path.errors.tolist()
         ('path', [[False, True], [True, False]])
         """
-        names = texts_of(item, "item", why="name every item, or remove the row").tolist()
+        names = texts_of(item, "item", why="name every item, or remove the row")
         when = [round_of(v, "round", k) for k, v in enumerate(round)]
-        whose = texts_of(model, "model", why="name every model, or remove the row").tolist()
+        whose = texts_of(model, "model", why="name every model, or remove the row")
         wrong = [not correct_of(v, k) for k, v in enumerate(correct)]
         if len({len(names), len(when), len(whose), len(wrong)}) != 1:
             raise InputError("item, round, model and correct need equal lengths")
@@ -228,7 +228,7 @@ class RoundLog:
         first = cells[0]
         home = np.array(when)[first]
         said = {"truth": truth, "prediction": prediction}
-        spelled = {name: texts_of(values, name) for name, values in said.items() if values is not None}
+        spelled = {name: np.array(texts_of(values, name)) for name, values in said.items() if values is not None}
         if truth is not None and prediction is not None:
             spelled = one_spelling({"truth": truth, "prediction": prediction}, coerce=coerce)
         told = None
