@@ -164,3 +164,12 @@ def test_every_question_is_a_part_with_its_own_table_on_the_page():
 def test_an_unknown_question_has_no_generated_table():
     with pytest.raises(InputError, match="question must be one of"):
         generate("everything", rng=0)
+
+
+def test_rounds_are_read_in_the_spelling_that_coercion_gives():
+    gold = ["yes", "no", "no", "yes"] * 10
+    table = {"round": [1] * 20 + [2] * 20, "gold": gold, "model_a": gold, "model_b": ["Yes", "NO"] * 20}
+    named = Named(truth="gold", round="round", models=("model_a", "model_b"), coerce=True)
+    told = audit(scan(pa.table(table)), named)
+    rounds = next(part for part in told.sections if part.verb == "dynamic").rounds
+    assert [each.epsilon for each in rounds] == [0.25, 0.25]  # one model never errs, the other on half of the items

@@ -1,5 +1,6 @@
 """``tallystick dynamic``: once as the installed command, else through its door, since a process a case takes long."""
 
+import csv
 import json
 
 import numpy as np
@@ -144,6 +145,130 @@ def test_analyse_answers_by_slice_and_knows_tokens_for_no_answer(leave, tmp_path
     code, _, err = leave("analyse", "log.csv", *asked, "--missing", "NONE")
     assert code == 1
     assert "column 'c', row 1 is blank" in err
+
+
+def weighted_rows():
+    """A wide log whose rows have whole weights, two of them 0, and its rows as often as their weight says."""
+    rng = np.random.default_rng(3)
+    once, often = [], []
+    for k in range(60):
+        calls = ["xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(3) > 0.3]
+        head, tail, weight = f"i{k}", f"{k // 30 + 1},x,{'uv'[k % 2]},{','.join(calls)}", (k % 7 + 1) % 4
+        once.append(f"{head},{tail},{weight}")
+        often += [f"{head}.{copy},{tail}" for copy in range(weight)]
+    return once, often
+
+
+HEAD = "uid,round,gold,topic,a,b,c"
+ASKED = ("--truth", "gold", "--item", "uid", "--models", "a,b,c", "--rollouts", "20")
+
+
+def write(path, head, rows):
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+
+
+def read_items(path):
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_analyse_counts_rows_by_weight_in_all_and_in_slices_and_says_so(leave, tmp_path):
+    once, often = weighted_rows()
+    write(tmp_path / "once.csv", HEAD + ",w", once)
+    write(tmp_path / "often.csv", HEAD, often)
+    asked = (*ASKED, "--by", "topic", "--weight", "w", "--items-out", "items.csv", "--json")
+    code, out, err = leave("analyse", "once.csv", *asked)
+    assert code == 0, err
+    assert [row["item"] for row in read_items(tmp_path / "items.csv")] == [f"i{k}" for k in range(60)]
+    weighted, plain = json.loads(out), json.loads(leave("analyse", "often.csv", *ASKED, "--json")[1])
+    slices = weighted.pop("slices")
+    assert [part["n_items"] for part in slices] == [sum(f",{topic}," in line for line in often) for topic in "uv"]
+    for answer in (weighted, *slices):
+        assert answer.pop("assumptions")[-1].startswith("a row of weight w stands for w items")
+    plain.pop("assumptions")
+    assert weighted == plain
+
+
+@pytest.mark.parametrize("weight", ["1.5", "-1", "", "many", "inf", "99999999"])
+def test_a_bad_weight_is_refused_by_its_row_and_value(leave, tmp_path, weight):
+    once, _ = weighted_rows()
+    once[4] = once[4].rsplit(",", 1)[0] + f",{weight}"
+    write(tmp_path / "bad.csv", HEAD + ",w", once)
+    code, out, err = leave("analyse", "bad.csv", *ASKED, "--weight", "w", "--missing", "-1")
+    assert (code, out) == (1, "")
+    assert "column 'w', row 5: " in err
+    assert (repr(weight) if weight else "is blank") in err
+
+
+def test_an_item_of_a_long_log_has_one_weight(leave, log):
+    lines = log.read_text(encoding="utf-8").splitlines()
+    log.write_text("\n".join([lines[0] + ",w", *(f"{line},{k % 2}" for k, line in enumerate(lines[1:]))]), "utf-8")
+    code, _, err = leave("analyse", log, "--weight", "w")
+    assert code == 1
+    assert "item '1-0' has the weight 0 in one row and 1 in another" in err
+    code, _, err = leave("analyse", log, "--weight", "correct")
+    assert code == 1
+    assert "column 'correct' is given as weight and as a label column" in err
+
+
+def test_analyse_writes_a_row_an_item_of_a_wide_log(leave, tmp_path):
+    once, _ = weighted_rows()
+    write(tmp_path / "once.csv", HEAD + ",w", ["=1+1" + once[0][2:], *once[1:]])
+    code, out, err = leave("analyse", "once.csv", *ASKED, "--weight", "w", "--items-out", "items.csv", "--json")
+    assert code == 0, err
+    rows = read_items(tmp_path / "items.csv")
+    assert [row["item"] for row in rows] == ["'=1+1", *(f"i{k}" for k in range(1, 60))]
+    for each in json.loads(out)["rounds"]:
+        mine = [row for row in rows if row["round"] == str(each["round"])]
+        weights = [int(row["weight"]) for row in mine]
+        assert np.average([float(row["vote_error"]) for row in mine], weights=weights) == pytest.approx(each["risk"])
+    first = next(row for row in rows if row["check_order"] == "1")
+    assert (first["wrong"], first["vote"], first["vote_error"]) == ("3", "y", "1.0")
+    assert "items of weight 0" in err
+
+
+def test_analyse_writes_a_row_an_item_of_a_long_log_and_says_why_a_column_is_blank(leave, log, tmp_path):
+    lines = log.read_text(encoding="utf-8").splitlines()
+    log.write_text("\n".join(line.replace(",2,m0,0,", ",2,m0,1,") for line in lines), encoding="utf-8")
+    code, _, err = leave("analyse", log, "--rollouts", "20", "--items-out", "items.csv")
+    assert code == 0, err
+    rows = read_items(tmp_path / "items.csv")
+    assert list(rows[0]) == ["item", "round", "answered", "wrong", "vote", "tie", "vote_error", "difficulty",
+                             "check_order"]  # fmt: skip
+    assert [row["item"] for row in rows] == [f"{number}-{k}" for number in (1, 2, 3) for k in range(40)]
+    assert {row["round"] for row in rows if row["difficulty"] == ""} == {"2"}
+    assert err.count("difficulty is blank in round 2: model 1 of 4 is never wrong") == 1
+
+
+def test_analyse_refuses_a_label_in_two_spellings_and_reads_it_as_one_when_told(leave, tmp_path):
+    _, often = weighted_rows()
+    write(tmp_path / "plain.csv", HEAD, often)
+    write(tmp_path / "mixed.csv", HEAD, [*often[:-1], often[-1][:-1] + often[-1][-1].upper()])
+    code, _, err = leave("analyse", "mixed.csv", *ASKED)
+    assert code == 1
+    assert "look like one label spelled in two ways" in err
+    assert "--coerce" in err
+    told = leave("analyse", "mixed.csv", *ASKED, "--coerce", "--json")
+    assert told[0] == 0, told[2]
+    assert told[1] == leave("analyse", "plain.csv", *ASKED, "--json")[1]
+
+
+def test_analyse_reads_columns_of_mixed_types_only_when_told(leave, tmp_path):
+    rows = []
+    for k, line in enumerate(weighted_rows()[1]):
+        uid, number, _, _, *calls = line.split(",")
+        said = {name: [1, "1", True][k % 3] if call == "x" else 0 for name, call in zip("abc", calls, strict=True)}
+        rows.append(json.dumps({"uid": uid, "round": int(number), "gold": 1, **said}))
+    (tmp_path / "log.ndjson").write_text("\n".join(rows), encoding="utf-8")
+    code, _, err = leave("analyse", "log.ndjson", *ASKED, "--json")
+    assert code == 1
+    assert "coerce (--coerce)" in err
+    code, out, err = leave("analyse", "log.ndjson", *ASKED, "--coerce", "--json")
+    assert code == 0, err
+    wrong = [sum(call == "y" for call in line.split(",")[4:]) for line in weighted_rows()[1]]
+    body = json.loads(out)
+    parts = zip(body["rounds"], body["overlap"], strict=True)
+    assert sum(each["epsilon"] * joint["n_items"] for each, joint in parts) == pytest.approx(sum(wrong) / 3)
 
 
 @pytest.mark.parametrize(

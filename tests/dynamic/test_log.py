@@ -44,6 +44,13 @@ def test_items_tried_in_every_round_make_a_path():
         ({"round": [1, 1, "x", 1, 2, 2]}, "row 3: a round is a whole number"),
         ({"round": [1, 1, 1.5, 1, 2, 2]}, "row 3: a round is a whole number"),
         ({"correct": [1, 0]}, "equal lengths"),
+        ({"item": ["a", "a", "b", None, "c", "c"]}, "column 'item', row 4 is blank"),
+        ({"model": ["m", "", "m", "n", "m", "n"]}, "column 'model', row 2 is blank"),
+        ({"prediction": ["x", None, "x", "x", "x", "x"]}, "column 'prediction', row 2 is blank"),
+        ({"truth": ["x", "x", "x", "y", "x", "x"]}, "item 'b' has the true label 'x' in one row and 'y' in another"),
+        ({"weight": [1, 1, 2, 3, 1, 1]}, "item 'b' has the weight 2 in one row and 3 in another"),
+        ({"weight": [1, 1, 1, "half", 1, 1]}, "column 'weight', row 4: .* got 'half'"),
+        ({"weight": [0] * 6}, "weights of all 3 items are 0"),
     ],
 )
 def test_a_bad_log_is_refused_by_what_is_wrong_with_it(columns, message):
@@ -93,3 +100,21 @@ def test_a_column_that_never_gives_a_true_label_is_not_taken_for_a_model():
     table = {"round": [1, 2], "gold": ["a", "b"], "m1": ["a", "a"], "m2": ["b", "b"], "checked": ["aa", "bb"]}
     with pytest.raises(InputError, match="column 'checked' never gives one of the true labels"):
         RoundLog.from_wide(table, round="round", truth="gold", models=["m1", "m2", "checked"])
+
+
+def test_an_item_stands_as_often_as_its_weight_says_with_all_that_is_known_of_it():
+    columns = {**WIDE, "w": ["2", "1"], "said": ["xx", "yy"]}
+    log = RoundLog.from_wide(
+        columns, round="round", truth="gold", models=["m", "n"], cost="cost", validators="said", weight="w"
+    )
+    again = log.select(["n", "m"]).repeated()
+    assert (again.items, again.models, again.weight) == (("1", "1", "2"), ("n", "m"), None)
+    assert again.errors.tolist() == [[True, True, False], [False, False, True]]
+    assert again.predictions.tolist() == [["y", "y", "y"], ["x", "x", "x"]]
+    assert (again.labels.tolist(), again.validators) == (["x", "x", "y"], ("xx", "xx", "yy"))
+    assert (again.cost.tolist(), again.rounds.tolist()) == ([1.5, 1.5, 2.0], [1, 1, 2])
+    assert again.repeated() is again
+
+
+def test_a_weight_spelled_in_two_ways_is_one_weight():
+    assert changed(weight=["2", 2.0, 1, "1.0", 0, 0]).weight.tolist() == [2, 1, 0]

@@ -1,5 +1,6 @@
 import csv
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,3 +87,21 @@ def test_anli_has_the_correlation_of_the_baseline(shared_data):
         assert abs(fit.all_wrong_predicted - fit.all_wrong) <= 0.01
         assert fit.all_wrong_independent == pytest.approx(independent, abs=0.0005)
         assert fit.fits
+
+
+@pytest.mark.parametrize("on_path", [False, True])
+def test_the_mean_difficulty_is_that_of_many_draws(on_path):
+    errors = drawn(0.6, models=4, items=60)
+    fit = fit_correlation(errors, simulations=19, on_path=on_path)
+    draws = fit.difficulty(errors, rollouts=20_000, rng=0, on_path=on_path)
+    error = draws.std(axis=0) / 20_000**0.5
+    assert np.all(np.abs(draws.mean(axis=0) - fit.mean_difficulty(errors, on_path=on_path)) < 5 * error)
+
+
+def test_the_difficulty_of_a_history_too_unlikely_for_a_float_is_a_number():
+    shared = np.random.default_rng(0).standard_normal(40)
+    errors = drawn(0.5, models=3, items=40)
+    many = replace(fit_correlation(errors, simulations=19), thresholds=(0.0,) * 3000)
+    own = np.random.default_rng(1).standard_normal((3000, 40))
+    means = many.mean_difficulty(shared + own > 0)
+    assert np.corrcoef(means, shared)[0, 1] > 0.95

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.dynamic import agreements, noise_share
+from tallystick.dynamic.validators import random_labels
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 
@@ -59,3 +60,16 @@ def test_a_filtered_log_gives_a_set_that_holds_the_truth():
 
 def test_no_validators_is_said():
     assert isinstance(noise_share(np.zeros(3), np.zeros(3)).share, Unknown)
+
+
+def test_the_probabilities_of_random_labels_average_to_their_share():
+    agree, count = drawn(0.3, 0.05, validators=5)
+    found = noise_share(agree, count)
+    each = random_labels(agree, count, found)
+    assert each.mean() == pytest.approx(found.share, abs=2e-3)  # the likelihood's maximum says so
+    assert np.all(np.diff([each[agree == a][0] for a in (3, 4, 5)]) < 0)
+
+
+def test_no_share_no_probability():
+    agree, count = drawn(0.2, 0.05, validators=2)
+    assert np.isnan(random_labels(agree, count, noise_share(agree, count))).all()

@@ -129,7 +129,12 @@ def _dynamic(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
     names = [reading.round, reading.truth, *reading.votes, *([reading.validators] if reading.validators else [])]
     columns = dict(zip(names, _columns(table, reading, names), strict=True))
     log = RoundLog.from_wide(
-        columns, round=reading.round, truth=reading.truth, models=reading.votes, validators=reading.validators
+        columns,
+        round=reading.round,
+        truth=reading.truth,
+        models=reading.votes,
+        validators=reading.validators,
+        coerce=reading.coerce,
     )
     return analyse(log, alpha=alpha, rng=rng)
 

@@ -9,12 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from tallystick.cli.deliver import deliver, tell
-from tallystick.cli.options import Alpha, AsJson, By, Delimiter, Html, Input, Item, Missing, Seed
+from tallystick.cli.options import (
+    Alpha,
+    AsJson,
+    By,
+    Coerce,
+    Delimiter,
+    Html,
+    Input,
+    Item,
+    ItemsOut,
+    Missing,
+    Seed,
+    Weight,
+)
+from tallystick.cli.reading import ROWS_COUNT, rests_on
 from tallystick.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from tallystick.dynamic import Design, Learner, LogResult, Population, Prices, RoundLog
-    from tallystick.io import Roles, Table
 
 __all__ = ["dynamic"]
 
@@ -180,10 +193,13 @@ def analyse(
     value: Value = None,
     rollouts: Rollouts = 200,
     by: By = None,
+    weight: Weight = None,
     missing: Missing = None,
+    coerce: Coerce = False,
     alpha: Alpha = 0.05,
     delimiter: Delimiter = None,
     seed: Seed = 0,
+    items_out: ItemsOut = None,
     as_json: AsJson = False,
     html: Html = None,
 ) -> None:
@@ -193,78 +209,33 @@ def analyse(
     """
     from tallystick import dynamic as room
     from tallystick import io
+    from tallystick.cli.round_log import LogColumns, LogReader
     from tallystick.cli.slices import by_slice
 
-    loop = [name.strip() for text in chain or [] for name in text.split(",")]
+    loop = tuple(name.strip() for text in chain or [] for name in text.split(","))
+    columns = LogColumns(
+        item=item, round=round_, truth=truth, validators=validators, cost=cost, weight=weight, by=by,
+        model=model, correct=correct, prediction=prediction, models=tuple(models or ()), chain=loop,
+        missing=tuple(piece.strip() for text in missing or [] for piece in text.split(",")), coerce=coerce,
+    )  # fmt: skip
     with io.scan(source, shape="wide", delimiter=delimiter) as table:
         tell(table.notes)
-        extra = {"round": round_, "validators": validators, "cost": cost}
-        named = {role: column for role, column in extra.items() if column is not None}
-        tokens = tuple(piece.strip() for text in missing or [] for piece in text.split(","))
-        long = model in table.columns and correct in table.columns
-        aside = {} if by is None else {"by": by}
-        roles = None if long else _wide_roles(table, {**named, **aside}, item, truth, tuple(models or ()), loop)
+        read = LogReader(table, columns)
 
-        def run(part: Table, level: float) -> LogResult:
-            if roles is None:
-                log = _long_log(part, {**named, "item": item or "item", "model": model, "correct": correct,
-                                       **({"prediction": prediction} if prediction else {}),
-                                       **({"truth": truth} if truth else {})}, tokens)  # fmt: skip
-                if models:
-                    log = log.select([name.strip() for text in models for name in text.split(",")])
-            else:
-                log = _wide_log(part, named, roles, tokens)
-            return room.analyse(
+        def say(log: RoundLog, level: float) -> LogResult:
+            found = room.analyse(
                 log, chain=loop, alpha=level, prices=_prices(price, cleaning, value), rollouts=rollouts, rng=seed
             )
+            return found if weight is None else rests_on(found, ROWS_COUNT)
 
-        result = run(table, alpha)
-        slices = by_slice(table, by, run, alpha=alpha) if by is not None else ()
+        log = read(table)
+        result = say(log, alpha)
+        slices = by_slice(table, by, lambda part, level: say(read(part), level), alpha=alpha) if by is not None else ()
+        if items_out is not None:
+            rows = room.item_rows(log, result)
+            tell(rows.notes)
+            io.write_csv(items_out, rows.columns)
         deliver(result, as_json=as_json, slices=slices, html=html, table=table)
-
-
-def _long_log(table: Table, named: dict[str, str], missing: tuple[str, ...]) -> RoundLog:
-    from tallystick.dynamic import RoundLog
-
-    return RoundLog.from_long(**_columns(table, named, missing))
-
-
-def _wide_roles(
-    table: Table, named: dict[str, str], item: str | None, truth: str | None, models: tuple[str, ...], loop: list[str]
-) -> Roles:
-    """Say which columns of a wide log are models' answers."""
-    from tallystick import io
-
-    if truth is None:
-        raise InputError(
-            f"{table.source} has no columns model and correct, so it is wide: name the true label (--truth)"
-        )
-    labels = (*loop, *models) if models else ()
-    roles = io.assign(table, io.ColumnOptions(item=item, truth=truth, labels=labels, others=named))
-    tell(roles.notes)
-    return roles
-
-
-def _wide_log(table: Table, named: dict[str, str], roles: Roles, missing: tuple[str, ...]) -> RoundLog:
-    from tallystick.dynamic import RoundLog
-
-    wanted = {**named, "truth": roles.truth or "", **({"item": roles.item} if roles.item else {})}
-    columns = _columns(table, {**wanted, **{f"model {name}": name for name in roles.labels}}, missing)
-    renamed = {column: columns[role] for role, column in wanted.items()}
-    renamed |= {name: columns[f"model {name}"] for name in roles.labels}
-    return RoundLog.from_wide(renamed, models=roles.labels, **wanted)
-
-
-def _columns(table: Table, named: dict[str, str], missing: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Read columns by role, each as a list, None where a value is missing."""
-    from tallystick.io.missing import without_missing
-
-    for column in named.values():
-        if column not in table.columns:
-            raise InputError(f"{table.source} has no column {column!r}; there are {', '.join(table.columns)}")
-    cells = ", ".join(without_missing(column, table.kinds[column], missing) for column in named.values())
-    rows = table.query(f"select {cells} from rows")
-    return {role: [row[k] for row in rows] for k, role in enumerate(named)}
 
 
 def _design(

@@ -5,6 +5,7 @@
 | What is proved, before anything is run? | :func:`theory` |
 | What would a design bring, with such a learner? | :func:`simulate` |
 | What does the log of a real benchmark say? | :func:`analyse` |
+| And of each item: how hard is it, which label to check first? | :func:`item_rows` |
 | How does my own classifier behave? | :func:`run_experiment` |
 | Are adversarial labels worth their price? | :func:`label_cost` |
 | Could these error sets have happened? | :func:`check` |
@@ -43,6 +44,7 @@ from tallystick.dynamic.estimators import EstimatorTrainer, Trainer
 from tallystick.dynamic.experiment import Experiment, learner_rollouts, run_experiment
 from tallystick.dynamic.forecast import fitted_learner, forecast
 from tallystick.dynamic.gradient import Updates, exponential_updates, hinge_slope, hinge_updates
+from tallystick.dynamic.item_rows import ItemRows, item_rows
 from tallystick.dynamic.label_cost import LabelCost, label_cost
 from tallystick.dynamic.learners import Continued, Correlated, Learner, Perfect, RandomErrors, Scripted, Wander
 from tallystick.dynamic.log import RoundLog
@@ -70,6 +72,7 @@ __all__ = [
     "Envelope",
     "EstimatorTrainer",
     "Experiment",
+    "ItemRows",
     "LabelCost",
     "Learner",
     "LogResult",
@@ -113,6 +116,7 @@ __all__ = [
     "hierarchical_floor",
     "hinge_slope",
     "hinge_updates",
+    "item_rows",
     "label_cost",
     "learner_rollouts",
     "load_design",

@@ -9,11 +9,11 @@ import numpy as np
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.dynamic.advice import Advice, Prices
 from tallystick.dynamic.bounds import path_floor
-from tallystick.dynamic.curves import path_weights, plurality
+from tallystick.dynamic.curves import path_weights
 from tallystick.dynamic.envelope import worst_by_round
 from tallystick.dynamic.forecast import forecast
 from tallystick.dynamic.log import RoundLog
-from tallystick.dynamic.population import Array, vote
+from tallystick.dynamic.population import Array
 from tallystick.dynamic.probit import ProbitFit, fit_correlation
 from tallystick.dynamic.result import Forgetting, LogResult, Overlap, Round
 from tallystick.dynamic.similarity import overlap_test, similarity
@@ -39,7 +39,8 @@ def analyse(
     Parameters
     ----------
     log
-        A panel (items belong to rounds) or a path (items are tried anew in each round).
+        A panel (items belong to rounds) or a path (items are tried anew in each round). An item of weight w counts as
+        w items that were seen alike.
     chain
         Panel only: the models in the loop, in the order in which they were trained, for forgetting on the first
         round's items. They are then not part of the panel, because their own rounds were collected against them.
@@ -51,13 +52,14 @@ def analyse(
         Of the null of the overlap, and of the simulator.
     """
     generator = as_rng(rng)
+    log = log.repeated()
     if log.kind == "path" and chain:
         raise InputError("chain is for panels: on a path the models are the chain")
     panel = log if not chain else log.select([name for name in log.models if name not in chain])
     whole = panel.errors.shape[1]
     noise = _noise(panel, alpha)
     overlap, fits = [], []
-    for where, number in _parts(panel):
+    for where, number in panel.parts():
         errors = panel.errors[:, where]
         if errors.shape[1] < 2:
             raise InputError(f"round {number} has one item, and nothing can be said of one: a round needs two or more")
@@ -66,7 +68,7 @@ def analyse(
         overlap.append(_overlap(errors, number, fit, alpha, permutations, generator))
     rounds = _path_rounds(panel, alpha, noise) if panel.kind == "path" else _panel_rounds(panel, alpha, noise, overlap)
     last = fits[-1]
-    where, _ = _parts(panel)[-1]
+    where, _ = panel.parts()[-1]
     advice, ahead = forecast(
         panel.errors[:, where],
         last,
@@ -111,17 +113,13 @@ def analyse(
         noise_sets=tuple(each.interval for each in noise),
         envelope=ahead,
         cost=Unknown("the log has no cost") if panel.cost is None else float(panel.cost.sum()),
+        fits=tuple(fits),
+        noise=tuple(noise),
     )
 
 
 def _trusted(fit: ProbitFit | Unknown) -> bool:
     return isinstance(fit, ProbitFit) and fit.fits
-
-
-def _parts(log: RoundLog) -> list[tuple[Array, int]]:
-    if log.kind == "path":
-        return [(np.ones(len(log.items), dtype=bool), len(log.models))]
-    return [(log.rounds == number, number) for number in log.round_numbers]
 
 
 def _fit(errors: Array, on_path: bool, alpha: float, rng: np.random.Generator) -> ProbitFit | Unknown:
@@ -153,8 +151,8 @@ def _panel_rounds(
 ) -> tuple[Round, ...]:
     rounds = []
     bound = Unknown("the models of a panel are no path, so no bound of a path applies to them")
-    for (where, number), share, joint in zip(_parts(log), noise, overlap, strict=True):
-        wrong = _vote(log, slice(None), where)
+    for (where, number), share, joint in zip(log.parts(), noise, overlap, strict=True):
+        wrong = log.vote(items=where)
         rounds.append(
             Round(
                 round=number,
@@ -180,7 +178,7 @@ def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tu
     worst = worst_by_round(epsilon, len(errors)) if usable else ()
     out = []
     for t in range(len(errors)):
-        share = _vote(log, slice(t + 1), slice(None))
+        share = log.vote(slice(t + 1))
         z = float(similarity(errors[: t + 1], majority=share)) if t else float("nan")
         out.append(
             Round(
@@ -197,13 +195,6 @@ def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tu
     return tuple(out)
 
 
-def _vote(log: RoundLog, models: slice, items: Array | slice) -> Array:
-    """Where the vote errs: the plurality of answers where the log has them, else the majority of right and wrong."""
-    if log.predictions is not None and log.labels is not None:
-        return plurality(log.predictions[models, items], log.labels[items])
-    return vote(list(log.errors[models, items]))
-
-
 def _mean_interval(values: Array, alpha: float, bounds: tuple[float, float]) -> Interval:
     """Exact where the values are yes or no, Student's with pseudo-items where ties put fractions among them."""
     from tallystick.stats.intervals import clopper_pearson, pseudo_t
@@ -214,9 +205,10 @@ def _mean_interval(values: Array, alpha: float, bounds: tuple[float, float]) -> 
 
 
 def _noise(log: RoundLog, alpha: float) -> list[NoiseShare]:
-    parts = _parts(log)
+    parts = log.parts()
     if log.validators is None or log.labels is None:
-        reason = Unknown("the log has no validator labels")
+        lacking = "validator labels" if log.validators is None else "true label to hold its validators' labels against"
+        reason = Unknown(f"the log has no {lacking}")
         return [NoiseShare(reason, reason, float("nan")) for _ in parts]
     agree, count = agreements(log.validators, log.labels.tolist())
     return [noise_share(agree[where], count[where], alpha=alpha) for where, _ in parts]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from tallystick.dynamic.population import Array
+from tallystick.dynamic.cells import check_total, correct_of, floats_of, one_an_item, round_of, texts_of, weights_of
+from tallystick.dynamic.curves import plurality
+from tallystick.dynamic.population import Array, vote
+from tallystick.dynamic.spelling import one_spelling, spelled_votes
 from tallystick.errors import InputError
 
 __all__ = ["LogKind", "RoundLog"]
 
 LogKind: TypeAlias = Literal["panel", "path"]
-
-_YES = {"1", "true", "yes", "right", "correct", "1.0"}
-_NO = {"0", "false", "no", "wrong", "incorrect", "0.0"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +44,9 @@ class RoundLog:
         One cell of labels an item.
     cost
         What each item cost.
+    weight
+        How many items, seen alike, each one stands for; None where each stands for itself. They are no sampling
+        weights: :func:`analyse` counts an item of weight w as w items, each at its cost.
     """
 
     kind: LogKind
@@ -55,10 +58,13 @@ class RoundLog:
     labels: Array | None = None
     validators: tuple[str | None, ...] | None = None
     cost: Array | None = None
+    weight: Array | None = None
 
     def __post_init__(self) -> None:
         if len(self.models) < 2:
             raise InputError(f"a log needs at least two models, got {list(self.models)}")
+        if self.weight is not None:
+            check_total(self.weight)
         if self.kind == "panel":
             _check_rounds(np.unique(self.rounds).tolist())
 
@@ -79,10 +85,47 @@ class RoundLog:
             raise InputError(f"no model {missing[0]!r} in the log; there are {list(self.models)}")
         index = [place[name] for name in models]
         calls = None if self.predictions is None else self.predictions[index]
-        return RoundLog(
-            kind=self.kind, items=self.items, rounds=self.rounds, models=tuple(models), errors=self.errors[index],
-            predictions=calls, labels=self.labels, validators=self.validators, cost=self.cost,
-        )  # fmt: skip
+        return replace(self, models=tuple(models), errors=self.errors[index], predictions=calls)
+
+    def repeated(self) -> RoundLog:
+        """Return the log in which each item stands as often as its weight says, under its own name.
+
+        >>> log = RoundLog.from_wide(
+        ...     {"round": [1, 2], "gold": ["a", "b"], "m": ["a", "a"], "n": ["b", "b"], "w": [2, 1]},
+        ...     round="round", truth="gold", models=["m", "n"], weight="w",
+        ... )
+        >>> log.repeated().items, log.repeated().errors.tolist()
+        (('1', '1', '2'), [[False, False, True], [True, True, False]])
+        """
+        if self.weight is None:
+            return self
+        again = np.repeat(np.arange(len(self.items)), self.weight)
+        return replace(
+            self,
+            items=tuple(self.items[k] for k in again),
+            rounds=self.rounds[again],
+            errors=self.errors[:, again],
+            predictions=None if self.predictions is None else self.predictions[:, again],
+            labels=None if self.labels is None else self.labels[again],
+            validators=None if self.validators is None else tuple(self.validators[k] for k in again),
+            cost=None if self.cost is None else self.cost[again],
+            weight=None,
+        )
+
+    def parts(self) -> list[tuple[Array, int]]:
+        """Return which items belong to each round, and its number; a path is one part, its last round."""
+        if self.kind == "path":
+            return [(np.ones(len(self.items), dtype=bool), len(self.models))]
+        return [(self.rounds == number, number) for number in self.round_numbers]
+
+    def vote(self, models: slice = slice(None), items: Array | slice = slice(None)) -> Array:
+        """Where the vote errs: the plurality of answers where the log has them, else the majority of right and wrong.
+
+        A tie counts for its share of wrong answers.
+        """
+        if self.predictions is not None and self.labels is not None:
+            return plurality(self.predictions[models, items], self.labels[items])
+        return vote(list(self.errors[models, items]))
 
     @classmethod
     def from_wide(
@@ -95,35 +138,45 @@ class RoundLog:
         item: str | None = None,
         validators: str | None = None,
         cost: str | None = None,
+        weight: str | None = None,
+        coerce: bool = False,
     ) -> RoundLog:
         """Read a panel with one row an item and one column of predictions a model.
+
+        A label that is spelled in two ways is refused; with *coerce* both spellings are read as one.
 
         >>> table = {"round": [1, 1, 2], "gold": ["a", "b", "a"], "m1": ["a", "a", "b"], "m2": ["a", "b", "b"]}
         >>> RoundLog.from_wide(table, round="round", truth="gold", models=["m1", "m2"]).errors.sum(axis=1).tolist()
         [2, 1]
         """
-        for name in (round, truth, *models, *(c for c in (item, validators, cost) if c is not None)):
+        for name in (round, truth, *models, *(c for c in (item, validators, cost, weight) if c is not None)):
             if name not in columns:
                 raise InputError(f"no column {name!r} in the log; there are {sorted(columns)}")
-        labels = _texts(columns[truth], truth)
-        calls = np.array([_texts(columns[name], name) for name in models])
+        for name in (truth, *models):
+            texts_of(columns[name], name)
+        spelled = one_spelling({name: columns[name] for name in (truth, *models)}, coerce=coerce)
+        labels, calls = spelled[truth], np.array([spelled[name] for name in models])
         for name, said in zip(models, calls, strict=True):
             if not np.isin(said, labels).any():  # it would count as a model that is always wrong
                 raise InputError(
                     f"column {name!r} never gives one of the true labels (its first value is {str(said[0])!r}): it is "
                     "no model; name the models (--models), or that column as what the validators said (--validators)"
                 )
-        count = labels.size
+        said_of = None
+        if validators is not None:
+            cells = [None if v is None else str(v) for v in columns[validators]]
+            said_of = spelled_votes(cells, columns[truth], name=validators, truth=truth, coerce=coerce)
         return cls(
             kind="panel",
-            items=tuple(str(v) for v in columns[item]) if item else tuple(str(k + 1) for k in range(count)),
-            rounds=np.array([_whole(v, round, k) for k, v in enumerate(columns[round])]),
+            items=tuple(str(v) for v in columns[item]) if item else tuple(str(k + 1) for k in range(labels.size)),
+            rounds=np.array([round_of(v, round, k) for k, v in enumerate(columns[round])]),
             models=tuple(models),
             errors=calls != labels,
             predictions=calls,
             labels=labels,
-            validators=tuple(None if v is None else str(v) for v in columns[validators]) if validators else None,
-            cost=_floats(columns[cost], cost) if cost else None,
+            validators=said_of,
+            cost=floats_of(columns[cost], cost) if cost else None,
+            weight=weights_of(columns[weight], weight) if weight else None,
         )
 
     @classmethod
@@ -138,8 +191,12 @@ class RoundLog:
         truth: Sequence[Any] | None = None,
         validators: Sequence[Any] | None = None,
         cost: Sequence[Any] | None = None,
+        weight: Sequence[Any] | None = None,
+        coerce: bool = False,
     ) -> RoundLog:
         """Read one row an item and model, and find out which of the two shapes it has.
+
+        The weight of an item is the same in all of its rows. *coerce* as in :meth:`from_wide`.
 
         >>> path = RoundLog.from_long(
         ...     item=["x", "y"] * 2, round=[1, 1, 2, 2], model=["h1", "h1", "h2", "h2"], correct=[1, 0, 0, 1]
@@ -147,10 +204,10 @@ class RoundLog:
         >>> path.kind, path.errors.tolist()
         ('path', [[False, True], [True, False]])
         """
-        names = [str(v) for v in item]
-        when = [_whole(v, "round", k) for k, v in enumerate(round)]
-        whose = [str(v) for v in model]
-        wrong = [not _correct(v, k) for k, v in enumerate(correct)]
+        names = texts_of(item, "item", why="name every item, or remove the row")
+        when = [round_of(v, "round", k) for k, v in enumerate(round)]
+        whose = texts_of(model, "model", why="name every model, or remove the row")
+        wrong = [not correct_of(v, k) for k, v in enumerate(correct)]
         if len({len(names), len(when), len(whose), len(wrong)}) != 1:
             raise InputError("item, round, model and correct need equal lengths")
         if not names:
@@ -170,7 +227,15 @@ class RoundLog:
             _check_panel(cells, heads, rows, names, when)
         first = cells[0]
         home = np.array(when)[first]
-        calls = np.array([str(v) for v in prediction])[cells] if prediction is not None else None
+        said = {"truth": truth, "prediction": prediction}
+        spelled = {name: np.array(texts_of(values, name)) for name, values in said.items() if values is not None}
+        if truth is not None and prediction is not None:
+            spelled = one_spelling({"truth": truth, "prediction": prediction}, coerce=coerce)
+        told = None
+        if validators is not None:
+            told = tuple(None if validators[k] is None else str(validators[k]) for k in first)
+            if truth is not None:
+                told = spelled_votes(told, truth, name="validators", truth="truth", coerce=coerce)
         titles = [str(whose[int(row[0])]) for row in cells] if on_path else heads
         return cls(
             kind="path" if on_path else "panel",
@@ -178,12 +243,11 @@ class RoundLog:
             rounds=np.ones(len(rows), dtype=int) if on_path else home,
             models=tuple(f"{t} (round {r})" for t, r in zip(titles, heads, strict=True)) if on_path else tuple(titles),
             errors=np.array(wrong)[cells],
-            predictions=calls,
-            labels=np.array([str(v) for v in truth])[first] if truth is not None else None,
-            validators=tuple(None if validators[k] is None else str(validators[k]) for k in first)
-            if validators is not None
-            else None,
-            cost=_floats(cost, "cost")[first] if cost is not None else None,
+            predictions=spelled["prediction"][cells] if prediction is not None else None,
+            labels=one_an_item(spelled["truth"], cells, rows, "true label") if truth is not None else None,
+            validators=told,
+            cost=floats_of(cost, "cost")[first] if cost is not None else None,
+            weight=one_an_item(weights_of(weight, "weight"), cells, rows, "weight") if weight is not None else None,
         )
 
 
@@ -222,37 +286,3 @@ def _check_rounds(numbers: Sequence[int]) -> None:
             raise InputError(
                 f"round {before + 1} is missing from the log: it goes from round {before} to round {after}"
             )
-
-
-def _whole(value: Any, column: str, row: int) -> int:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if number != number or number != int(number) or number < 0:
-        raise InputError(f"column {column!r}, row {row + 1}: a round is a whole number from 0 on, got {value!r}")
-    return int(number)
-
-
-def _correct(value: Any, row: int) -> bool:
-    text = str(value).strip().lower()
-    if text not in _YES | _NO:
-        raise InputError(f"column 'correct', row {row + 1}: needs 0 or 1 (or true/false), got {value!r}")
-    return text in _YES
-
-
-def _texts(values: Sequence[Any], name: str) -> Array:
-    blank = next((k for k, v in enumerate(values) if v is None or str(v) == ""), None)
-    if blank is not None:
-        raise InputError(f"column {name!r}, row {blank + 1} is blank: a log needs every model's answer on every item")
-    return np.array([str(v) for v in values])
-
-
-def _floats(values: Sequence[Any], name: str) -> Array:
-    try:
-        numbers = np.array([float(v) for v in values])
-    except (TypeError, ValueError) as error:
-        raise InputError(f"column {name!r} needs a number in every row: {error}") from error
-    if not np.all(numbers >= 0):
-        raise InputError(f"column {name!r} needs numbers that are not negative")
-    return numbers

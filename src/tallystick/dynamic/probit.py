@@ -64,17 +64,41 @@ class ProbitFit:
 
     def difficulty(self, errors: Array, *, rollouts: int, rng: Rng, on_path: bool = False) -> Array:
         """Draw each item's difficulty from its posterior given its history: (rollouts, items)."""
+        posterior, whose = self._posterior(errors, on_path)
+        draws = as_rng(rng).random((rollouts, whose.size))
+        places = np.empty(draws.shape, dtype=np.int64)
+        alike = np.split(np.argsort(whose, kind="stable"), np.cumsum(np.bincount(whose))[:-1])
+        for items, cells in zip(alike, np.cumsum(posterior, axis=1), strict=True):
+            places[:, items] = np.searchsorted(cells, draws[:, items])
+        return np.asarray(_NODES[places.clip(0, _NODES.size - 1)])
+
+    def mean_difficulty(self, errors: Array, *, on_path: bool = False) -> Array:
+        """Return the posterior mean of each item's difficulty :math:`b_i` given its history; 0 is the average item.
+
+        >>> generator = np.random.default_rng(0)
+        >>> shared, own = generator.standard_normal(500), generator.standard_normal((4, 500))
+        >>> errors = 0.8 * shared + 0.6 * own > 0.5
+        >>> means = fit_correlation(errors).mean_difficulty(errors)
+        >>> bool(means[errors.all(axis=0)].min() > 1), bool(means[~errors.any(axis=0)].max() < 0)
+        (True, True)
+        """
+        posterior, whose = self._posterior(errors, on_path)
+        return np.asarray((posterior @ _NODES)[whose])
+
+    def _posterior(self, errors: Array, on_path: bool) -> tuple[Array, Array]:
+        """Return the probability of each node of difficulty given a history, (histories, nodes), and whose it is."""
+        from scipy.special import log_ndtr
+
         wrong = _histories(errors)
-        offsets = _offsets(wrong) if on_path else None
+        patterns, first, inverse = np.unique(wrong.T, axis=0, return_index=True, return_inverse=True)
+        offsets = _offsets(wrong).T[first] if on_path else None
         slope = (self.rho / (1 - self.rho)) ** 0.5
         own = (1 - self.rho) ** 0.5
         parameters = np.concatenate([[slope], -np.array(self.thresholds) / own, [(self.gamma or 0.0) / own]])
-        posterior = _joint(parameters, wrong.T, None if offsets is None else offsets.T)
-        posterior /= posterior.sum(axis=1, keepdims=True)
-        cells = np.cumsum(posterior, axis=1)
-        draws = as_rng(rng).random((rollouts, wrong.shape[1]))
-        places = (draws[:, :, None] > cells[None]).sum(axis=2)
-        return np.asarray(_NODES[places.clip(0, _NODES.size - 1)])
+        # In logs: a history of a thousand models has a likelihood that no float can hold.
+        logs = log_ndtr(_linear(parameters, patterns, offsets)).sum(axis=2).T + np.log(_WEIGHTS)
+        posterior = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return posterior / posterior.sum(axis=1, keepdims=True), inverse.reshape(-1)
 
 
 def fit_correlation(

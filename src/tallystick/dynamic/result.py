@@ -9,6 +9,7 @@ from tallystick.dynamic.advice import Advice
 from tallystick.dynamic.envelope import Envelope
 from tallystick.dynamic.probit import ProbitFit
 from tallystick.dynamic.similarity import OverlapTest, Signals
+from tallystick.dynamic.validators import NoiseShare
 from tallystick.results import Figure, Interval, Result, Unknown
 
 __all__ = ["Action", "DynamicResult", "Forgetting", "LogResult", "Overlap", "Round", "SimulationResult", "TheoryResult"]
@@ -231,7 +232,13 @@ class Forgetting:
 
 @dataclass(frozen=True, kw_only=True)
 class LogResult(DynamicResult):
-    """What a real log says."""
+    """What a real log says.
+
+    Parameters
+    ----------
+    fits, noise
+        By part of the log, what :func:`tallystick.dynamic.item_rows` needs in order to speak of single items.
+    """
 
     models: tuple[str, ...]
     overlap: tuple[Overlap, ...]
@@ -239,6 +246,8 @@ class LogResult(DynamicResult):
     noise_sets: tuple[Interval | Unknown, ...]
     envelope: Envelope | Unknown
     cost: float | Unknown
+    fits: tuple[ProbitFit | Unknown, ...] = field(default=(), repr=False, metadata={"private": True})
+    noise: tuple[NoiseShare, ...] = field(default=(), repr=False, metadata={"private": True})
 
     def details(self) -> tuple[str, ...]:
         """Return joint errors against chance and fit, random labels, and forgetting."""

@@ -20,7 +20,7 @@ from tallystick.dynamic.population import Array
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 
-__all__ = ["NoiseShare", "agreements", "noise_share"]
+__all__ = ["NoiseShare", "agreements", "noise_share", "random_labels", "votes_in"]
 
 _MODEL = "validators of an ambiguous item agree by a coin toss, and each errs independently"
 
@@ -37,11 +37,14 @@ class NoiseShare:
         Its interval; for a filtered log the set of shares that the log allows.
     disagreement
         Share of items on which some validator disagreed with the label.
+    error
+        How often a validator of a clear item disagrees with its label (e); None where the share is no number.
     """
 
     share: float | Unknown
     interval: Interval | Unknown
     disagreement: float
+    error: float | None = None
 
 
 def agreements(validators: Sequence[str | None], labels: Sequence[str]) -> tuple[Array, Array]:
@@ -58,10 +61,19 @@ def agreements(validators: Sequence[str | None], labels: Sequence[str]) -> tuple
     short = all(len(label) == 1 for label in labels)
     agree, count = np.zeros(len(labels), dtype=int), np.zeros(len(labels), dtype=int)
     for i, (cell, label) in enumerate(zip(validators, labels, strict=True)):
-        text = (cell or "").translate(str.maketrans(",;|", "   ")).split()
-        votes = list(text[0]) if short and len(text) == 1 else text
+        votes = votes_in(cell, short=short)
         agree[i], count[i] = sum(vote == label for vote in votes), len(votes)
     return agree, count
+
+
+def votes_in(cell: str | None, *, short: bool) -> list[str]:
+    """Return the labels in one cell; where labels are *short*, single characters, one word is a list of them.
+
+    >>> votes_in("yes; no", short=False), votes_in("cnc", short=True), votes_in(None, short=True)
+    (['yes', 'no'], ['c', 'n', 'c'], [])
+    """
+    words = (cell or "").translate(str.maketrans(",;|", "   ")).split()
+    return list(words[0]) if short and len(words) == 1 else words
 
 
 def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShare:
@@ -104,8 +116,12 @@ def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShar
         clear = (1 - error) ** right * error**wrong
         return -float(counts @ np.log((1 - delta) * clear + delta * 0.5 ** cells[:, 1]))
 
+    def best_error(delta: float) -> tuple[float, float]:
+        found = minimize_scalar(lambda e: loss(delta, e), bounds=(1e-6, 0.4999), method="bounded")
+        return float(found.x), float(found.fun)
+
     def profile(delta: float) -> float:
-        return float(minimize_scalar(lambda e: loss(delta, e), bounds=(1e-6, 0.4999), method="bounded").fun)
+        return best_error(delta)[1]
 
     best = minimize_scalar(profile, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-5})
     drop = float(chdtri(1, alpha)) / 2
@@ -117,7 +133,25 @@ def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShar
     low = float(brentq(excess, 0.0, delta)) if excess(0.0) > 0 else 0.0
     high = float(brentq(excess, delta, 1.0)) if excess(1.0) > 0 else 1.0
     interval = Interval(low, high, level=1 - alpha, guarantee="under", assumption=_MODEL, method="profile")
-    return NoiseShare(delta, interval, disagreement)
+    return NoiseShare(delta, interval, disagreement, best_error(delta)[0])
+
+
+def random_labels(agree: Array, count: Array, noise: NoiseShare) -> Array:
+    r"""Return the probability of each item that its label is a coin toss, given its own validators.
+
+    By Bayes in the fitted mixture, :math:`\delta 2^{-v} / ((1-\delta)(1-e)^a e^{v-a} + \delta 2^{-v})`. NaN where the
+    share is no number, and for an item that nobody validated.
+
+    >>> known = NoiseShare(0.5, Unknown("not needed here"), 0.4, 0.1)
+    >>> random_labels(np.array([3, 1, 0]), np.array([3, 3, 0]), known).round(3).tolist()
+    [0.146, 0.933, nan]
+    """
+    a, v = np.asarray(agree), np.asarray(count)
+    if isinstance(noise.share, Unknown) or noise.error is None:
+        return np.full(a.shape, np.nan)
+    coin = noise.share * 0.5**v
+    clear = (1 - noise.share) * (1 - noise.error) ** a * noise.error ** (v - a)
+    return np.asarray(np.where(v > 0, coin / (coin + clear), np.nan))
 
 
 def _kept_only(agree: Array, count: Array, alpha: float, disagreement: float) -> NoiseShare:
