@@ -118,3 +118,13 @@ def test_an_item_stands_as_often_as_its_weight_says_with_all_that_is_known_of_it
 
 def test_a_weight_spelled_in_two_ways_is_one_weight():
     assert changed(weight=["2", 2.0, 1, "1.0", 0, 0]).weight.tolist() == [2, 1, 0]
+
+
+def test_a_long_log_that_contradicts_itself_is_refused():
+    log = {"item": ["x", "y"] * 2, "round": [1, 1, 2, 2], "model": ["h1", "h1", "h2", "h2"]}
+    told = {"prediction": ["a", "b", "a", "a"], "truth": ["a", "a", "a", "a"]}
+    assert RoundLog.from_long(**log, **told, correct=[1, 0, 1, 1]).errors.sum() == 1
+    with pytest.raises(
+        InputError, match=r"row 2: the answer 'b' to a true 'a' is called right \(so in 1 of the rows\)"
+    ):
+        RoundLog.from_long(**log, **told, correct=[1, 1, 1, 1])

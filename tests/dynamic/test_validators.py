@@ -73,3 +73,16 @@ def test_the_probabilities_of_random_labels_average_to_their_share():
 def test_no_share_no_probability():
     agree, count = drawn(0.2, 0.05, validators=2)
     assert np.isnan(random_labels(agree, count, noise_share(agree, count))).all()
+
+
+def test_labels_of_several_words_are_read_whole():
+    labels = ["very good", "bad", "very good"]
+    agree, count = agreements(["very good, bad", "bad; very good; bad", "very good"], labels)
+    assert agree.tolist() == [1, 2, 1]
+    assert count.tolist() == [2, 3, 1]
+
+
+def test_a_sign_inside_a_label_separates_nothing():
+    agree, count = agreements(["yes, mostly; no", "no | no"], ["yes, mostly", "no"])
+    assert agree.tolist() == [1, 2]
+    assert count.tolist() == [2, 2]

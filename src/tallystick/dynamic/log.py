@@ -231,6 +231,7 @@ class RoundLog:
         spelled = {name: np.array(texts_of(values, name)) for name, values in said.items() if values is not None}
         if truth is not None and prediction is not None:
             spelled = one_spelling({"truth": truth, "prediction": prediction}, coerce=coerce)
+            _check_correct(spelled["truth"], spelled["prediction"], wrong)
         told = None
         if validators is not None:
             told = tuple(None if validators[k] is None else str(validators[k]) for k in first)
@@ -286,3 +287,15 @@ def _check_rounds(numbers: Sequence[int]) -> None:
             raise InputError(
                 f"round {before + 1} is missing from the log: it goes from round {before} to round {after}"
             )
+
+
+def _check_correct(truth: Array, prediction: Array, wrong: Sequence[bool]) -> None:
+    """Refuse a row that is called right though its answer is not the true label, or wrong though it is."""
+    against = np.flatnonzero((truth != prediction) != np.asarray(wrong))
+    if against.size:
+        row = int(against[0])
+        raise InputError(
+            f"row {row + 1}: the answer {str(prediction[row])!r} to a true {str(truth[row])!r} is called "
+            f"{'wrong' if wrong[row] else 'right'} (so in {against.size} of the rows): correct them, or leave out "
+            "the predictions"
+        )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tallystick.dynamic.population import Array
-from tallystick.dynamic.validators import votes_in
+from tallystick.dynamic.validators import votes_reader
 
 if TYPE_CHECKING:
     from tallystick.io import Label
@@ -72,19 +72,21 @@ def spelled_votes(
     from tallystick.io import canonical, check_vocabulary
 
     known = list(dict.fromkeys(str(_plain(label)) for label in labels))
-    if coerce:
-        known = list(dict.fromkeys(str(canonical(label)) for label in known))
-    short = all(len(label) == 1 for label in known)
     if not coerce:
-        said = dict.fromkeys(vote for cell in cells for vote in votes_in(cell, short=short))
+        read = votes_reader(known)
+        said = dict.fromkeys(vote for cell in cells for vote in read(cell))
         check_vocabulary({truth: known, name: list(said)})
         return tuple(cells)
 
+    known = list(dict.fromkeys(str(canonical(label)) for label in known))
+    words_in, short = votes_reader(known, words=True), all(len(label) == 1 for label in known)
+    mark = next((sign for sign in ",;|" if not any(sign in label for label in known)), ",")
+
     def respelled(cell: str) -> str:
-        words = votes_in(cell, short=False)
+        words = words_in(cell)
         if short and len(words) == 1 and not _is_one_label(words[0], known):
             words = list(words[0])
-        return ",".join(str(canonical(word)) for word in words)
+        return mark.join(str(canonical(word)) for word in words)
 
     return tuple(None if cell is None else respelled(cell) for cell in cells)
 

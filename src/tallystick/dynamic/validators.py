@@ -11,7 +11,8 @@ is no longer a number but a set: any split of the observed disagreement between 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +21,9 @@ from tallystick.dynamic.population import Array
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 
-__all__ = ["NoiseShare", "agreements", "noise_share", "random_labels", "votes_in"]
+__all__ = ["NoiseShare", "agreements", "noise_share", "random_labels", "votes_reader"]
 
+_MARKS = ",;|"
 _MODEL = "validators of an ambiguous item agree by a coin toss, and each errs independently"
 
 
@@ -50,30 +52,47 @@ class NoiseShare:
 def agreements(validators: Sequence[str | None], labels: Sequence[str]) -> tuple[Array, Array]:
     """Read what the validators said: how many of each item agree with its label, and how many there were.
 
-    A cell lists labels, separated by commas, semicolons, bars or blanks; where all labels are single characters, a
-    cell may be one word of them ("cnc").
+    A cell lists labels, separated by commas, semicolons or bars, and where there are none of these by blanks; a sign
+    that a label itself holds separates nothing. Where all labels are single characters, a cell may be one word of
+    them ("cnc").
 
     >>> agreements(["cc", "cnc"], ["c", "c"])[0].tolist(), agreements(["yes, no", "no"], ["yes", "no"])[0].tolist()
     ([2, 2], [1, 1])
     """
     if len(validators) != len(labels):
         raise InputError(f"{len(labels)} items need as many validator cells, got {len(validators)}")
-    short = all(len(label) == 1 for label in labels)
+    read = votes_reader(labels)
     agree, count = np.zeros(len(labels), dtype=int), np.zeros(len(labels), dtype=int)
     for i, (cell, label) in enumerate(zip(validators, labels, strict=True)):
-        votes = votes_in(cell, short=short)
+        votes = read(cell)
         agree[i], count[i] = sum(vote == label for vote in votes), len(votes)
     return agree, count
 
 
-def votes_in(cell: str | None, *, short: bool) -> list[str]:
-    """Return the labels in one cell; where labels are *short*, single characters, one word is a list of them.
+def votes_reader(labels: Iterable[str], *, words: bool = False) -> Callable[[str | None], list[str]]:
+    """Return the function that reads the labels in one cell; with *words* no word is taken apart into letters.
 
-    >>> votes_in("yes; no", short=False), votes_in("cnc", short=True), votes_in(None, short=True)
+    >>> votes_reader(["yes", "no"])("yes; no"), votes_reader(["c", "n"])("cnc"), votes_reader(["c"])(None)
     (['yes', 'no'], ['c', 'n', 'c'], [])
+    >>> votes_reader(["good", "bad"])("very good, bad"), votes_reader(["very good", "bad"])("very good")
+    (['very good', 'bad'], ['very good'])
     """
-    words = (cell or "").translate(str.maketrans(",;|", "   ")).split()
-    return list(words[0]) if short and len(words) == 1 else words
+    known = set(labels)
+    held = {sign for label in known for sign in label}
+    marks = "".join(mark for mark in _MARKS if mark not in held)
+    spaced = not any(sign.isspace() for sign in held)
+    short = not words and all(len(label) == 1 for label in known)
+
+    def read(cell: str | None) -> list[str]:
+        text = cell or ""
+        if any(mark in text for mark in marks):
+            found = [word.strip() for word in re.split(f"[{re.escape(marks)}]", text)]
+        else:
+            found = text.split() if spaced else [text.strip()]
+        votes = [word for word in found if word]
+        return list(votes[0]) if short and len(votes) == 1 else votes
+
+    return read
 
 
 def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShare:
