@@ -327,6 +327,8 @@ def _head(items: Items, client: Client, plan: Plan, how: Run) -> dict[str, Json]
         "client": hashlib.sha256(text.encode()).hexdigest(),
         "plan": hashlib.sha256((plan.fingerprint + rest).encode()).hexdigest(),
         "api": described,
+        "labels": list(items.labels),  # an answer is kept as its place among these
+        "loose": client.loose,
         "seed": how.seed,
         "calls": plan.calls,
     }
