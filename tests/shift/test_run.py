@@ -262,6 +262,13 @@ def test_a_target_error_ends_the_run_early(items, rows):
     assert result.error["bound"] <= 0.05
 
 
+def test_a_target_error_is_not_reached_because_nothing_was_seen(items, rows):
+    same = [{**row, "new": row["old"]} for row in rows]
+    result = run(items, REPLAY, same, Run(budget=200, target_error=0.001))
+    assert result.calls == 200
+    assert result.error["bound"] > 0.001
+
+
 def test_items_asked_twice_show_the_noise_floor(items, rows, tmp_path, monkeypatch):
     (tmp_path / "coin_api.py").write_text(
         "import random\nr = random.Random(1)\n\ndef ask(row):\n"

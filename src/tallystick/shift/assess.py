@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
-from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, point, unseen_bounds
+from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, point, unseen_bounds, unseen_error
 from tallystick.shift.counts import Counts, collapse, count
 from tallystick.shift.describe import allocation_path, baselines, strata_rows
 from tallystick.shift.findings import Ends, decide, top_cells
@@ -172,7 +172,9 @@ def assess(
         top_cells=top_cells(items, answers.asked, answers.codes, shift, (low, high), sure, interval),
         error={
             "estimate": float(rows.sum() ** 0.5),
-            "bound": frobenius_bound(rows, calls=int(told.sum()), alpha=alpha),
+            "bound": frobenius_bound(
+                rows, calls=int(told.sum()), alpha=alpha, unseen=unseen_error(counts, alpha=alpha)
+            ),
         },
         baselines={"this run": float(rows.sum()), **baselines(items, used, answers.asked, answers.codes)},
         sensitivity=_sensitivity(items, used, answers, alpha) if not told.all() else {},

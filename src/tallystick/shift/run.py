@@ -17,7 +17,7 @@ from tallystick.results import Json, to_json
 from tallystick.sampling import FAILED, Plan, Sampler
 from tallystick.shift.assess import Answers, assess
 from tallystick.shift.caller import Caller, Wire
-from tallystick.shift.change import point
+from tallystick.shift.change import point, unseen_error
 from tallystick.shift.clients import Client
 from tallystick.shift.counts import collapse, count
 from tallystick.shift.design import Design, design, outcome
@@ -276,7 +276,8 @@ class _Asking:
         variance = point(counts, by_item=self.how.how.strategy == "ours")[1]
         rows = np.bincount(counts.true, weights=variance)
         share = self.how.alpha / len(self.looks)
-        return float(rows.sum() ** 0.5), frobenius_bound(rows, calls=int(told.sum()), alpha=share)
+        unseen = unseen_error(counts, alpha=share)
+        return float(rows.sum() ** 0.5), frobenius_bound(rows, calls=int(told.sum()), alpha=share, unseen=unseen)
 
     def answers(self) -> Answers:
         """Return the questions that count, with their answers."""

@@ -89,30 +89,42 @@ class FlipGate:
         return replace(seen, passed=passed, _tests=(under, over))
 
 
-def frobenius_bound(variance: ArrayLike, *, calls: int, alpha: float = 0.05) -> float:
+def frobenius_bound(variance: ArrayLike, *, calls: int, alpha: float = 0.05, unseen: float = 0.0) -> float:
     r"""Return the ε that the Frobenius error of the matrix stays below with probability 1 - α.
 
     .. math:: \varepsilon^2 = T \, \chi^2_{1-\alpha}(\nu) / \nu, \qquad T = \sum_i T_i, \quad \nu = T^2 / \sum_i T_i^2
 
     with :math:`T_i` the estimated squared error of the row of true label i; inflated by 1.1 below 500 calls. METHODS,
-    *Shift: stopping*: held .92-1 at a fixed number of calls, so it is approximate.
+    *Shift: stopping*: held .92-1 at a fixed number of calls, so it is approximate. A variance estimated from no flip,
+    or from few, says nothing: the bound is never below *unseen*.
+
+    Parameters
+    ----------
+    variance
+        :math:`T_i`, one a row.
+    calls
+        Answers that came.
+    alpha
+        One minus the level.
+    unseen
+        How large the error can be although no answer showed it (:func:`~tallystick.shift.change.unseen_error`).
 
     Examples
     --------
     >>> round(frobenius_bound([2e-5, 2e-5], calls=2000), 5)
     0.01095
-    >>> frobenius_bound([0.0, 0.0], calls=2000)
-    0.0
+    >>> frobenius_bound([0.0, 0.0], calls=2000, unseen=0.0026)
+    0.0026
     """
     rows: NDArray[np.float64] = np.asarray(variance, dtype=np.float64)
     total = float(rows.sum())
     if total <= 0:
-        return 0.0
+        return unseen
     from scipy.special import chdtri
 
     degrees = total**2 / float((rows**2).sum())
     bound = sqrt(total * float(chdtri(degrees, alpha)) / degrees)
-    return bound * (1.1 if calls < 500 else 1.0)
+    return max(bound * (1.1 if calls < 500 else 1.0), unseen)
 
 
 def looks(*, first: int, calls: int) -> tuple[int, ...]:
