@@ -189,3 +189,11 @@ def test_the_error_has_no_doubt_left_when_every_item_was_asked():
     items = Items.of(["a", "b"] * 50, old=["a", "b"] * 50)
     result = assess(items, Strata(items.truth), Answers.of(np.arange(100), items.truth))
     assert result.error["bound"] == 0
+
+
+def test_an_api_that_is_now_right_everywhere_is_assessed():
+    truth = np.arange(100) % 2
+    before = Items.of(truth.tolist(), old=[0] * 100)
+    plan, answers = asked_by(before, truth, calls=100)
+    change = assess(before, plan.strata, answers).accuracy_change
+    assert (change.estimate, *change.interval) == pytest.approx((0.5, 0.5, 0.5))

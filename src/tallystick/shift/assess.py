@@ -137,7 +137,7 @@ def assess(
         recall[label] = (
             Change(
                 estimate=float(np.clip(shift[i, i] / mass, -1, 1)),
-                interval=interval(max(low[i, i] / mass, -1.0), min(high[i, i] / mass, 1.0)),
+                interval=interval(*(float(np.clip(end[i, i] / mass, -1, 1)) for end in (low, high))),
             )
             if mass
             else Change(estimate=Unknown(f"no item is truly {label}"), interval=None)
@@ -200,11 +200,10 @@ def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) ->
 
 
 def _change(bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float]) -> Change:
-    low, high = min(float(bounds.low), estimate), max(float(bounds.high), estimate)
-    return Change(
-        estimate=float(estimate),
-        interval=Interval(max(low, room[0]), min(high, room[1]), level=level, method="beta of sums, blind hull"),
-    )
+    ends = (min(float(bounds.low), estimate), estimate, max(float(bounds.high), estimate))
+    # All three, since each may lie outside by a rounding error.
+    low, inside, high = (float(np.clip(end, *room)) for end in ends)
+    return Change(estimate=inside, interval=Interval(low, high, level=level, method="beta of sums, blind hull"))
 
 
 def _sensitivity(items: Items, strata: Strata, answers: Answers, alpha: float) -> dict[str, Interval]:
