@@ -13,7 +13,7 @@ import typer
 
 from tallystick.cli.deliver import deliver, leave_by_gate, tell
 from tallystick.cli.gate import Gate, parse_gate
-from tallystick.cli.options import Alpha, AsJson, By, Html, Item, ItemsOut, Missing, Seed
+from tallystick.cli.options import Alpha, AsJson, By, Coerce, Html, Item, ItemsOut, Missing, Seed
 from tallystick.cli.slices import MOST_SLICES, Slice
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Needed
@@ -62,6 +62,7 @@ def shift(
     item: Item = None,
     by: By = None,
     missing: Missing = None,
+    coerce: Coerce = False,
     strategy: Annotated[StrategyChoice, typer.Option("--strategy", help="How to choose.")] = StrategyChoice.ours,
     bins: Annotated[int, typer.Option("--bins", min=1, help="Difficulty bins K (masa, proportional).")] = 3,
     exploration: Annotated[float, typer.Option("--exploration", help="MASA's a.")] = 1.0,
@@ -112,7 +113,8 @@ def shift(
 
     columns = Columns(
         truth=truth, item=item, old=old, confidence=confidence, labels=_split(labels), other=_split(other),
-        missing=_split(missing),
+        missing=_split(missing), replay=api.removeprefix("replay:") if api.startswith("replay:") else None,
+        coerce=coerce,
     )  # fmt: skip
     items, rows, notes = read_items(data, columns, old_file=old_file, matrix=old_matrix)
     tell(notes)
@@ -150,6 +152,7 @@ def shift(
         target_error=target_error,
         journal=journal,
         durable=durable,
+        coerce=coerce,
     )
     if chosen == "masa":
         tell(

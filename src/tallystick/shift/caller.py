@@ -76,11 +76,21 @@ class Caller:
         Limits.
     journal
         Where everything goes before it is used.
+    coerce
+        Whether a label in another spelling is that label.
     """
 
     def __init__(
-        self, client: Client, items: Items, rows: list[Mapping[str, Any]], wire: Wire, journal: Journal
+        self,
+        client: Client,
+        items: Items,
+        rows: list[Mapping[str, Any]],
+        wire: Wire,
+        journal: Journal,
+        *,
+        coerce: bool = False,
     ) -> None:
+        self._coerce = coerce
         self._client, self._items, self._rows, self._wire, self.journal = client, items, rows, wire, journal
         self._slots = asyncio.Semaphore(wire.concurrency)
         self._next = 0.0
@@ -116,7 +126,7 @@ class Caller:
                 reason = self.journal.redact(str(fault))
                 self.journal.note_answer(key, Entry(self._items.names[item], None, reason))
                 return None
-        code = read_label(text, self._items.labels, loose=self._client.loose)
+        code = read_label(text, self._items.labels, loose=self._client.loose, coerce=self._coerce)
         self.journal.note_answer(key, Entry(self._items.names[item], code, "" if text is None else text))
         self._failures, self._worked = 0, True
         return code

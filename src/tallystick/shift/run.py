@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from tallystick.shift.assess import Answers, assess
 from tallystick.shift.caller import Caller, Wire
 from tallystick.shift.change import point, unseen_error
 from tallystick.shift.clients import Client
+from tallystick.shift.clients.labels import same_label
 from tallystick.shift.counts import collapse, count
 from tallystick.shift.design import Design, design, outcome
 from tallystick.shift.items import Items
@@ -66,6 +68,8 @@ class Run:
         Stop when the Frobenius error of the matrix is below this (with probability 1 - alpha).
     journal, durable
         The file that keeps every answer, and whether each is forced to the disk.
+    coerce
+        Whether an answer that is a label in another spelling (1.0 for 1) is read as that label.
     """
 
     budget: int
@@ -79,6 +83,7 @@ class Run:
     target_error: float | None = None
     journal: Path | None = None
     durable: bool = False
+    coerce: bool = False
 
     def __post_init__(self) -> None:
         if self.repeats < 0 or self.budget - self.repeats < 1:
@@ -159,7 +164,7 @@ async def run_async(
     lost = journal.in_flight
     try:
         async with client:
-            caller = Caller(client, items, list(rows), how.wire, journal)
+            caller = Caller(client, items, list(rows), how.wire, journal, coerce=how.coerce)
             asking = _Asking(items, plan, how, caller, progress)
             await asking.main()
             answers = asking.answers()
@@ -177,7 +182,10 @@ async def run_async(
         resent=lost,
         from_journal=known,
     )
-    result = replace(result, calls=result.calls + len(second), cost=caller.spent, requests=requests)
+    result = replace(
+        result, calls=result.calls + len(second), cost=caller.spent, requests=requests,
+        warnings=(*result.warnings, *_spellings(items, journal)),
+    )  # fmt: skip
     if asking.gate is not None:
         said = Gate(
             expression=f"flip_rate <= {asking.gate.limit:g}",
@@ -304,6 +312,19 @@ class _Asking:
         return {item: code for item, code in zip(chosen, codes, strict=True) if code is not None}
 
 
+def _spellings(items: Items, journal: Journal) -> tuple[str, ...]:
+    """Say which answers that count as none of the labels look like one of them."""
+    L = len(items.labels)
+    none = Counter(entry.text for entry in journal.answers.values() if entry.code == L)
+    alike = [(text, number, same_label(text, items.labels)) for text, number in none.items()]
+    return tuple(
+        f"{number} answers were {text!r}, which looks like the label {items.labels[code]!r} in another spelling, and "
+        "were counted as none of the labels: coerce (--coerce) to read them as that label"
+        for text, number, code in alike
+        if code < L
+    )[:3]
+
+
 def _with_noise(result: ShiftResult, items: Items, answers: Answers, second: Mapping[int, int]) -> ShiftResult:
     if items.old is None:
         return result
@@ -321,7 +342,7 @@ def _with_noise(result: ShiftResult, items: Items, answers: Answers, second: Map
 
 def _head(items: Items, client: Client, plan: Plan, how: Run) -> dict[str, Json]:
     described = client.description
-    text = to_json([described, client.loose, list(items.labels)])
+    text = to_json([described, client.loose, list(items.labels), *(["coerce"] if how.coerce else [])])
     rest = to_json([how.seed, how.repeats, how.flip_limit, how.target_error, how.alpha, how.how.strategy])
     return {
         "data": items.digest,
