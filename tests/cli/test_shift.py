@@ -228,3 +228,24 @@ def test_an_api_that_spells_a_label_in_another_way_is_told_of(inside, tmp_path):
     assert any("'1.0'" in warning and "--coerce" in warning for warning in body["warnings"])
     body = json.loads(inside(*command, "--coerce").stdout)
     assert body["accuracy_change"]["estimate"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--gate", "accuracy >= -.02"), "a gate of shift is on one of"),
+        (("--gate", "recall_change:Four >= -.02"), "'Four'"),
+        (("--alpha", "1.5"), "alpha must be in (0, 1)"),
+        (("--alpha", "nan"), "alpha must be in (0, 1)"),
+        (("--items-out", "none/items.csv"), "none/items.csv"),
+        (("--items-out", "items.doc"), "items.doc"),
+        (("--html", "none/page.html"), "none/page.html"),
+        (("--history", "."), "folder"),
+        (("--history", "data.csv"), "no assessment"),
+    ],
+)
+def test_what_can_be_known_to_be_wrong_is_refused_before_a_call_is_paid_for(inside, data, options, told):
+    done = inside(*RUN, "--journal", "j", *options)
+    assert done.returncode not in (0, 10, 11)
+    assert told in done.stderr
+    assert not (data / "j").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from tallystick.cli.deliver import deliver, leave_by_gate, tell
 from tallystick.cli.gate import Gate, parse_gate
 from tallystick.cli.options import Alpha, AsJson, By, Coerce, Html, Item, ItemsOut, Missing, Seed
 from tallystick.cli.slices import MOST_SLICES, Slice
-from tallystick.errors import InputError, TallystickError
+from tallystick.errors import FileError, InputError, TallystickError
 from tallystick.results import Needed
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from tallystick.shift.design import Strategy
 
 __all__ = ["shift"]
+
+TABLES = (".csv", ".tsv", ".ndjson", ".jsonl", ".parquet")
+"""How the name of a table may end."""
 
 
 class StrategyChoice(StrEnum):
@@ -109,6 +113,7 @@ def shift(
     Give the old answer to every item (--old) if you have them: they are worth more than anything else.
     """
     from tallystick import shift as capability
+    from tallystick.shift.gate import check_metric
     from tallystick.shift.table import Columns, read_items, read_matrix
 
     columns = Columns(
@@ -133,6 +138,9 @@ def shift(
     condition = None if gate is None else parse_gate(gate)
     if condition is not None and condition.right is not None:
         raise InputError(f"a gate of shift compares a metric with a number, e.g. 'flip_rate <= 0.01', got {gate!r}")
+    if condition is not None:
+        check_metric(condition.left, items)
+    _check_outputs(items_out, history, html)
     limit = None
     if condition is not None and condition.left == "flip_rate" and condition.relation == "<=":
         limit = condition.offset
@@ -178,6 +186,29 @@ def shift(
     deliver(result, as_json=as_json, slices=_slices(result, parts, alpha), html=html)
     if result.gate is not None:
         leave_by_gate(result.gate.passed)
+
+
+def _check_outputs(items_out: Path | None, history: Path | None, html: Path | None) -> None:
+    """Refuse a file that cannot be written before any call is paid for."""
+    if items_out is not None and items_out.suffix.lower() not in TABLES:
+        raise InputError(
+            f"--items-out {items_out} must end in one of {', '.join(TABLES)}: the ending chooses the format"
+        )
+    for option, path in (("--items-out", items_out), ("--history", history), ("--html", html)):
+        if path is None:
+            continue
+        reason = (
+            "it is a folder" if path.is_dir()
+            else "its folder does not exist" if not path.parent.is_dir()
+            else "it may not be written" if not os.access(path if path.exists() else path.parent, os.W_OK)
+            else None
+        )  # fmt: skip
+        if reason is not None:
+            raise FileError(f"{option} {path} cannot be written: {reason}; nothing was asked yet")
+    if history is not None and history.exists() and history.stat().st_size:
+        from tallystick.shift import read_history
+
+        read_history(history)
 
 
 def _split(options: Sequence[str] | None) -> tuple[str, ...]:

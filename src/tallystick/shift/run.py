@@ -88,6 +88,8 @@ class Run:
     def __post_init__(self) -> None:
         if self.repeats < 0 or self.budget - self.repeats < 1:
             raise BudgetError(f"a budget of {self.budget} calls does not allow {self.repeats} repeats")
+        if not 0 < self.alpha < 1:
+            raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
         if self.target_error is not None and not self.target_error > 0:
             raise InputError(f"target_error must be positive, got {self.target_error!r}")
 
