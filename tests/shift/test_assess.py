@@ -197,3 +197,15 @@ def test_an_api_that_is_now_right_everywhere_is_assessed():
     plan, answers = asked_by(before, truth, calls=100)
     change = assess(before, plan.strata, answers).accuracy_change
     assert (change.estimate, *change.interval) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_the_sensitivity_to_failed_calls_subtracts_the_old_answers_of_the_items_asked():
+    truth = ["a"] * 200
+    old = ["a"] * 100 + ["b"] * 100
+    items = Items.of(truth, old=old, labels=["a", "b"])
+    asked = np.r_[np.arange(40), np.arange(100, 110)]  # more of those that were right than there are
+    codes = items.old[asked].copy()
+    codes[0] = FAILED
+    result = assess(items, Strata([0] * 200), Answers.of(asked, codes))
+    assert tuple(result.sensitivity["accuracy_change"]) == pytest.approx((-1 / 50, 0))
+    assert tuple(result.sensitivity["flip_rate"]) == pytest.approx((0, 1 / 50))

@@ -177,7 +177,9 @@ def assess(
             ),
         },
         baselines={"this run": float(rows.sum()), **baselines(items, used, answers.asked, answers.codes)},
-        sensitivity=_sensitivity(items, used, answers, alpha) if not told.all() else {},
+        sensitivity=(
+            {} if told.all() else _sensitivity(items, used, answers, (accuracy, flips), alpha=alpha, by_item=by_item)
+        ),
         strategy=strategy,
         simultaneous=simultaneous,
         asked=_asked(items, strata, answers),
@@ -206,21 +208,31 @@ def _change(bounds: Bounds, estimate: float, level: float, *, room: tuple[float,
     return Change(estimate=inside, interval=Interval(low, high, level=level, method="beta of sums, blind hull"))
 
 
-def _sensitivity(items: Items, strata: Strata, answers: Answers, alpha: float) -> dict[str, Interval]:
+def _sensitivity(
+    items: Items, strata: Strata, answers: Answers, changes: tuple[Change, Change], *, alpha: float, by_item: bool
+) -> dict[str, Interval]:
     """Return where the estimates lie if every failed call had been right (or a flip), and if none had."""
     failed = answers.codes == FAILED
     truth = items.truth[answers.asked]
     p = strata.shares[strata.of[answers.asked]]
     n = np.bincount(strata.of[answers.asked], minlength=len(strata))[strata.of[answers.asked]]
     assert items.matrix is not None  # checked by assess
+
+    def hull(events: FloatArray, less: float, change: Change, method: str) -> Interval:
+        ends = [float((p / n * np.where(failed, all_, events)).sum()) - less for all_ in (0.0, 1.0)]
+        if isinstance(change.estimate, float):  # which leaves the failed calls out, and is one more way to see them
+            ends.append(change.estimate)
+        return Interval(min(ends), max(ends), level=1 - alpha, method=method)
+
+    # As the estimate does: the old answers of the items asked, where it subtracts item by item, else of all items.
     before = float(np.trace(items.matrix))
+    if by_item and items.old is not None:
+        before = float((p / n * (items.old[answers.asked] == truth)).sum())
     right = (answers.codes == truth).astype(np.float64)
-    low, high = (float((p / n * np.where(failed, all_, right)).sum()) - before for all_ in (0.0, 1.0))
-    found = {"accuracy_change": Interval(low, high, level=1 - alpha, method="failed calls all wrong, all right")}
+    found = {"accuracy_change": hull(right, before, changes[0], "failed calls all wrong, all right")}
     if items.old is not None:
         flip = (answers.codes != items.old[answers.asked]).astype(np.float64)
-        low, high = (float((p / n * np.where(failed, all_, flip)).sum()) for all_ in (0.0, 1.0))
-        found["flip_rate"] = Interval(low, high, level=1 - alpha, method="failed calls all the same, all flipped")
+        found["flip_rate"] = hull(flip, 0.0, changes[1], "failed calls all the same, all flipped")
     return found
 
 
