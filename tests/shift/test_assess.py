@@ -209,3 +209,16 @@ def test_the_sensitivity_to_failed_calls_subtracts_the_old_answers_of_the_items_
     result = assess(items, Strata([0] * 200), Answers.of(asked, codes))
     assert tuple(result.sensitivity["accuracy_change"]) == pytest.approx((-1 / 50, 0))
     assert tuple(result.sensitivity["flip_rate"]) == pytest.approx((0, 1 / 50))
+
+
+@pytest.mark.parametrize("strategy", ["ours", "masa"])
+def test_when_every_item_was_asked_the_change_is_a_count(items, new, strategy):
+    plan, answers = asked_by(items, new, strategy=strategy, calls=len(items))
+    result = assess(items, plan.strata, answers, strategy=strategy)
+    gained = int((new == items.truth).sum()) - int((items.old == items.truth).sum())
+    for change, share in (
+        (result.accuracy_change, gained / len(items)),
+        (result.flip_rate, int((new != items.old).sum()) / len(items)),
+    ):
+        assert (change.estimate, *change.interval) == (share, share, share)
+    assert result.recall_change["four"].interval.width == 0

@@ -104,7 +104,8 @@ def assess(
     used = collapse(strata, number)
     counts = count(items, used, answers.asked, answers.codes)
     # Phase 1 of other strategies is two answers a stratum: too few to correct by.
-    corrects = by_item and answers.blind is not None and not answers.blind.all()
+    census = bool(told.all()) and len(told) == len(items) and items.old is not None
+    corrects = by_item and answers.blind is not None and not answers.blind.all() and not census
     blind = count(items, used, answers.asked, answers.codes, keep=answers.blind).seen if corrects else None
     L, level = len(items.labels), 1 - alpha
     possible = int((counts.of_label.sum(axis=0) > 0).sum()) * (L + 1)
@@ -115,10 +116,14 @@ def assess(
     if by_item:  # no cell can lose more than it had, nor hold more than all (the paper's estimates stay as they are)
         room = -items.matrix, np.maximum(items.mass[:, None] - items.matrix, 0.0)
     shift = np.clip(shift, *room)
+    if census:  # shares of all items, without the rounding errors of sums over strata
+        shift = np.rint(shift * len(items)) / len(items)
     rows = np.bincount(counts.true, weights=variance, minlength=L)
     each = alpha / possible if simultaneous else alpha
     low, high = (np.clip(end, *room) for end in _cells(counts, shift, alpha=each, by_item=by_item))
     sure = _cells(counts, shift, alpha=alpha / possible, by_item=by_item)
+    if census:
+        low = high = shift
     method = "beta of sums" + (", Bonferroni" if simultaneous else "")
 
     def interval(a: float, b: float) -> Interval:
@@ -126,11 +131,13 @@ def assess(
 
     before = float(items.matrix.trace())
     found = accuracy_bounds(counts, alpha=alpha, by_item=by_item, blind=blind)
-    accuracy = _change(found, shift.trace(), level, room=(-before, max(1 - before, 0.0)) if by_item else (-1.0, 1.0))
+    whole = len(items) if census else None
+    room_of_all = (-before, max(1 - before, 0.0)) if by_item else (-1.0, 1.0)
+    accuracy = _change(found, shift.trace(), level, room=room_of_all, whole=whole)
     flips = Change(estimate=Unknown("the old answers by item are not known"), interval=None)
     if items.old is not None:
         found = flip_bounds(counts, alpha=alpha, blind=blind)
-        flips = _change(found, float(found.value), level, room=(0.0, 1.0))
+        flips = _change(found, float(found.value), level, room=(0.0, 1.0), whole=whole)
     recall: dict[str, Change] = {}
     for i, label in enumerate(items.labels):
         mass = items.mass[i]
@@ -201,7 +208,11 @@ def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) ->
     return np.minimum(low, shift), np.maximum(high, shift)
 
 
-def _change(bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float]) -> Change:
+def _change(bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float], whole: int | None) -> Change:
+    """Return an estimate with its interval; where every one of the *whole* items was answered it is a count."""
+    if whole is not None:
+        share = round(estimate * whole) / whole
+        return Change(estimate=share, interval=Interval(share, share, level=level, method="every item was asked"))
     ends = (min(float(bounds.low), estimate), estimate, max(float(bounds.high), estimate))
     # All three, since each may lie outside by a rounding error.
     low, inside, high = (float(np.clip(end, *room)) for end in ends)

@@ -20,7 +20,8 @@ class FlipGate:
 
     Two e-processes run side by side (:mod:`tallystick.stats.rate`): one for "under the limit", one for "over it". Each
     is wrong with probability at most *alpha*, however often one looks. With a limit of 0 the first flip settles it (for
-    an API whose answers do not vary by chance), and only a clean run over all items passes.
+    an API whose answers do not vary by chance), and only a clean run over all items passes. Where the items not yet
+    asked can no longer matter, the count decides.
 
     A call that failed is no proof of anything: it counts as a flip against "under" and as no flip against "over".
 
@@ -84,6 +85,11 @@ class FlipGate:
             return replace(seen, passed=False if seen.flips else True if clean else None)
         under = self._tests[0].update(np.where(failed, 1.0, events))
         over = self._tests[1].update(np.where(failed, 0.0, events))
+        most = self.limit * self.population * (1 + 1e-9)
+        if seen.flips > most:  # whatever the others say
+            return replace(seen, passed=False, _tests=(under, over))
+        if self.population - seen.asked + seen.flips + seen.failures <= most:  # even if all others flipped
+            return replace(seen, passed=True, _tests=(under, over))
         enough = -log(self.alpha)
         passed = True if under.peak >= enough else False if over.peak >= enough else None
         return replace(seen, passed=passed, _tests=(under, over))
