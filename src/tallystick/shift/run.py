@@ -186,7 +186,7 @@ async def run_async(
     )
     result = replace(
         result, calls=result.calls + len(second), cost=caller.spent, requests=requests,
-        warnings=(*result.warnings, *_spellings(items, journal)),
+        warnings=(*result.warnings, *asking.short(), *_spellings(items, journal)),
     )  # fmt: skip
     if asking.gate is not None:
         said = Gate(
@@ -212,6 +212,7 @@ class _Asking:
         self.ready = 0  # answers without a gap
         self.answered = 0  # of these, those that a gate saw and that did not fail
         self.end: int | None = None  # how many answers count, once it is decided to stop
+        self.broke, self.unpaid = False, 0  # whether the money ended the first questions; second ones it did not pay
         self.gate = (
             None if how.flip_limit is None else FlipGate(limit=how.flip_limit, population=len(items), alpha=how.alpha)
         )
@@ -231,7 +232,7 @@ class _Asking:
                 if self.end is not None:
                     return
         except BudgetError:  # the money is used up: what came in without a gap counts
-            self.end = self.ready
+            self.end, self.broke = self.ready, True
         finally:
             for task in tasks:
                 task.cancel()
@@ -307,11 +308,27 @@ class _Asking:
             entry = known.get(f"r{item}")
             return entry.code if entry is not None else await self.caller.ask(f"r{item}", item)
 
-        try:
-            codes = await asyncio.gather(*(again(item) for item in chosen))
-        except BudgetError:
-            return {}
-        return {item: code for item, code in zip(chosen, codes, strict=True) if code is not None}
+        came = await asyncio.gather(*(again(item) for item in chosen), return_exceptions=True)
+        second: dict[int, int] = {}
+        for item, code in zip(chosen, came, strict=True):
+            if isinstance(code, BudgetError):  # what was paid for counts
+                self.unpaid += 1
+            elif isinstance(code, BaseException):
+                raise code
+            elif code is not None:
+                second[item] = code
+        return second
+
+    def short(self) -> tuple[str, ...]:
+        """Say what the money did not reach for."""
+        limit, told = self.how.wire.max_cost, []
+        wanted = min(self.how.budget - self.how.repeats, len(self.items))
+        if limit is not None and (self.broke or self.plan.calls < wanted):
+            asked = self.ready if self.end is None else self.end
+            told.append(f"max_cost = {limit:g} ended the run: {asked:,} of {wanted:,} items were asked")
+        if limit is not None and self.unpaid:
+            told.append(f"max_cost = {limit:g} was used up: {self.unpaid:,} items were not asked a second time")
+        return tuple(told)
 
 
 def _spellings(items: Items, journal: Journal) -> tuple[str, ...]:
