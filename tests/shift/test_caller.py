@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from tallystick.errors import BudgetError
+from tallystick.errors import BudgetError, InputError
 from tallystick.shift import Wire
 from tallystick.shift.caller import Caller
 from tallystick.shift.clients import Client, ClientError, Fault
@@ -99,3 +99,10 @@ def test_nobody_asks_on_once_the_key_was_refused(items, rows):
 
     assert [type(one) for one in asyncio.run(main())] == [ClientError] * 5
     assert len(client.times) == 1
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
+@pytest.mark.parametrize("name", ["timeout", "rate", "price", "max_cost", "wait", "longest_wait"])
+def test_limits_that_are_no_positive_number_are_refused_by_name(name, value):
+    with pytest.raises(InputError, match=f"^{name} must be a positive number, got {value!r}"):
+        Wire(**{"price": 1.0, name: value})

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from tallystick.errors import BudgetError, InputError
@@ -53,10 +54,12 @@ class Wire:
         for name in ("concurrency", "attempts", "breaker"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)!r}")
-        if self.timeout <= 0 or (self.rate is not None and self.rate <= 0):
-            raise InputError(f"timeout and rate must be positive, got {self.timeout!r} and {self.rate!r}")
-        if self.price < 0 or (self.max_cost is not None and self.max_cost <= 0):
-            raise InputError(f"price and max_cost must be positive, got {self.price!r} and {self.max_cost!r}")
+        for name in ("timeout", "wait", "longest_wait", "rate", "price", "max_cost"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if not isfinite(value) or value < 0 or (value == 0 and name in ("timeout", "rate", "max_cost")):
+                raise InputError(f"{name} must be a positive number, got {value!r}")
         if self.max_cost is not None and not self.price:
             raise InputError("max_cost needs the price of a call (price=…): without it nothing can be counted")
 

@@ -7,6 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ class Run:
             raise BudgetError(f"a budget of {self.budget} calls does not allow {self.repeats} repeats")
         if not 0 < self.alpha < 1:
             raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
-        if self.target_error is not None and not self.target_error > 0:
+        if self.target_error is not None and not 0 < self.target_error < inf:
             raise InputError(f"target_error must be positive, got {self.target_error!r}")
 
     def plan(self, items: Items) -> Plan:
