@@ -106,3 +106,12 @@ def test_nobody_asks_on_once_the_key_was_refused(items, rows):
 def test_limits_that_are_no_positive_number_are_refused_by_name(name, value):
     with pytest.raises(InputError, match=f"^{name} must be a positive number, got {value!r}"):
         Wire(**{"price": 1.0, name: value})
+
+
+@pytest.mark.parametrize("wait", [1e300, float("inf"), 3600.0])
+def test_a_server_that_asks_to_wait_for_ages_fails_the_call_and_is_quoted(items, rows, tmp_path, wait):
+    client = Scripted("five", Fault("busy", wait=wait, **BUSY))
+    codes, journal = ask(items, rows, client, wire=Wire(), number=2, journal=tmp_path / "j")
+    assert codes == [items.code("five"), None]
+    assert f"asks to wait {wait:g} s" in journal.answers["q1"].text
+    assert journal.billed == 1

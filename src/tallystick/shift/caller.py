@@ -16,6 +16,9 @@ from tallystick.shift.journal import Entry, Journal
 
 __all__ = ["Caller", "Wire"]
 
+PATIENCE = 600.0
+"""Seconds that a server may ask to wait."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Wire:
@@ -31,7 +34,7 @@ class Wire:
         How often an item is tried.
     wait, longest_wait
         Seconds before the first retry (doubled and jittered each time), and at most; a Retry-After of the server
-        counts instead.
+        counts instead, unless it asks for more than ten minutes: then the call has failed.
     rate
         Requests a second at most; None sets no limit.
     breaker
@@ -162,6 +165,9 @@ class Caller:
         except Fault as fault:
             if not fault.billed:
                 self.journal.note_unbilled(key)
+            if fault.retry and fault.wait is not None and fault.wait > PATIENCE:
+                told = f"{fault}, and asks to wait {fault.wait:g} s, which is more than {PATIENCE:g} s"
+                raise Fault(told, retry=False, billed=fault.billed) from fault
             raise
 
     def _verdict(self, fault: Fault) -> ClientError | None:
