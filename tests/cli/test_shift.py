@@ -249,3 +249,17 @@ def test_what_can_be_known_to_be_wrong_is_refused_before_a_call_is_paid_for(insi
     assert done.returncode not in (0, 10, 11)
     assert told in done.stderr
     assert not (data / "j").exists()
+
+
+def test_cells_that_are_not_a_number_make_one_blank_slice(inside, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    truth = ["a", "b"] * 30
+    part = [[0.5, float("nan"), None][n % 3] for n in range(60)]
+    columns = {"id": list(range(60)), "true": truth, "old": truth, "new": truth, "part": pa.array(part, pa.float64())}
+    pq.write_table(pa.table(columns), tmp_path / "parts.parquet")
+    command = ("shift", "--data", "parts.parquet", "--truth", "true", "--old", "old", "--item", "id")
+    done = inside(*command, "--api", "replay:new", "--budget", "50", "--by", "part", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [one["slice"] for one in json.loads(done.stdout)["slices"]] == [0.5, None]

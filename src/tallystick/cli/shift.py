@@ -221,7 +221,7 @@ def _parts(rows: Sequence[Mapping[str, Any]], by: str, items: Items) -> dict[Any
         raise InputError(f"--by: there is no column {by!r} (columns: {', '.join(list(rows[0])[:12])})")
     if items.old is None:
         raise InputError("--by needs the old answer to every item (--old): a matrix of the past says nothing of slices")
-    values = [row[by] for row in rows]
+    values = [None if row[by] != row[by] else row[by] for row in rows]  # NaN is blank, too
     found = sorted(set(values), key=lambda value: (value is None, str(type(value)), value))
     if len(found) > MOST_SLICES:
         raise InputError(
