@@ -82,6 +82,20 @@ def test_a_claim_is_proved_refuted_or_open_and_has_its_breakdown():
     assert isinstance(bound.evaluate(tally, prediction="classifier").breakdown_delta, Unknown)
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "f1"])
+def test_the_breakdown_is_the_whole_error_whatever_delta_the_bounds_allow_for(metric):
+    tally = Tally.of(rows())
+
+    def ask(delta):
+        question = bound.Question(metrics=(metric,), at_least=0.4, delta=delta)
+        return bound.evaluate(tally, prediction="classifier", question=question)
+
+    without, within = ask(0.0), ask(0.05)
+    assert within.breakdown == without.breakdown
+    assert within.bounds[0].low < without.bounds[0].low
+    assert ask(0.99).breakdown == without.breakdown  # the low end is clipped at 0 there
+
+
 def test_risk_is_bounded_by_its_cost_matrix():
     question = bound.Question(metrics=("risk", "accuracy"), cost=[[0, 5], [1, 0]])
     result = bound.evaluate(Tally.of(rows()), prediction="classifier", question=question)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
@@ -85,12 +86,16 @@ def evaluate(
     table = weak_table(tally, weak=columns, prediction=prediction, truth=truth, classes=classes)
     ready = [prepared(fitted(model, table, fitting), table, delta=question.delta) for model in label_models]
     generator = as_rng(rng)
+    again = deepcopy(generator)
     bounds: list[Bound] = []
     for one in ready:
         bounds += _bounds(one, question, generator)
     leading = ready[0]
     gold = tuple(_from_gold(one, bounds, question.alpha) for one in ready) if truth is not None else ()
-    breakdown = breakdown_of(leading, bounds[0], question, generator)
+    start = bounds[0]
+    if question.delta > 0 and question.at_least is not None:
+        start = _bounds(replace(leading, evidence=replace(leading.evidence, delta=0.0)), question, again)[0]
+    breakdown = breakdown_of(leading, start, question, generator)
     verdict, decision, needed = concluded(prediction, bounds[0], leading, question, breakdown, gold)
     said = np.where(np.isfinite(leading.p), leading.p, 1 / len(table.classes))[: len(table.votes)]
     q = table.counts / np.maximum(table.weight, 1)[:, None]
