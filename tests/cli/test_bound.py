@@ -75,6 +75,11 @@ def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(tally
         (["--prediction", "classifier", "--weak", WEAK, "--metric", "auc"], "auc"),
         (["--score", "score", "--weak", WEAK, "--thresholds", "2"], "thresholds"),
         (["--prediction", "classifier", "--weak", WEAK, "--label-model", "labels"], "truth"),
+        (["--score", "score", "--weak", WEAK, "--at-least", ".6"], "choose the threshold"),
+        (
+            ["--prediction", "classifier", "--weak", WEAK, "--metric", "risk", "--cost", "c.csv", "--at-least", ".6"],
+            "risk",
+        ),
     ],
 )
 def test_bad_input_leaves_with_one_and_names_the_way_out(tallystick, table, arguments, said):

@@ -77,6 +77,11 @@ def sweep(
     fitting = Fitting() if fitting is None else fitting
     if "risk" in question.metrics:
         raise InputError("a sweep over thresholds knows no risk: choose other metrics, or one prediction")
+    if question.at_least is not None:
+        raise InputError(
+            f"at_least ({question.at_least:g}) is a claim on one prediction, and a score has one a threshold: choose "
+            "the threshold and bound its prediction, or leave the claim out"
+        )
     columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in (score, truth))
     table = weak_table(tally, weak=columns, score=score, truth=truth, classes=classes)
     if len(table.classes) != 2:
