@@ -153,3 +153,13 @@ def test_whole_weights_count_rows_and_say_so(tallystick, tmp_path):
     assert any("a row of weight w stands for w items" in text for text in once["assumptions"])
     (tmp_path / "half.csv").write_text("a,b,c,h,w\n" + "".join(f"{row},.5\n" for row in rows), encoding="utf-8")
     assert "no whole numbers" in tallystick("bound", "half.csv", *asked, "--weight", "w").stderr
+
+
+def test_the_classes_of_a_slice_are_those_of_the_whole_table(tallystick, edited):
+    path = edited(lambda i, row: {"caps": i % 2} | ({name: "2" for name in row if i % 12 == 0 and name != "caps"}))
+    asked = ("--prediction", "classifier", "--weak", "links,words,sender", "--label-model", "majority", "--by", "caps")
+    done = tallystick("bound", path, *asked, "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["classes"] == ["0", "1", "2"]
+    assert [one["classes"] for one in said["slices"]] == [said["classes"]] * 2  # odd rows show no 2

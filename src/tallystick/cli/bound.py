@@ -136,8 +136,9 @@ def bound(
         deliver(result, as_json=as_json, html=html)
         return
     with opened(source, Layout(item=item, delimiter=delimiter), options) as (table, roles):
-        run = job(roles=roles).run
-        result = run(table, alpha)
+        whole = job(roles=roles)
+        result = whole.run(table, alpha)
+        run = replace(whole, classes=result.classes).run  # a class that a slice does not show can be the truth there
         slices = by_slice(table, by, run, alpha=alpha) if by is not None else ()
         if items_out is not None:
             write_items(items_out, result, table)
@@ -158,6 +159,7 @@ class _Job:
     cost: Path | None
     fit: str | None
     seed: int
+    classes: tuple[Label, ...] | None = None
 
     def count(self, table: Table, *, judged: bool) -> Tally:
         from tallystick.tally import Tally
@@ -188,10 +190,11 @@ class _Job:
         from tallystick.bound.prepared import NAMES, Fitting, fitted
         from tallystick.bound.weak_votes import refuse_silence_as_class
 
-        shown = [name for name in (self.prediction, self.roles.truth) if name is not None and name in tally.names]
-        refuse_silence_as_class(tally, self.roles.labels, shown)
         other = None if self.fit is None else self._other(self.fit)
-        classes = self._classes(tally, other)
+        if self.classes is None:
+            shown = [name for name in (self.prediction, self.roles.truth) if name is not None and name in tally.names]
+            refuse_silence_as_class(tally, self.roles.labels, shown)
+        classes = self._classes(tally, other) if self.classes is None else self.classes
         truth = self.roles.truth
         weak = self.roles.labels
         fitting = self.fitting if isinstance(self.fitting, Fitting) else Fitting()
