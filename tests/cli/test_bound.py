@@ -60,6 +60,14 @@ def test_a_fit_on_another_file_a_cost_table_and_items(tallystick, table, tmp_pat
     assert float(rows[0]["p_0"]) + float(rows[0]["p_1"]) == pytest.approx(1)
 
 
+def test_a_cost_table_with_two_rows_for_one_prediction_is_refused(tallystick, table, tmp_path):
+    (tmp_path / "cost.csv").write_text("prediction,0,1\n0,0,5\n1,1,0\n0,0,50\n", encoding="utf-8")
+    asked = ("--prediction", "classifier", "--weak", WEAK, "--metric", "risk", "--cost", "cost.csv")
+    done = tallystick("bound", table, *asked)
+    assert done.returncode == 1
+    assert "cost.csv has 2 rows for the prediction '0'" in done.stderr
+
+
 def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(tallystick, table, tmp_path):
     (tmp_path / "p.csv").write_text("links,words,sender,caps,0,1\n1,1,1,1,.1,.9\n0,0,0,0,.9,.1\n", encoding="utf-8")
     done = tallystick("bound", table, "--prediction", "classifier", "--weak", WEAK, "--label-model", "p.csv", "--json")

@@ -272,7 +272,14 @@ def _cost(path: Path, classes: tuple[Label, ...]) -> list[list[float]]:
                 f"{path} has no column {lacking[0]!r}: a cost table has 'prediction' and one a class {names}"
             )
         columns = ", ".join(io.identifier(name) for name in ("prediction", *names))
-        found = {str(row[0]): row[1:] for row in table.query(f"select {columns} from rows")}
+        rows = [(str(row[0]), row[1:]) for row in table.query(f"select {columns} from rows")]
+    found = dict(rows)
+    shown = [name for name, _ in rows]
+    twice = [name for name in found if shown.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"{path} has {shown.count(twice[0])} rows for the prediction {twice[0]!r}: keep the one that is meant"
+        )
     missing = [name for name in names if name not in found]
     if missing:
         raise InputError(f"{path} has no row for the prediction {missing[0]!r}: give one a class {names}")
