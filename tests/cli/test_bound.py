@@ -60,6 +60,28 @@ def test_a_fit_on_another_file_a_cost_table_and_items(tallystick, table, tmp_pat
     assert float(rows[0]["p_0"]) + float(rows[0]["p_1"]) == pytest.approx(1)
 
 
+def test_labels_of_another_file_serve_rows_without_a_label(tallystick, table, tmp_path):
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    without = [name for name in rows[0] if name != "truth"]
+    for path, columns in (("blank.csv", list(rows[0])), ("absent.csv", without)):
+        with (tmp_path / path).open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, columns, extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(row | {"truth": ""} for row in rows)
+    asked = ("--prediction", "classifier", "--weak", WEAK, "--label-model", "labels", "--json", "--fit", table)
+    said = []
+    for path in ("blank.csv", "absent.csv"):
+        done = tallystick("bound", path, "--truth", "truth", *asked)
+        assert done.returncode == 0, done.stderr
+        said.append(json.loads(done.stdout))
+    assert said[0]["bounds"] == said[1]["bounds"]
+    assert said[0]["bounds"][0]["method"] == "forward dual, rectified by labels"
+    assert any("the 120 labelled rows" in text and "random sample" in text for text in said[0]["assumptions"])
+    refused = tallystick("bound", "absent.csv", "--truth", "gold", *asked)
+    assert refused.returncode == 1
+    assert "has a label in column 'gold'" in refused.stderr
+
+
 def test_a_cost_table_with_two_rows_for_one_prediction_is_refused(tallystick, table, tmp_path):
     (tmp_path / "cost.csv").write_text("prediction,0,1\n0,0,5\n1,1,0\n0,0,50\n", encoding="utf-8")
     asked = ("--prediction", "classifier", "--weak", WEAK, "--metric", "risk", "--cost", "cost.csv")

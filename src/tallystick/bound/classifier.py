@@ -21,7 +21,7 @@ from tallystick.bound.plug_in import independent, plug_in
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
 from tallystick.bound.question import Question
 from tallystick.bound.result import Bound, BoundResult, GoldEstimate
-from tallystick.bound.saying import concluded, warnings_of
+from tallystick.bound.saying import assumptions_of, concluded, warnings_of
 from tallystick.bound.weak_votes import WeakTable, weak_table
 from tallystick.results import Interval, PatternTable, Unknown
 from tallystick.stats.prediction_powered import prediction_powered_mean
@@ -29,9 +29,6 @@ from tallystick.stats.transport import Side, entropy_width, programme, two_label
 from tallystick.tally import Label, Tally
 
 __all__ = ["evaluate"]
-
-_SHARED = "the rows are a random sample of what the classifier is used on"
-_LABELLED = "the labelled rows are a random sample of the rows"
 
 
 def evaluate(
@@ -105,11 +102,7 @@ def evaluate(
         decision=decision,
         needed=needed,
         n_items=table.n,
-        assumptions=(
-            _SHARED,
-            *([_LABELLED] if truth is not None else []),
-            *dict.fromkeys(a for a in (one.assumption for one in ready) if a is not None),
-        ),
+        assumptions=assumptions_of(ready, labelled=truth is not None),
         warnings=warnings_of(table, ready, gold, audits),
         seed=seed_of(rng),
         prediction=prediction,

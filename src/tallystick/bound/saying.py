@@ -12,11 +12,27 @@ from tallystick.bound.result import Bound, Breakdown, GoldEstimate
 from tallystick.bound.weak_votes import WeakTable
 from tallystick.results import Decision, Needed, Unknown
 
-__all__ = ["concluded", "warnings_of"]
+__all__ = ["assumptions_of", "concluded", "warnings_of"]
 
 _SINGLETONS = 0.02
 _ENOUGH_LABELS = 30
 _UNFIT = 0.001  # the test is approximate with few labels in a bin
+
+
+def assumptions_of(ready: Sequence[Prepared], *, labelled: bool) -> tuple[str, ...]:
+    """Return what the bounds rest on; *labelled* says that rows among those evaluated have their true label."""
+    out = ["the rows are a random sample of what the classifier is used on"]
+    if labelled:
+        out.append("the labelled rows are a random sample of the rows")
+    else:
+        out += [
+            f"the {int(one.model.labelled[1].sum()):,} labelled rows of the label model {one.model.name} are a random "
+            "sample of what the classifier is used on"
+            for one in ready
+            if one.model.labelled is not None
+        ]
+    out += [one.assumption for one in ready if one.assumption is not None]
+    return tuple(dict.fromkeys(out))
 
 
 def concluded(
