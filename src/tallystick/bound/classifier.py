@@ -30,6 +30,8 @@ from tallystick.tally import Label, Tally
 
 __all__ = ["evaluate"]
 
+_ROUNDING = 1e-9
+
 
 def evaluate(
     tally: Tally,
@@ -161,13 +163,14 @@ def bound_of(
     estimates = [float(end.estimate) for end in ends]
     low, high = (float(np.clip(edge, 0, 1)) for edge in edges)
     lower, upper = (float(np.clip(end, 0, 1)) for end in estimates)
+    shown = _in_order(lower, upper)
     return Bound(
         metric=wanted.metric,
         positive=label,
         threshold=threshold,
         label_model=one.model.name,
-        lower=lower,
-        upper=upper,
+        lower=shown[0],
+        upper=shown[1],
         lower_interval=interval_of(one, alpha, low, max(low, lower, float(np.clip(inner[0], 0, 1)))),
         upper_interval=interval_of(one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high),
         method=one.method,
@@ -175,6 +178,20 @@ def bound_of(
         plugin_lower=float(np.clip(plain[0], 0, 1)),
         plugin_upper=float(np.clip(plain[1], 0, 1)),
     )
+
+
+def _in_order(lower: float, upper: float) -> tuple[float, float] | tuple[Unknown, Unknown]:
+    """Return the estimated ends, or why there are none: corrected by a few labels they may cross.
+
+    Without labels they cross by rounding only.
+    """
+    if lower > upper + _ROUNDING:
+        reason = Unknown(
+            f"the labelled rows are too few to estimate the ends, which cross ({lower:.3f} and {upper:.3f}): read the "
+            "low and the high end, which allow for it, or label more rows"
+        )
+        return reason, reason
+    return min(lower, upper), max(lower, upper)
 
 
 def interval_of(one: Prepared, alpha: float, low: float, high: float, *, method: str | None = None) -> Interval:
@@ -220,13 +237,14 @@ def _risk(one: Prepared, question: Question, critical: float, generator: np.rand
         plain = (float(weight @ solved[0] / weight.sum()), float(weight @ solved[1] / weight.sum()))
     edges = [float(np.clip(end.edge(critical), cost.min(), cost.max())) for end in ends]
     lower, upper = (float(np.clip(end.estimate, cost.min(), cost.max())) for end in ends)
+    shown = _in_order(lower, upper)
     return Bound(
         metric="risk",
         positive=None,
         threshold=None,
         label_model=one.model.name,
-        lower=lower,
-        upper=upper,
+        lower=shown[0],
+        upper=shown[1],
         lower_interval=interval_of(one, question.alpha, edges[0], max(lower, plain[0], edges[0])),
         upper_interval=interval_of(one, question.alpha, min(upper, plain[1], edges[1]), edges[1]),
         method=one.method,
