@@ -165,3 +165,23 @@ def test_plan_for_judges(tallystick):
     assert [one["n_items"] for one in held["methods"]] == [59, 124]
     assert tallystick("plan").returncode == 1
     assert tallystick("plan", "--judges").returncode == 1
+
+
+def test_blank_truth_does_not_pass_a_gate_by_way_of_a_second_file(tallystick, tmp_path):
+    for name, model, wrong in (("m1.csv", "A", 0), ("m2.csv", "B", 8)):
+        rows = (f"q{i},{'x' if i < 30 else ''},{'y' if i < wrong else 'x'}\n" for i in range(100))
+        (tmp_path / name).write_text(f"id,gold,{model}\n" + "".join(rows))
+    asked = ["compare", "m1.csv", "--item", "id", "--truth", "gold"]
+    done = tallystick(*asked, "--add", "m2.csv", "--gate", "A > B")
+    assert done.returncode == 1
+    assert "70 of 100 items of A have no true label" in done.stderr
+    done = tallystick(*asked, "--save", "board.csv")
+    assert done.returncode == 1
+    assert "no true label" in done.stderr
+
+
+def test_slices_of_one_table_do_not_drop_the_models_of_another(tallystick, scores):
+    done = tallystick("compare", scores, "--models", "old,new", "--item", "id", "--add", scores, "--by", "doc")
+    assert done.returncode == 1
+    assert "--by doc" in done.stderr
+    assert "--add" in done.stderr
