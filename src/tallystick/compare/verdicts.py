@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from tallystick.compare.exact_pair import exact_score
+from tallystick.compare.exact_pair import across_zero, exact_score
 from tallystick.compare.partial import Disagreement, disagreements, labels_needed, partial_interval
 from tallystick.results import Decision, Interval, Needed, Unknown
 from tallystick.stats.power import leaderboard_items, range_critical
@@ -49,14 +49,19 @@ class Sample:
 
 
 def exact_interval(table: PairTable, i: int, n: int, settings: Settings, board: Board | None) -> Interval:
-    """Return the exact interval of pair *i* where there is one, else the one in the table."""
+    """Return the exact interval of pair *i* where there is one, else the one in the table.
+
+    It holds 0 where the test of the pair does not tell the two apart.
+    """
     if isnan(table.first_only[i]):
         return table.intervals[i]
     if board is not None and board.answers is not None:
         counts = _disagreement(board, i)
         few = counts.labelled < 2
-        return partial_interval(counts, alpha=settings.alpha, blanks="any" if few else settings.blanks)
-    return exact_score(int(table.first_only[i]), int(table.second_only[i]), n, alpha=settings.alpha)
+        found = partial_interval(counts, alpha=settings.alpha, blanks="any" if few else settings.blanks)
+    else:
+        found = exact_score(int(table.first_only[i]), int(table.second_only[i]), n, alpha=settings.alpha)
+    return found if table.p_value[i] <= settings.alpha else across_zero(found)
 
 
 def say(
