@@ -185,3 +185,10 @@ def test_slices_of_one_table_do_not_drop_the_models_of_another(tallystick, score
     assert done.returncode == 1
     assert "--by doc" in done.stderr
     assert "--add" in done.stderr
+
+
+def test_a_pilot_with_blank_labels_is_planned_from_all_its_rows(tallystick):
+    table = "gold,A,B\n" + "x,x,y\n" * 26 + "y,x,y\n" * 14 + ",x,x\n" * 160
+    held = json.loads(tallystick("plan", "-", "--truth", "gold", "--json", stdin=table).stdout)
+    assert "a difference of 0.06 between two models that disagree on 0.2 of them" in held["verdict"]
+    assert any("160 of 200 items have no true label" in text for text in held["warnings"])
