@@ -116,8 +116,7 @@ def _needed(
     if board is not None and board.answers is not None:
         counts = _disagreement(board, i)
         if counts.blank:
-            more = labels_needed(counts, blanks=settings.blanks, alpha=settings.alpha, power=settings.power)
-            return Needed(more, f"labels on items where {top.a} and {top.b} disagree")
+            return _labels_or_items(top, counts, k, settings)
     if isinstance(top.difference, Unknown) or top.difference <= 0:
         return Needed(None, f"{sample.unit}: on these {top.a} and {top.b} are equal")
     lead = top.difference
@@ -131,6 +130,21 @@ def _needed(
         critical = range_critical(k, settings.alpha) + float(ndtri(settings.power))
         goal = ceil(sample.size * (critical * error / lead) ** 2)
     return Needed(max(1, goal - sample.size), f"{sample.unit}, if {top.a} stays {lead:.3f} ahead of {top.b}")
+
+
+def _labels_or_items(top: PairRow, counts: Disagreement, k: int, settings: Settings) -> Needed:
+    """Say how many blank labels would decide it, or how many more items if the blanks alone would not."""
+    alpha, power = settings.alpha, settings.power
+    more = labels_needed(counts, blanks=settings.blanks, pairs=k * (k - 1) // 2, alpha=alpha, power=power)
+    if more is not None:
+        return Needed(more, f"labels on items where {top.a} and {top.b} disagree")
+    of = f"items, labelled where {top.a} and {top.b} disagree: the blank labels of these alone would not decide it"
+    won, lost = counts.first_only, counts.second_only
+    if won == lost:
+        return Needed(None, of)
+    each = counts.apart / counts.labelled / counts.items  # the share for which a labelled disagreement stands
+    goal = leaderboard_items(abs(won - lost) * each, k, (won + lost) * each, alpha=alpha, power=power)
+    return Needed(max(1, goal - counts.items), of)
 
 
 def _disagreement(board: Board, i: int) -> Disagreement:
