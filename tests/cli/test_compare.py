@@ -192,3 +192,21 @@ def test_a_pilot_with_blank_labels_is_planned_from_all_its_rows(tallystick):
     held = json.loads(tallystick("plan", "-", "--truth", "gold", "--json", stdin=table).stdout)
     assert "a difference of 0.06 between two models that disagree on 0.2 of them" in held["verdict"]
     assert any("160 of 200 items have no true label" in text for text in held["warnings"])
+
+
+def test_failures_in_logs_stand_in_the_answer(tallystick, tmp_path):
+    log = json.loads((FIXTURES / "inspect" / "new.json").read_text())
+    log["samples"][0]["scores"] = None
+    (tmp_path / "failed.json").write_text(json.dumps(log))
+    again = log["samples"][0] | {"epoch": 2, "scores": log["samples"][1]["scores"]}
+    (tmp_path / "half.json").write_text(json.dumps(log | {"samples": [*log["samples"], again]}))
+    for name, items in (("failed.json", len(log["samples"]) - 1), ("half.json", len(log["samples"]))):
+        old = FIXTURES / "inspect" / "old.json"
+        held = json.loads(tallystick("compare", old, name, "--metric", "match", "--json").stdout)
+        [told] = [
+            text for text in held["warnings"] if "1 samples failed and have no score (1 of 'mockllm/new')" in text
+        ]
+        assert "left out if it has none" in told
+        assert held["n_items"] == items
+        lost = any("1 of 4 items of 'mockllm/old' are left out" in text for text in held["warnings"])
+        assert lost == (items == 3)

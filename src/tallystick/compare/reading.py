@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tallystick.compare.board import Board
 from tallystick.errors import InputError
 from tallystick.io import Roles, check_numbers, check_vocabulary, identifier, label_sets, reading, select
+from tallystick.io.logs import Loss
 from tallystick.io.shapes import ITEM_NAMES
 from tallystick.io.vocabulary import MAX_LABELS
 
@@ -57,7 +58,8 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
     used = np.asarray(answered.all(axis=1))
     if not used.any():
         raise InputError(f"{table.source}: no item has an answer of every model: compare models on the same items")
-    notes = [*shared, *_silent(roles.labels, answered, used)]
+    losses = [str(note) for note in table.notes if isinstance(note, Loss)]
+    notes = [*losses, *shared, *_silent(roles.labels, answered, used)]
     # A token that means "no answer" may well be the name of an item or of a cluster.
     beside = dict(_columns(table, replace(roles, missing=()), [name for name in (item, cluster) if name is not None]))
     items = None if item is None else beside[item].to_pylist()
