@@ -98,6 +98,14 @@ def test_logs_are_compared_like_tables(tallystick):
 def test_stopping_early_says_where(tallystick, scores):
     held = json.loads(tallystick("compare", scores, "--models", "old,new", "--stop-early", "--json").stdout)
     assert held["stopped_at"] <= held["available"] == 400
+    assert [row["name"] for row in held["models"]] == ["new", "old"]
+    assert all(row["interval_guarantee"] == "anytime" for row in held["models"])
+    ranks = [row["rank_interval"] for row in held["models"]]
+    assert (ranks, held["tiers"]) == (
+        ([[1, 1], [2, 2]], [["new"], ["old"]]) if held["best"] else ([[1, 2], [1, 2]], [["new", "old"]])
+    )
+    assert held["detectable_difference"] is None
+    assert "as many items" in held["unknown"]["detectable_difference"]
 
 
 def test_slices_are_corrected(tallystick, scores, tmp_path):
