@@ -185,3 +185,18 @@ def test_one_model_that_shares_no_label_with_the_truth_is_named():
     data = {"gold": ["yes", "no"], "x": ["1", "0"], "y": ["no", "no"]}
     [note] = Board.of(data, truth="gold").notes
     assert note.startswith("'x' answers '1', '0' and the truth 'gold' holds 'no', 'yes': no label is shared")
+
+
+def test_a_blank_true_label_of_an_item_that_is_left_out_hides_nothing():
+    data = {"q": ["a", "b", "c"], "gold": ["x", None, "y"], "m": ["x", None, "x"], "n": ["x", "x", "y"]}
+    board = Board.of(data, item="q", truth="gold")
+    assert board.answers is None
+    assert board.scores.tolist() == [[1, 1], [0, 1]]
+
+
+def test_a_third_board_is_held_against_the_truth_of_the_second():
+    scored = Board.of({"q": ["a", "b"], "l": [1, 0]}, item="q")
+    one = Board.of({"q": ["a", "b"], "gold": ["x", "y"], "m": ["x", "x"]}, item="q", truth="gold")
+    other = Board.of({"q": ["a", "b"], "gold": ["x", "z"], "n": ["x", "z"]}, item="q", truth="gold")
+    with pytest.raises(InputError, match="item 'b' is truly 'y'"):
+        scored.beside(one).beside(other)

@@ -170,7 +170,7 @@ class Board:
                 "check that both name the items alike"
             )
         theirs = [places[self.items[i]] for i in mine]
-        self._check_labels(other, mine, theirs)
+        truth = self._common_truth(other, mine, theirs)
         notes = [*self.notes, *other.notes]
         lost = (self.n - len(mine), other.n - len(mine))
         if any(lost):
@@ -181,27 +181,30 @@ class Board:
             items=tuple(self.items[i] for i in mine),
             clusters=None if self.clusters is None else tuple(self.clusters[i] for i in mine),
             weights=None if self.weights is None else self.weights[mine],
-            truth=None if self.truth is None else tuple(self.truth[i] for i in mine),
+            truth=truth,
             notes=tuple(notes),
         )
 
-    def _check_labels(self, other: Board, mine: Sequence[int], theirs: Sequence[int]) -> None:
-        """Refuse true labels that are blank or that contradict each other."""
+    def _common_truth(self, other: Board, mine: Sequence[int], theirs: Sequence[int]) -> tuple[Label, ...] | None:
+        """Return the true labels of the common items; refuse them where they are blank or contradict each other."""
         for board in (self, other):
             if board.answers is not None:
                 raise InputError(
                     f"{int((~board.known).sum())} of {board.n} items of {', '.join(board.names[:5])} have no true "
                     "label: such models are compared from one table that holds the answers of all (or label all items)"
                 )
-        if self.truth is None or other.truth is None:
-            return
-        for i, j in zip(mine, theirs, strict=True):
-            here, there = self.truth[i], other.truth[j]
-            if here is not None and there is not None and str(here) != str(there):
+        here = None if self.truth is None else tuple(self.truth[i] for i in mine)
+        there = None if other.truth is None else tuple(other.truth[j] for j in theirs)
+        if here is None or there is None:
+            return here or there
+        for i, one, another in zip(mine, here, there, strict=True):
+            if one is not None and another is not None and str(one) != str(another):
+                item = repr(self.items[i]) if self.items is not None else i + 1
                 raise InputError(
-                    f"item {(self.items or ())[i]!r} is truly {here!r} beside {self.names[0]!r} and {there!r} beside "
-                    f"{other.names[0]!r}: correct one of the two tables"
+                    f"item {item} is truly {one!r} beside {self.names[0]!r} and {another!r} beside {other.names[0]!r}: "
+                    "correct one of the two tables"
                 )
+        return here
 
     def save(self, path: str | Path) -> None:
         """Write the board (``.parquet``, ``.csv``, …): items, clusters, weights and the score of every model."""

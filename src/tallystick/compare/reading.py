@@ -69,7 +69,7 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
         _refuse_blank_clusters(table, cluster, groups or (), used)
     first, places, replicated = _first_rows(items, used)
     if replicated:
-        if hidden.any():
+        if hidden[used].any():
             raise InputError(
                 f"{table.source}: items repeat and some true labels are blank: average or remove the replicates first"
             )
@@ -85,7 +85,7 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
         items=None if items is None else tuple(items[i] for i in first),
         clusters=None if groups is None else tuple(groups[i] for i in first),
         weights=None if weights is None else weights[first],
-        answers=answers if hidden.any() else None,
+        answers=answers if hidden[first].any() else None,
         truth=None if truth is None else _one_truth(truth, places, len(first)),
         rows=places,
         notes=tuple(notes),
@@ -267,8 +267,7 @@ def _vocabularies(
     words: Sequence[Label],
 ) -> list[str]:
     """Name the models that give none of the true labels; refuse it if no model gives any, though all are known."""
-    true = set(gold[gold >= 0].tolist())
-    given = [set(column[column >= 0].tolist()) for column in answers.T]
+    true, *given = (set(np.flatnonzero(np.bincount(column[column >= 0])).tolist()) for column in (gold, *answers.T))
     apart = [j for j, codes in enumerate(given) if codes and not codes & true]
 
     def listed(codes: set[int]) -> str:
