@@ -12,13 +12,14 @@ from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
 from tallystick.judge.ballots import Ballots, Ranges, check_ranges
 from tallystick.judge.branch import Branch, Known
 from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
-from tallystick.judge.estimates import BLEND, by_likelihood, closed_forms, majorities, plain, tested_by_labels
+from tallystick.judge.estimates import BLEND, by_likelihood, closed_forms, majorities
 from tallystick.judge.few_labels import label_scores
 from tallystick.judge.independent import SHARED_BIAS, trio_alarms
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.logical import Logic, LogicalResult
 from tallystick.judge.logical import logical as logical_method
 from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majority_shares
+from tallystick.judge.refutation import plain, tested_by_labels
 from tallystick.judge.result import (
     Alarm,
     Estimate,
@@ -99,13 +100,14 @@ def evaluate(
     alarms: list[Alarm] = []
     trios: Mapping[str, int] = {}
     solutions: tuple[Solution, ...] = ()
-    found = [] if fitted is None else [by_likelihood(blind, fitted, known)]
+    claims = [] if fitted is None else [by_likelihood(blind, fitted, known, rng)]
     if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
         branch = Branch.of(ballots, prevalence=prevalence, known=known)
         more, trios, solutions = closed_forms(ballots, blind, branch)
-        found += more
+        claims += more
         alarms += trio_alarms(dict(trios))
-    found += majorities(blind)
+    claims += majorities(blind)
+    found = [claim.estimate for claim in claims]
     if fitted is not None:
         alarms += _tested(blind, fitted, whole, rng)
     # Judges of known quality keep their model: what they are asked for, the prevalence, no majority tells.
@@ -119,7 +121,7 @@ def evaluate(
             certified=certified,
             posterior=None if fitted is None else fitted.posterior,
         )
-        found, more_alarms = tested_by_labels(found, ballots, alpha)
+        found, more_alarms = tested_by_labels(claims, ballots, alpha)
         alarms += [*result.alarms, *more_alarms]
         result = replace(result, verdict=result.verdict + _survivors(found))
     elif len(blind.names) >= 3 and (refuted or isinstance(trouble, ConvergenceError)):

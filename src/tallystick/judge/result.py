@@ -27,6 +27,7 @@ Range: TypeAlias = Interval | Unknown
 
 _NO_LABELS = Unknown("no labels were given")
 _SHOWN = 20
+_SAID = {True: "rejected", False: "not rejected", None: "not tested"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +77,7 @@ class Solution:
 class Estimate:
     """What one method says of all judges.
 
-    ``rejected`` is True where labels refute it, False where they do not, None where nothing could.
+    ``rejected`` is True where labels refute it, False where they do not, None where nothing could (``why`` says so).
     """
 
     method: str
@@ -244,7 +245,7 @@ def _side_by_side(estimates: Sequence[Estimate]) -> list[str]:
         values = [estimate.accuracy.get(name) for estimate in estimates]
         lines.append([name, *(f"{value:.3f}" if isinstance(value, float) else "–" for value in values)])
     if any(estimate.rejected is not None for estimate in estimates):
-        lines.append(["(by labels)", *("rejected" if estimate.rejected else "not rejected" for estimate in estimates)])
+        lines.append(["(by labels)", *(_SAID[estimate.rejected] for estimate in estimates)])
     widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
     told = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
     more = len(estimates[0].accuracy) - _SHOWN
