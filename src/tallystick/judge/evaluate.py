@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -137,7 +138,7 @@ def evaluate(
     order = unordered(ballots.classes)
     return replace(
         result,
-        needed=None if result.n_labels else _needed(result, blind),
+        needed=result.needed if result.n_labels else _needed(result, blind, alpha),
         assumptions=result.assumptions if order is None else (*result.assumptions, order),
         warnings=tuple(dict.fromkeys(warnings)),
         solutions=solutions,
@@ -266,10 +267,10 @@ def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> Judge
     return replace(result, judges=tuple(scores))
 
 
-def _needed(result: JudgeResult, blind: Ballots) -> Needed:
+def _needed(result: JudgeResult, blind: Ballots, alpha: float) -> Needed:
     """Return about how many random labels give every judge an interval of ± 5 points."""
     rates = [min(max(plain(score.accuracy, 0.5), 0.5), 0.95) for score in result.judges]
     variance = max(rate * (1 - rate) for rate in rates)
-    free = variance * (1.96 / _HALF_WIDTH) ** 2
+    free = variance * (NormalDist().inv_cdf(1 - alpha / 2) / _HALF_WIDTH) ** 2
     n = blind.n
     return Needed(max(1, min(round(n), round(free * n / (free + n - 1)))), "labels on items drawn at random")
