@@ -15,6 +15,7 @@ from tallystick.judge.branch import Branch, Known
 from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
 from tallystick.judge.estimates import BLEND, by_likelihood, closed_forms, majorities
 from tallystick.judge.few_labels import label_scores
+from tallystick.judge.given_range import held_to_range, unpicked
 from tallystick.judge.independent import SHARED_BIAS, trio_alarms
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.logical import Logic, LogicalResult
@@ -106,7 +107,7 @@ def evaluate(
         branch = Branch.of(ballots, prevalence=prevalence, known=known)
         more, trios, solutions = closed_forms(ballots, blind, branch)
         claims += more
-        alarms += trio_alarms(dict(trios))
+        alarms += [*trio_alarms(dict(trios)), *unpicked(solutions, branch, ballots)]
     claims += majorities(blind)
     found = [claim.estimate for claim in claims]
     if fitted is not None:
@@ -132,6 +133,7 @@ def evaluate(
     else:
         result = _only_logic(logic, blind, str(trouble))
     result = _with_logic(result, Logic.of(ballots, ranges) if whole else None, alpha)
+    result = held_to_range(replace(result, alarms=tuple(alarms)), ballots, prevalence)
     warnings = (*result.warnings, *proved, *_constant(blind), *(() if result.n_labels else (SHARED_BIAS,)))
     if truth is not None and not result.n_labels:
         warnings = (f"{truth} holds no label yet: everything here is from votes alone", *warnings)
@@ -143,7 +145,6 @@ def evaluate(
         warnings=tuple(dict.fromkeys(warnings)),
         solutions=solutions,
         estimates=tuple(found),
-        alarms=tuple(alarms),
         trios=trios,
         statements=() if logic is None else logic.statements,
         seed=seed_of(rng),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
 from tallystick.judge.dawid_skene import fit_ballots
+from tallystick.judge.given_range import held_to_range
 from tallystick.judge.label_draw import label_draw
 from tallystick.judge.leader import Leader, by_labels, labels_to_tell
 from tallystick.judge.logical import Logic
@@ -81,7 +82,8 @@ def few_labels(
     (True, 60, True)
     """
     ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)
-    return label_scores(ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified)
+    found = label_scores(ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified)
+    return held_to_range(found, ballots, prevalence)
 
 
 def label_scores(
