@@ -194,6 +194,16 @@ def test_a_model_that_cannot_be_fitted_leaves_what_is_certain():
     assert any("no model could be fitted" in warning for warning in result.warnings)
 
 
+def test_true_labels_that_no_judge_gives_are_pointed_out():
+    votes = {"x": [0, 1] * 20, "y": [0, 0, 1, 1] * 10, "gold": [2] * 3 + [None] * 37}
+    assert any(
+        "no judge ever says 2, the only true label so far" in w
+        for w in evaluate(Tally.of(votes), truth="gold").warnings
+    )
+    with pytest.raises(InputError, match="truth 'gold' says 2, 3, and the judges only ever say 0, 1"):
+        evaluate(Tally.of({**votes, "gold": [2, 3] * 20}), truth="gold")
+
+
 def test_a_judge_without_votes_is_refused_by_name():
     with pytest.raises(InputError, match="'mute' has no vote"):
         evaluate(Tally.of({"x": [0, 1], "mute": [None, None]}))

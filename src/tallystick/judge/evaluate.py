@@ -134,7 +134,13 @@ def evaluate(
         result = _only_logic(logic, blind, str(trouble))
     result = _with_logic(result, Logic.of(ballots, ranges) if whole else None, alpha)
     result = held_to_range(replace(result, alarms=tuple(alarms)), ballots, prevalence)
-    warnings = (*result.warnings, *proved, *_constant(blind), *(() if result.n_labels else (SHARED_BIAS,)))
+    warnings = (
+        *result.warnings,
+        *_nobody_right(ballots),
+        *proved,
+        *_constant(blind),
+        *(() if result.n_labels else (SHARED_BIAS,)),
+    )
     if truth is not None and not result.n_labels:
         warnings = (f"{truth} holds no label yet: everything here is from votes alone", *warnings)
     order = unordered(ballots.classes)
@@ -182,6 +188,15 @@ def _tested(blind: Ballots, fitted: LatentFit, whole: bool, rng: Rng) -> list[Al
 def _survivors(found: Sequence[Estimate]) -> str:
     lost = [estimate.method for estimate in found if estimate.rejected]
     return f" The labels reject {', '.join(lost)}." if lost else ""
+
+
+def _nobody_right(ballots: Ballots) -> list[str]:
+    """Return a warning if no true label is one that any judge gives."""
+    true = np.unique(ballots.truth[ballots.truth >= 0])
+    if not true.size or np.isin(true, ballots.codes).any():
+        return []
+    told = ", ".join(ballots.keys[c] for c in true[:4].tolist())
+    return [f"no judge ever says {told}, the only true label so far: are truth and votes written alike?"]
 
 
 def _constant(blind: Ballots) -> list[str]:

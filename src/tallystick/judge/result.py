@@ -26,6 +26,7 @@ Number: TypeAlias = float | Unknown
 Range: TypeAlias = Interval | Unknown
 
 _NO_LABELS = Unknown("no labels were given")
+_ONLY_LABELS = Unknown("worked out from labels only, by evaluate and few_labels")
 _SHOWN = 20
 _SAID = {True: "rejected", False: "not rejected", None: "not tested"}
 
@@ -52,7 +53,7 @@ class JudgeScore:
     per_label: Mapping[str, LabelScore] = field(default_factory=dict)
     votes: float = 0.0
     logical: Interval | None = None
-    new_items: Range | None = None
+    new_items: Range = _ONLY_LABELS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +161,7 @@ class JudgeResult(Result):
                 "judge": score.name,
                 "accuracy": score.accuracy,
                 "interval": score.interval,
-                **({} if score.new_items is None else {"new_items": score.new_items}),
+                **({} if isinstance(score.new_items, Unknown) else {"new_items": score.new_items}),
                 **{f"right on {label}": part.estimate for label, part in score.per_label.items()},
                 "votes": int(score.votes) if score.votes.is_integer() else score.votes,
             }
