@@ -151,6 +151,17 @@ def test_a_parquet_file_keeps_its_types(tmp_path: Path) -> None:
     assert found == Moments.of(votes(), columns=["small", "score"])
 
 
+@pytest.mark.parametrize("known", [[1.0, 0.0], [1.0, 1.0]])
+def test_nan_in_a_relation_on_parquet_is_missing_whatever_its_statistics_say(
+    tmp_path: Path, known: list[float]
+) -> None:
+    values = pa.array([*known, float("nan")], from_pandas=False)
+    pq.write_table(pa.table({"a": values}), tmp_path / "v.parquet")
+    relation = duckdb.connect().read_parquet(str(tmp_path / "v.parquet"))
+    for options in ({}, {"cut": {"a": [0, 0.5, 1]}}):
+        assert Tally.of(relation, **options) == Tally.of({"a": values.to_numpy()}, **options)
+
+
 def test_164_judges_from_a_real_file(shared_data: Path) -> None:
     path = shared_data / "judge" / "rte.csv.gz"
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)

@@ -15,10 +15,19 @@ from tallystick.io.engine import identifier, literal
 if TYPE_CHECKING:
     from tallystick.io.table import Kind
 
-__all__ = ["NUMBER", "without_missing"]
+__all__ = ["NUMBER", "is_nan", "without_missing"]
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 """A plain decimal number; not ``nan``, ``inf`` or ``1_000``."""
+
+
+def is_nan(number: str) -> str:
+    """Return the SQL that tells whether *number*, itself SQL, is NaN.
+
+    The least and the greatest value that Parquet keeps of a column leave NaN out, and DuckDB concludes from them that
+    ``isnan`` is false everywhere. It concludes nothing from a sum with a random number, which is NaN for NaN only.
+    """
+    return f"isnan({number} + random())"
 
 
 def without_missing(column: str, kind: Kind, tokens: Sequence[str]) -> str:
@@ -41,6 +50,6 @@ def without_missing(column: str, kind: Kind, tokens: Sequence[str]) -> str:
     numbers = [token for token in tokens if NUMBER.fullmatch(token)]
     if kind == "float":
         numbers += [f"'{token.lower()}'::double" for token in tokens if token.lower() in ("inf", "-inf")]
-        tests = [f"isnan({name})", *([f"{name} in ({', '.join(numbers)})"] if numbers else [])]
+        tests = [is_nan(name), *([f"{name} in ({', '.join(numbers)})"] if numbers else [])]
         return f"case when {' or '.join(tests)} then null else {name} end"
     return f"case when {name} in ({', '.join(numbers)}) then null else {name} end" if numbers else name

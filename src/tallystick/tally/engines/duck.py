@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
 from tallystick.io.engine import identifier
+from tallystick.io.missing import is_nan
 from tallystick.tally.engines.encode import bad_weight, outside_edges
 from tallystick.tally.engines.memory import Counted, count_groups
 from tallystick.tally.labels import MOST_LABELS, not_labels, numbers_among, too_many
@@ -84,7 +85,7 @@ def _binned(name: str, recipe: Recipe) -> str:
     number, text = _number(name), f"trim({identifier(name)}::varchar)"
     tokens = ", ".join("'" + token.replace("'", "''") + "'" for token in ["", *sorted(recipe.missing)])
     values = ", ".join(map(repr, numbers_among(recipe.missing)))
-    missing = f"{text} is null or {text} in ({tokens}) or isnan({number})"
+    missing = f"{text} is null or {text} in ({tokens}) or {is_nan(number)}"
     if values:
         missing += f" or {number} in ({values})"
     return (
