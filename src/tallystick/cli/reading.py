@@ -53,6 +53,9 @@ def opened(source: list[str], layout: Layout, options: ColumnOptions) -> Iterato
     with scanned as table:
         roles = io.assign(table, options)
         tell((*table.notes, *roles.notes))
+        if roles.missing:
+            answers = (*roles.labels, *([roles.truth] if roles.truth else []))
+            tell(io.unmatched(table, answers, roles.missing))
         yield table, roles
 
 

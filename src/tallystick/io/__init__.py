@@ -7,7 +7,7 @@ spelling of each label, ``write_csv`` writes tables that a spreadsheet can open 
 from __future__ import annotations
 
 from tallystick.io.engine import connect, identifier, literal, reading
-from tallystick.io.labels import check_numbers, label_sets, select
+from tallystick.io.labels import check_numbers, label_sets, select, unmatched
 from tallystick.io.roles import ColumnOptions, Roles, assign
 from tallystick.io.scan import Source, scan
 from tallystick.io.shapes import ShapeOption
@@ -38,5 +38,6 @@ __all__ = [
     "scan",
     "select",
     "unescape",
+    "unmatched",
     "write_csv",
 ]

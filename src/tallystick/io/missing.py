@@ -1,7 +1,7 @@
 """What counts as missing, and the relation in which it is NULL.
 
 Blank cells, NaN, None and "" are missing, and so are the tokens that the user names. A token is compared with what is
-written: "-1" means the integer -1, the number -1.0 and the text "-1".
+written, one that is a number by its value too: "-1" means the integer -1, the number -1.0 and the texts "-1" and "-1.0".
 """
 
 from __future__ import annotations
@@ -41,13 +41,20 @@ def without_missing(column: str, kind: Kind, tokens: Sequence[str]) -> str:
     '"a"'
     """
     name = identifier(column)
+    numbers = [token for token in tokens if NUMBER.fullmatch(token)]
     if kind == "text":
         words = ", ".join(literal(word) for word in ["", *(token.strip() for token in tokens)])
-        return f"case when trim({name}, chr(9) || chr(10) || chr(13) || ' ') in ({words}) then null else {name} end"
+        text = f"trim({name}, chr(9) || chr(10) || chr(13) || ' ')"
+        test = f"{text} in ({words})"
+        if numbers:
+            spelled = literal(NUMBER.pattern.replace(r"\d", "[0-9]"))
+            test += (
+                f" or (regexp_full_match({text}, {spelled}) and try_cast({text} as double) in ({', '.join(numbers)}))"
+            )
+        return f"case when {test} then null else {name} end"
     if kind == "boolean":
         bools = [token.lower() for token in tokens if token.lower() in ("true", "false")]
         return f"case when {name} in ({', '.join(bools)}) then null else {name} end" if bools else name
-    numbers = [token for token in tokens if NUMBER.fullmatch(token)]
     if kind == "float":
         numbers += [f"'{token.lower()}'::double" for token in tokens if token.lower() in ("inf", "-inf")]
         tests = [is_nan(name), *([f"{name} in ({', '.join(numbers)})"] if numbers else [])]
