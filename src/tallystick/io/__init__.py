@@ -12,6 +12,7 @@ from tallystick.io.roles import ColumnOptions, Roles, assign
 from tallystick.io.scan import Source, scan
 from tallystick.io.shapes import ShapeOption
 from tallystick.io.table import Kind, Label, Place, Table
+from tallystick.io.truth import check_truth, check_truth_labels
 from tallystick.io.vocabulary import canonical, check_vocabulary
 from tallystick.io.write import atomic, escape, unescape, write_csv
 
@@ -28,6 +29,8 @@ __all__ = [
     "atomic",
     "canonical",
     "check_numbers",
+    "check_truth",
+    "check_truth_labels",
     "check_vocabulary",
     "connect",
     "escape",

@@ -1,7 +1,7 @@
 """What counts as missing, and the relation in which it is NULL.
 
 Blank cells, NaN, None and "" are missing, and so are the tokens that the user names. A token is compared with what is
-written, one that is a number by its value too: "-1" means the integer -1, the number -1.0 and the texts "-1" and "-1.0".
+written, one that is a number by its value too: "-1" means the integer -1, the number -1.0 and the text of either.
 """
 
 from __future__ import annotations
