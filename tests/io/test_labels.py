@@ -86,6 +86,12 @@ def test_weights_come_as_floats() -> None:
     assert select(table, assign(table, ColumnOptions(weight="w"))).fetchall() == [("x", 1.0), ("y", 0.5)]
 
 
+def test_a_number_with_underscores_is_none() -> None:
+    table = scan(pa.table({"s": ["1", "1_000"]}))
+    with pytest.raises(InputError, match=r"row 2.*'1_000', but must be a finite number"):
+        check_numbers(table, "s")
+
+
 def test_scores_may_be_missing_and_have_bounds() -> None:
     table = scan(pa.table({"s": ["0.5", "", "NA", "1"]}))
     check_numbers(table, "s", missing=("NA",), low=0, high=1)

@@ -143,6 +143,15 @@ def test_numbers_in_a_text_file_can_be_cut_and_weigh(tmp_path: Path) -> None:
         Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 0.95]}, missing=["NA"])
 
 
+def test_a_number_with_underscores_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("s,v\n1_000,a\n2,b\n", encoding="utf-8")
+    for data in (tmp_path / "a.csv", {"s": ["1_000", "2"], "v": ["a", "b"]}):
+        with pytest.raises(InputError, match="'s'"):
+            Tally.of(data, cut={"s": [0, 2000]})
+        with pytest.raises(InputError, match="'s'"):
+            Tally.of(data, weight="s")
+
+
 def test_a_parquet_file_keeps_its_types(tmp_path: Path) -> None:
     pq.write_table(votes(), tmp_path / "v.parquet")
     columns = ["small", "text"]

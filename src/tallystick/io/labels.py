@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
 from tallystick.io.engine import identifier
-from tallystick.io.missing import without_missing
+from tallystick.io.missing import as_number, without_missing
 from tallystick.io.nearest import missing_column
 from tallystick.io.roles import Roles
 from tallystick.io.table import Kind, Label, Table
@@ -126,12 +126,13 @@ def check_numbers(
     if column not in table.columns:
         raise InputError(missing_column(column, table.columns, table.source))
     cell = without_missing(column, table.kinds[column], missing or ())
+    number = as_number("cell", table.kinds[column])
     faults = ["number is null and cell is not null", "not isfinite(number)"]
     faults += ["cell is null"] if missing is None else []
     faults += [f"number < {float(low)!r}"] if low is not None else []
     faults += [f"number > {float(high)!r}"] if high is not None else []
     found = table.query(
-        "select place, cell from (select row_number() over () as place, cell, try_cast(cell as double) as number from "
+        f"select place, cell from (select row_number() over () as place, cell, {number} as number from "
         f"(select {cell} as cell from rows)) where {' or '.join(faults)} order by place limit 1"
     )
     if not found:

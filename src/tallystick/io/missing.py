@@ -15,10 +15,22 @@ from tallystick.io.engine import identifier, literal
 if TYPE_CHECKING:
     from tallystick.io.table import Kind
 
-__all__ = ["NUMBER", "is_nan", "without_missing"]
+__all__ = ["NUMBER", "as_number", "is_nan", "without_missing"]
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 """A plain decimal number; not ``nan``, ``inf`` or ``1_000``."""
+
+
+def as_number(cell: str, kind: Kind) -> str:
+    """Return the SQL of *cell*, itself SQL, as a number; NULL where it is none.
+
+    DuckDB reads 1_000 as a thousand, which nobody writes into a table of scores but by mistake.
+
+    >>> as_number("a", "float")
+    'try_cast(a as double)'
+    """
+    number = f"try_cast({cell} as double)"
+    return f"case when contains({cell}, '_') then null else {number} end" if kind == "text" else number
 
 
 def is_nan(number: str) -> str:
