@@ -98,6 +98,14 @@ def test_logs_are_compared_like_tables(tallystick):
 def test_stopping_early_says_where(tallystick, scores):
     held = json.loads(tallystick("compare", scores, "--models", "old,new", "--stop-early", "--json").stdout)
     assert held["stopped_at"] <= held["available"] == 400
+    assert [row["name"] for row in held["models"]] == ["new", "old"]
+    assert all(row["interval_guarantee"] == "anytime" for row in held["models"])
+    ranks = [row["rank_interval"] for row in held["models"]]
+    assert (ranks, held["tiers"]) == (
+        ([[1, 1], [2, 2]], [["new"], ["old"]]) if held["best"] else ([[1, 2], [1, 2]], [["new", "old"]])
+    )
+    assert held["detectable_difference"] is None
+    assert "as many items" in held["unknown"]["detectable_difference"]
 
 
 def test_slices_are_corrected(tallystick, scores, tmp_path):
@@ -165,3 +173,48 @@ def test_plan_for_judges(tallystick):
     assert [one["n_items"] for one in held["methods"]] == [59, 124]
     assert tallystick("plan").returncode == 1
     assert tallystick("plan", "--judges").returncode == 1
+
+
+def test_blank_truth_does_not_pass_a_gate_by_way_of_a_second_file(tallystick, tmp_path):
+    for name, model, wrong in (("m1.csv", "A", 0), ("m2.csv", "B", 8)):
+        rows = (f"q{i},{'x' if i < 30 else ''},{'y' if i < wrong else 'x'}\n" for i in range(100))
+        (tmp_path / name).write_text(f"id,gold,{model}\n" + "".join(rows))
+    asked = ["compare", "m1.csv", "--item", "id", "--truth", "gold"]
+    done = tallystick(*asked, "--add", "m2.csv", "--gate", "A > B")
+    assert done.returncode == 1
+    assert "70 of 100 items of A have no true label" in done.stderr
+    done = tallystick(*asked, "--save", "board.csv")
+    assert done.returncode == 1
+    assert "no true label" in done.stderr
+
+
+def test_slices_of_one_table_do_not_drop_the_models_of_another(tallystick, scores):
+    done = tallystick("compare", scores, "--models", "old,new", "--item", "id", "--add", scores, "--by", "doc")
+    assert done.returncode == 1
+    assert "--by doc" in done.stderr
+    assert "--add" in done.stderr
+
+
+def test_a_pilot_with_blank_labels_is_planned_from_all_its_rows(tallystick):
+    table = "gold,A,B\n" + "x,x,y\n" * 26 + "y,x,y\n" * 14 + ",x,x\n" * 160
+    held = json.loads(tallystick("plan", "-", "--truth", "gold", "--json", stdin=table).stdout)
+    assert "a difference of 0.06 between two models that disagree on 0.2 of them" in held["verdict"]
+    assert any("160 of 200 items have no true label" in text for text in held["warnings"])
+
+
+def test_failures_in_logs_stand_in_the_answer(tallystick, tmp_path):
+    log = json.loads((FIXTURES / "inspect" / "new.json").read_text())
+    log["samples"][0]["scores"] = None
+    (tmp_path / "failed.json").write_text(json.dumps(log))
+    again = log["samples"][0] | {"epoch": 2, "scores": log["samples"][1]["scores"]}
+    (tmp_path / "half.json").write_text(json.dumps(log | {"samples": [*log["samples"], again]}))
+    for name, items in (("failed.json", len(log["samples"]) - 1), ("half.json", len(log["samples"]))):
+        old = FIXTURES / "inspect" / "old.json"
+        held = json.loads(tallystick("compare", old, name, "--metric", "match", "--json").stdout)
+        [told] = [
+            text for text in held["warnings"] if "1 samples failed and have no score (1 of 'mockllm/new')" in text
+        ]
+        assert "left out if it has none" in told
+        assert held["n_items"] == items
+        lost = any("1 of 4 items of 'mockllm/old' are left out" in text for text in held["warnings"])
+        assert lost == (items == 3)

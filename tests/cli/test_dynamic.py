@@ -315,3 +315,25 @@ def test_a_bad_log_is_refused_by_name(leave, log, edit, message):
     done = leave("analyse", log)
     assert done[0] == 1
     assert message in done[2]
+
+
+@pytest.mark.parametrize("more", [("--noise", ".2"), ("--initial", ".5"), ("--items", "77")])
+def test_an_adversary_refuses_what_its_theorem_has_no_room_for(leave, more):
+    code, _, err = leave("simulate", "--learner", "adversarial", "--rounds", "3", "--rollouts", "2", *more)
+    assert code == 1
+    assert f"it has no {more[0]}" in err
+
+
+def test_a_population_too_small_to_err_on_is_refused(leave):
+    code, _, err = leave("simulate", "--epsilon", ".1", "--items", "5", "--rollouts", "2")
+    assert code == 1
+    assert "an item of 5 weighs 0.2, more than a model may get wrong" in err
+
+
+def test_theory_says_nothing_in_its_sentence_that_its_table_withholds(leave):
+    body = json.loads(leave("theory", "--epsilon", ".1", "--noise", ".2", "--rounds", "3", "--json")[1])
+    assert "no risk is proved" in body["verdict"]
+    assert body["rounds"][2]["worst_case"] is None
+    assert all(text.startswith(("Were no label random", "With 20 %")) for text in body["statements"])
+    body = json.loads(leave("theory", "--epsilon", ".3", "--rounds", "3", "--json")[1])
+    assert f"at most {body['rounds'][2]['worst_case']:.3g} after three rounds" in body["verdict"]

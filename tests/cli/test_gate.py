@@ -16,6 +16,10 @@ from tallystick.results import Interval
         ("flip_rate <= 0.05", Gate("flip_rate", "<=", None, 0.05)),
         ("score < -.5", Gate("score", "<", None, -0.5)),
         ("'a - 1' >= \"b > c\"", Gate("a - 1", ">=", "b > c", 0.0)),
+        ('"a>b" >= 0.1', Gate("a>b", ">=", None, 0.1)),
+        ("'a <= b' < 'c >= d' + 1%", Gate("a <= b", "<", "c >= d", 0.01)),
+        ("\"it's\" > 'x'", Gate("it's", ">", "x", 0.0)),
+        ("it's >= that's", Gate("it's", ">=", "that's", 0.0)),
         ("new >= old", Gate("new", ">=", "old", 0.0)),
     ],
 )
@@ -68,3 +72,9 @@ def test_one_failure_fails_all_and_one_doubt_leaves_all_open():
     assert all_of(gates, lambda gate: ends[gate.left]) is None
     assert all_of(gates, lambda gate: Interval(0.6, 0.7)) is True
     assert all_of(gates, lambda gate: Interval(0.1, 0.2) if gate.left == "a" else ends["b"]) is False
+
+
+def test_a_quoted_name_is_one_of_the_known_ones():
+    assert parse_gate('"a>b" >= 0.1', known=["a>b", "a"]) == Gate("a>b", ">=", None, 0.1)
+    with pytest.raises(InputError, match="'a>b', which is not one of 'a'"):
+        parse_gate('"a>b" >= 0.1', known=["a"])

@@ -120,3 +120,83 @@ def test_an_answer_column_of_free_text_is_refused():
     words = [f"word {i}" for i in range(10_001)]
     with pytest.raises(InputError, match="'x' has more than 10,000 different values"):
         Board.of({"gold": ["a"] * len(words), "x": words, "y": ["a"] * len(words)}, truth="gold")
+
+
+PARTLY = {"q": ["a", "b", "c"], "gold": ["x", None, "y"]}
+
+
+def test_models_with_blank_true_labels_are_not_put_side_by_side_nor_saved(tmp_path):
+    whole = Board.of({"q": ["a", "b", "c"], "gold": ["x", "x", "y"], "m": ["x", "x", "x"]}, item="q", truth="gold")
+    partly = Board.of(PARTLY | {"n": ["x", "y", "y"]}, item="q", truth="gold")
+    for one, other in ((whole, partly), (partly, whole)):
+        with pytest.raises(InputError, match="1 of 3 items of n have no true label"):
+            one.beside(other)
+    with pytest.raises(InputError, match="no true label"):
+        partly.add("o", {"a": 1.0, "b": 1.0})
+    with pytest.raises(InputError, match="no true label"):
+        partly.save(tmp_path / "board.csv")
+    assert not (tmp_path / "board.csv").exists()
+
+
+def test_boards_that_contradict_each_other_on_the_truth_are_refused():
+    one = Board.of({"q": ["a", "b"], "gold": ["x", "y"], "m": ["x", "x"]}, item="q", truth="gold")
+    other = Board.of({"q": ["b", "a"], "gold": ["z", "x"], "n": ["z", "x"]}, item="q", truth="gold")
+    with pytest.raises(InputError, match="item 'b' is truly 'y' beside 'm' and 'z' beside 'n'"):
+        one.beside(other)
+    agreeing = Board.of({"q": ["b", "a"], "gold": ["y", "x"], "n": ["y", "x"]}, item="q", truth="gold")
+    assert one.beside(agreeing).scores.tolist() == [[1, 1], [0, 1]]
+    replicated = {"q": ["a", "a", "b"], "gold": ["z", "z", "y"], "n": ["z", "x", "y"]}
+    with pytest.raises(InputError, match="item 'a' is truly"):
+        one.beside(Board.of(replicated, item="q", truth="gold"))
+
+
+def test_replicates_of_different_weight_are_refused_by_item():
+    data = {"q": ["a", "b", "b"], "w": [1.0, 2.0, 3.0], "x": [1, 0, 1], "y": [0, 1, 1]}
+    with pytest.raises(InputError, match=r"item 'b' has the weights 2\.0 and 3\.0"):
+        Board.of(data, item="q", weight="w")
+    assert Board.of(data | {"w": [1.0, 2.0, 2.0]}, item="q", weight="w").weights.tolist() == [1, 2]
+
+
+def test_a_blank_cluster_is_refused_by_its_row():
+    data = {"doc": ["d", None, " ", "d"], "x": [1, 0, 1, 1], "y": [0, 1, 1, 1]}
+    with pytest.raises(InputError, match="row 2: the cluster 'doc' is blank"):
+        Board.of(data, cluster="doc")
+    unused = data | {"doc": ["d", None, "e", "e"], "x": [1, None, 1, 1]}
+    assert Board.of(unused, cluster="doc").clusters == ("d", "e", "e")
+    with pytest.raises(InputError, match="item 2: the cluster is blank"):
+        Board(names=("x",), scores=np.ones((2, 1)), clusters=("d", None))
+
+
+def test_tokens_for_no_answer_leave_the_names_of_items_and_clusters_alone():
+    data = {"q": ["NA", "b", "c"], "doc": ["NA", "NA", "d"], "x": ["1", "0", "NA"], "y": ["1", "1", "1"]}
+    board = Board.of(data, item="q", cluster="doc", missing=["NA"])
+    assert (board.items, board.clusters) == (("NA", "b"), ("NA", "NA"))
+
+
+def test_answers_that_share_no_label_with_the_truth_are_refused():
+    data = {"gold": ["positive", "negative"], "x": ["pos", "neg"], "y": ["neg", "neg"]}
+    with pytest.raises(
+        InputError, match=r"'gold' holds 'positive', 'negative'.*answer 'pos', 'neg'.*no label is shared"
+    ):
+        Board.of(data, truth="gold")
+
+
+def test_one_model_that_shares_no_label_with_the_truth_is_named():
+    data = {"gold": ["yes", "no"], "x": ["1", "0"], "y": ["no", "no"]}
+    [note] = Board.of(data, truth="gold").notes
+    assert note.startswith("'x' answers '1', '0' and the truth 'gold' holds 'no', 'yes': no label is shared")
+
+
+def test_a_blank_true_label_of_an_item_that_is_left_out_hides_nothing():
+    data = {"q": ["a", "b", "c"], "gold": ["x", None, "y"], "m": ["x", None, "x"], "n": ["x", "x", "y"]}
+    board = Board.of(data, item="q", truth="gold")
+    assert board.answers is None
+    assert board.scores.tolist() == [[1, 1], [0, 1]]
+
+
+def test_a_third_board_is_held_against_the_truth_of_the_second():
+    scored = Board.of({"q": ["a", "b"], "l": [1, 0]}, item="q")
+    one = Board.of({"q": ["a", "b"], "gold": ["x", "y"], "m": ["x", "x"]}, item="q", truth="gold")
+    other = Board.of({"q": ["a", "b"], "gold": ["x", "z"], "n": ["x", "z"]}, item="q", truth="gold")
+    with pytest.raises(InputError, match="item 'b' is truly 'y'"):
+        scored.beside(one).beside(other)

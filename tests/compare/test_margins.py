@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from tallystick.compare import Board, Settings
+from tallystick.compare import Board, Settings, evaluate
 from tallystick.compare.margins import margin
 
 
@@ -32,3 +33,29 @@ def test_unbounded_scores_name_their_assumption():
     board = Board(names=("x", "y"), scores=scores())
     for right in ("y", None):
         assert margin(board, "x", right).guarantee == "under"
+
+
+@pytest.mark.parametrize("mid_p", [False, True])
+@pytest.mark.parametrize(("wins", "losses", "n"), [(5, 0, 10), (6, 0, 10), (9, 2, 30), (12, 3, 100), (30, 15, 400)])
+def test_verdict_interval_and_gate_say_the_same(wins, losses, n, mid_p):
+    x = np.zeros((n, 2))
+    x[:wins, 0] = 1
+    x[wins : wins + losses, 1] = 1
+    board, settings = Board(names=("x", "y"), scores=x), Settings(mid_p=mid_p)
+    found = margin(board, "x", "y", settings=settings)
+    result = evaluate(board, settings=settings)
+    assert tuple(result.pairs[0].interval) == tuple(found)
+    assert (0 in found) == ("not told apart" in result.verdict) == (result.decision == "undecided")
+    assert (0 in found) == (result.pairs[0].p_value > 0.05)
+
+
+def test_no_decision_rests_on_an_interval_that_holds_zero():
+    """With very many disagreements McNemar's test is the sharper one by a hair."""
+    x = np.zeros((40_000, 2))
+    x[:10_140, 0] = 1
+    x[10_140:20_000, 1] = 1
+    result = evaluate(Board(names=("x", "y"), scores=x))
+    assert result.pairs[0].p_value <= 0.05
+    assert 0 in result.pairs[0].interval
+    assert result.decision == "undecided"
+    assert result.contenders == ("x", "y")

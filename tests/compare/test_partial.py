@@ -102,3 +102,39 @@ def test_counts_that_cannot_be_are_refused():
         Disagreement(items=5, apart=9, labelled=5, first_only=4, second_only=1)
     with pytest.raises(InputError, match="at least 2 labelled"):
         partial_interval(Disagreement(items=9, apart=5, labelled=1, first_only=1, second_only=0), blanks="random")
+
+
+def partly_labelled(won, lost, blank, agreeing):
+    rows = (
+        [("x", "x", "y")] * won + [("y", "x", "y")] * lost + [(None, "x", "y")] * blank + [("x", "x", "x")] * agreeing
+    )
+    gold, a, b = (list(column) for column in zip(*rows, strict=True))
+    return evaluate({"gold": gold, "A": a, "B": b}, truth="gold")
+
+
+@pytest.mark.parametrize(("won", "lost", "blank"), [(3, 0, 7), (6, 2, 72), (30, 10, 60), (25, 15, 260)])
+def test_as_many_labels_as_are_needed_do_decide_it(won, lost, blank):
+    result = partly_labelled(won, lost, blank, 500)
+    more = result.needed.count
+    assert result.needed.of.startswith("labels")
+    to_first = more * won // (won + lost)
+    assert partly_labelled(won + to_first, lost + more - to_first, blank - more, 500).decision == "decided"
+    fewer = more - 1
+    to_first = fewer * won // (won + lost)
+    assert partly_labelled(won + to_first, lost + fewer - to_first, blank - fewer, 500).decision == "undecided"
+
+
+@pytest.mark.parametrize(("won", "lost", "blank"), [(7, 2, 1), (2, 1, 7), (0, 0, 5)])
+def test_where_the_blank_labels_alone_would_not_decide_items_are_needed(won, lost, blank):
+    needed = partly_labelled(won, lost, blank, 90).needed
+    assert needed.of.startswith("items, labelled where A and B disagree")
+    assert (needed.count is None) == (won == lost)
+
+
+def test_more_labels_are_needed_among_many_pairs():
+    some = Disagreement(items=1000, apart=300, labelled=40, first_only=25, second_only=15)
+    for blanks in ("any", "random"):
+        assert labels_needed(some, blanks=blanks, pairs=45) > labels_needed(some, blanks=blanks)
+    few = Disagreement(items=100, apart=10, labelled=3, first_only=3, second_only=0)
+    assert labels_needed(few) == 6
+    assert labels_needed(few, pairs=45) is None

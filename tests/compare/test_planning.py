@@ -83,3 +83,62 @@ def test_the_verdict_for_many_models_is_that_of_all_pairs():
     [pairs] = [one for one in answer.methods if one.name.startswith("all pairs")]
     assert f"About {pairs.n_items:,} items" in answer.verdict
     assert answer.n_items == pairs.n_items
+
+
+def test_a_pilot_with_blank_labels_counts_all_its_items():
+    rows = [("x", "x", "y")] * 26 + [("y", "x", "y")] * 14 + [(None, "x", "x")] * 160
+    gold, a, b = (list(column) for column in zip(*rows, strict=True))
+    board = Board.of({"gold": gold, "A": a, "B": b}, truth="gold")
+    difference, apart, mean, source = pilot_of(board)
+    assert (difference, apart, mean) == (pytest.approx(0.06), pytest.approx(0.2), None)
+    assert "pilot of 200 items" in source
+
+
+def test_labelled_items_of_a_pilot_stand_for_those_without_a_label():
+    rows = [("x", "x", "y")] * 6 + [("y", "x", "y")] * 2 + [("z", "x", "y")] * 2 + [(None, "x", "y")] * 10
+    rows += [("x", "x", "x")] * 9 + [("y", "x", "x")] * 1 + [(None, "x", "x")] * 70
+    gold, a, b = (list(column) for column in zip(*rows, strict=True))
+    found = pilot_of(Board.of({"gold": gold, "A": a, "B": b}, truth="gold"))
+    assert found[:3] == pytest.approx((0.4 * 0.2, 0.8 * 0.2, 0.8 * 0.2 / 2 + 0.9 * 0.8))
+    unlabelled = [None if x != y else g for g, x, y in rows]
+    with pytest.raises(InputError, match="never disagree where there is a true label"):
+        pilot_of(Board.of({"gold": unlabelled, "A": a, "B": b}, truth="gold"))
+
+
+def test_every_design_for_many_models_counts_all_their_pairs():
+    name = "unpaired, each model its own items"
+    two, many = (by_name(plan(0.02, disagreement=0.1, models=k))[name].n_items for k in (2, 30))
+    assert many > 2 * two
+
+
+def test_models_with_nothing_in_common_disagree_as_their_accuracy_lets_them():
+    assert "disagree on 0.5 of them" in plan(0.02).verdict
+    assert "disagree on 0.18 of them" in plan(0.02, mean=0.9).verdict
+    assert "disagree on 0.02 of them" in plan(0.02, mean=0.99).verdict
+
+
+def test_the_union_bound_is_said_to_have_no_power():
+    answer = plan(0.02, disagreement=0.1)
+    assert "with power 0.8; 21,911 items put every score within half of it of the truth" in answer.verdict
+    assert by_name(answer)["Hoeffding and the union bound"].note.endswith("no power")
+
+
+def test_no_more_labels_are_planned_than_there_are_items():
+    for population in (60, 100, 400, 5000):
+        answer = plan_judges(limit=0.05, rate=0.01, population=population)
+        assert all(one.n_items <= population for one in answer.methods)
+        assert answer.n_items <= plan_judges(limit=0.05, rate=0.01).n_items
+    assert plan_judges(limit=0.05, rate=0.01, population=10**6).n_items == 124
+    assert [one.n_items for one in plan_judges(half_width=0.05, population=500).methods] == [217, 500]
+    with pytest.raises(InputError, match=r"rate must be in \[0, limit\)"):
+        plan_judges(limit=0.05, rate=0.041, population=100)
+
+
+def test_a_trial_without_replacement_keeps_its_promise_by_enumeration():
+    from scipy.stats import hypergeom
+
+    passes = plan_judges(limit=0.05, rate=0.01, population=200).methods[-1]
+    failures = int(passes.name.split()[2])
+    assert hypergeom.cdf(failures, 200, 10, passes.n_items) <= 0.05
+    assert hypergeom.cdf(failures, 200, 10, passes.n_items - 1) > 0.05
+    assert hypergeom.cdf(failures, 200, 2, passes.n_items) >= 0.8

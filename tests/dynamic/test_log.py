@@ -128,3 +128,22 @@ def test_a_long_log_that_contradicts_itself_is_refused():
         InputError, match=r"row 2: the answer 'b' to a true 'a' is called right \(so in 1 of the rows\)"
     ):
         RoundLog.from_long(**log, **told, correct=[1, 1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "name"),
+    [("cost", [1, 1, 10, 1], "cost"), ("validators", ["aa", "aa", "ba", "aa"], "validators' labels")],
+)
+def test_what_an_item_has_once_may_not_differ_between_its_rows(column, values, name):
+    log = {"item": ["x", "y"] * 2, "round": [1, 2, 1, 2], "model": ["h1", "h1", "h2", "h2"], "correct": [1, 0, 1, 1]}
+    same = RoundLog.from_long(**log, truth=["a"] * 4, **{column: [values[0]] * 4})
+    assert same.kind == "panel"
+    with pytest.raises(InputError, match=f"item 'x' has the {name} "):
+        RoundLog.from_long(**log, truth=["a"] * 4, **{column: values})
+
+
+def test_a_path_whose_first_rounds_are_missing_is_refused():
+    log = {"item": ["x", "y"] * 2, "model": ["h5", "h5", "h6", "h6"], "correct": [1, 0, 0, 1]}
+    with pytest.raises(InputError, match="the path begins in round 5"):
+        RoundLog.from_long(**log, round=[5, 5, 6, 6])
+    assert RoundLog.from_long(**log, round=[0, 0, 1, 1]).kind == "path"

@@ -109,6 +109,11 @@ def compare(
     from tallystick.compare.settings import Population
     from tallystick.io import ColumnOptions, assign, check_truth, scan
 
+    if add and by is not None:
+        raise InputError(
+            f"--by {by} cuts the rows of one table and --add brings models from another: put all models into one "
+            "table, or leave out one of the two"
+        )
     asked_of: Population = population.value
     settings = Settings(bounds=_bounds(bounds), population=asked_of, blanks=blanks.value, alpha=alpha)
     others = {role: name for role, name in (("item", item), ("cluster", cluster)) if name is not None}

@@ -39,6 +39,9 @@ dynamic = typer.Typer(
 )
 
 
+_ITEMS = 800
+
+
 class LearnerChoice(StrEnum):
     """How the models of a simulation err."""
 
@@ -123,7 +126,7 @@ def simulate(
     majority: Annotated[
         str | None, typer.Option("--majority", help="Weights of the votes, with commas. Default: equal.")
     ] = None,
-    size: Annotated[int, typer.Option("--items", min=1, help="Items of the population.")] = 800,
+    size: Annotated[int | None, typer.Option("--items", min=1, help="Items of the population. Default: 800.")] = None,
     found: Annotated[
         int | None, typer.Option("--found", help="Items that a round of collection yields. Default: all errors.")
     ] = None,
@@ -144,13 +147,21 @@ def simulate(
 
     votes = None if majority is None else _numbers(majority, "--majority")
     plan = _design(design, rounds, width, depth, mixing, mixture, votes)
-    population = _population(size, noise, initial)
+    population = _population(size or _ITEMS, noise, initial)
     risks = _numbers(epsilon, "--epsilon")
     if learner is LearnerChoice.adversarial:
+        given = {"--noise": noise or None, "--initial": initial, "--items": size}
+        for option in (option for option, said in given.items() if said is not None):
+            raise InputError(f"--learner adversarial brings the population of its theorem: it has no {option}")
         if len(risks) > 1:
             raise InputError(f"--learner adversarial is proved for one epsilon, got {epsilon}")
         population, chosen = _adversary(plan, risks[0], mixture)
     else:
+        if learner is LearnerChoice.random and 0 < min(risks) < (lightest := float(population.weights.min())):
+            raise InputError(
+                f"an item of {population.size} weighs {lightest:.3g}, more than a model may get wrong "
+                f"(--epsilon {min(risks):g}): it could never err, so take more items (--items)"
+            )
         chosen = _learner(learner, risks[0] if len(risks) == 1 else risks, rho, gamma)
     result = room.simulate(
         plan,

@@ -18,7 +18,8 @@ __all__ = ["Gate", "all_of", "parse_gate"]
 
 Relation: TypeAlias = Literal[">=", "<=", ">", "<"]
 
-_RELATION = re.compile(r"(?P<left>.+?)\s*(?P<relation>>=|<=|>|<|==|=|!=)(?!=)\s*(?P<right>.+)", re.DOTALL)
+_QUOTED = r"\"[^\"]+\"|'[^']+'"
+_RELATION = re.compile(rf"(?P<left>{_QUOTED}|.+?)\s*(?P<relation>>=|<=|>|<|==|=|!=)(?!=)\s*(?P<right>.+)", re.DOTALL)
 _NUMBER = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
 _SHIFTED = re.compile(rf"(?P<name>.+?)\s*(?P<sign>[+-])\s*(?P<number>{_NUMBER})(?P<percent>\s*%)?")
 _PLAIN = re.compile(rf"(?P<sign>[+-]?)\s*(?P<number>{_NUMBER})(?P<percent>\s*%)?")

@@ -46,7 +46,8 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Say how many items show a difference, by each method and with what guarantee."""
-    from tallystick.compare.planning import pilot_of, plan_judges
+    from tallystick.compare.judge_planning import plan_judges
+    from tallystick.compare.planning import pilot_of
     from tallystick.compare.planning import plan as plan_models
     from tallystick.compare.reading import read_board
     from tallystick.io import ColumnOptions
@@ -77,8 +78,12 @@ def plan(
         )
         with opened(pilot, Layout(metric=metric), options) as (table, roles):
             board = read_board(table, roles)
-        observed, apart, mean, source = pilot_of(board)
+        observed, apart, seen, source = pilot_of(board)
+        mean = accuracy if seen is None else seen
         notes = board.notes
+        if board.answers is not None:
+            blank = int((~board.known).sum())
+            notes += (f"{blank} of {board.n} items have no true label: those with one are taken to stand for them",)
         if difference is None:
             notes += (
                 f"the difference of {observed:.3g} is that of the pilot, which may flatter: plan for the smallest "

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tallystick.compare.board import Board
     from tallystick.compare.exact_pair import exact_score
+    from tallystick.compare.judge_planning import plan_judges
     from tallystick.compare.ladder import Ladder, flip_attack
     from tallystick.compare.pairs import mcnemar, tango
     from tallystick.compare.partial import Disagreement, labels_needed, partial_interval
     from tallystick.compare.pictures import coin_figure, trade_off_figure
-    from tallystick.compare.planning import Plan, plan, plan_judges
+    from tallystick.compare.planning import Plan, plan
     from tallystick.compare.ranking import evaluate, leaderboard
     from tallystick.compare.result import CompareResult
     from tallystick.compare.sequential import Sequential
@@ -57,7 +58,7 @@ _HOME = {
     "mcnemar": "pairs",
     "partial_interval": "partial",
     "plan": "planning",
-    "plan_judges": "planning",
+    "plan_judges": "judge_planning",
     "tango": "pairs",
     "trade_off_figure": "pictures",
 }

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.compare.ranks import Ranks, ranks
-from tallystick.compare.result import MOST_DRAWN, MOST_PAIRS, CompareResult, ItemRows, ModelRow, PairRow
+from tallystick.compare.result import MOST_DRAWN, MOST_PAIRS, NOT_TOLD, CompareResult, ItemRows, ModelRow, PairRow
 from tallystick.compare.verdicts import Sample, exact_interval, say
 from tallystick.results import Interval, PatternTable, Unknown
 
@@ -45,9 +45,12 @@ def assemble(
     alpha = settings.alpha
     order = np.argsort(-means, kind="stable")
     told = table.adjusted_p <= alpha
+    alone = exact_interval(table, 0, n, settings, board) if len(names) == 2 else None
+    if alone is not None:  # one statement: what is told apart is told apart by the interval that is printed too
+        told = told & (0 not in alone)
     lead = means[table.first] - means[table.second]
     found = ranks(table.first, table.second, np.where(told, np.sign(lead), 0), order)
-    pairs = _pair_rows(names, table, order, told, n, exact=len(names) == 2, alpha=alpha, board=board, settings=settings)
+    pairs = _pair_rows(names, table, order, told, alone)
     models = tuple(
         ModelRow(
             names[j],
@@ -101,14 +104,9 @@ def _pair_rows(
     table: PairTable,
     order: npt.NDArray[np.intp],
     told: npt.NDArray[np.bool_],
-    n: int,
-    *,
-    exact: bool,
-    alpha: float,
-    board: Board | None,
-    settings: Settings,
+    alone: Interval | None,
 ) -> tuple[PairRow, ...]:
-    """Return the pairs from the top of the board down, each with the better model first."""
+    """Return the pairs from the top of the board down, each with the better model first; *alone* if there is one."""
     place = np.empty(len(names), np.intp)
     place[order] = np.arange(len(names))
     upside = place[table.first] < place[table.second]
@@ -124,20 +122,19 @@ def _pair_rows(
         sign = 1.0 if upside[i] else -1.0
         a, b = (table.first[i], table.second[i]) if upside[i] else (table.second[i], table.first[i])
         only = (table.first_only[i], table.second_only[i]) if upside[i] else (table.second_only[i], table.first_only[i])
-        alone = exact_interval(table, i, n, settings, board) if exact else table.intervals[i]
         difference = sign * float(table.difference[i])
         rows.append(
             PairRow(
                 a=names[a],
                 b=names[b],
                 difference=Unknown("some disagreements have no true label") if np.isnan(difference) else difference,
-                interval=_turned(alone, sign),
+                interval=_turned(alone or table.intervals[i], sign),
                 simultaneous=_turned(table.simultaneous[i], sign),
                 a_only=_count(only[0]),
                 b_only=_count(only[1]),
                 p_value=float(table.p_value[i]),
                 adjusted_p=float(table.adjusted_p[i]),
-                verdict=f"{names[a]} is better" if told[i] else "not told apart",
+                verdict=f"{names[a]} is better" if told[i] else NOT_TOLD,
             )
         )
     return tuple(rows)

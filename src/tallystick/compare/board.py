@@ -36,6 +36,8 @@ class Board:
         The weight of each item; None if all count alike.
     answers
         Codes of the answers, items x models, if scores came from answers and a truth; they say where models disagree.
+    truth
+        The true label of each item, None where it is blank; by it two boards are seen to rest on the same labels.
     rows
         Which item each row of the source belongs to, -1 for a row that is not used.
     notes
@@ -56,6 +58,7 @@ class Board:
     clusters: tuple[Label, ...] | None = None
     weights: Floats | None = None
     answers: npt.NDArray[np.int32] | None = None
+    truth: tuple[Label, ...] | None = None
     rows: npt.NDArray[np.int64] | None = None
     notes: tuple[str, ...] = ()
 
@@ -69,6 +72,10 @@ class Board:
             raise InputError("scores must be finite: mark what could not be scored as missing")
         if self.items is not None and len(set(self.items)) != len(self.items):
             raise InputError("items must have different names: average the replicates of an item first")
+        if self.clusters is not None and None in self.clusters:
+            raise InputError(
+                f"item {self.clusters.index(None) + 1}: the cluster is blank; name every cluster or remove the item"
+            )
 
     @classmethod
     def of(
@@ -124,7 +131,7 @@ class Board:
         columns: dict[str, Any] = {name: self.scores[:, j] for j, name in enumerate(self.names)}
         by, weight = _fresh("cluster", self.names), _fresh("weight", self.names)
         if self.clusters is not None:
-            columns[by] = np.array([_text(label) for label in self.clusters], dtype=object)
+            columns[by] = np.array([str(label) for label in self.clusters], dtype=object)
         if self.weights is not None:
             columns[weight] = self.weights
         return Moments.of(
@@ -163,6 +170,7 @@ class Board:
                 "check that both name the items alike"
             )
         theirs = [places[self.items[i]] for i in mine]
+        truth = self._common_truth(other, mine, theirs)
         notes = [*self.notes, *other.notes]
         lost = (self.n - len(mine), other.n - len(mine))
         if any(lost):
@@ -173,13 +181,40 @@ class Board:
             items=tuple(self.items[i] for i in mine),
             clusters=None if self.clusters is None else tuple(self.clusters[i] for i in mine),
             weights=None if self.weights is None else self.weights[mine],
+            truth=truth,
             notes=tuple(notes),
         )
+
+    def _common_truth(self, other: Board, mine: Sequence[int], theirs: Sequence[int]) -> tuple[Label, ...] | None:
+        """Return the true labels of the common items; refuse them where they are blank or contradict each other."""
+        for board in (self, other):
+            if board.answers is not None:
+                raise InputError(
+                    f"{int((~board.known).sum())} of {board.n} items of {', '.join(board.names[:5])} have no true "
+                    "label: such models are compared from one table that holds the answers of all (or label all items)"
+                )
+        here = None if self.truth is None else tuple(self.truth[i] for i in mine)
+        there = None if other.truth is None else tuple(other.truth[j] for j in theirs)
+        if here is None or there is None:
+            return here or there
+        for i, one, another in zip(mine, here, there, strict=True):
+            if one is not None and another is not None and str(one) != str(another):
+                item = repr(self.items[i]) if self.items is not None else i + 1
+                raise InputError(
+                    f"item {item} is truly {one!r} beside {self.names[0]!r} and {another!r} beside {other.names[0]!r}: "
+                    "correct one of the two tables"
+                )
+        return here
 
     def save(self, path: str | Path) -> None:
         """Write the board (``.parquet``, ``.csv``, …): items, clusters, weights and the score of every model."""
         from tallystick.io import write_csv
 
+        if self.answers is not None:
+            raise InputError(
+                f"{int((~self.known).sum())} of {self.n} items have no true label, and a saved board holds scores "
+                "only: label all items first, or keep the table of answers"
+            )
         columns: dict[str, Any] = {"item": list(self.items or range(self.n))}
         columns |= {"cluster": list(self.clusters)} if self.clusters is not None else {}
         columns |= {"weight": self.weights} if self.weights is not None else {}
@@ -209,7 +244,3 @@ def _fresh(name: str, taken: Sequence[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def _text(label: Label) -> str:
-    return "(blank)" if label is None else str(label)

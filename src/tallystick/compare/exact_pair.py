@@ -8,6 +8,7 @@ spend a little of the error on a range for it and take the worst d of that range
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -19,7 +20,7 @@ from tallystick.results import Interval
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.stats.ranges import open_unit, whole
 
-__all__ = ["exact_score"]
+__all__ = ["across_zero", "exact_score"]
 
 SPENT_ON_RANGE = 0.04
 """Share of each tail's error that the range for d costs."""
@@ -73,6 +74,19 @@ def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.0
     low = float(_lower_end(b, c, size, d_low, d_high, level))
     high = -float(_lower_end(c, b, size, d_low, d_high, level))
     return Interval(low, high, level=1 - alpha, guarantee="exact", method="exact-score")
+
+
+def across_zero(interval: Interval) -> Interval:
+    """Return *interval*, widened to hold 0 if it does not: for a pair that its own test does not tell apart.
+
+    (C2) can exclude 0 where McNemar's exact test, which conditions on the disagreements, does not; an interval that is
+    printed, or that a gate rests on, must not claim more than the verdict beside it. Wider, it keeps its level.
+
+    >>> print(across_zero(exact_score(5, 0, 10)))
+    [-0.000, 0.816] (95 %, exact)
+    """
+    beyond = 2.0 ** (1 - HALVINGS)  # what an end is good to: 0 itself lies inside
+    return replace(interval, low=min(interval.low, -beyond), high=max(interval.high, beyond))
 
 
 def _score(b: float, c: float, n: float, t: float) -> float:

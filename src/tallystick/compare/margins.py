@@ -8,7 +8,8 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.compare.board import Board
-from tallystick.compare.exact_pair import exact_score
+from tallystick.compare.exact_pair import across_zero, exact_score
+from tallystick.compare.pairs import mcnemar
 from tallystick.compare.ranking import evaluate
 from tallystick.compare.settings import Settings
 from tallystick.results import Interval
@@ -20,7 +21,8 @@ __all__ = ["margin"]
 def margin(board: Board, left: str, right: str | None, *, settings: Settings | None = None, rng: Rng = 0) -> Interval:
     """Bound ``left - right``, or the score of *left*, as surely as the scores allow.
 
-    Right/wrong on independent items: exact (:func:`exact_score`, Clopper-Pearson). Scores in bounds: betting, exact, in
+    Right/wrong on independent items: exact (:func:`exact_score`, Clopper-Pearson), holding 0 where McNemar's exact test
+    does not tell the two apart. Scores in bounds: betting, exact, in
     an order drawn with *rng*. Clusters, weights, blanks and unbounded scores: what :func:`evaluate` gives for the two.
 
     Examples
@@ -37,7 +39,9 @@ def margin(board: Board, left: str, right: str | None, *, settings: Settings | N
         if right is None:
             return clopper_pearson(int(x.sum()), board.n, alpha=chosen.alpha)
         lead = x[:, 0] - x[:, 1]
-        return exact_score(int((lead > 0).sum()), int((lead < 0).sum()), board.n, alpha=chosen.alpha)
+        wins, losses = int((lead > 0).sum()), int((lead < 0).sum())
+        found = exact_score(wins, losses, board.n, alpha=chosen.alpha)
+        return found if mcnemar(wins, losses, mid_p=chosen.mid_p) <= chosen.alpha else across_zero(found)
     if plain and chosen.bounds is not None:
         low, high = chosen.bounds
         values = x[:, 0] if right is None else x[:, 0] - x[:, 1]

@@ -19,8 +19,8 @@ from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.stats.intervals import Intervals, mover_sum, wilson
 from tallystick.stats.multiplicity import holm
-from tallystick.stats.power import certain_sign_labels, discordant_labels
-from tallystick.stats.ranges import open_unit
+from tallystick.stats.power import discordant_labels
+from tallystick.stats.ranges import open_unit, whole
 
 if TYPE_CHECKING:
     from tallystick.compare.board import Board
@@ -137,26 +137,53 @@ def _new(counts: Disagreement, alpha: float) -> tuple[float, float]:
     return max(-1.0, d * mu - float(centre - down)), min(1.0, d * mu + float(up - centre))
 
 
-def labels_needed(counts: Disagreement, *, blanks: Blanks = "any", alpha: float = 0.05, power: float = 0.8) -> int:
-    """Return about how many more labels on disagreements would show which model is better; 0 if none is blank.
+def labels_needed(
+    counts: Disagreement, *, blanks: Blanks = "any", pairs: int = 1, alpha: float = 0.05, power: float = 0.8
+) -> int | None:
+    """Return about how many more labels on disagreements would decide which model is better; 0 if none is blank.
 
-    What makes the sign certain whatever the blanks hold or, if labels are drawn at random among the disagreements, what
-    shows it statistically; without any label yet, all blanks.
+    New labels are taken to fall as those so far. With nothing assumed of the blanks the decision is due once McNemar's
+    test rejects although all that is still blank goes to the other model; if labels are drawn at random among the
+    disagreements, once it rejects on the labelled ones. Without a lead yet, all blanks. None if all of them would not
+    decide it, so that it takes more items.
 
+    Parameters
+    ----------
+    counts
+        What is labelled by now.
+    blanks
+        What is assumed of the blanks.
+    pairs
+        Among how many pairs the decision is taken (Bonferroni).
+    alpha, power
+        Level; probability of success, for random labels.
+
+    Examples
+    --------
     >>> some = Disagreement(items=1000, apart=300, labelled=40, first_only=25, second_only=15)
     >>> labels_needed(some), labels_needed(some, blanks="random")
-    (200, 78)
+    (229, 78)
+    >>> labels_needed(Disagreement(items=100, apart=10, labelled=3, first_only=2, second_only=1)) is None
+    True
     """
-    if not counts.blank or not counts.labelled:
-        return counts.blank
-    lead = (counts.first_only - counts.second_only) / counts.labelled
-    if lead == 0:
-        return counts.blank
-    goal = certain_sign_labels(counts.apart, lead)
-    if blanks == "random":
-        decided = (counts.first_only + counts.second_only) / counts.labelled
-        goal = min(goal, discordant_labels(lead, decided=decided, alpha=alpha, power=power))
-    return min(counts.blank, max(1, goal - counts.labelled))
+    whole(1, pairs=pairs)
+    labelled, blank = counts.labelled, counts.blank
+    won, lost = sorted((counts.first_only, counts.second_only), reverse=True)
+    if not blank:
+        return 0
+    if won == lost:
+        return blank if mcnemar(won + blank, lost) <= alpha / pairs else None
+    more = np.arange(1, blank + 1)
+    ahead, behind = won + more * won // labelled, lost - (-more * lost // labelled)
+    against = behind + blank - more
+    decided = (ahead > against) & (mcnemar(ahead, against) <= alpha / pairs)
+    if not decided[-1]:
+        return None
+    if blanks == "any":
+        return int(more[np.argmax(decided)])
+    share, lead = (won + lost) / labelled, (won - lost) / labelled
+    goal = discordant_labels(lead, decided=share, alpha=alpha / pairs, power=power)
+    return min(blank, max(1, goal - labelled))
 
 
 def disagreements(board: Board) -> dict[str, npt.NDArray[np.int64]]:

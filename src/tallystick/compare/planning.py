@@ -1,4 +1,4 @@
-"""How many items: for a difference, a disagreement, k models and a power; for judges, a failure rate or a width."""
+"""How many items: for a difference, a disagreement, k models and a power."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import ndtr
 
 from tallystick.compare.board import Board
 from tallystick.errors import InputError
 from tallystick.results import Figure, Result
-from tallystick.stats.acceptance import acceptance_plan, interval_items, zero_failure_items
-from tallystick.stats.concentration import Hoeffding
+from tallystick.stats.acceptance import zero_failure_items
 from tallystick.stats.power import (
     exact_paired_items,
     leaderboard_items,
     paired_items,
+    range_critical,
     union_items,
     unpaired_items,
 )
 from tallystick.stats.ranges import open_unit, whole
 from tallystick.stats.signs import LONGEST, sequential_items
 
-__all__ = ["Method", "Plan", "pilot_of", "plan", "plan_judges"]
+__all__ = ["Method", "Plan", "pilot_of", "plan"]
 
-INDEPENDENT = 0.5
-"""Disagreement of two models at one half whose errors have nothing in common: the chapter's hardest case."""
+UNION = "Hoeffding and the union bound"
+UNPAIRED = "unpaired, each model its own items"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +105,13 @@ def plan(
     difference
         The difference in accuracy that is to be shown.
     disagreement
-        The share of items on which exactly one of two models is right. None: one half, as for two models that have
-        nothing in common, which is more than real models need.
+        The share of items on which exactly one of two models is right. None: that of two models whose errors have
+        nothing in common, :math:`2p(1-p)` at the accuracy p (one half at p = ½, the chapter's hardest case), which is
+        more than real models need.
     models
         How many models are compared, all pairs of them.
     mean
-        Their mean accuracy, for the unpaired design.
+        Their mean accuracy, for the unpaired design and where no disagreement is given.
     alpha, power
         Two-sided level (family-wise for several models) and probability of success.
     source
@@ -124,21 +126,22 @@ def plan(
     open_unit(difference=difference, alpha=alpha, power=power, mean=mean)
     whole(2, models=models)
     assumed = disagreement is None
-    apart = max(INDEPENDENT, difference) if disagreement is None else disagreement
+    apart = max(2 * mean * (1 - mean), difference) if disagreement is None else disagreement
     methods = _methods(difference, apart, models, mean, alpha, power)
     [(_, needed), *_] = _closed_forms(difference, apart, models, mean, alpha, power)  # paired; for many, all pairs
     warnings = []
     if assumed:
         warnings.append(
-            f"no disagreement was given: {apart:g} is taken, as for two models with nothing in common; real models "
-            "agree far more often and need far fewer items: give a pilot file or --disagreement"
+            f"no disagreement was given: {apart:.4g} is taken, as for two models of accuracy {mean:g} with nothing in "
+            "common; real models agree far more often and need far fewer items: give a pilot file or --disagreement"
         )
     by = source or ("assumed" if assumed else "given")
     whom = "two models" if models == 2 else f"any two of {models} models"
     verdict = (
         f"About {needed:,} items show a difference of {difference:.4g} between {whom} that disagree on "
         f"{apart:.3g} of them ({by}), "
-        f"with power {power:g}; Hoeffding and the union bound ask for {union_items(difference, models, alpha=alpha):,}."
+        f"with power {power:g}; {union_items(difference, models, alpha=alpha):,} items put every score within half of "
+        "it of the truth, whatever the models do (Hoeffding and the union bound)."
     )
     steps = [
         step for step in (difference * factor for factor in (0.25, 0.5, 0.75, 1, 1.5, 2, 3)) if step < min(1, apart)
@@ -165,8 +168,10 @@ def _closed_forms(
         board = leaderboard_items(difference, models, apart, alpha=alpha, power=power)
         forms = [(f"all pairs of {models} models, max-T", board)]
     if difference / 2 <= min(mean, 1 - mean):
-        forms.append(("unpaired, each model its own items", unpaired_items(difference, mean, alpha=alpha, power=power)))
-    forms.append(("Hoeffding and the union bound", union_items(difference, models, alpha=alpha)))
+        # The statistics of unpaired models share nothing but the models: the range's critical value is theirs too.
+        level = alpha if models == 2 else 2 * float(ndtr(-range_critical(models, alpha)))
+        forms.append((UNPAIRED, unpaired_items(difference, mean, alpha=level, power=power)))
+    forms.append((UNION, union_items(difference, models, alpha=alpha)))
     return forms
 
 
@@ -174,10 +179,10 @@ def _methods(
     difference: float, apart: float, models: int, mean: float, alpha: float, power: float
 ) -> tuple[Method, ...]:
     notes = {
-        "unpaired, each model its own items": f"for each model, around accuracy {mean:.3g}",
-        "Hoeffding and the union bound": "nothing but independent items in [0, 1]",
+        UNPAIRED: f"for each model, around accuracy {mean:.3g}",
+        UNION: f"all scores within {difference / 2:.3g} of the truth, for any independent items in [0, 1]; no power",
     }
-    exact = {"Hoeffding and the union bound"}
+    exact = {UNION}
     found = [
         Method(name, items, "exact" if name in exact else "approximate", notes.get(name, ""))
         for name, items in _closed_forms(difference, apart, models, mean, alpha, power)
@@ -196,8 +201,11 @@ def _methods(
     return (*sorted(usual, key=lambda one: one.n_items), exception)
 
 
-def pilot_of(board: Board) -> tuple[float, float, float, str]:
+def pilot_of(board: Board) -> tuple[float, float, float | None, str]:
     """Return difference, disagreement and mean accuracy of the two best models of a pilot, and where they come from.
+
+    Where true labels are partly blank, how often the two give different answers is counted on all items, and labelled
+    disagreements (and agreements) stand for those without a label. The mean is None if no agreement has a label.
 
     >>> pilot = Board.of({"old": [1, 0, 0, 0, 1] * 20, "new": [1, 1, 0, 0, 0] * 10 + [1, 1, 0, 0, 1] * 10})
     >>> [round(number, 3) for number in pilot_of(pilot)[:3]]
@@ -209,67 +217,22 @@ def pilot_of(board: Board) -> tuple[float, float, float, str]:
     if len(board.names) < 2:
         raise InputError("a pilot needs at least two models on the same items")
     order = np.argsort(-scores.mean(axis=0), kind="stable")[:2]
-    best, next_best = scores[:, order[0]], scores[:, order[1]]
-    apart = float((best != next_best).mean())
-    if apart == 0:
+    a, b = (board.names[j] for j in order)
+    best, next_best = board.scores[:, order[0]], board.scores[:, order[1]]
+    given = board.scores if board.answers is None else board.answers
+    differ = given[:, order[0]] != given[:, order[1]]
+    only, lost = int((best > next_best).sum()), int((best < next_best).sum())
+    labelled, agreeing = int((differ & board.known).sum()), ~differ & board.known
+    if only + lost == 0:
+        where = "" if board.answers is None else " where there is a true label"
         raise InputError(
-            f"the two best models of the pilot, {board.names[order[0]]!r} and {board.names[order[1]]!r}, never "
-            "disagree: give --disagreement, or a larger pilot"
+            f"the two best models of the pilot, {a!r} and {b!r}, never disagree{where}: give --disagreement, or a "
+            "larger pilot"
         )
-    names = f"{board.names[order[0]]} and {board.names[order[1]]} in a pilot of {len(scores)} items"
-    return float(best.mean() - next_best.mean()), apart, float((best.mean() + next_best.mean()) / 2), names
-
-
-def plan_judges(
-    *,
-    limit: float | None = None,
-    rate: float = 0.0,
-    half_width: float | None = None,
-    accuracy: float = 0.5,
-    population: int | None = None,
-    alpha: float = 0.05,
-    power: float = 0.8,
-) -> Plan:
-    """Say how many labelled items grade a judge: to prove a failure rate below a limit, or to reach a width.
-
-    Parameters
-    ----------
-    limit, rate
-        Show that the judge fails on less than *limit* when it truly fails on *rate*.
-    half_width, accuracy
-        Or know its accuracy, about *accuracy*, to ± *half_width*.
-    population
-        The number of items there are, if labels are drawn from them without replacement.
-    alpha, power
-        Level and probability of success.
-
-    Examples
-    --------
-    >>> [(one.name, one.n_items) for one in plan_judges(limit=0.05, rate=0.01).methods]
-    [('no failure at all', 59), ('at most 2 failures', 124)]
-    """
-    if (limit is None) == (half_width is None):
-        raise InputError("give either a limit for the failure rate or a half-width, not both")
-    if limit is not None:
-        trial = acceptance_plan(limit, rate, alpha=alpha, power=power)
-        clean = zero_failure_items(limit, alpha=alpha, population=population)
-        note = f"passes with probability {power:g} or more if the judge fails on {rate:g}"
-        methods = [Method("no failure at all", clean, "exact", "a single failure voids it")]
-        if trial.failures:
-            methods.append(Method(f"at most {trial.failures} failures", trial.items, "exact", note))
-        verdict = f"{methods[-1].n_items:,} labelled items ({methods[-1].name}) prove a failure rate below {limit:g}."
-    else:
-        assert half_width is not None
-        wilson = interval_items(half_width, rate=accuracy, alpha=alpha, population=population)
-        certain = Hoeffding().items(half_width, alpha)
-        methods = [
-            Method("Wilson interval", wilson, "approximate", f"around an accuracy of {accuracy:g}"),
-            Method("Hoeffding", certain, "exact", "whatever the accuracy"),
-        ]
-        verdict = f"{wilson:,} labelled items give a judge's accuracy to ± {half_width:g} (around {accuracy:g})."
-    return Plan(
-        verdict=verdict,
-        n_items=methods[-1].n_items if limit is not None else methods[0].n_items,
-        assumptions=("labelled items are drawn at random",),
-        methods=tuple(methods),
-    )
+    each = int(differ.sum()) / labelled  # items for which a labelled disagreement stands
+    mean = None
+    if agreeing.any() or differ.all():
+        both = float(best[agreeing].mean()) * int((~differ).sum()) if agreeing.any() else 0.0
+        mean = ((only + lost) / 2 * each + both) / board.n
+    source = f"{a} and {b} in a pilot of {board.n} items"
+    return (only - lost) * each / board.n, (only + lost) * each / board.n, mean, source

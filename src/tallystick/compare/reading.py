@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from tallystick.compare.board import Board
 from tallystick.errors import InputError
 from tallystick.io import Roles, check_numbers, check_vocabulary, identifier, label_sets, reading, select
+from tallystick.io.logs import Loss
 from tallystick.io.shapes import ITEM_NAMES
 from tallystick.io.vocabulary import MAX_LABELS
 
@@ -40,32 +42,40 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
     item, cluster = roles.others.get("item", roles.item), roles.others.get("cluster")
     if item is None:
         _refuse_hidden_replicates(table, roles)
-    answers = None
+    answers = truth = None
+    shared: list[str] = []
     if roles.truth is None:
         scores = _numbers(table, roles, bounds)
         answered = ~np.isnan(scores)
         hidden = np.zeros(len(scores), bool)
     else:
-        answers, truth = _codes(table, roles)
-        hidden = truth < 0
+        answers, gold, words = _codes(table, roles)
+        hidden = gold < 0
         answered = answers >= 0
-        scores = np.where(hidden[:, None], np.nan, (answers == truth[:, None]).astype(float))
+        scores = np.where(hidden[:, None], np.nan, (answers == gold[:, None]).astype(float))
+        truth = [words[code] for code in gold.tolist()]
+        shared = _vocabularies(table, roles, answers, gold, words)
     used = np.asarray(answered.all(axis=1))
     if not used.any():
         raise InputError(f"{table.source}: no item has an answer of every model: compare models on the same items")
-    notes = _silent(roles.labels, answered, used)
-    beside = dict(_columns(table, roles, [name for name in (item, cluster) if name is not None]))
+    losses = [str(note) for note in table.notes if isinstance(note, Loss)]
+    notes = [*losses, *shared, *_silent(roles.labels, answered, used)]
+    # A token that means "no answer" may well be the name of an item or of a cluster.
+    beside = dict(_columns(table, replace(roles, missing=()), [name for name in (item, cluster) if name is not None]))
     items = None if item is None else beside[item].to_pylist()
     groups = None if cluster is None else beside[cluster].to_pylist()
     weights = None if roles.weight is None else _weights(table, roles.weight)
+    if cluster is not None:
+        _refuse_blank_clusters(table, cluster, groups or (), used)
     first, places, replicated = _first_rows(items, used)
     if replicated:
-        if hidden.any():
+        if hidden[used].any():
             raise InputError(
                 f"{table.source}: items repeat and some true labels are blank: average or remove the replicates first"
             )
         scores, answers = _averaged(scores, places, used, len(first)), None
-        _one_cluster(items, groups, places, first)
+        _alike(items, groups, places, first, "is in cluster {} and in {}: give it one")
+        _alike(items, weights, places, first, "has the weights {} and {}: give its replicates one weight")
         notes.append(f"{int(used.sum())} rows are replicates of {len(first)} items and were averaged within each item")
     else:
         scores, answers = scores[first], None if answers is None else answers[first]
@@ -75,7 +85,8 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
         items=None if items is None else tuple(items[i] for i in first),
         clusters=None if groups is None else tuple(groups[i] for i in first),
         weights=None if weights is None else weights[first],
-        answers=answers if hidden.any() else None,
+        answers=answers if hidden[first].any() else None,
+        truth=None if truth is None else _one_truth(truth, places, len(first)),
         rows=places,
         notes=tuple(notes),
     )
@@ -144,8 +155,8 @@ def _floats(column: pa.Array, low: float | None, high: float | None) -> Floats |
     return np.asarray(values, dtype=float) if fine else None
 
 
-def _codes(table: Table, roles: Roles) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return one code a label over all columns, -1 for missing: of the answers, and of the truth."""
+def _codes(table: Table, roles: Roles) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], tuple[Label, ...]]:
+    """Return one code a label over all columns, -1 for missing: of the answers, of the truth; and the labels."""
     assert roles.truth is not None
     names = [*roles.labels, roles.truth]
     encoded = {name: column.dictionary_encode() for name, column in _columns(table, roles, names)}
@@ -163,7 +174,7 @@ def _codes(table: Table, roles: Roles) -> tuple[npt.NDArray[np.int32], npt.NDArr
     out = np.stack(columns, axis=1)
     if (out[:, -1] < 0).all():
         raise InputError(f"{table.source}: the truth {roles.truth!r} is blank everywhere: label a few items first")
-    return out[:, :-1], out[:, -1]
+    return out[:, :-1], out[:, -1], (*codes, None)  # None is at -1
 
 
 def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], used: npt.NDArray[np.bool_]) -> list[str]:
@@ -211,16 +222,66 @@ def _averaged(scores: Floats, places: npt.NDArray[np.int64], used: npt.NDArray[n
     return np.stack(sums, axis=1) / counts[:, None]
 
 
-def _one_cluster(
+def _alike(
     items: Sequence[Label] | None,
-    groups: Sequence[Label] | None,
+    values: Sequence[Label] | Floats | None,
     places: npt.NDArray[np.int64],
     first: npt.NDArray[np.int64],
+    words: str,
 ) -> None:
-    """Refuse an item whose replicates lie in two clusters."""
-    if items is None or groups is None:
+    """Refuse an item whose replicates have two *values*."""
+    if items is None or values is None:
         return
-    home: Mapping[int, Label] = {i: groups[row] for i, row in enumerate(first.tolist())}
+    held = list(values)
     for row, place in enumerate(places.tolist()):
-        if place >= 0 and groups[row] != home[place]:
-            raise InputError(f"item {items[row]!r} is in cluster {home[place]!r} and in {groups[row]!r}: give it one")
+        if place >= 0 and held[row] != held[first[place]]:
+            shown = (repr(one) if isinstance(one, str) else f"{one}" for one in (held[first[place]], held[row]))
+            raise InputError(f"item {items[row]!r} {words.format(*shown)}")
+
+
+def _refuse_blank_clusters(table: Table, column: str, groups: Sequence[Label], used: npt.NDArray[np.bool_]) -> None:
+    """Refuse a blank cluster: items of which nobody said where they belong are no cluster of their own."""
+    for row, group in enumerate(groups):
+        if group is None and used[row]:
+            raise InputError(
+                f"{table.source}, row {row + 1}: the cluster {column!r} is blank; name every cluster or remove the row"
+            )
+
+
+def _one_truth(truth: Sequence[Label], places: npt.NDArray[np.int64], n: int) -> tuple[Label, ...]:
+    """Return the true label of each item; None where it is blank, or where replicates have several."""
+    if np.count_nonzero(places >= 0) == n:
+        return tuple(label for label, place in zip(truth, places.tolist(), strict=True) if place >= 0)
+    found: list[set[Label]] = [set() for _ in range(n)]
+    for row, place in enumerate(places.tolist()):
+        if place >= 0:
+            found[place].add(truth[row])
+    return tuple(next(iter(labels)) if len(labels) == 1 else None for labels in found)
+
+
+def _vocabularies(
+    table: Table,
+    roles: Roles,
+    answers: npt.NDArray[np.int32],
+    gold: npt.NDArray[np.int32],
+    words: Sequence[Label],
+) -> list[str]:
+    """Name the models that give none of the true labels; refuse it if no model gives any, though all are known."""
+    true, *given = (set(np.flatnonzero(np.bincount(column[column >= 0])).tolist()) for column in (gold, *answers.T))
+    apart = [j for j, codes in enumerate(given) if codes and not codes & true]
+
+    def listed(codes: set[int]) -> str:
+        shown = [repr(words[code]) for code in sorted(codes)]
+        return ", ".join(shown[:5]) + (" …" if len(shown) > 5 else "")
+
+    held = f"the truth {roles.truth!r} holds {listed(true)}"
+    if len(apart) == len(given) and (gold >= 0).all():
+        raise InputError(
+            f"{table.source}: {held} and the models answer {listed(set().union(*given))}: no label is shared, so no "
+            "answer can be right; write them alike"
+        )
+    return [
+        f"{roles.labels[j]!r} answers {listed(given[j])} and {held}: no label is shared, so it is never right; if they "
+        "mean the same, write them alike"
+        for j in apart[:5]
+    ]

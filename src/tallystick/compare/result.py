@@ -13,6 +13,8 @@ from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
 
 __all__ = ["CompareResult", "GuaranteeRow", "ItemRows", "ModelRow", "PairRow"]
 
+NOT_TOLD = "not told apart"
+"""The verdict on a pair that stays open."""
 MOST_DRAWN = 40
 """More models than this do not fit into one matrix that can be read."""
 MOST_PAIRS = 20_000
@@ -170,7 +172,7 @@ class CompareResult(Result):
         for row in self.pairs:
             if row.a in drawn and row.b in drawn:
                 lead = None if isinstance(row.difference, Unknown) else row.difference
-                told = "told apart" if row.adjusted_p <= self.alpha else ""
+                told = "" if row.verdict == NOT_TOLD else "told apart"
                 cells.append((row.a, row.b, lead, told))
                 cells.append((row.b, row.a, None if lead is None else -lead, told))
         return Figure(

@@ -9,10 +9,12 @@ import numpy as np
 
 from tallystick._rng import Rng, seed_of
 from tallystick.compare.board import Board
+from tallystick.compare.ranks import ranks
+from tallystick.compare.result import NOT_TOLD, ModelRow
 from tallystick.compare.sequential import Sequential, Stop
 from tallystick.compare.settings import Settings
 from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, Needed, Result
+from tallystick.results import Figure, Interval, Needed, Result, Unknown
 from tallystick.stats.bounded_mean import bounded_mean_interval
 
 __all__ = ["StopPair", "StoppedResult", "stop_when_clear"]
@@ -47,8 +49,14 @@ class StoppedResult(Result):
         The model that is better than all others, or None.
     contenders
         Models not shown to be worse than another.
+    models
+        Every model at the stop, from best to worst as observed; the interval holds whenever one stops.
     pairs
         Every pair at the stop.
+    tiers
+        From best to worst; cut only where every model above beats every model below.
+    detectable_difference
+        Not known: a sequential comparison takes as many items as it needs.
     path
         Largest adjusted p-value of the leader's pairs, by item.
     """
@@ -59,7 +67,10 @@ class StoppedResult(Result):
     available: int
     best: str | None
     contenders: tuple[str, ...]
+    models: tuple[ModelRow, ...]
     pairs: tuple[StopPair, ...]
+    tiers: tuple[tuple[str, ...], ...]
+    detectable_difference: float | Unknown
     path: tuple[tuple[int, float], ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -116,6 +127,7 @@ def stop_when_clear(board: Board, *, settings: Settings | None = None, rng: Rng 
         if len(seen) % max(1, board.n // STEPS) == 0 or standing.decided:
             path.append((len(seen), min(standing.p_values.values())))
     pairs = _pairs(board, seen, standing, chosen)
+    models, tiers = _models(board, seen, standing, chosen)
     contenders = tuple(name for name in board.names if name not in standing.beaten)
     undecided = f"after all {board.n:,} items: any of {', '.join(contenders[:5])} may be the best"
     verdict = (
@@ -138,8 +150,42 @@ def stop_when_clear(board: Board, *, settings: Settings | None = None, rng: Rng 
         available=board.n,
         best=standing.best,
         contenders=contenders,
+        models=models,
         pairs=pairs,
+        tiers=tiers,
+        detectable_difference=Unknown("a comparison that stops early takes as many items as the difference asks for"),
         path=tuple(path),
+    )
+
+
+def _models(
+    board: Board, seen: list[int], standing: Stop, settings: Settings
+) -> tuple[tuple[ModelRow, ...], tuple[tuple[str, ...], ...]]:
+    """Return each model's score so far with an interval that holds at any stop, and the tiers."""
+    scores = board.scores[seen]
+    order = np.argsort(-scores.mean(axis=0), kind="stable")
+    first, second = np.triu_indices(len(board.names), 1)
+    ahead = {pair for pair, p in standing.p_values.items() if p <= settings.alpha}
+    names = board.names
+    sign = [
+        ((names[a], names[b]) in ahead) - ((names[b], names[a]) in ahead)
+        for a, b in zip(first.tolist(), second.tolist(), strict=True)
+    ]
+    found = ranks(first, second, sign, order)
+    low, high = settings.bounds or (0.0, 1.0)
+    rows = []
+    for j in order.tolist():
+        own = scores[:, j]
+        ends = bounded_mean_interval(len(own), own.sum(), (own**2).sum(), low=low, high=high, alpha=settings.alpha)
+        rows.append(
+            ModelRow(names[j], float(own.mean()), _anytime(ends, settings), (int(found.low[j]), int(found.high[j])))
+        )
+    return tuple(rows), tuple(tuple(names[j] for j in tier) for tier in found.tiers)
+
+
+def _anytime(ends: Any, settings: Settings) -> Interval:
+    return Interval(
+        float(ends[0]), float(ends[1]), level=1 - settings.alpha, guarantee="anytime", method="bounded mean"
     )
 
 
@@ -152,9 +198,6 @@ def _pairs(board: Board, seen: list[int], standing: Stop, settings: Settings) ->
     for (a, b), p in sorted(standing.p_values.items(), key=lambda one: tuple(sorted(place[name] for name in one[0]))):
         gap = scores[:, board.place(a)] - scores[:, board.place(b)]
         ends = bounded_mean_interval(len(gap), gap.sum(), (gap**2).sum(), low=-width, high=width, alpha=settings.alpha)
-        interval = Interval(
-            float(ends[0]), float(ends[1]), level=1 - settings.alpha, guarantee="anytime", method="bounded mean"
-        )
-        verdict = f"{a} is better" if p <= settings.alpha else "not told apart"
-        rows.append(StopPair(a, b, float(gap.mean()), interval, p, verdict))
+        verdict = f"{a} is better" if p <= settings.alpha else NOT_TOLD
+        rows.append(StopPair(a, b, float(gap.mean()), _anytime(ends, settings), p, verdict))
     return tuple(rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from tallystick.compare.exact_pair import exact_score
+from tallystick.compare.exact_pair import across_zero, exact_score
 from tallystick.compare.partial import Disagreement, disagreements, labels_needed, partial_interval
 from tallystick.results import Decision, Interval, Needed, Unknown
 from tallystick.stats.power import leaderboard_items, range_critical
@@ -49,14 +49,19 @@ class Sample:
 
 
 def exact_interval(table: PairTable, i: int, n: int, settings: Settings, board: Board | None) -> Interval:
-    """Return the exact interval of pair *i* where there is one, else the one in the table."""
+    """Return the exact interval of pair *i* where there is one, else the one in the table.
+
+    It holds 0 where the test of the pair does not tell the two apart.
+    """
     if isnan(table.first_only[i]):
         return table.intervals[i]
     if board is not None and board.answers is not None:
         counts = _disagreement(board, i)
         few = counts.labelled < 2
-        return partial_interval(counts, alpha=settings.alpha, blanks="any" if few else settings.blanks)
-    return exact_score(int(table.first_only[i]), int(table.second_only[i]), n, alpha=settings.alpha)
+        found = partial_interval(counts, alpha=settings.alpha, blanks="any" if few else settings.blanks)
+    else:
+        found = exact_score(int(table.first_only[i]), int(table.second_only[i]), n, alpha=settings.alpha)
+    return found if table.p_value[i] <= settings.alpha else across_zero(found)
 
 
 def say(
@@ -111,8 +116,7 @@ def _needed(
     if board is not None and board.answers is not None:
         counts = _disagreement(board, i)
         if counts.blank:
-            more = labels_needed(counts, blanks=settings.blanks, alpha=settings.alpha, power=settings.power)
-            return Needed(more, f"labels on items where {top.a} and {top.b} disagree")
+            return _labels_or_items(top, counts, k, settings)
     if isinstance(top.difference, Unknown) or top.difference <= 0:
         return Needed(None, f"{sample.unit}: on these {top.a} and {top.b} are equal")
     lead = top.difference
@@ -126,6 +130,21 @@ def _needed(
         critical = range_critical(k, settings.alpha) + float(ndtri(settings.power))
         goal = ceil(sample.size * (critical * error / lead) ** 2)
     return Needed(max(1, goal - sample.size), f"{sample.unit}, if {top.a} stays {lead:.3f} ahead of {top.b}")
+
+
+def _labels_or_items(top: PairRow, counts: Disagreement, k: int, settings: Settings) -> Needed:
+    """Say how many blank labels would decide it, or how many more items if the blanks alone would not."""
+    alpha, power = settings.alpha, settings.power
+    more = labels_needed(counts, blanks=settings.blanks, pairs=k * (k - 1) // 2, alpha=alpha, power=power)
+    if more is not None:
+        return Needed(more, f"labels on items where {top.a} and {top.b} disagree")
+    of = f"items, labelled where {top.a} and {top.b} disagree: the blank labels of these alone would not decide it"
+    won, lost = counts.first_only, counts.second_only
+    if won == lost:
+        return Needed(None, of)
+    each = counts.apart / counts.labelled / counts.items  # the share for which a labelled disagreement stands
+    goal = leaderboard_items(abs(won - lost) * each, k, (won + lost) * each, alpha=alpha, power=power)
+    return Needed(max(1, goal - counts.items), of)
 
 
 def _disagreement(board: Board, i: int) -> Disagreement:

@@ -214,6 +214,11 @@ class RoundLog:
             raise InputError("the log is empty")
         _check_rounds(sorted(set(when)))
         on_path = _is_path(names, when)
+        if on_path and min(when) > 1:
+            raise InputError(
+                f"the path begins in round {min(when)}: what its model was trained on is not in the log, so give all "
+                "rounds from the first on (or number these from 1, if they are the first)"
+            )
         rows = list(dict.fromkeys(names))
         heads: list[Any] = sorted(set(when)) if on_path else list(dict.fromkeys(whose))
         at, head_at = {n: k for k, n in enumerate(rows)}, {h: k for k, h in enumerate(heads)}
@@ -234,7 +239,8 @@ class RoundLog:
             _check_correct(spelled["truth"], spelled["prediction"], wrong)
         told = None
         if validators is not None:
-            told = tuple(None if validators[k] is None else str(validators[k]) for k in first)
+            said_of = np.array(["" if value is None else str(value) for value in validators])
+            told = tuple(cell or None for cell in one_an_item(said_of, cells, rows, "validators' labels").tolist())
             if truth is not None:
                 told = spelled_votes(told, truth, name="validators", truth="truth", coerce=coerce)
         titles = [str(whose[int(row[0])]) for row in cells] if on_path else heads
@@ -247,7 +253,7 @@ class RoundLog:
             predictions=spelled["prediction"][cells] if prediction is not None else None,
             labels=one_an_item(spelled["truth"], cells, rows, "true label") if truth is not None else None,
             validators=told,
-            cost=floats_of(cost, "cost")[first] if cost is not None else None,
+            cost=one_an_item(floats_of(cost, "cost"), cells, rows, "cost") if cost is not None else None,
             weight=one_an_item(weights_of(weight, "weight"), cells, rows, "weight") if weight is not None else None,
         )
 

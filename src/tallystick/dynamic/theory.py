@@ -61,13 +61,15 @@ def theory(
             interval=unknown,
             epsilon=epsilon,
             worst_case=realisable if noise else worst[t],
-            lower_bound=epsilon if t == 0 else (0.0 if t == 1 else path_floor(epsilon)),
+            lower_bound=realisable if noise else (epsilon, 0.0, path_floor(epsilon))[min(t, 2)],
             z=unknown,
             noise_share=shares[t],
         )
         for t in range(rounds)
     )
     three, deep = three_round_bound(epsilon, distance), hierarchical_bound(epsilon, distance, mixing=mixing)
+    if not distance:
+        three = min(three, worst_by_round(epsilon, 3)[2])
     statements = [
         f"Three rounds guarantee a majority risk of at most {three:.3g} (Theorem 3.4, sharpened).",
         f"No path, however long and however weighted, can promise less than {path_floor(epsilon):.3g} (Theorem 3.5).",
@@ -76,15 +78,20 @@ def theory(
         f"Updating the model by exponential loss guarantees at most {exponential_bound(epsilon, rounds):.3g} after "
         f"{rounds} updates (Lemma A.2), if the population can be reweighted at will.",
     ]
-    if noise:
-        statements.append(
-            f"With {100 * noise:g} % random labels, at least {100 * shares[-1]:.0f} % of round {rounds}'s data have "
-            "random labels (Theorem 3.6, sharpened)."
-        )
     verdict = (
         f"A learner with excess risk {epsilon:g} has a majority risk of at most {three:.3g} after three rounds; "
         f"no number of rounds can promise less than {path_floor(epsilon):.2g}."
     )
+    if noise:
+        statements = [f"Were no label random: {statement[0].lower()}{statement[1:]}" for statement in statements]
+        statements.append(
+            f"With {100 * noise:g} % random labels, at least {100 * shares[-1]:.0f} % of round {rounds}'s data have "
+            "random labels (Theorem 3.6, sharpened)."
+        )
+        verdict = (
+            f"With {100 * noise:g} % random labels no risk is proved; by round {rounds} at least "
+            f"{100 * shares[-1]:.0f} % of the data that is trained on has random labels."
+        )
     return TheoryResult(
         verdict=verdict,
         n_items=0,

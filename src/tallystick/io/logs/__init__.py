@@ -5,7 +5,7 @@ What is needed to detect a log stands here; ``logs.read`` and ``logs.side_by_sid
 
 from __future__ import annotations
 
-from tallystick.io.logs.log import Log, LogFormat
+from tallystick.io.logs.log import Log, LogFormat, Loss
 from tallystick.io.logs.sniff import sniff_archive, sniff_text
 
-__all__ = ["Log", "LogFormat", "sniff_archive", "sniff_text"]
+__all__ = ["Log", "LogFormat", "Loss", "sniff_archive", "sniff_text"]

@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = ["Log", "LogFormat", "Scores", "number"]
+__all__ = ["Log", "LogFormat", "Loss", "Scores", "number"]
 
 LogFormat: TypeAlias = Literal["lm-eval", "inspect-eval", "inspect-json", "helm", "openai-evals", "promptfoo"]
 
 Scores: TypeAlias = dict[str, dict[str, list[float]]]
 """Metric to item to scores: one a replicate (epoch, trial, filter apart)."""
+
+
+class Loss(str):
+    """A note on what of a log could not be used, or was averaged: it belongs to the answer, not only to the reading."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tallystick.errors import InputError
-from tallystick.io.logs.log import Log
+from tallystick.io.logs.log import Log, Loss
 
 __all__ = ["side_by_side"]
 
@@ -33,7 +33,7 @@ def side_by_side(logs: Sequence[Log], metric: str | None) -> tuple[dict[str, lis
     {'item': ['q2'], 'a': [0.5], 'b': [1.0]}
     """
     chosen = _metric(logs, metric)
-    notes = [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
+    notes: list[str] = [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
     models: dict[str, Column] = {}
     homes: dict[tuple[str, str], str] = {}
     replicates = 0
@@ -49,15 +49,23 @@ def side_by_side(logs: Sequence[Log], metric: str | None) -> tuple[dict[str, lis
             column[f"{log.task}:{item}" if log.task else item] = sum(scores) / len(scores)
             replicates += len(scores) - 1
     if replicates:
-        notes.append(f"{replicates} replicates (epochs, trials) were averaged within their items")
-    unscored = sum(log.unscored for log in logs)
-    if unscored:
-        notes.append(f"{unscored} samples failed and have no score; their items are left out")
+        notes.append(Loss(f"{replicates} replicates (epochs, trials) were averaged within their items"))
+    failed: dict[str, int] = {}
+    for log in logs:
+        failed[log.model] = failed.get(log.model, 0) + log.unscored
+    if any(failed.values()):
+        whose = ", ".join(f"{count} of {model!r}" for model, count in failed.items() if count)
+        notes.append(
+            Loss(
+                f"{sum(failed.values())} samples failed and have no score ({whose}): an item counts by its other "
+                "samples, and is left out if it has none"
+            )
+        )
     kept = _common(models, logs)
     for model, column in models.items():
         if len(column) > len(kept):
             notes.append(
-                f"{len(column) - len(kept)} of {len(column)} items of {model!r} are left out: others lack them"
+                Loss(f"{len(column) - len(kept)} of {len(column)} items of {model!r} are left out: others lack them")
             )
     taken = set(models)
     name = "item"
