@@ -13,7 +13,7 @@ from tallystick.audit.structure import find_structure
 from tallystick.audit.uses import find_confidences, find_prediction, find_validators, find_versions
 from tallystick.audit.voters import Voters, find_voters
 from tallystick.errors import InputError
-from tallystick.io import Table, canonical
+from tallystick.io import Table, canonical, unmatched
 from tallystick.io.roles import expand
 
 __all__ = ["detect"]
@@ -64,7 +64,8 @@ def detect(table: Table, named: Named | None = None) -> Reading:
     slices = tuple(name for part in book.taken if part.role == "slice" for name in part.columns)
     votes = tuple(name for name in voters.votes if name != more.get("prediction"))
     judged = {"prediction", "score"} & {*more, *single}
-    weak = chosen.get("weak", ()) or (votes if judged or voters.missing else ())
+    abstain = len(unmatched(table, votes, voters.missing)) < len(voters.missing)  # a token may be for the truth alone
+    weak = chosen.get("weak", ()) or (votes if judged or abstain else ())
     return Reading(
         **{**found, **more, "truth": voters.truth or said.truth},
         votes=votes,
