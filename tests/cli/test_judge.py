@@ -14,6 +14,8 @@ POINT = Point(
     accuracy={"gpt": ("9/10", "4/5"), "claude": ("4/5", "9/10"), "llama": ("4/5", "3/4"), "qwen": ("7/10", "4/5")},
 )
 
+GOLD = ("positive", "negative", "")
+
 
 @pytest.fixture
 def tallystick(tmp_path, capsys, monkeypatch):
@@ -182,6 +184,7 @@ def test_the_text_shows_all_methods_side_by_side_and_what_is_certain(tallystick,
         (("--certified",), "give --truth"),
         (("--alpha", "2"), "--alpha"),
         (("--follow",), "stdin"),
+        (("--window", "100", "--weight", "item"), "--window does not take --weight"),
     ],
 )
 def test_bad_options_are_refused_by_name(tallystick, table, options, said):
@@ -219,6 +222,49 @@ def test_a_saved_tally_is_judged_by_the_columns_that_are_named(tallystick, table
 def test_weights_are_counts_and_the_answer_says_so(tallystick, table):
     body = json.loads(tallystick("judge", table, "--judges", "gpt,claude,llama", "--weight", "item", "--json").stdout)
     assert any("a row of weight w stands for w items" in text for text in body["assumptions"])
+
+
+def test_a_weighted_tally_says_so_and_a_plain_one_does_not(tallystick, table):
+    columns = ("--columns", "gpt,claude,llama")
+    assert tallystick("tally", table, *columns, "--weight", "item", "-o", "heavy.tally").returncode == 0
+    assert tallystick("tally", table, *columns, "-o", "plain.tally").returncode == 0
+    heavy, plain = (
+        json.loads(tallystick("judge", name, "--json").stdout)["assumptions"] for name in ("heavy.tally", "plain.tally")
+    )
+    assert any("a row of weight w stands for w items" in text for text in heavy)
+    assert not any("weight" in text for text in plain)
+
+
+@pytest.mark.parametrize(
+    "option", [("--by", "x"), ("--html", "page.html"), ("--items-out", "i.csv"), ("--weight", "x")]
+)
+def test_following_refuses_what_it_would_not_read(tallystick, option):
+    done = tallystick("judge", "-", "--follow", "--window", "2", *option, stdin="x,y,z\n0,1,0\n1,1,0\n")
+    assert done.returncode == 1
+    assert f"does not take {option[0]}" in done.stderr
+    assert done.stdout == ""
+
+
+def test_rows_of_one_item_are_pointed_out_in_the_result(tallystick):
+    rows = "".join(f"q{i // 2},{i % 2},{i % 3 % 2},{i % 2}\n" for i in range(40))
+    body = json.loads(tallystick("judge", "-", "--json", stdin="id,x,y,z\n" + rows).stdout)
+    assert "column 'id' is named like the items but repeats" in body["warnings"][0]
+    once = "".join(f"q{i},{i % 2},{i % 3 % 2},{i % 2}\n" for i in range(40))
+    body = json.loads(tallystick("judge", "-", "--json", stdin="id,x,y,z\n" + once).stdout)
+    assert not any("named like the items" in warning for warning in body["warnings"])
+
+
+def test_truth_and_votes_that_are_written_differently_are_refused(tallystick):
+    rows = "".join(f"{'pos' if i % 2 else 'neg'},{'pos' if i % 3 else 'neg'},{g}\n" for i, g in enumerate(GOLD * 10))
+    done = tallystick("judge", "-", "--truth", "gold", stdin="x,y,gold\n" + rows)
+    assert done.returncode == 1
+    assert "truth 'gold' says 'negative', 'positive', and the judges only ever say 'neg', 'pos'" in done.stderr
+
+
+def test_a_judge_without_labels_has_a_reason_for_no_new_items(tallystick, table):
+    body = json.loads(tallystick("judge", table, "--judges", "gpt,claude,llama", "--json").stdout)
+    assert body["judges"][0]["new_items"] is None
+    assert "labels only" in body["unknown"]["judges[0].new_items"]
 
 
 def test_a_vote_written_like_a_missing_one_is_pointed_out(tallystick, tmp_path):

@@ -86,7 +86,11 @@ def test_labels_reject_estimates_that_are_wrong_and_keep_those_that_are_not():
 def test_labels_make_numbers_that_rest_on_no_independence():
     result = evaluate(drawn(4000, labelled=200), truth="truth")
     assert result.method == "labels"
-    assert result.decision == "decided"
+    assert result.decision == "undecided"
+    assert "x leads with" in result.verdict
+    assert "w, z and 1 other may be as good" in result.verdict
+    assert result.needed.count > 200
+    assert result.needed.of == "labelled items like these"
     assert result.n_labels == 200
     assert result.labels_worth > 200
     truth = {name: 0.4 * float(eval_pair[0]) + 0.6 * float(eval_pair[1]) for name, eval_pair in POINT.accuracy.items()}
@@ -94,6 +98,25 @@ def test_labels_make_numbers_that_rest_on_no_independence():
         assert isinstance(score.interval, Interval)
         assert abs(score.accuracy - truth[score.name]) < 0.08
         assert score.logical.low <= score.accuracy <= score.logical.high
+
+
+def test_it_is_decided_only_if_nobody_may_be_as_good():
+    every = evaluate(drawn(4000, labelled=4000), truth="truth")
+    assert "is right most often" in every.verdict
+    assert (every.decision, every.needed) == ("decided", None)
+    alone = evaluate(Tally.of({"x": [0, 1, 0], "gold": [0, 1, 1]}), truth="gold")
+    assert (alone.decision, alone.needed) == ("decided", None)
+    level = evaluate(Tally.of({"x": [0, 1] * 5, "y": [1, 0] * 5, "gold": [0] * 10}), truth="gold")
+    assert level.decision == "undecided"
+    assert str(level.needed) == "more labels on items drawn at random"
+    few = evaluate(Tally.of({"x": [0] * 14, "y": [0] * 12 + [1] * 2, "gold": [0] * 14}), truth="gold")
+    assert few.decision == "undecided"
+    assert few.needed.of == "labelled items like these"
+
+
+def test_what_is_needed_follows_the_level():
+    counts = [evaluate(drawn(4000), truth="truth", alpha=alpha).needed.count for alpha in (0.2, 0.05, 0.01)]
+    assert counts == sorted(set(counts))
 
 
 def test_certified_intervals_are_exact():
@@ -169,6 +192,16 @@ def test_a_model_that_cannot_be_fitted_leaves_what_is_certain():
     assert result.decision == "unknowable"
     assert "at most 50 %" in result.verdict
     assert any("no model could be fitted" in warning for warning in result.warnings)
+
+
+def test_true_labels_that_no_judge_gives_are_pointed_out():
+    votes = {"x": [0, 1] * 20, "y": [0, 0, 1, 1] * 10, "gold": [2] * 3 + [None] * 37}
+    assert any(
+        "no judge ever says 2, the only true label so far" in w
+        for w in evaluate(Tally.of(votes), truth="gold").warnings
+    )
+    with pytest.raises(InputError, match="truth 'gold' says 2, 3, and the judges only ever say 0, 1"):
+        evaluate(Tally.of({**votes, "gold": [2, 3] * 20}), truth="gold")
 
 
 def test_a_judge_without_votes_is_refused_by_name():

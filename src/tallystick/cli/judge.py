@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,7 +34,7 @@ from tallystick.cli.saved import is_saved, load_saved
 from tallystick.errors import InputError
 
 if TYPE_CHECKING:
-    from tallystick.io import Table
+    from tallystick.io import Roles, Table
     from tallystick.judge import JudgeResult
     from tallystick.results import Result
 
@@ -103,11 +105,19 @@ def judge(
     )
     if method not in GRADING and (follow or window is not None or items_out is not None):
         raise InputError(f"--method {method.value} grades no judge: it has no --window, --follow and --items-out")
+    if window is not None:
+        _refuse_with("--window", {"--weight": weight})
     if follow:
         from tallystick.cli.follow import follow_stdin
 
         if window is None or source != ["-"]:
             raise InputError("--follow reads votes from stdin in windows: give INPUT as - and --window N")
+        _refuse_with(
+            "--follow",
+            {"--weight": weight, "--by": by, "--html": html, "--items-out": items_out}
+            | {"--judge": judge_column, "--vote": vote, "--delimiter": delimiter}
+            | {"--shape long": shape is ShapeChoice.long},
+        )
         tokens = tuple(piece for token in missing or () for piece in token.split(","))
         follow_stdin(window, judges or [], truth, item, question.grade, alpha=alpha, missing=tokens, coerce=coerce)
         return
@@ -116,7 +126,8 @@ def judge(
         votes, _ = load_saved(source, columns=judges or (), beside=[truth], rows_only=rows_only)
         if truth is not None:
             check_truth_labels(truth, votes.labels)
-        deliver(question.ask(votes), as_json=as_json, html=html)
+        found = question.ask(votes)
+        deliver(rests_on(found, ROWS_COUNT) if votes.weighted else found, as_json=as_json, html=html)
         return
     options = ColumnOptions(
         item=item,
@@ -144,6 +155,7 @@ def judge(
 
             slices = by_slice(table, by, run, alpha=alpha)
         result = run(table, alpha)
+        result = replace(result, warnings=(*_replicates(table, roles), *result.warnings))
         if isinstance(result, JudgeResult) and result.votes is not None:
             tell(blank_looking(result.votes))
         if window is not None and isinstance(result, JudgeResult):
@@ -151,6 +163,28 @@ def judge(
         if items_out is not None and isinstance(result, JudgeResult):
             _write_items(items_out, result, table, truth, roles.missing, seed)
         deliver(result, as_json=as_json, slices=slices, html=html, table=table)
+
+
+def _refuse_with(option: str, others: Mapping[str, object]) -> None:
+    """Refuse options that *option* would leave unread."""
+    given = next((name for name, value in others.items() if value), None)
+    if given is not None:
+        raise InputError(f"{option} does not take {given}: leave one of the two out")
+
+
+def _replicates(table: Table, roles: Roles) -> tuple[str, ...]:
+    """Say if rows are counted as items of their own although a column that is named like the items repeats."""
+    from tallystick.io.shapes import ITEM_NAMES
+
+    used = {*roles.labels, roles.truth, roles.weight, roles.by}
+    if roles.item is not None:
+        return ()
+    return tuple(
+        f"column {name!r} is named like the items but repeats or has blanks, and every row was counted as an item of "
+        "its own: keep one row an item, or rename the column if its rows are items"
+        for name in table.columns
+        if name.strip().lower() in ITEM_NAMES and name not in used and name not in table.left_out
+    )
 
 
 def _windowed(
@@ -163,8 +197,6 @@ def _windowed(
     coerce: bool,
 ) -> JudgeResult:
     """Add one entry a window to the result of the whole table."""
-    from dataclasses import replace
-
     from tallystick.io import identifier
     from tallystick.judge import Windows
 

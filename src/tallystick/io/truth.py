@@ -1,4 +1,4 @@
-"""A truth that cannot be one: labels that mean "not known", or labels that nobody ever answers."""
+"""A truth that is written where it is not known: labels that look blank and that nobody ever answers."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ BLANK_WORDS = frozenset({"nan", "na", "n/a", "#n/a", "<na>", "null", "none", "ni
 
 
 def check_truth(table: Table, roles: Roles) -> None:
-    """Refuse a truth whose labels the columns that answer cannot mean; see `check_truth_labels`.
+    """Refuse a truth that is written where it is not known; see `check_truth_labels`.
 
     Nothing is read unless a truth is named, and of the answers only as many columns as it takes to be sure.
     """
     if roles.truth is not None:
         [true] = label_sets(table, roles, [roles.truth]).values()
         others = (name for name in roles.labels if name != roles.truth)
-        _check(roles.truth, true, ((name, label_sets(table, roles, [name])[name]) for name in others))
+        _check(roles.truth, true, (label_sets(table, roles, [name])[name] for name in others))
 
 
 def check_truth_labels(truth: str, labels: Mapping[str, Sequence[Label]]) -> None:
-    """Refuse a truth whose labels the columns that answer cannot mean.
+    """Refuse a truth that is written where it is not known.
 
     A label that is written like a blank (NA, ?, unknown, -1) and that nobody ever answers would count everybody as
-    wrong where the truth is not known. A truth that shares no label with any column makes everybody wrong everywhere.
+    wrong there.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def check_truth_labels(truth: str, labels: Mapping[str, Sequence[Label]]) -> Non
     Traceback (most recent call last):
     tallystick.errors.InputError: the truth 'gold' holds 'NA', which nobody ever answers: say --missing=NA if the ...
     """
-    _check(truth, labels[truth], ((name, values) for name, values in labels.items() if name != truth))
+    _check(truth, labels[truth], (values for name, values in labels.items() if name != truth))
 
 
 def unknown_in(true: Iterable[Label]) -> tuple[Label, ...]:
@@ -66,32 +66,17 @@ def unknown_in(true: Iterable[Label]) -> tuple[Label, ...]:
     return tuple(label for label in known if meanings[label] in words or (code and meanings[label] == -1))
 
 
-def _check(truth: str, true: Sequence[Label], answers: Iterable[tuple[str, Sequence[Label]]]) -> None:
+def _check(truth: str, true: Sequence[Label], answers: Iterable[Sequence[Label]]) -> None:
     """Take columns of answers one by one, and no more of them than needed."""
-    wanted = {canonical(label) for label in true if label is not None}
     doubtful = {label: canonical(label) for label in unknown_in(true)}
-    shared, first = False, None
-    for name, values in answers:
+    columns = iter(answers)
+    while doubtful:
+        values = next(columns, None)
+        if values is None:
+            tokens = ",".join(str(label).strip() for label in doubtful)
+            raise InputError(
+                f"the truth {truth!r} holds {', '.join(map(repr, doubtful))}, which nobody ever answers: say "
+                f"--missing={tokens} if the true label is not known there, or write it as another word if it is a label"
+            )
         said = {canonical(value) for value in values if value is not None}
-        first = first or ((name, values) if said else None)
-        shared = shared or bool(said & wanted)
         doubtful = {label: meaning for label, meaning in doubtful.items() if meaning not in said}
-        if shared and not doubtful:
-            return
-    if doubtful:
-        tokens = ",".join(str(label).strip() for label in doubtful)
-        shown = ", ".join(map(repr, doubtful))
-        raise InputError(
-            f"the truth {truth!r} holds {shown}, which nobody ever answers: say --missing={tokens} if the true label "
-            "is not known there, or write it as another word if it is a label"
-        )
-    if first is not None and wanted:
-        raise InputError(
-            f"the truth {truth!r} ({_some(true)}) and the answers ({first[0]!r}: {_some(first[1])}) have no label in "
-            "common, so nobody could ever be right: write the labels alike"
-        )
-
-
-def _some(labels: Sequence[Label]) -> str:
-    known = [repr(label) for label in labels if label is not None]
-    return ", ".join(known[:3]) + (" …" if len(known) > 3 else "")

@@ -96,6 +96,8 @@ class Ballots:
                 for j, name in enumerate(asked.names)
             ]
         )[kept]
+        if truth is not None:
+            _refuse_strangers(truth, classes, table[:, -1], table[:, :-1])
         alone = asked.marginal(names) if truth is not None else asked
         known = table[:, -1] if truth is not None else np.full(len(table), -1)
         place = np.flatnonzero(kept) if truth is None else _places(table[:, : len(names)], alone, classes)
@@ -168,6 +170,17 @@ def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:
         raise InputError(
             f"votes: {len(classes):,} different labels on {items:,} items, such as {classes[0]!r} and {classes[1]!r}, "
             "look like scores or free text, not labels: cut them into classes first, or compare scores (compare)"
+        )
+
+
+def _refuse_strangers(truth: str, classes: tuple[Label, ...], known: Ints, codes: Ints) -> None:
+    """Refuse true labels that no judge ever gives, where there are several of both: they are written differently."""
+    true, given = (np.unique(column[column >= 0]).tolist() for column in (known, codes))
+    if len(true) > 1 and len(given) > 1 and not set(true) & set(given):
+        here, there = (", ".join(repr(classes[c]) for c in found[:4]) for found in (true, given))
+        raise InputError(
+            f"truth {truth!r} says {here}, and the judges only ever say {there}: no label is shared, so nobody could "
+            "be right; write both alike"
         )
 
 

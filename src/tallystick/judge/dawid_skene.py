@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 
+from tallystick._rng import Rng
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.branch import Known, known_table
@@ -14,13 +16,15 @@ from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.majority import learnt
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
 from tallystick.results import Interval, Unknown
-from tallystick.stats.latent import LatentFit, LatentInformation, LatentOptions, fit, information
+from tallystick.stats.latent import LatentFit, LatentInformation, LatentOptions, bootstrap, fit, information
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
-__all__ = ["dawid_skene", "fit_ballots", "overall_accuracy"]
+__all__ = ["dawid_skene", "fit_ballots", "overall_accuracy", "overall_ends"]
 
 _MOST_PARAMETERS = 700
+_MOST_REFITTED = 20
+_REFITS = 30
 _HARDLY = 0.05
 _DIGITS = 6
 """Estimates on the edge come out of the iteration as 1e-12 or so: they are said as 0."""
@@ -84,16 +88,7 @@ def fit_ballots(ballots: Ballots, *, known: Known | None = None) -> LatentFit:
 def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float) -> JudgeResult:
     """Write a fit as a result."""
     warnings = [SHARED_BIAS, "off the model these intervals fail, however narrow they are"]
-    reason = ""
-    ends: LatentInformation | None = None
-    size = len(ballots.names) * len(ballots.classes) * (len(ballots.classes) - 1)
-    if size > _MOST_PARAMETERS:
-        reason = f"{size} parameters are too many for an information matrix: judge fewer at a time for intervals"
-    else:
-        try:
-            ends = information(fitted)
-        except NotIdentifiable as error:
-            reason = str(error)
+    ends, reason = _information(ballots, fitted)
     if reason:
         warnings.append(f"no intervals: {reason}")
     if not known and fitted.accuracy.mean() < 1 / len(ballots.classes) + _HARDLY:
@@ -171,6 +166,33 @@ def overall_accuracy(ballots: Ballots, fitted: LatentFit, known: Known | None) -
             weight = fitted.n_effective[j]
             accuracy[j] = weight @ np.diagonal(fitted.confusion[j]) / weight.sum()
     return accuracy
+
+
+def overall_ends(
+    ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float, rng: Rng
+) -> tuple[Floats, Floats]:
+    """Return a range of each judge's accuracy: by information, on the edge by refits, a point where it is stated."""
+    accuracy = overall_accuracy(ballots, fitted, known)
+    found, _ = _information(ballots, fitted)
+    low, high = np.full((2, len(accuracy)), np.nan) if found is None else found.accuracy_interval(1 - alpha)
+    stated = np.isin(ballots.names, list(known or ()))
+    edge = ~np.isfinite(low)
+    if (edge & ~stated).any() and len(ballots.names) <= _MOST_REFITTED:
+        again = bootstrap(fitted, n_replicates=_REFITS, rng=rng).accuracy
+        half = NormalDist().inv_cdf(1 - alpha / 2) * again.std(axis=0, ddof=1)
+        low, high = np.where(edge, accuracy - half, low), np.where(edge, accuracy + half, high)
+    return np.where(stated & edge, accuracy, low), np.where(stated & edge, accuracy, high)
+
+
+def _information(ballots: Ballots, fitted: LatentFit) -> tuple[LatentInformation | None, str]:
+    """Return the information, or the reason why there is none."""
+    size = len(ballots.names) * len(ballots.classes) * (len(ballots.classes) - 1)
+    if size > _MOST_PARAMETERS:
+        return None, f"{size} parameters are too many for an information matrix: judge fewer at a time for intervals"
+    try:
+        return information(fitted), ""
+    except NotIdentifiable as error:
+        return None, str(error)
 
 
 def _ends(ends: tuple[float, float] | None, alpha: float, reason: str) -> Range:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -12,13 +13,15 @@ from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
 from tallystick.judge.ballots import Ballots, Ranges, check_ranges
 from tallystick.judge.branch import Branch, Known
 from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
-from tallystick.judge.estimates import BLEND, by_likelihood, closed_forms, majorities, plain, tested_by_labels
+from tallystick.judge.estimates import BLEND, by_likelihood, closed_forms, majorities
 from tallystick.judge.few_labels import label_scores
+from tallystick.judge.given_range import held_to_range, unpicked
 from tallystick.judge.independent import SHARED_BIAS, trio_alarms
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.logical import Logic, LogicalResult
 from tallystick.judge.logical import logical as logical_method
 from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majority_shares
+from tallystick.judge.refutation import plain, tested_by_labels
 from tallystick.judge.result import (
     Alarm,
     Estimate,
@@ -99,13 +102,14 @@ def evaluate(
     alarms: list[Alarm] = []
     trios: Mapping[str, int] = {}
     solutions: tuple[Solution, ...] = ()
-    found = [] if fitted is None else [by_likelihood(blind, fitted, known)]
+    claims = [] if fitted is None else [by_likelihood(blind, fitted, known, rng)]
     if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
         branch = Branch.of(ballots, prevalence=prevalence, known=known)
         more, trios, solutions = closed_forms(ballots, blind, branch)
-        found += more
-        alarms += trio_alarms(dict(trios))
-    found += majorities(blind)
+        claims += more
+        alarms += [*trio_alarms(dict(trios)), *unpicked(solutions, branch, ballots)]
+    claims += majorities(blind)
+    found = [claim.estimate for claim in claims]
     if fitted is not None:
         alarms += _tested(blind, fitted, whole, rng)
     # Judges of known quality keep their model: what they are asked for, the prevalence, no majority tells.
@@ -119,7 +123,7 @@ def evaluate(
             certified=certified,
             posterior=None if fitted is None else fitted.posterior,
         )
-        found, more_alarms = tested_by_labels(found, ballots, alpha)
+        found, more_alarms = tested_by_labels(claims, ballots, alpha)
         alarms += [*result.alarms, *more_alarms]
         result = replace(result, verdict=result.verdict + _survivors(found))
     elif len(blind.names) >= 3 and (refuted or isinstance(trouble, ConvergenceError)):
@@ -129,18 +133,24 @@ def evaluate(
     else:
         result = _only_logic(logic, blind, str(trouble))
     result = _with_logic(result, Logic.of(ballots, ranges) if whole else None, alpha)
-    warnings = (*result.warnings, *proved, *_constant(blind), *(() if result.n_labels else (SHARED_BIAS,)))
+    result = held_to_range(replace(result, alarms=tuple(alarms)), ballots, prevalence)
+    warnings = (
+        *result.warnings,
+        *_nobody_right(ballots),
+        *proved,
+        *_constant(blind),
+        *(() if result.n_labels else (SHARED_BIAS,)),
+    )
     if truth is not None and not result.n_labels:
         warnings = (f"{truth} holds no label yet: everything here is from votes alone", *warnings)
     order = unordered(ballots.classes)
     return replace(
         result,
-        needed=None if result.n_labels else _needed(result, blind),
+        needed=result.needed if result.n_labels else _needed(result, blind, alpha),
         assumptions=result.assumptions if order is None else (*result.assumptions, order),
         warnings=tuple(dict.fromkeys(warnings)),
         solutions=solutions,
         estimates=tuple(found),
-        alarms=tuple(alarms),
         trios=trios,
         statements=() if logic is None else logic.statements,
         seed=seed_of(rng),
@@ -178,6 +188,15 @@ def _tested(blind: Ballots, fitted: LatentFit, whole: bool, rng: Rng) -> list[Al
 def _survivors(found: Sequence[Estimate]) -> str:
     lost = [estimate.method for estimate in found if estimate.rejected]
     return f" The labels reject {', '.join(lost)}." if lost else ""
+
+
+def _nobody_right(ballots: Ballots) -> list[str]:
+    """Return a warning if no true label is one that any judge gives."""
+    true = np.unique(ballots.truth[ballots.truth >= 0])
+    if not true.size or np.isin(true, ballots.codes).any():
+        return []
+    told = ", ".join(ballots.keys[c] for c in true[:4].tolist())
+    return [f"no judge ever says {told}, the only true label so far: are truth and votes written alike?"]
 
 
 def _constant(blind: Ballots) -> list[str]:
@@ -264,10 +283,10 @@ def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> Judge
     return replace(result, judges=tuple(scores))
 
 
-def _needed(result: JudgeResult, blind: Ballots) -> Needed:
+def _needed(result: JudgeResult, blind: Ballots, alpha: float) -> Needed:
     """Return about how many random labels give every judge an interval of ± 5 points."""
     rates = [min(max(plain(score.accuracy, 0.5), 0.5), 0.95) for score in result.judges]
     variance = max(rate * (1 - rate) for rate in rates)
-    free = variance * (1.96 / _HALF_WIDTH) ** 2
+    free = variance * (NormalDist().inv_cdf(1 - alpha / 2) / _HALF_WIDTH) ** 2
     n = blind.n
     return Needed(max(1, min(round(n), round(free * n / (free + n - 1)))), "labels on items drawn at random")

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
 from tallystick.judge.dawid_skene import fit_ballots
+from tallystick.judge.given_range import held_to_range
 from tallystick.judge.label_draw import label_draw
-from tallystick.judge.leader import Leader, by_labels
+from tallystick.judge.leader import Leader, by_labels, labels_to_tell
 from tallystick.judge.logical import Logic
 from tallystick.judge.majority import learnt, majority_shares
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
-from tallystick.results import Interval, Unknown
+from tallystick.results import Interval, Needed, Unknown
 from tallystick.stats.intervals import (
     Intervals,
     clopper_pearson,
@@ -52,7 +53,7 @@ def few_labels(
     Intervals are for *these* items, so they close to a point where all are labelled. How a judge will do on new items
     like these is ``new_items``: Clopper-Pearson's exact interval from its labelled votes. The verdict names a leader by
     such intervals for all judges at once, and by sign tests of pairs on the same items, so that nobody leads by few
-    lucky votes, and names those who may be as good.
+    lucky votes, and names those who may be as good: while there are any, the result is undecided.
 
     Parameters
     ----------
@@ -81,7 +82,8 @@ def few_labels(
     (True, 60, True)
     """
     ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)
-    return label_scores(ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified)
+    found = label_scores(ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified)
+    return held_to_range(found, ballots, prevalence)
 
 
 def label_scores(
@@ -141,10 +143,14 @@ def label_scores(
     worth = float(np.median(found.worth[graded > 0])) if graded.any() and not every else float(n_labels)
     best = by_labels(ballots, good, graded, alpha=alpha)
     alarm = label_draw(ballots)
+    needed = labels_to_tell(ballots, best, good, graded, alpha=alpha)
+    if alarm is not None:
+        needed = Needed(None, "labels on items drawn at random")
     return JudgeResult(
         verdict=_verdict(best, scores, n_labels, None if every else worth, alpha)
         + (" But the labelled items are no random draw, so do not rely on that." if alarm else ""),
-        decision="undecided" if alarm else "decided",
+        decision="decided" if needed is None else "undecided",
+        needed=needed,
         n_items=round(ballots.n),
         assumptions=(RANDOM, *(("items are a random sample of those that matter",) if target == "population" else ())),
         warnings=() if alarm is None else (f"{alarm.proves}: draw them at random",),

@@ -11,6 +11,7 @@ from tallystick.errors import NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ranges
 from tallystick.judge.branch import Branch, Known, mirrored
 from tallystick.judge.exact import integer_square
+from tallystick.judge.given_range import held_to_range, unpicked
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import Medians, medians
 from tallystick.judge.result import Alarm, JudgeResult, JudgeScore, LabelScore, Number, Range, Share, Solution
@@ -113,7 +114,8 @@ def independent(
         "nobody could be graded" if best is None else best.told(f"{100 * found.overall[best.place]:.1f} %", would=True)
     )
     failed = sum(number for mode, number in counts.items() if mode in _MODES[1:])
-    return JudgeResult(
+    solutions = both_points(found, ballots, branch)
+    result = JudgeResult(
         verdict=f"If errors were independent, {told}; {failed:,} of {len(trios.status):,} trios contradict that, and a "
         "shared bias would not show.",
         decision="undecided",
@@ -126,10 +128,11 @@ def independent(
             ballots.keys[0]: Share(estimate=found.balance, interval=share),
             ballots.keys[1]: Share(estimate=1 - found.balance, interval=flipped),
         },
-        solutions=both_points(found, ballots, branch),
-        alarms=trio_alarms(counts),
+        solutions=solutions,
+        alarms=(*trio_alarms(counts), *unpicked(solutions, branch, ballots)),
         trios=counts,
     )
+    return held_to_range(result, ballots, prevalence)
 
 
 def solve(ballots: Ballots) -> Trios:

@@ -26,7 +26,9 @@ Number: TypeAlias = float | Unknown
 Range: TypeAlias = Interval | Unknown
 
 _NO_LABELS = Unknown("no labels were given")
+_ONLY_LABELS = Unknown("worked out from labels only, by evaluate and few_labels")
 _SHOWN = 20
+_SAID = {True: "rejected", False: "not rejected", None: "not tested"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,7 @@ class JudgeScore:
     per_label: Mapping[str, LabelScore] = field(default_factory=dict)
     votes: float = 0.0
     logical: Interval | None = None
-    new_items: Range | None = None
+    new_items: Range = _ONLY_LABELS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +78,7 @@ class Solution:
 class Estimate:
     """What one method says of all judges.
 
-    ``rejected`` is True where labels refute it, False where they do not, None where nothing could.
+    ``rejected`` is True where labels refute it, False where they do not, None where nothing could (``why`` says so).
     """
 
     method: str
@@ -159,7 +161,7 @@ class JudgeResult(Result):
                 "judge": score.name,
                 "accuracy": score.accuracy,
                 "interval": score.interval,
-                **({} if score.new_items is None else {"new_items": score.new_items}),
+                **({} if isinstance(score.new_items, Unknown) else {"new_items": score.new_items}),
                 **{f"right on {label}": part.estimate for label, part in score.per_label.items()},
                 "votes": int(score.votes) if score.votes.is_integer() else score.votes,
             }
@@ -244,7 +246,7 @@ def _side_by_side(estimates: Sequence[Estimate]) -> list[str]:
         values = [estimate.accuracy.get(name) for estimate in estimates]
         lines.append([name, *(f"{value:.3f}" if isinstance(value, float) else "–" for value in values)])
     if any(estimate.rejected is not None for estimate in estimates):
-        lines.append(["(by labels)", *("rejected" if estimate.rejected else "not rejected" for estimate in estimates)])
+        lines.append(["(by labels)", *(_SAID[estimate.rejected] for estimate in estimates)])
     widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
     told = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
     more = len(estimates[0].accuracy) - _SHOWN
