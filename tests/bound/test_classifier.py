@@ -82,6 +82,43 @@ def test_a_claim_is_proved_refuted_or_open_and_has_its_breakdown():
     assert isinstance(bound.evaluate(tally, prediction="classifier").breakdown_delta, Unknown)
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "f1"])
+def test_the_breakdown_is_the_whole_error_whatever_delta_the_bounds_allow_for(metric):
+    tally = Tally.of(rows())
+
+    def ask(delta):
+        question = bound.Question(metrics=(metric,), at_least=0.4, delta=delta)
+        return bound.evaluate(tally, prediction="classifier", question=question)
+
+    without, within = ask(0.0), ask(0.05)
+    assert within.breakdown == without.breakdown
+    assert within.bounds[0].low < without.bounds[0].low
+    assert ask(0.99).breakdown == without.breakdown  # the low end is clipped at 0 there
+
+
+def test_one_label_is_refused_in_words():
+    with pytest.raises(InputError, match=r"'truth' has 1 label.*leave it out"):
+        bound.evaluate(Tally.of(spam(600, rng=0, labelled=1)), prediction="classifier", truth="truth")
+
+
+def test_ends_that_few_labels_make_cross_are_not_shown_as_estimates():
+    crossed = 0
+    for seed in range(12):
+        question = bound.Question(metrics=("accuracy", "risk"), cost=1 - np.eye(2))
+        tally = Tally.of(spam(600, rng=seed, labelled=2))
+        result = bound.evaluate(tally, prediction="classifier", truth="truth", question=question)
+        for one in result.bounds:
+            assert one.low <= one.high
+            if isinstance(one.lower, Unknown):
+                assert isinstance(one.upper, Unknown)
+                assert "cross" in one.lower.reason
+                crossed += 1
+            else:
+                assert one.low <= one.lower <= one.upper <= one.high
+        assert "cross" in str(result) or not any(isinstance(one.lower, Unknown) for one in result.bounds)
+    assert crossed > 0
+
+
 def test_risk_is_bounded_by_its_cost_matrix():
     question = bound.Question(metrics=("risk", "accuracy"), cost=[[0, 5], [1, 0]])
     result = bound.evaluate(Tally.of(rows()), prediction="classifier", question=question)

@@ -11,7 +11,7 @@ from tallystick.bound.forward_cost import cost_ends, cost_learner, pair_learner
 from tallystick.bound.metrics import Summary, summary
 from tallystick.bound.plug_in import independent, plug_in, plug_in_interval
 from tallystick.errors import InputError
-from tallystick.stats.transport import agreement, joint_event, pair_cost, pair_difference, two_labels
+from tallystick.stats.transport import agreement, budget_end, joint_event, pair_cost, pair_difference, two_labels
 
 ACCURACY = Summary("accuracy")
 
@@ -117,6 +117,32 @@ def test_an_average_error_of_delta_is_covered_for_ratios(seed, delta, metric):
     truth = Evidence(counts=counts, p=np.column_stack([1 - wrong, wrong]), bins=np.arange(4))
     assert low.estimate <= plug_in(truth, wanted, "lower")[0] + 5e-3
     assert high.estimate >= plug_in(truth, wanted, "upper")[0] - 5e-3
+
+
+def test_an_average_error_of_delta_may_lie_where_the_risk_is_dearest():
+    counts = np.array([[2000, 0], [0, 2000]])
+    p, cost = np.array([[0.8, 0.2], [0.5, 0.5]]), np.array([[0.0, 10.0], [0.0, 0.0]])
+    held = Evidence(counts=counts, p=p, bins=np.arange(2), delta=0.05)
+    _, high = cost_ends(held, cost, cost_learner(cost), rng=1, scheme=Scheme(orders=1))
+    worst = 0.5 * 10 * 0.3  # wrong by 0.1 on the half of the rows that cost
+    assert high.edge(1.96) >= worst
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.01, 0.2), st.sampled_from(["risk", "pair"]))
+def test_an_average_error_of_delta_is_covered_for_any_cost(seed, delta, what):
+    draw = np.random.default_rng(seed)
+    share, p = draw.dirichlet(np.full(4, 5.0)), laws(draw, 4, 2 if what == "risk" else 3)
+    if what == "risk":
+        q, cost = laws(draw, 4, 2), draw.uniform(0, 10, (2, 2))
+        learn, sharp = cost_learner(cost), two_labels(q, p, cost)
+    else:
+        q, cost, learn = laws(draw, 4, 9), pair_cost(3), pair_learner
+        sharp = pair_difference(q.reshape(4, 3, 3), p)
+    held = Evidence(counts=large(share, q), p=p, bins=np.arange(4), delta=delta)
+    low, high = cost_ends(held, cost, learn, rng=1, scheme=Scheme(orders=1))
+    assert low.estimate <= budget_end(sharp.lower, delta, share) + 1e-2
+    assert high.estimate >= budget_end(sharp.upper, delta, share) - 1e-2
 
 
 @pytest.mark.parametrize("metric", ["recall", "f1"])

@@ -31,6 +31,19 @@ def test_a_sweep_agrees_with_single_predictions_and_its_bands_are_wider():
     assert [f.kind for f in swept.figures()] == ["bands"]
 
 
+def test_a_sweep_names_what_it_rests_on_as_one_prediction_does():
+    data = scored()
+    data["truth"] = [int(label) if i < 200 else None for i, label in enumerate(data["links"])]
+    data["h"] = [int(value >= 0.5) for value in data["score"]]
+    asked = {"weak": WEAK, "truth": "truth", "question": bound.Question(delta=0.05)}
+    swept = bound.sweep(Tally.of(data, cut={"score": bound.edges_of([0.5])}), score="score", **asked)
+    del data["score"]
+    single = bound.evaluate(Tally.of(data), prediction="h", **asked)
+    assert swept.assumptions == single.assumptions
+    assert "the labelled rows are a random sample of the rows" in swept.assumptions
+    assert "wrong by at most 0.05 on average" in swept.verdict
+
+
 def test_a_sweep_of_the_other_class_mirrors_score_and_votes():
     data = scored()
     cut = {"score": bound.edges_of([0.5])}

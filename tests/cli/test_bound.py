@@ -60,6 +60,36 @@ def test_a_fit_on_another_file_a_cost_table_and_items(tallystick, table, tmp_pat
     assert float(rows[0]["p_0"]) + float(rows[0]["p_1"]) == pytest.approx(1)
 
 
+def test_labels_of_another_file_serve_rows_without_a_label(tallystick, table, tmp_path):
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    without = [name for name in rows[0] if name != "truth"]
+    for path, columns in (("blank.csv", list(rows[0])), ("absent.csv", without)):
+        with (tmp_path / path).open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, columns, extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(row | {"truth": ""} for row in rows)
+    asked = ("--prediction", "classifier", "--weak", WEAK, "--label-model", "labels", "--json", "--fit", table)
+    said = []
+    for path in ("blank.csv", "absent.csv"):
+        done = tallystick("bound", path, "--truth", "truth", *asked)
+        assert done.returncode == 0, done.stderr
+        said.append(json.loads(done.stdout))
+    assert said[0]["bounds"] == said[1]["bounds"]
+    assert said[0]["bounds"][0]["method"] == "forward dual, rectified by labels"
+    assert any("the 120 labelled rows" in text and "random sample" in text for text in said[0]["assumptions"])
+    refused = tallystick("bound", "absent.csv", "--truth", "gold", *asked)
+    assert refused.returncode == 1
+    assert "has a label in column 'gold'" in refused.stderr
+
+
+def test_a_cost_table_with_two_rows_for_one_prediction_is_refused(tallystick, table, tmp_path):
+    (tmp_path / "cost.csv").write_text("prediction,0,1\n0,0,5\n1,1,0\n0,0,50\n", encoding="utf-8")
+    asked = ("--prediction", "classifier", "--weak", WEAK, "--metric", "risk", "--cost", "cost.csv")
+    done = tallystick("bound", table, *asked)
+    assert done.returncode == 1
+    assert "cost.csv has 2 rows for the prediction '0'" in done.stderr
+
+
 def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(tallystick, table, tmp_path):
     (tmp_path / "p.csv").write_text("links,words,sender,caps,0,1\n1,1,1,1,.1,.9\n0,0,0,0,.9,.1\n", encoding="utf-8")
     done = tallystick("bound", table, "--prediction", "classifier", "--weak", WEAK, "--label-model", "p.csv", "--json")
@@ -75,6 +105,11 @@ def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(tally
         (["--prediction", "classifier", "--weak", WEAK, "--metric", "auc"], "auc"),
         (["--score", "score", "--weak", WEAK, "--thresholds", "2"], "thresholds"),
         (["--prediction", "classifier", "--weak", WEAK, "--label-model", "labels"], "truth"),
+        (["--score", "score", "--weak", WEAK, "--at-least", ".6"], "choose the threshold"),
+        (
+            ["--prediction", "classifier", "--weak", WEAK, "--metric", "risk", "--cost", "c.csv", "--at-least", ".6"],
+            "risk",
+        ),
     ],
 )
 def test_bad_input_leaves_with_one_and_names_the_way_out(tallystick, table, arguments, said):
@@ -148,3 +183,13 @@ def test_whole_weights_count_rows_and_say_so(tallystick, tmp_path):
     assert any("a row of weight w stands for w items" in text for text in once["assumptions"])
     (tmp_path / "half.csv").write_text("a,b,c,h,w\n" + "".join(f"{row},.5\n" for row in rows), encoding="utf-8")
     assert "no whole numbers" in tallystick("bound", "half.csv", *asked, "--weight", "w").stderr
+
+
+def test_the_classes_of_a_slice_are_those_of_the_whole_table(tallystick, edited):
+    path = edited(lambda i, row: {"caps": i % 2} | ({name: "2" for name in row if i % 12 == 0 and name != "caps"}))
+    asked = ("--prediction", "classifier", "--weak", "links,words,sender", "--label-model", "majority", "--by", "caps")
+    done = tallystick("bound", path, *asked, "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["classes"] == ["0", "1", "2"]
+    assert [one["classes"] for one in said["slices"]] == [said["classes"]] * 2  # odd rows show no 2

@@ -25,6 +25,8 @@ _HALVINGS = 12
 def breakdown_of(one: Prepared, bound: Bound, question: Question, generator: np.random.Generator) -> Breakdown | None:
     r"""Return the δ at which the lower end, with confidence, reaches the claim; None if nothing is claimed.
 
+    *bound* allows for no error of the label model: δ is the whole of it, whatever part the shown bounds allow for.
+
     An average error δ moves the ends of accuracy by exactly δ, so its breakdown is their distance; for ratios it is
     found by halving. If every pattern may be wrong by δ, it solves :math:`\sum_z P(z)(l_z - \delta)_+ = c` over the
     label model's bins, which may only make it smaller (a coarser z). [MP23]_, Theorem A.3, has the rate only.
@@ -40,7 +42,7 @@ def breakdown_of(one: Prepared, bound: Bound, question: Question, generator: np.
     def ends(delta: float) -> tuple[float, float]:
         if plain:
             return max(0.0, (bound.low or 0.0) - delta), min(1.0, (bound.high or 1.0) + delta)
-        evidence = replace(one.evidence, delta=min(1.0, question.delta + delta))
+        evidence = replace(one.evidence, delta=delta)
         [(low, high)] = forward(evidence, [wanted], rng=seed, scheme=Scheme.fitting(one.table.n))
         return float(np.clip(low.edge(critical), 0, 1)), float(np.clip(high.edge(critical), 0, 1))
 

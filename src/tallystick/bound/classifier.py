@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
@@ -20,7 +21,7 @@ from tallystick.bound.plug_in import independent, plug_in
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
 from tallystick.bound.question import Question
 from tallystick.bound.result import Bound, BoundResult, GoldEstimate
-from tallystick.bound.saying import concluded, warnings_of
+from tallystick.bound.saying import assumptions_of, concluded, warnings_of
 from tallystick.bound.weak_votes import WeakTable, weak_table
 from tallystick.results import Interval, PatternTable, Unknown
 from tallystick.stats.prediction_powered import prediction_powered_mean
@@ -29,8 +30,7 @@ from tallystick.tally import Label, Tally
 
 __all__ = ["evaluate"]
 
-_SHARED = "the rows are a random sample of what the classifier is used on"
-_LABELLED = "the labelled rows are a random sample of the rows"
+_ROUNDING = 1e-9
 
 
 def evaluate(
@@ -85,12 +85,16 @@ def evaluate(
     table = weak_table(tally, weak=columns, prediction=prediction, truth=truth, classes=classes)
     ready = [prepared(fitted(model, table, fitting), table, delta=question.delta) for model in label_models]
     generator = as_rng(rng)
+    again = deepcopy(generator)
     bounds: list[Bound] = []
     for one in ready:
         bounds += _bounds(one, question, generator)
     leading = ready[0]
     gold = tuple(_from_gold(one, bounds, question.alpha) for one in ready) if truth is not None else ()
-    breakdown = breakdown_of(leading, bounds[0], question, generator)
+    start = bounds[0]
+    if question.delta > 0 and question.at_least is not None:
+        start = _bounds(replace(leading, evidence=replace(leading.evidence, delta=0.0)), question, again)[0]
+    breakdown = breakdown_of(leading, start, question, generator)
     verdict, decision, needed = concluded(prediction, bounds[0], leading, question, breakdown, gold)
     said = np.where(np.isfinite(leading.p), leading.p, 1 / len(table.classes))[: len(table.votes)]
     q = table.counts / np.maximum(table.weight, 1)[:, None]
@@ -100,11 +104,7 @@ def evaluate(
         decision=decision,
         needed=needed,
         n_items=table.n,
-        assumptions=(
-            _SHARED,
-            *([_LABELLED] if truth is not None else []),
-            *dict.fromkeys(a for a in (one.assumption for one in ready) if a is not None),
-        ),
+        assumptions=assumptions_of(ready, labelled=truth is not None),
         warnings=warnings_of(table, ready, gold, audits),
         seed=seed_of(rng),
         prediction=prediction,
@@ -163,13 +163,14 @@ def bound_of(
     estimates = [float(end.estimate) for end in ends]
     low, high = (float(np.clip(edge, 0, 1)) for edge in edges)
     lower, upper = (float(np.clip(end, 0, 1)) for end in estimates)
+    shown = _in_order(lower, upper)
     return Bound(
         metric=wanted.metric,
         positive=label,
         threshold=threshold,
         label_model=one.model.name,
-        lower=lower,
-        upper=upper,
+        lower=shown[0],
+        upper=shown[1],
         lower_interval=interval_of(one, alpha, low, max(low, lower, float(np.clip(inner[0], 0, 1)))),
         upper_interval=interval_of(one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high),
         method=one.method,
@@ -177,6 +178,20 @@ def bound_of(
         plugin_lower=float(np.clip(plain[0], 0, 1)),
         plugin_upper=float(np.clip(plain[1], 0, 1)),
     )
+
+
+def _in_order(lower: float, upper: float) -> tuple[float, float] | tuple[Unknown, Unknown]:
+    """Return the estimated ends, or why there are none: corrected by a few labels they may cross.
+
+    Without labels they cross by rounding only.
+    """
+    if lower > upper + _ROUNDING:
+        reason = Unknown(
+            f"the labelled rows are too few to estimate the ends, which cross ({lower:.3f} and {upper:.3f}): read the "
+            "low and the high end, which allow for it, or label more rows"
+        )
+        return reason, reason
+    return min(lower, upper), max(lower, upper)
 
 
 def interval_of(one: Prepared, alpha: float, low: float, high: float, *, method: str | None = None) -> Interval:
@@ -222,13 +237,14 @@ def _risk(one: Prepared, question: Question, critical: float, generator: np.rand
         plain = (float(weight @ solved[0] / weight.sum()), float(weight @ solved[1] / weight.sum()))
     edges = [float(np.clip(end.edge(critical), cost.min(), cost.max())) for end in ends]
     lower, upper = (float(np.clip(end.estimate, cost.min(), cost.max())) for end in ends)
+    shown = _in_order(lower, upper)
     return Bound(
         metric="risk",
         positive=None,
         threshold=None,
         label_model=one.model.name,
-        lower=lower,
-        upper=upper,
+        lower=shown[0],
+        upper=shown[1],
         lower_interval=interval_of(one, question.alpha, edges[0], max(lower, plain[0], edges[0])),
         upper_interval=interval_of(one, question.alpha, min(upper, plain[1], edges[1]), edges[1]),
         method=one.method,

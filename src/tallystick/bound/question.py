@@ -30,7 +30,7 @@ class Question:
     delta
         By how much total variation, on average over the rows, P(Y | Z) may be wrong.
     at_least
-        The claim that the leading metric is at least this much.
+        The claim that the leading metric, which is then not risk, is at least this much.
     alpha
         One minus the confidence of each bound.
     """
@@ -49,6 +49,11 @@ class Question:
             raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
         if not 0 <= self.delta <= 1:
             raise InputError(f"delta must be in [0, 1], got {self.delta!r}")
+        if self.at_least is not None and self.metrics[0] == "risk":
+            raise InputError(
+                f"at_least ({self.at_least:g}) is a claim on a metric of which more is better, "
+                "not on risk: name another metric first, or leave the claim out and read the bounds of the risk"
+            )
         if ("risk" in self.metrics) != (self.cost is not None):
             raise InputError("risk needs a cost matrix, and a cost matrix is for risk: give both, or neither")
 

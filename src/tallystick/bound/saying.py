@@ -12,11 +12,33 @@ from tallystick.bound.result import Bound, Breakdown, GoldEstimate
 from tallystick.bound.weak_votes import WeakTable
 from tallystick.results import Decision, Needed, Unknown
 
-__all__ = ["concluded", "warnings_of"]
+__all__ = ["assumptions_of", "concluded", "condition_of", "warnings_of"]
 
 _SINGLETONS = 0.02
 _ENOUGH_LABELS = 30
 _UNFIT = 0.001  # the test is approximate with few labels in a bin
+
+
+def assumptions_of(ready: Sequence[Prepared], *, labelled: bool) -> tuple[str, ...]:
+    """Return what the bounds rest on; *labelled* says that rows among those evaluated have their true label."""
+    out = ["the rows are a random sample of what the classifier is used on"]
+    if labelled:
+        out.append("the labelled rows are a random sample of the rows")
+    else:
+        out += [
+            f"the {int(one.model.labelled[1].sum()):,} labelled rows of the label model {one.model.name} are a random "
+            "sample of what the classifier is used on"
+            for one in ready
+            if one.model.labelled is not None
+        ]
+    out += [one.assumption for one in ready if one.assumption is not None]
+    return tuple(dict.fromkeys(out))
+
+
+def condition_of(one: Prepared, question: Question) -> str:
+    """Return under which condition on its label model a bound holds."""
+    held = f"if {one.assumption}" if one.assumption else f"whatever the label model {one.model.name} is worth"
+    return f"{held} and wrong by at most {question.delta:g} on average" if question.delta else held
 
 
 def concluded(
@@ -37,9 +59,7 @@ def concluded(
         reason = bound.lower.reason if isinstance(bound.lower, Unknown) else "unknown"
         return f"{name} of {prediction} cannot be bounded: {reason}.", "unknowable", None
     level = f"{100 * (1 - question.alpha):g} %"
-    condition = f", if {one.assumption}" if one.assumption else f", whatever the label model {one.model.name} is worth"
-    wrong = f" and wrong by at most {question.delta:g} on average" if question.delta else ""
-    between = f"between {bound.low:.3f} and {bound.high:.3f} ({level}{condition}{wrong})"
+    between = f"between {bound.low:.3f} and {bound.high:.3f} ({level}, {condition_of(one, question)})"
     low, high, guess, more = bound.low, bound.high, bound.independent_estimate, ""
     labels = next((g for g in gold if g.metric == bound.metric and g.labels >= _ENOUGH_LABELS), None)
     if labels is not None:

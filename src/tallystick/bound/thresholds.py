@@ -18,7 +18,7 @@ from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
 from tallystick.bound.question import Question
 from tallystick.bound.result import Bound, BoundResult
-from tallystick.bound.saying import warnings_of
+from tallystick.bound.saying import assumptions_of, condition_of, warnings_of
 from tallystick.bound.weak_votes import weak_table
 from tallystick.errors import InputError
 from tallystick.results import Unknown
@@ -77,6 +77,11 @@ def sweep(
     fitting = Fitting() if fitting is None else fitting
     if "risk" in question.metrics:
         raise InputError("a sweep over thresholds knows no risk: choose other metrics, or one prediction")
+    if question.at_least is not None:
+        raise InputError(
+            f"at_least ({question.at_least:g}) is a claim on one prediction, and a score has one a threshold: choose "
+            "the threshold and bound its prediction, or leave the claim out"
+        )
     columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in (score, truth))
     table = weak_table(tally, weak=columns, score=score, truth=truth, classes=classes)
     if len(table.classes) != 2:
@@ -101,12 +106,9 @@ def sweep(
                 bounds.append(bound_of(at, wanted, (ends[0], ends[1]), question.alpha, critical, threshold))
     audits = tuple(audit(one.model, table, one.p[: len(table.votes)]) for one in ready)
     return BoundResult(
-        verdict=_verdict(score, bounds, ready[0], question.alpha),
+        verdict=_verdict(score, bounds, ready[0], question),
         n_items=table.n,
-        assumptions=(
-            "the rows are a random sample of what the classifier is used on",
-            *dict.fromkeys(one.assumption for one in ready if one.assumption is not None),
-        ),
+        assumptions=assumptions_of(ready, labelled=truth is not None),
         warnings=warnings_of(table, ready, (), audits),
         seed=seed_of(rng),
         prediction=score,
@@ -153,14 +155,14 @@ def _critical(evidence: Evidence, wanted: Summary, alpha: float, generator: np.r
     )
 
 
-def _verdict(score: str, bounds: Sequence[Bound], one: Prepared, alpha: float) -> str:
+def _verdict(score: str, bounds: Sequence[Bound], one: Prepared, question: Question) -> str:
     first = bounds[0].metric
     own = [b for b in bounds if b.metric == first and b.label_model == one.model.name and b.low is not None]
     if not own:
         return f"The {first} of {score} cannot be bounded at any threshold."
     best = max(own, key=lambda b: b.low or 0.0)
-    condition = f", if {one.assumption}" if one.assumption else ""
+    held = f"{100 * (1 - question.alpha):g} %, {condition_of(one, question)}"
     return (
         f"The largest lower bound on the {first} of {score} is that of threshold {best.threshold:g}: between "
-        f"{best.low:.3f} and {best.high:.3f}; {len(own)} thresholds hold together ({100 * (1 - alpha):g} %{condition})."
+        f"{best.low:.3f} and {best.high:.3f}; {len(own)} thresholds hold together ({held})."
     )

@@ -17,6 +17,7 @@ __all__ = ["WeakTable", "coarser", "refuse_silence_as_class", "weak_table"]
 
 ABSTAINED = -1
 _SILENT = "-1"
+_LEAST_LABELS = 2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -192,6 +193,11 @@ def weak_table(
         seen = code[truth] >= 0
         if not seen.any():
             raise InputError(f"the column of truth {truth!r} is blank on every row: leave it out")
+        if tally.counts[seen].sum() < _LEAST_LABELS:
+            raise InputError(
+                f"the column of truth {truth!r} has 1 label, which says nothing: label more rows, 30 or more to be of "
+                "use, or leave it out"
+            )
         cell = (place[seen] * atoms + atom[seen]) * len(chosen) + code[truth][seen]
         held = np.bincount(cell, weights=tally.counts[seen], minlength=size * atoms * len(chosen))
         gold = np.rint(held).astype(np.int64).reshape(size, atoms, len(chosen))

@@ -126,6 +126,7 @@ def bound(
         fitting=fitting,
         models=tuple(label_model or ("dawid-skene",)),
         cost=cost,
+        truth=truth,
         fit=fit,
         seed=seed,
     )
@@ -135,9 +136,10 @@ def bound(
         result = job(roles=Roles(labels=labels, truth=truth)).answer(tally, alpha)
         deliver(result, as_json=as_json, html=html)
         return
-    with opened(source, Layout(item=item, delimiter=delimiter), options) as (table, roles):
-        run = job(roles=roles).run
-        result = run(table, alpha)
+    with opened(source, Layout(item=item, delimiter=delimiter), options, truth_in=fit) as (table, roles):
+        whole = job(roles=roles)
+        result = whole.run(table, alpha)
+        run = replace(whole, classes=result.classes).run  # a class that a slice does not show can be the truth there
         slices = by_slice(table, by, run, alpha=alpha) if by is not None else ()
         if items_out is not None:
             write_items(items_out, result, table)
@@ -156,15 +158,17 @@ class _Job:
     fitting: object
     models: tuple[str, ...]
     cost: Path | None
+    truth: str | None
     fit: str | None
     seed: int
+    classes: tuple[Label, ...] | None = None
 
     def count(self, table: Table, *, judged: bool) -> Tally:
         from tallystick.tally import Tally
 
         columns = [*self.roles.labels]
-        if self.roles.truth is not None and self.roles.truth in table.columns:
-            columns.append(self.roles.truth)
+        if self.truth is not None and self.truth in table.columns:
+            columns.append(self.truth)
         if judged:
             columns.append(self.prediction or self.score or "")
         return Tally.of(
@@ -188,15 +192,21 @@ class _Job:
         from tallystick.bound.prepared import NAMES, Fitting, fitted
         from tallystick.bound.weak_votes import refuse_silence_as_class
 
-        shown = [name for name in (self.prediction, self.roles.truth) if name is not None and name in tally.names]
-        refuse_silence_as_class(tally, self.roles.labels, shown)
         other = None if self.fit is None else self._other(self.fit)
-        classes = self._classes(tally, other)
-        truth = self.roles.truth
+        if self.classes is None:
+            shown = [name for name in (self.prediction, self.truth) if name is not None and name in tally.names]
+            refuse_silence_as_class(tally, self.roles.labels, shown)
+        classes = self._classes(tally, other) if self.classes is None else self.classes
+        truth = self.truth if other is None or self._labels(tally) else None
         weak = self.roles.labels
         fitting = self.fitting if isinstance(self.fitting, Fitting) else Fitting()
         sample = tally if other is None else other
-        there = truth if truth is not None and truth in sample.names else None
+        there = self.truth if self._labels(sample) else None
+        if self.fit is not None and self.truth is not None and truth is None and there is None:
+            raise InputError(
+                f"neither the input nor {self.fit} has a label in column {self.truth!r}: name the column that has "
+                "them, or leave out --truth"
+            )
         table_of_votes = weak_table(sample, weak=weak, truth=there, classes=classes)
         models: list[str | LabelModel] = []
         for name in self.models:
@@ -216,6 +226,10 @@ class _Job:
             tally, prediction=self.prediction or "", weak=weak, truth=truth, classes=classes, label_models=models,
             question=question, fitting=fitting, rng=self.seed,
         )  # fmt: skip
+
+    def _labels(self, tally: Tally) -> bool:
+        """Say whether the tally shows a true label."""
+        return self.truth in tally.names and any(label is not None for label in tally.labels[self.truth or ""])
 
     def _other(self, path: str) -> Tally:
         from tallystick import io
@@ -269,7 +283,14 @@ def _cost(path: Path, classes: tuple[Label, ...]) -> list[list[float]]:
                 f"{path} has no column {lacking[0]!r}: a cost table has 'prediction' and one a class {names}"
             )
         columns = ", ".join(io.identifier(name) for name in ("prediction", *names))
-        found = {str(row[0]): row[1:] for row in table.query(f"select {columns} from rows")}
+        rows = [(str(row[0]), row[1:]) for row in table.query(f"select {columns} from rows")]
+    found = dict(rows)
+    shown = [name for name, _ in rows]
+    twice = [name for name in found if shown.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"{path} has {shown.count(twice[0])} rows for the prediction {twice[0]!r}: keep the one that is meant"
+        )
     missing = [name for name in names if name not in found]
     if missing:
         raise InputError(f"{path} has no row for the prediction {missing[0]!r}: give one a class {names}")

@@ -34,8 +34,13 @@ class Layout:
 
 
 @contextmanager
-def opened(source: list[str], layout: Layout, options: ColumnOptions) -> Iterator[tuple[Table, Roles]]:
-    """Read *source*, decide what its columns are, tell both on stderr, and clean up behind the verb."""
+def opened(
+    source: list[str], layout: Layout, options: ColumnOptions, *, truth_in: str | None = None
+) -> Iterator[tuple[Table, Roles]]:
+    """Read *source*, decide what its columns are, tell both on stderr, and clean up behind the verb.
+
+    *truth_in* names another file that may hold the truth instead: then *source* need not have the column.
+    """
     from tallystick import io
 
     shape: ShapeOption = layout.shape.value
@@ -49,6 +54,9 @@ def opened(source: list[str], layout: Layout, options: ColumnOptions) -> Iterato
         metric=layout.metric,
     )
     with scanned as table:
+        if truth_in is not None and options.truth is not None and options.truth not in table.columns:
+            tell((f"{table.source} has no column {options.truth!r}: the true labels are those of {truth_in}",))
+            options = replace(options, truth=None)
         roles = io.assign(table, options)
         tell((*table.notes, *roles.notes))
         if roles.missing:

@@ -44,7 +44,7 @@ def row_values(
     side
         Which end they prove.
     delta
-        Total-variation error allowed in P(Y | z), one number or one for each pattern.
+        Total-variation error allowed in P(Y | z), one number or one for each pattern; not an average over patterns.
 
     Returns
     -------
