@@ -11,6 +11,7 @@ from tallystick.audit.generated import GENERATED, generate
 from tallystick.audit.result import QUESTIONS, Skipped, conclude
 from tallystick.errors import InputError
 from tallystick.io import scan
+from tallystick.io.roles import ROWS_COUNT
 from tallystick.report import page
 from tallystick.results import Figure, Needed, Result, to_json
 
@@ -129,6 +130,24 @@ def test_weights_that_reach_only_some_sections_are_said():
     assert result.sections[0].n_items == 400
     [said] = [text for text in result.remarks if "sample_weight" in text]
     assert said.endswith("is used by compare and judge only; every row counts once in shift")
+
+
+@pytest.mark.parametrize(("question", "verbs"), [("shift", {"judge"}), ("bound", {"judge", "bound"})])
+def test_sections_that_count_weights_as_items_say_so(question, verbs):
+    few = {name: list(values[:400]) for name, values in generate(question, rng=0).items()}
+    weighted, plain = (audit(scan(pa.table({**few, **more}))) for more in ({"row_weight": [2] * 400}, {}))
+    assert {part.verb for part in weighted.sections if ROWS_COUNT in part.assumptions} == verbs
+    assert f"judge: {ROWS_COUNT}" in weighted.assumptions
+    assert not any(ROWS_COUNT in part.assumptions for part in plain.sections)
+
+
+def test_bounds_that_only_the_data_suggest_are_an_assumption():
+    scores = {"gpt": [0.2, 0.5, 0.9, 0.4] * 30, "claude": [0.3, 0.4, 1.0, 0.1] * 30}
+    [part] = audit(scan(pa.table(scores)), Named(models=("*",))).sections
+    assert any("no score can lie outside 0 and 1" in text for text in part.assumptions)
+    marks = {"gpt": [0, 1, 1, 0] * 30, "claude": [1, 1, 0, 0] * 30}
+    [part] = audit(scan(pa.table(marks)), Named(models=("*",))).sections
+    assert not any("outside 0 and 1" in text for text in part.assumptions)
 
 
 def test_a_section_that_only_counts_these_items_is_said_to():

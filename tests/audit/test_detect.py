@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.audit import Named, detect
+from tallystick.audit import Named, audit, detect
 from tallystick.errors import InputError
 from tallystick.io import scan
 
@@ -55,6 +55,54 @@ def test_a_partly_blank_truth_is_a_truth_and_says_how_much_of_it_is_known(truth)
     reading = read({"gold": part, **judges(truth)})
     assert reading.truth == "gold"
     assert any("known on 100 of 400" in taken.why for taken in reading.taken)
+
+
+@pytest.mark.parametrize(("spelled", "code"), [(("ABSTAIN", "ABSTAIN"), "ABSTAIN"), (("Abstain", "ABSTAIN "), None)])
+def test_a_code_for_no_vote_is_missing_as_it_is_written(truth, spelled, code):
+    places = np.arange(N) % 4
+    votes = {
+        name: np.where(places == j, spelled[j % 2], column) for j, (name, column) in enumerate(judges(truth).items())
+    }
+    reading = read({"gold": truth, **votes})
+    assert reading.missing == ((code,) if code else ("ABSTAIN", "Abstain"))
+    assert not any("counts as wrong" in note for note in reading.notes)
+    table = scan(pa.table({"gold": truth, **votes}))
+    [graded] = [part for part in audit(table).sections if part.verb == "judge"]
+    assert [row["votes"] for row in graded.rows()] == [300, 300, 300]
+
+
+def test_a_numeric_code_for_no_vote_is_missing_however_text_writes_it(bits):
+    words = bits.astype(str)
+    votes = {f"lf_{j}": np.where(np.arange(N) % 4 == j, "-1.0", noisy(words, 0.85, j)) for j in range(3)}
+    table = scan(pa.table({"gold": words, **votes}))
+    [graded] = [part for part in audit(table).sections if part.verb == "judge"]
+    assert [row["votes"] for row in graded.rows()] == [300, 300, 300]
+
+
+def test_a_question_about_missing_names_every_token_as_it_is_written(truth):
+    votes = judges(truth)
+    odd = {**votes, "ann": np.where(np.arange(N) % 4 == 0, "NA", votes["ann"])}
+    odd["bob"] = np.where(np.arange(N) % 4 == 1, "?", votes["bob"])
+    odd["eve"] = np.where(np.arange(N) % 4 == 2, "Abstain", votes["eve"])
+    [question] = read({"gold": truth, **odd}).questions
+    assert "'?' in 'bob' and 'NA' in 'ann'" in question.text
+    assert "(--missing=Abstain,?,NA)" in question.text
+    assert "(--missing=Abstain)" in question.text
+
+
+def test_a_label_that_never_is_the_truth_is_told_as_it_is_written(truth):
+    votes = judges(truth)
+    reading = read({"gold": truth, **votes, "eve": np.where(np.arange(N) % 50 == 2, "Maybe", votes["eve"])})
+    assert any("say --missing=Maybe" in note for note in reading.notes)
+
+
+@pytest.mark.parametrize("word", ["NA", "?", "Unknown", "None"])
+def test_a_truth_that_is_written_like_a_blank_is_asked_about(truth, word):
+    part = np.where(np.arange(N) < 60, truth, word)
+    [question] = read({"gold": part, **judges(truth)}).questions
+    assert question.option == "--missing"
+    assert f"{word!r} in 'gold' mean no answer (--missing={word})" in question.text
+    assert read({"gold": part, **judges(truth)}, missing=(word,)).questions == ()
 
 
 def test_judges_without_a_truth_are_found_by_their_agreement(truth):

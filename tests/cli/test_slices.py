@@ -3,6 +3,7 @@ import json
 from contextlib import redirect_stdout
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tallystick.cli.deliver import deliver
@@ -28,6 +29,15 @@ def test_every_value_is_a_slice_and_the_level_is_shared():
         ("en", "en: 3 items at 0.0200"),
         (None, "(blank): one item is too few"),
     ]
+
+
+def test_nan_is_the_blank_slice(tmp_path):
+    column = pa.array([1.0, 1.0, float("nan"), float("nan"), None], from_pandas=False)
+    pq.write_table(pa.table({"part": column, "vote": [1, 0, 1, 1, 0]}), tmp_path / "votes.parquet")
+    with scan(tmp_path / "votes.parquet") as table:
+        slices = by_slice(table, "part", count, alpha=0.06)
+    assert list(map(str, slices)) == ["1.0: 2 items at 0.0300", "(blank): 3 items at 0.0300"]
+    assert [part.to_dict()["slice"] for part in slices] == [1.0, None]
 
 
 def test_slices_stand_in_the_one_json_object():

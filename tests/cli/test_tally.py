@@ -8,6 +8,14 @@ def test_a_saved_tally_can_be_merged_with_itself(tallystick, votes, tmp_path):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["n_items"] == 8
     assert (tmp_path / "both.tally").exists()
+    [warning] = json.loads(done.stdout)["warnings"]
+    assert warning.endswith("t.tally is given 2 times: its rows are counted 2 times")
+
+
+def test_patterns_that_are_not_shown_are_counted(tallystick):
+    table = "a,b\n" + "".join(f"{i},{i % 2}\n" for i in range(31))
+    assert "The 20 commonest of 31 patterns are shown" in tallystick("tally", "-", stdin=table).stdout
+    assert "commonest of" not in tallystick("tally", "-", stdin="a,b\n1,0\n").stdout
 
 
 def test_standard_input_is_a_table(tallystick):
@@ -74,3 +82,9 @@ def test_a_long_table_is_pivoted(tallystick):
     done = tallystick("tally", "-", "--json", stdin=long)
     assert list(json.loads(done.stdout)["columns"]) == ["a", "b", "c"]
     assert "long" in done.stderr
+
+
+def test_a_missing_token_that_stands_nowhere_is_told(tallystick, votes):
+    done = tallystick("tally", votes, "--missing", "none")
+    assert "--missing none: no cell of 'ann', 'bob' is 'none'" in done.stderr
+    assert "--missing" not in tallystick("tally", votes, "--missing", "ham").stderr

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tallystick.errors import FileError, InputError, TallystickError
-from tallystick.io import ColumnOptions, assign, scan
+from tallystick.io import ColumnOptions, assign, scan, select
 
 VOTES = pa.table({"item": ["x", "y", "z"], "a": pa.array([1, 0, None], pa.int8()), "b": [0.5, float("nan"), 1.0]})
 
@@ -152,3 +152,21 @@ def test_duplicate_and_far_too_many_columns_are_refused(tmp_path: Path) -> None:
         scan(tmp_path / "a.parquet")
     with pytest.raises(InputError, match="10,001 columns, more than 10,000"):
         scan(pa.table([[1]] * 10_001, names=[f"c{i}" for i in range(10_001)]))
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+@pytest.mark.parametrize("known", [[1.0, 0.0], [1.0, 1.0], [1.0, None], []])
+def test_nan_in_parquet_is_no_value_whatever_its_statistics_say(
+    tmp_path: Path, known: list[float | None], kind: pa.DataType, statistics: bool
+) -> None:
+    values = [*known, float("nan")] * 3
+    path = tmp_path / "scores.parquet"
+    pq.write_table(pa.table({"a": pa.array(values, kind, from_pandas=False)}), path, write_statistics=statistics)
+    wanted = [None if value is None or value != value else value for value in values]
+    with scan(path) as table:
+        assert [a for (a,) in table.relation.fetchall()] == wanted
+        assert [a for (a,) in select(table, assign(table)).fetchall()] == wanted
+        assert table.query("select count(*) from rows where a is null") == [(wanted.count(None),)]
+        assert table.query("select count(*) from rows where a = 1") == [(wanted.count(1.0),)]
+        assert str(table.row_of("a", None)) == f"row {wanted.index(None) + 1} of {path}"

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.io import ColumnOptions, assign, check_numbers, label_sets, scan, select
+from tallystick.io import ColumnOptions, assign, check_numbers, label_sets, scan, select, unmatched
 
 
 def test_blank_nan_none_and_tokens_are_missing_in_every_kind_of_column() -> None:
@@ -27,6 +27,22 @@ def test_blank_nan_none_and_tokens_are_missing_in_every_kind_of_column() -> None
         ("x", 2, None, None),
     ]
     assert label_sets(table, roles) == {"s": ("x",), "i": (0, 1, 2), "f": (0.5,), "b": (True,)}
+
+
+def test_a_token_that_is_a_number_is_found_in_text_however_it_is_written() -> None:
+    table = scan(pa.table({"a": ["-1.0", " -1e0 ", "-1", "-10", "1", "-1x", "-1_0", "x"]}))
+    roles = assign(table, ColumnOptions(missing=("-1", "-10.0")))
+    assert [cell for (cell,) in select(table, roles).fetchall()] == [None, None, None, None, "1", "-1x", "-1_0", "x"]
+
+
+def test_tokens_that_stand_nowhere_are_told() -> None:
+    table = scan(pa.table({"a": ["NA", "-1.0", "x"], "b": [0.5, 7.0, float("nan")], "c": [True, None, True]}))
+    assert unmatched(table, table.columns, ("NA", "-1", "7", "true")) == ()
+    [told] = unmatched(table, table.columns, ("na",))
+    assert told.startswith("--missing na: no cell of 'a', 'b', 'c' is 'na'")
+    assert len(unmatched(table, ["b"], ("NA", "-1", "true"))) == 3
+    wide = scan(pa.table({f"m{j}": ["x", "NA" if j == 450 else "y"] for j in range(451)}))
+    assert unmatched(wide, wide.columns, ("NA",)) == ()
 
 
 def test_text_that_looks_missing_stays_unless_it_is_named() -> None:
@@ -68,6 +84,12 @@ def test_a_weight_is_a_finite_number_from_zero_up(values: list[object], words: s
 def test_weights_come_as_floats() -> None:
     table = scan(pa.table({"a": ["x", "y"], "w": ["1", "0.5"]}))
     assert select(table, assign(table, ColumnOptions(weight="w"))).fetchall() == [("x", 1.0), ("y", 0.5)]
+
+
+def test_a_number_with_underscores_is_none() -> None:
+    table = scan(pa.table({"s": ["1", "1_000"]}))
+    with pytest.raises(InputError, match=r"row 2.*'1_000', but must be a finite number"):
+        check_numbers(table, "s")
 
 
 def test_scores_may_be_missing_and_have_bounds() -> None:

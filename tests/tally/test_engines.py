@@ -143,12 +143,32 @@ def test_numbers_in_a_text_file_can_be_cut_and_weigh(tmp_path: Path) -> None:
         Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 0.95]}, missing=["NA"])
 
 
+def test_a_number_with_underscores_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("s,v\n1_000,a\n2,b\n", encoding="utf-8")
+    for data in (tmp_path / "a.csv", {"s": ["1_000", "2"], "v": ["a", "b"]}):
+        with pytest.raises(InputError, match="'s'"):
+            Tally.of(data, cut={"s": [0, 2000]})
+        with pytest.raises(InputError, match="'s'"):
+            Tally.of(data, weight="s")
+
+
 def test_a_parquet_file_keeps_its_types(tmp_path: Path) -> None:
     pq.write_table(votes(), tmp_path / "v.parquet")
     columns = ["small", "text"]
     assert Tally.of(tmp_path / "v.parquet", columns=columns) == Tally.of(plain(votes()), columns=columns)
     found = Moments.of(tmp_path / "v.parquet", columns=["small", "score"])
     assert found == Moments.of(votes(), columns=["small", "score"])
+
+
+@pytest.mark.parametrize("known", [[1.0, 0.0], [1.0, 1.0]])
+def test_nan_in_a_relation_on_parquet_is_missing_whatever_its_statistics_say(
+    tmp_path: Path, known: list[float]
+) -> None:
+    values = pa.array([*known, float("nan")], from_pandas=False)
+    pq.write_table(pa.table({"a": values}), tmp_path / "v.parquet")
+    relation = duckdb.connect().read_parquet(str(tmp_path / "v.parquet"))
+    for options in ({}, {"cut": {"a": [0, 0.5, 1]}}):
+        assert Tally.of(relation, **options) == Tally.of({"a": values.to_numpy()}, **options)
 
 
 def test_164_judges_from_a_real_file(shared_data: Path) -> None:

@@ -72,6 +72,10 @@ def test_coerced_rows_are_located_by_their_common_spelling() -> None:
     assert Tally.of(data, coerce=True).locate(data).tolist() == [1, 0]
 
 
+def test_a_missing_token_that_is_a_number_matches_every_spelling_of_it() -> None:
+    assert Tally.of({"a": ["-1.0", "-1", "1"]}, missing=["-1"]).labels == {"a": ("1", None)}
+
+
 def test_missing_tokens_match_by_spelling() -> None:
     data = {"a": [-1, 1, 0], "b": ["NA", "yes", " "]}
     assert Tally.of(data, missing=[-1, "NA"]).labels == {"a": (0, 1, None), "b": ("yes", None)}

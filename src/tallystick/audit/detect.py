@@ -8,12 +8,12 @@ from typing import cast
 from tallystick.audit.names import WEAK_TRUTHS, are_voters, is_truth, plain
 from tallystick.audit.profile import Profile, look
 from tallystick.audit.reading import Named, Notebook, Reading, Role, listed
-from tallystick.audit.sample import Sample, draw
+from tallystick.audit.sample import Sample, draw, spellings
 from tallystick.audit.structure import find_structure
 from tallystick.audit.uses import find_confidences, find_prediction, find_validators, find_versions
 from tallystick.audit.voters import Voters, find_voters
 from tallystick.errors import InputError
-from tallystick.io import Table
+from tallystick.io import Table, canonical, unmatched
 from tallystick.io.roles import expand
 
 __all__ = ["detect"]
@@ -55,8 +55,8 @@ def detect(table: Table, named: Named | None = None) -> Reading:
         book.take(scores, "scores", "you said so, and there is no truth: higher is better")
     else:
         versions = tuple(name for name in (said.old, said.new) if name is not None)
-        voters, scores = find_voters(sample, profiles, said, voting or versions, book), ()
-        _tell_voters(sample, profiles, voters, said, chosen, book)
+        voters, scores = find_voters(table, sample, profiles, said, voting or versions, book), ()
+        _tell_voters(table, sample, profiles, voters, said, chosen, book)
     more = _uses(profiles, said, voters, chosen, book)
     if not voters.votes and not scores and not book.questions:
         scores = _find_scores(profiles, voters, book)
@@ -64,7 +64,8 @@ def detect(table: Table, named: Named | None = None) -> Reading:
     slices = tuple(name for part in book.taken if part.role == "slice" for name in part.columns)
     votes = tuple(name for name in voters.votes if name != more.get("prediction"))
     judged = {"prediction", "score"} & {*more, *single}
-    weak = chosen.get("weak", ()) or (votes if judged or voters.missing else ())
+    abstain = len(unmatched(table, votes, voters.missing)) < len(voters.missing)  # a token may be for the truth alone
+    weak = chosen.get("weak", ()) or (votes if judged or abstain else ())
     return Reading(
         **{**found, **more, "truth": voters.truth or said.truth},
         votes=votes,
@@ -113,6 +114,7 @@ def _named_groups(table: Table, named: Named, book: Notebook) -> dict[str, tuple
 
 
 def _tell_voters(
+    table: Table,
     sample: Sample,
     profiles: Profiles,
     voters: Voters,
@@ -148,9 +150,9 @@ def _tell_voters(
         book.take(voters.votes, "votes", why)
     if truth is not None and not named.missing:
         strange = {v for name in voters.votes for v in profiles[name].values} - profiles[truth].values
-        strange = {value for value in strange if str(value) not in voters.missing}
+        strange -= set(map(canonical, voters.missing))
         if strange and not profiles[truth].blank:
-            shown = sorted(map(str, strange))
+            shown = sorted(token for value in strange for token in spellings(table, voters.votes, value))
             book.notes.append(
                 f"{listed(shown)} never is the truth and counts as wrong; if it means no answer, say "
                 f"--missing={shown[0]}"

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from tallystick.io import Label, Table, canonical, identifier
 from tallystick.io.missing import without_missing
+from tallystick.io.vocabulary import MAX_LABELS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MOST_CELLS", "MOST_ROWS", "Codes", "Sample", "draw", "is_unique"]
+__all__ = ["MOST_CELLS", "MOST_ROWS", "Codes", "Sample", "draw", "is_unique", "spellings"]
 
 MOST_ROWS = 50_000
 MOST_CELLS = 10_000_000
@@ -107,3 +108,20 @@ def is_unique(table: Table, columns: Sequence[str]) -> bool:
     """Return whether no two rows agree in all of *columns*."""
     names = ", ".join(map(identifier, columns))
     return not table.query(f"select 1 from rows group by {names} having count(*) > 1 limit 1")
+
+
+def spellings(table: Table, columns: Sequence[str], value: Label) -> tuple[str, ...]:
+    """Return how *columns* write *value*, a canonical label, anywhere in the table; they are tokens for "missing".
+
+    >>> import pyarrow as pa
+    >>> from tallystick.io import scan
+    >>> spellings(scan(pa.table({"a": ["NA", "x", "na "], "b": [1, 0, -1]})), ["a", "b"], "na")
+    ('NA', 'na')
+    """
+    found: set[str] = set()
+    for name in columns:
+        if isinstance(value, str) and table.kinds[name] == "text":
+            cell = identifier(name)
+            rows = table.query(f"select distinct {cell} from rows where {cell} is not null limit {MAX_LABELS}")
+            found |= {word.strip() for (word,) in rows if canonical(word) == value}
+    return tuple(sorted(found)) or (str(value),)  # a token that is a number means every spelling of it

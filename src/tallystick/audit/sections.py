@@ -12,6 +12,7 @@ from tallystick.audit.result import Skipped
 from tallystick.errors import InputError, TallystickError
 from tallystick.io import Roles, Table, identifier
 from tallystick.io.missing import without_missing
+from tallystick.io.roles import ROWS_COUNT
 from tallystick.results import Result
 
 __all__ = ["SECTIONS", "Section", "ask_all"]
@@ -19,6 +20,7 @@ __all__ = ["SECTIONS", "Section", "ask_all"]
 Section = Callable[[Table, Reading, float, Rng], Result]
 
 _THRESHOLDS = tuple(k / 20 for k in range(1, 20))
+_UNIT = "no score can lie outside 0 and 1; all of these lie within"
 
 
 def ask_all(table: Table, reading: Reading, *, alpha: float, rng: Rng) -> tuple[list[Result], list[Skipped]]:
@@ -50,6 +52,8 @@ def _applies(verb: str, reading: Reading) -> bool:
 
 
 def _compare(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
+    import numpy as np
+
     from tallystick.compare import Settings, evaluate
     from tallystick.compare.reading import read_board
 
@@ -62,7 +66,13 @@ def _compare(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
     roles = replace(roles, item=None)  # every row is an item, as the reading has found
     settings = Settings(bounds=bounds, alpha=alpha, blanks="random")  # as judge assumes of the same labels
     board = read_board(_narrow(table, roles), roles, bounds=bounds)
-    return evaluate(board, settings=settings, rng=rng)
+    found = evaluate(board, settings=settings, rng=rng)
+    # Marks that are all 0 or 1 declare themselves, here as in the verb.
+    return found if bounds is None or np.isin(board.scores, (0, 1)).all() else _rests_on(found, _UNIT)
+
+
+def _rests_on(found: Result, assumption: str) -> Result:
+    return replace(found, assumptions=(*found.assumptions, assumption))
 
 
 def _narrow(table: Table, roles: Roles) -> Table:
@@ -84,7 +94,8 @@ def _judge(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
 
     columns = (*reading.votes, *([reading.truth] if reading.truth else []))
     votes = Tally.of(table, columns=columns, weight=reading.weight, missing=reading.missing, coerce=reading.coerce)
-    return evaluate(votes, truth=reading.truth, alpha=alpha, rng=rng)
+    found = evaluate(votes, truth=reading.truth, alpha=alpha, rng=rng)
+    return found if reading.weight is None else _rests_on(found, ROWS_COUNT)
 
 
 def _bound(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
@@ -97,10 +108,9 @@ def _bound(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
     counted = Tally.of(
         table, columns=columns, cut=cut, weight=reading.weight, missing=reading.missing, coerce=reading.coerce
     )
-    question = Question(alpha=alpha)
-    if reading.prediction is None:
-        return sweep(counted, score=judged, weak=reading.weak, truth=reading.truth, question=question, rng=rng)
-    return evaluate(counted, prediction=judged, weak=reading.weak, truth=reading.truth, question=question, rng=rng)
+    said: dict[str, Any] = {"weak": reading.weak, "truth": reading.truth, "question": Question(alpha=alpha), "rng": rng}
+    found = sweep(counted, score=judged, **said) if cut else evaluate(counted, prediction=judged, **said)
+    return found if reading.weight is None else _rests_on(found, ROWS_COUNT)
 
 
 def _shift(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:

@@ -11,8 +11,9 @@ from tallystick.audit.doubts import doubt_votes
 from tallystick.audit.names import WEAK_TRUTHS, are_voters, family, is_truth, plain
 from tallystick.audit.profile import Profile
 from tallystick.audit.reading import Named, Notebook, listed
-from tallystick.audit.sample import Sample
-from tallystick.io import Label
+from tallystick.audit.sample import Sample, spellings
+from tallystick.io import Label, Table, canonical
+from tallystick.io.truth import unknown_in
 
 __all__ = ["ABSTAIN", "Voters", "find_voters"]
 
@@ -37,11 +38,15 @@ class Voters:
     missing: tuple[str, ...] = ()
 
 
-def find_voters(sample: Sample, profiles: Profiles, named: Named, chosen: Sequence[str], book: Notebook) -> Voters:
+def find_voters(
+    table: Table, sample: Sample, profiles: Profiles, named: Named, chosen: Sequence[str], book: Notebook
+) -> Voters:
     """Find the truth and the votes among the free columns, or ask.
 
     Parameters
     ----------
+    table
+        Where codes for "no vote" are looked up as they are written.
     chosen
         Columns that the caller named as judges, models or weak labels; with them the votes are not looked for.
     """
@@ -55,9 +60,9 @@ def find_voters(sample: Sample, profiles: Profiles, named: Named, chosen: Sequen
     votes = tuple(chosen) or _votes(profiles, others, truth)
     if not votes:
         return Voters(truth=truth)
-    missing = _missing(profiles, votes, truth, named, book)
+    missing = _missing(table, profiles, votes, truth, named, book)
     if not chosen and not book.questions:
-        silent = frozenset(value for name in votes for value in profiles[name].values if str(value) in missing)
+        silent = frozenset(map(canonical, missing)) if named.missing is None else frozenset()  # else blank by now
         doubt_votes(sample, profiles, votes, truth, silent, book)
     return Voters() if book.questions else Voters(votes, truth, missing)
 
@@ -141,30 +146,39 @@ def _votes(profiles: Profiles, free: Sequence[str], truth: str | None) -> tuple[
 
 
 def _missing(
-    profiles: Profiles, votes: Sequence[str], truth: str | None, named: Named, book: Notebook
+    table: Table, profiles: Profiles, votes: Sequence[str], truth: str | None, named: Named, book: Notebook
 ) -> tuple[str, ...]:
-    """Return the codes that mean no vote, or ask about what only looks like one."""
+    """Return the codes that mean no vote, as they are written, or ask about what only looks like one."""
     if named.missing is not None:
         return named.missing
     said: Counter[Label] = Counter()
     for name in votes:
         said.update(profiles[name].counts)
     true = profiles[truth].values if truth is not None else frozenset()
-    codes = []
+    codes: list[str] = []
+    doubtful: dict[str, list[str]] = {}
     for value in sorted((_NO_ANSWER | ABSTAIN) & set(said) - true, key=repr):
         if value == -1 and set(said) == {-1, 1}:
             continue  # these are the two labels
-        if value in ABSTAIN and _is_abstention(value, said, profiles, votes, truth):
-            codes.append(str(value))
-            continue
         holders = [name for name in votes if value in profiles[name].values]
-        book.ask(
-            "--missing",
-            f"does {value!r} in {listed(holders)} mean no answer (--missing={value}), or is it an answer like any "
-            "other (--missing=)?",
-        )
-        return ()
-    return tuple(codes)
+        written = spellings(table, holders, value)
+        if value in ABSTAIN and _is_abstention(value, said, profiles, votes, truth):
+            codes += written
+        else:
+            doubtful |= dict.fromkeys(written, holders)
+    if truth is not None:
+        for value in sorted(set(unknown_in(true)) - set(said), key=repr):
+            doubtful |= {token: [truth] for token in spellings(table, [truth], value)}
+    if not doubtful:
+        return tuple(codes)
+    shown = " and ".join(f"{token!r} in {listed(holders)}" for token, holders in doubtful.items())
+    one = len(doubtful) == 1
+    book.ask(
+        "--missing",
+        f"{'does' if one else 'do'} {shown} mean no answer (--missing={','.join([*codes, *doubtful])}), or "
+        f"{'is it an answer' if one else 'are they answers'} like any other (--missing={','.join(codes)})?",
+    )
+    return ()
 
 
 def _is_abstention(

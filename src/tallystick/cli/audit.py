@@ -92,6 +92,8 @@ def audit(
     long_item = item if judge or vote else None
     with io.scan(source, shape=layout, item=long_item, judge=judge, vote=vote, delimiter=delimiter) as table:
         tell(table.notes)
+        if tokens:
+            tell(io.unmatched(table, [name for name in table.columns if name not in table.left_out], tokens))
         reading = detect(table, named)
         if as_json:  # otherwise it is part of the answer
             tell(map(str, reading.taken))

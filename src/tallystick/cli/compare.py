@@ -107,7 +107,7 @@ def compare(
     from tallystick.compare import Settings
     from tallystick.compare.reading import read_board
     from tallystick.compare.settings import Population
-    from tallystick.io import ColumnOptions, assign, scan
+    from tallystick.io import ColumnOptions, assign, check_truth, scan
 
     if add and by is not None:
         raise InputError(
@@ -128,10 +128,12 @@ def compare(
     )
     layout = Layout(shape, item if vote or judge else None, judge, vote, delimiter, metric)
     with opened(source, layout, options) as (table, roles):
+        check_truth(table, roles)
         board = read_board(table, roles, bounds=settings.bounds)
         for more in add or ():
             with scan(more, delimiter=delimiter, metric=metric) as other:
                 more_roles = assign(other, replace(options, labels=(), by=None))
+                check_truth(other, more_roles)
                 board = board.beside(read_board(other, more_roles, bounds=settings.bounds))
         if save is not None:
             board.save(save)

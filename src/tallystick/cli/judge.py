@@ -96,7 +96,7 @@ def judge(
 
     Label-free numbers rest on an assumption, which is named; a bias that all judges share shows in labels only.
     """
-    from tallystick.io import ColumnOptions
+    from tallystick.io import ColumnOptions, check_truth, check_truth_labels
     from tallystick.judge import JudgeResult
     from tallystick.tally import blank_looking
 
@@ -124,6 +124,8 @@ def judge(
     if is_saved(source):
         rows_only = {"--by": by, "--weight": weight, "--window": window, "--items-out": items_out, "--missing": missing}
         votes, _ = load_saved(source, columns=judges or (), beside=[truth], rows_only=rows_only)
+        if truth is not None:
+            check_truth_labels(truth, votes.labels)
         found = question.ask(votes)
         deliver(rests_on(found, ROWS_COUNT) if votes.weighted else found, as_json=as_json, html=html)
         return
@@ -138,6 +140,7 @@ def judge(
     )
     with opened(source, Layout(shape, item, judge_column, vote, delimiter), options) as (table, roles):
         columns = (*roles.labels, *([truth] if truth else []))
+        check_truth(table, roles)
 
         def run(part: Table, level: float) -> Result:
             from tallystick.tally import Tally
@@ -158,7 +161,7 @@ def judge(
         if window is not None and isinstance(result, JudgeResult):
             result = _windowed(result, table, columns, window, question, roles.missing, coerce)
         if items_out is not None and isinstance(result, JudgeResult):
-            _write_items(items_out, result, table, truth, seed)
+            _write_items(items_out, result, table, truth, roles.missing, seed)
         deliver(result, as_json=as_json, slices=slices, html=html, table=table)
 
 
@@ -209,14 +212,18 @@ def _windowed(
     return replace(result, windows=told)
 
 
-def _write_items(path: Path, result: JudgeResult, table: Table, truth: str | None, seed: int) -> None:
+def _write_items(
+    path: Path, result: JudgeResult, table: Table, truth: str | None, missing: tuple[str, ...], seed: int
+) -> None:
     """Write items with consensus, probability and doubt, and a random order in which to label what is not labelled."""
     from tallystick import io
     from tallystick._rng import as_rng
     from tallystick.tally import attach
+    from tallystick.tally.labels import is_missing
 
     attached = attach(result, table)
-    open_items = [i for i in range(attached.num_rows) if truth is None or attached[truth][i].as_py() is None]
+    rows, tokens = range(attached.num_rows), frozenset(missing)
+    open_items = [i for i in rows if truth is None or is_missing(attached[truth][i].as_py(), tokens)]
     order: list[int | None] = [None] * attached.num_rows
     for rank, place in enumerate(as_rng(seed).permutation(len(open_items)).tolist(), start=1):
         order[open_items[place]] = rank

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,5 +28,8 @@ def merge(
     for path in tallies:
         total = total + Tally.load(path)
     result = describe(total)
+    seen = Counter(Path(path).resolve() for path in tallies)
+    twice = tuple(f"{path} is given {k} times: its rows are counted {k} times" for path, k in seen.items() if k > 1)
+    result = replace(result, warnings=(*result.warnings, *twice))
     total.save(output)
     deliver(result, as_json=as_json, html=html)

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tallystick.cli.deliver import tell
 from tallystick.cli.options import ShapeChoice
+from tallystick.io.roles import ROWS_COUNT
 from tallystick.results import Result
 
 if TYPE_CHECKING:
     from tallystick.io import ColumnOptions, Roles, ShapeOption, Table
 
 __all__ = ["ROWS_COUNT", "Layout", "opened", "rests_on", "write_items"]
-
-ROWS_COUNT = "a row of weight w stands for w items that were seen alike: these are no sampling weights"
-"""What counting verbs take a weight for."""
 
 _Result = TypeVar("_Result", bound=Result)
 
@@ -61,6 +59,9 @@ def opened(
             options = replace(options, truth=None)
         roles = io.assign(table, options)
         tell((*table.notes, *roles.notes))
+        if roles.missing:
+            answers = (*roles.labels, *([roles.truth] if roles.truth else []))
+            tell(io.unmatched(table, answers, roles.missing))
         yield table, roles
 
 

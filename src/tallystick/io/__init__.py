@@ -7,11 +7,12 @@ spelling of each label, ``write_csv`` writes tables that a spreadsheet can open 
 from __future__ import annotations
 
 from tallystick.io.engine import connect, identifier, literal, reading
-from tallystick.io.labels import check_numbers, label_sets, select
+from tallystick.io.labels import check_numbers, label_sets, select, unmatched
 from tallystick.io.roles import ColumnOptions, Roles, assign
 from tallystick.io.scan import Source, scan
 from tallystick.io.shapes import ShapeOption
 from tallystick.io.table import Kind, Label, Place, Table
+from tallystick.io.truth import check_truth, check_truth_labels
 from tallystick.io.vocabulary import canonical, check_vocabulary
 from tallystick.io.write import atomic, escape, unescape, write_csv
 
@@ -28,6 +29,8 @@ __all__ = [
     "atomic",
     "canonical",
     "check_numbers",
+    "check_truth",
+    "check_truth_labels",
     "check_vocabulary",
     "connect",
     "escape",
@@ -38,5 +41,6 @@ __all__ = [
     "scan",
     "select",
     "unescape",
+    "unmatched",
     "write_csv",
 ]

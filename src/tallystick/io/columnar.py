@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError
 from tallystick.io.engine import identifier, literal, scratch
+from tallystick.io.missing import without_missing
 from tallystick.io.names import check_names
 from tallystick.io.sources import File
 from tallystick.io.table import Part, kind_of
@@ -85,20 +86,24 @@ def arrow_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> Duc
 
 
 def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict[str, str]]:
-    """Return the rows with dates, enumerations and the like as text and decimals as floats, and what stays nested."""
+    """Return the rows with dates, enumerations and the like as text and decimals as floats, and what stays nested.
+
+    NaN becomes NULL here, before a filter or a group can be decided from statistics that know nothing of it.
+    """
     columns, left_out, changed = [], {}, False
     for column, sql_type in zip(relation.columns, map(str, relation.types), strict=True):
-        name = identifier(column)
-        target = None
-        if kind_of(sql_type) == "other":
+        name = cell = identifier(column)
+        if kind_of(sql_type) == "float":
+            cell = without_missing(column, "float", ())
+        elif kind_of(sql_type) == "other":
             if sql_type.startswith("DECIMAL"):
-                target = "DOUBLE"
+                cell = f"cast({name} as DOUBLE)"
             elif sql_type.startswith(_NESTED) or sql_type.endswith("]"):
                 left_out[column] = f"column {column!r} holds {sql_type} values: flatten it to one value a row"
             else:
-                target = "VARCHAR"
-        changed = changed or target is not None
-        columns.append(f"cast({name} as {target}) as {name}" if target else name)
+                cell = f"cast({name} as VARCHAR)"
+        changed = changed or cell != name
+        columns.append(f"{cell} as {name}")
     return (relation.project(", ".join(columns)) if changed else relation), left_out
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
 from tallystick.io.engine import identifier
-from tallystick.io.missing import without_missing
+from tallystick.io.missing import as_number, without_missing
 from tallystick.io.nearest import missing_column
 from tallystick.io.roles import Roles
-from tallystick.io.table import Label, Table
+from tallystick.io.table import Kind, Label, Table
 from tallystick.io.vocabulary import MAX_LABELS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-__all__ = ["check_numbers", "label_sets", "select"]
+__all__ = ["check_numbers", "label_sets", "select", "unmatched"]
+
+_AT_ONCE = 200
+"""Columns that one query looks at: an expression of thousands is too deep for the engine."""
 
 
 def select(table: Table, roles: Roles) -> DuckDBPyRelation:
@@ -69,6 +72,38 @@ def label_sets(table: Table, roles: Roles, columns: Sequence[str] | None = None)
     return sets
 
 
+def unmatched(table: Table, columns: Sequence[str], tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return one sentence for each token of ``--missing`` that stands in none of *columns*.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import scan
+    >>> table = scan(pa.table({"gpt": ["yes", "NA"], "claude": ["-1.0", "no"]}))
+    >>> unmatched(table, table.columns, ("NA", "-1", "none"))
+    ("--missing none: no cell of 'gpt', 'claude' is 'none' (upper and lower case matter)",)
+    """
+    kinds = table.kinds
+    shown = ", ".join(map(repr, columns[:4])) + (f" … ({len(columns)} in all)" if len(columns) > 4 else "")
+    return tuple(
+        f"--missing {token}: no cell of {shown} is {token!r} (upper and lower case matter)"
+        for token in tokens
+        if token
+        and not any(
+            _stands_in(table, {name: kinds[name] for name in columns[start : start + _AT_ONCE]}, token)
+            for start in range(0, len(columns), _AT_ONCE)
+        )
+    )
+
+
+def _stands_in(table: Table, kinds: Mapping[str, Kind], token: str) -> bool:
+    found = [
+        f"({without_missing(name, kind, ())} is not null and {without_missing(name, kind, (token,))} is null)"
+        for name, kind in kinds.items()
+    ]
+    return bool(table.query(f"select 1 from rows where {' or '.join(found)} limit 1"))
+
+
 def check_numbers(
     table: Table,
     column: str,
@@ -91,12 +126,13 @@ def check_numbers(
     if column not in table.columns:
         raise InputError(missing_column(column, table.columns, table.source))
     cell = without_missing(column, table.kinds[column], missing or ())
+    number = as_number("cell", table.kinds[column])
     faults = ["number is null and cell is not null", "not isfinite(number)"]
     faults += ["cell is null"] if missing is None else []
     faults += [f"number < {float(low)!r}"] if low is not None else []
     faults += [f"number > {float(high)!r}"] if high is not None else []
     found = table.query(
-        "select place, cell from (select row_number() over () as place, cell, try_cast(cell as double) as number from "
+        f"select place, cell from (select row_number() over () as place, cell, {number} as number from "
         f"(select {cell} as cell from rows)) where {' or '.join(faults)} order by place limit 1"
     )
     if not found:

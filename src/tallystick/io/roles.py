@@ -12,7 +12,10 @@ from tallystick.io.nearest import missing_column
 from tallystick.io.shapes import ITEM_NAMES
 from tallystick.io.table import Table
 
-__all__ = ["ColumnOptions", "Roles", "assign", "expand"]
+__all__ = ["ROWS_COUNT", "ColumnOptions", "Roles", "assign", "expand"]
+
+ROWS_COUNT = "a row of weight w stands for w items that were seen alike: these are no sampling weights"
+"""What counting verbs take a weight for."""
 
 _TRUTH_NAMES = frozenset(
     {

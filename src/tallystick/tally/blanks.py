@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tallystick.io.truth import BLANK_WORDS
+
 if TYPE_CHECKING:
     from tallystick.tally.tally import Tally
 
 __all__ = ["blank_looking"]
-
-_WORDS = frozenset({"nan", "na", "n/a", "#n/a", "<na>", "null", "none", "nil", "-", "--", "?", "missing"})
 
 
 def blank_looking(tally: Tally) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def blank_looking(tally: Tally) -> tuple[str, ...]:
     found: dict[str, list[str]] = {}
     for column, labels in tally.labels.items():
         for label in labels:
-            if isinstance(label, str) and label.strip().lower() in _WORDS:
+            if isinstance(label, str) and label.strip().lower() in BLANK_WORDS:
                 found.setdefault(label, []).append(column)
     return tuple(
         f"{label!r} is counted as an answer ({', '.join(columns)}): if it means that there is none, "

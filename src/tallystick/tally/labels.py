@@ -82,16 +82,16 @@ def plain(value: Any, *, column: str) -> Label:
 
 
 def is_missing(label: Label, tokens: frozenset[str]) -> bool:
-    """Say whether *label* is blank or one of *tokens*, as it is written: ``"-1"`` means -1, -1.0 and the text.
+    """Say whether *label* is blank or one of *tokens*: ``"-1"`` means -1, -1.0 and the texts of both.
 
-    >>> [is_missing(label, frozenset({"-1"})) for label in (-1, -1.0, " -1", " ", "no")]
-    [True, True, True, True, False]
+    >>> [is_missing(label, frozenset({"-1"})) for label in (-1, -1.0, " -1", "-1.0", " ", "no")]
+    [True, True, True, True, True, False]
     """
     if label is None:
         return True
     if isinstance(label, str):
         text = label.strip()
-        return not text or text in tokens
+        return not text or text in tokens or (bool(_NUMBER.fullmatch(text)) and float(text) in numbers_among(tokens))
     if isinstance(label, bool):
         return str(label) in tokens or str(label).lower() in tokens
     return bool(tokens) and label in numbers_among(tokens)

@@ -55,6 +55,12 @@ class TallyResult(Result):
             rows.append({**shown, count: tally.counts[place].item(), "share": tally.counts[place].item() / tally.n})
         return rows
 
+    def summary(self) -> str:
+        """Return the verdict and the commonest patterns; how many there are, if some are not shown."""
+        shown = min(_SHOWN, self.tally.patterns)
+        more = f"\nThe {shown} commonest of {self.tally.patterns:,} patterns are shown; a saved tally (-o) holds all."
+        return super().summary() + (more if shown < self.tally.patterns else "")
+
     def figures(self) -> tuple[Figure, ...]:
         """Return one picture: the share of each of the commonest patterns."""
         tally = self.tally

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
 from tallystick.io.engine import identifier
+from tallystick.io.missing import as_number, is_nan
+from tallystick.io.table import kind_of
 from tallystick.tally.engines.encode import bad_weight, outside_edges
 from tallystick.tally.engines.memory import Counted, count_groups
 from tallystick.tally.labels import MOST_LABELS, not_labels, numbers_among, too_many
@@ -33,11 +35,12 @@ def count_relation(relation: DuckDBPyRelation, recipe: Recipe) -> Counted:
             raise not_labels(name, f"has type {kinds[name]}")
     _refuse_text(relation, [name for name in names if name not in recipe.cut and kinds[name] not in _TINY])
     keys = [
-        f"{_binned(name, recipe) if name in recipe.cut else identifier(name)} as k{j}" for j, name in enumerate(names)
+        f"{_binned(name, kinds[name], recipe) if name in recipe.cut else identifier(name)} as k{j}"
+        for j, name in enumerate(names)
     ]
     sums = "count(*) as total"
     if recipe.weight is not None:
-        keys.append(f"{_number(recipe.weight)} as weight")
+        keys.append(f"{_number(recipe.weight, kinds[recipe.weight])} as weight")
         sums = "sum(weight) as total, min(weight) as least, count(*) - count(weight) as absent"
     by = ", ".join(f"k{j}" for j in range(len(names)))
     groups = relation.project(", ".join(keys)).aggregate(f"{by}, {sums}", by).to_arrow_table()
@@ -74,17 +77,17 @@ def _rows(relation: DuckDBPyRelation) -> list[tuple[Any, ...]]:
     return list(relation.fetchall())
 
 
-def _number(name: str) -> str:
-    return f"try_cast({identifier(name)} as double)"
+def _number(name: str, sql_type: str) -> str:
+    return as_number(identifier(name), kind_of(sql_type))
 
 
-def _binned(name: str, recipe: Recipe) -> str:
+def _binned(name: str, sql_type: str, recipe: Recipe) -> str:
     """Return the SQL of a number's bin: -1 below the first edge, one past the last bin above, -2 for no number."""
     edges = recipe.cut[name]
-    number, text = _number(name), f"trim({identifier(name)}::varchar)"
+    number, text = _number(name, sql_type), f"trim({identifier(name)}::varchar)"
     tokens = ", ".join("'" + token.replace("'", "''") + "'" for token in ["", *sorted(recipe.missing)])
     values = ", ".join(map(repr, numbers_among(recipe.missing)))
-    missing = f"{text} is null or {text} in ({tokens}) or isnan({number})"
+    missing = f"{text} is null or {text} in ({tokens}) or {is_nan(number)}"
     if values:
         missing += f" or {number} in ({values})"
     return (

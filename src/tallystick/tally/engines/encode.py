@@ -161,6 +161,10 @@ def numbers_of(name: str, column: Any, purpose: str, missing: frozenset[str] = f
     values = np.asarray(column)
     if values.dtype.kind == "O":
         values = np.array([None if is_missing(value, missing) else value for value in values.tolist()], object)
+    if values.dtype.kind in "OU":  # Python reads 1_000 as a thousand
+        odd = next((value for value in values.tolist() if isinstance(value, str) and "_" in value), None)
+        if odd is not None:
+            raise InputError(f"column {name!r} is asked for as numbers ({purpose}), but {odd!r} is none")
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
