@@ -1,6 +1,7 @@
 import csv
 import json
 import random
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -183,3 +184,82 @@ def test_a_slice_that_cannot_be_made_is_refused_before_anything_is_asked(inside,
     past = (*BASE, "--old-matrix", "matrix.csv", "--api", "replay:new", "--budget", "150", "--journal", "j")
     assert "--by needs the old answer to every item" in inside(*past, "--by", "true").stderr
     assert not (data / "j").exists()
+
+
+def spelled(path, truth, old, new):
+    lines = [f"{n},{truth[n % 2]},{old[n % 2]},{new[n % 2]}" for n in range(60)]
+    (path / "spelled.csv").write_text("\n".join(["id,true,old,new", *lines]) + "\n")
+    return ("shift", "--data", "spelled.csv", "--truth", "true", "--item", "id", "--old", "old", "--budget", "40")
+
+
+@pytest.mark.parametrize(
+    ("truth", "old", "new"),
+    [
+        (("1", "2"), ("1", "2"), ("1.0", "2.0")),
+        (("1", "2"), ("1.0", "2.0"), ("1", "2")),
+        (("yes", "no"), ("Yes", "no"), ("yes", "no")),
+    ],
+)
+def test_a_label_in_two_spellings_is_refused_and_read_as_one_when_coerced(inside, tmp_path, truth, old, new):
+    command = spelled(tmp_path, truth, old, new)
+    refused = inside(*command, "--api", "replay:new", "--json")
+    assert refused.returncode != 0
+    assert "--coerce" in refused.stderr
+    done = inside(*command, "--api", "replay:new", "--json", "--coerce")
+    assert done.returncode == 0, done.stderr
+    body = json.loads(done.stdout)
+    assert (len(body["labels"]), body["accuracy_change"]["estimate"], body["flip_rate"]["estimate"]) == (2, 0, 0)
+
+
+def test_an_old_file_whose_column_has_the_name_of_the_truth_is_coerced_too(inside, tmp_path):
+    command = spelled(tmp_path, ("1", "2"), ("", ""), ("1", "2"))
+    (tmp_path / "old.csv").write_text("\n".join(["id,true", *(f"{n},{n % 2 + 1}.0" for n in range(60))]) + "\n")
+    command = [*command[:-3], "true", "--old-file", "old.csv", *command[-2:], "--api", "replay:new", "--json"]
+    assert "--coerce" in inside(*command).stderr
+    body = json.loads(inside(*command, "--coerce").stdout)
+    assert (body["labels"], body["flip_rate"]["estimate"]) == (["1", "2"], 0)
+
+
+def test_an_api_that_spells_a_label_in_another_way_is_told_of(inside, tmp_path):
+    command = spelled(tmp_path, ("1", "2"), ("1", "2"), ("1", "2"))
+    (tmp_path / "echo.py").write_text("import json, sys\nprint(float(json.load(sys.stdin)['true']))\n")
+    command = (*command[:-1], "4", "--api", f"command:{sys.executable} echo.py", "--json")
+    body = json.loads(inside(*command).stdout)
+    assert any("'1.0'" in warning and "--coerce" in warning for warning in body["warnings"])
+    body = json.loads(inside(*command, "--coerce").stdout)
+    assert body["accuracy_change"]["estimate"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--gate", "accuracy >= -.02"), "a gate of shift is on one of"),
+        (("--gate", "recall_change:Four >= -.02"), "'Four'"),
+        (("--alpha", "1.5"), "alpha must be in (0, 1)"),
+        (("--alpha", "nan"), "alpha must be in (0, 1)"),
+        (("--items-out", "none/items.csv"), "none/items.csv"),
+        (("--items-out", "items.doc"), "items.doc"),
+        (("--html", "none/page.html"), "none/page.html"),
+        (("--history", "."), "folder"),
+        (("--history", "data.csv"), "no assessment"),
+    ],
+)
+def test_what_can_be_known_to_be_wrong_is_refused_before_a_call_is_paid_for(inside, data, options, told):
+    done = inside(*RUN, "--journal", "j", *options)
+    assert done.returncode not in (0, 10, 11)
+    assert told in done.stderr
+    assert not (data / "j").exists()
+
+
+def test_cells_that_are_not_a_number_make_one_blank_slice(inside, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    truth = ["a", "b"] * 30
+    part = [[0.5, float("nan"), None][n % 3] for n in range(60)]
+    columns = {"id": list(range(60)), "true": truth, "old": truth, "new": truth, "part": pa.array(part, pa.float64())}
+    pq.write_table(pa.table(columns), tmp_path / "parts.parquet")
+    command = ("shift", "--data", "parts.parquet", "--truth", "true", "--old", "old", "--item", "id")
+    done = inside(*command, "--api", "replay:new", "--budget", "50", "--by", "part", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [one["slice"] for one in json.loads(done.stdout)["slices"]] == [0.5, None]

@@ -46,11 +46,12 @@ def test_every_strategy_estimates_the_same_change(items, new, strategy):
     assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(20) + 1e-12)
 
 
-def test_without_flips_the_error_is_zero_and_the_verdict_says_so(items):
+def test_without_flips_the_estimated_error_is_zero_and_its_bound_is_what_may_have_flipped_unseen(items):
     plan, answers = asked_by(items, items.old)
     result = assess(items, plan.strata, answers)
     assert not np.any(result.shift)
-    assert result.error == {"estimate": 0.0, "bound": 0.0}
+    assert result.error["estimate"] == 0
+    assert result.error["bound"] == pytest.approx(2**0.5 * result.flip_rate.interval.high)
     assert "no answer changed" in result.verdict
     assert result.top_cells == ()
 
@@ -161,3 +162,63 @@ def test_no_estimate_leaves_what_is_possible():
     assert result.accuracy_change.estimate == pytest.approx(-0.5)
     assert result.accuracy_change.interval.high <= 0
     assert result.accuracy_change.interval.low == -1
+
+
+@pytest.mark.parametrize("strategy", ["ours", "masa"])
+@pytest.mark.parametrize("share", [0.01, 0.026])
+@pytest.mark.parametrize("calls", [25, 50, 100])
+def test_the_bound_on_the_error_holds_where_few_answers_changed(strategy, share, calls):
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 2000)
+    items = Items.of(truth.tolist(), old=truth.tolist())
+    new = truth.copy()
+    changed = rng.permutation(2000)[: round(share * 2000)]
+    new[changed] = 1 - new[changed]
+    change = np.zeros((2, 3))
+    np.add.at(change, (truth, new), 1 / 2000)
+    change -= items.matrix
+    held = 0
+    for seed in range(20):
+        plan, answers = asked_by(items, new, strategy=strategy, calls=calls, seed=seed)
+        result = assess(items, plan.strata, answers, strategy=strategy)
+        held += np.linalg.norm(np.array(result.shift) - change) <= result.error["bound"]
+    assert held >= 19
+
+
+def test_the_error_has_no_doubt_left_when_every_item_was_asked():
+    items = Items.of(["a", "b"] * 50, old=["a", "b"] * 50)
+    result = assess(items, Strata(items.truth), Answers.of(np.arange(100), items.truth))
+    assert result.error["bound"] == 0
+
+
+def test_an_api_that_is_now_right_everywhere_is_assessed():
+    truth = np.arange(100) % 2
+    before = Items.of(truth.tolist(), old=[0] * 100)
+    plan, answers = asked_by(before, truth, calls=100)
+    change = assess(before, plan.strata, answers).accuracy_change
+    assert (change.estimate, *change.interval) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_the_sensitivity_to_failed_calls_subtracts_the_old_answers_of_the_items_asked():
+    truth = ["a"] * 200
+    old = ["a"] * 100 + ["b"] * 100
+    items = Items.of(truth, old=old, labels=["a", "b"])
+    asked = np.r_[np.arange(40), np.arange(100, 110)]  # more of those that were right than there are
+    codes = items.old[asked].copy()
+    codes[0] = FAILED
+    result = assess(items, Strata([0] * 200), Answers.of(asked, codes))
+    assert tuple(result.sensitivity["accuracy_change"]) == pytest.approx((-1 / 50, 0))
+    assert tuple(result.sensitivity["flip_rate"]) == pytest.approx((0, 1 / 50))
+
+
+@pytest.mark.parametrize("strategy", ["ours", "masa"])
+def test_when_every_item_was_asked_the_change_is_a_count(items, new, strategy):
+    plan, answers = asked_by(items, new, strategy=strategy, calls=len(items))
+    result = assess(items, plan.strata, answers, strategy=strategy)
+    gained = int((new == items.truth).sum()) - int((items.old == items.truth).sum())
+    for change, share in (
+        (result.accuracy_change, gained / len(items)),
+        (result.flip_rate, int((new != items.old).sum()) / len(items)),
+    ):
+        assert (change.estimate, *change.interval) == (share, share, share)
+    assert result.recall_change["four"].interval.width == 0

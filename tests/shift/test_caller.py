@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from tallystick.errors import BudgetError
+from tallystick.errors import BudgetError, InputError
 from tallystick.shift import Wire
 from tallystick.shift.caller import Caller
 from tallystick.shift.clients import Client, ClientError, Fault
@@ -99,3 +99,19 @@ def test_nobody_asks_on_once_the_key_was_refused(items, rows):
 
     assert [type(one) for one in asyncio.run(main())] == [ClientError] * 5
     assert len(client.times) == 1
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
+@pytest.mark.parametrize("name", ["timeout", "rate", "price", "max_cost", "wait", "longest_wait"])
+def test_limits_that_are_no_positive_number_are_refused_by_name(name, value):
+    with pytest.raises(InputError, match=f"^{name} must be a positive number, got {value!r}"):
+        Wire(**{"price": 1.0, name: value})
+
+
+@pytest.mark.parametrize("wait", [1e300, float("inf"), 3600.0])
+def test_a_server_that_asks_to_wait_for_ages_fails_the_call_and_is_quoted(items, rows, tmp_path, wait):
+    client = Scripted("five", Fault("busy", wait=wait, **BUSY))
+    codes, journal = ask(items, rows, client, wire=Wire(), number=2, journal=tmp_path / "j")
+    assert codes == [items.code("five"), None]
+    assert f"asks to wait {wait:g} s" in journal.answers["q1"].text
+    assert journal.billed == 1

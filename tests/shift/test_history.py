@@ -1,3 +1,4 @@
+import json
 from datetime import date
 
 import pytest
@@ -6,6 +7,7 @@ from tallystick import plot
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.shift import Items, Run, append_history, read_history, run, update_old
 from tallystick.shift.clients import ReplayClient
+from tallystick.shift.journal import _checksum
 
 from .conftest import COLUMNS
 
@@ -45,3 +47,48 @@ def test_a_journal_of_other_items_is_refused(items, rows, tmp_path):
         update_old(other, tmp_path / "j")
     with pytest.raises(InputError, match="old answer"):
         update_old(Items.of(["a", "b"]), tmp_path / "j")
+
+
+def asked_in_full(truth, new, path, **options):
+    items = Items.of(truth, old=truth, **options)
+    rows = [{"new": answer} for answer in new]
+    run(items, ReplayClient("new", columns=["new"]), rows, Run(budget=len(truth), journal=path))
+    return items
+
+
+def test_a_new_label_in_the_data_does_not_rename_the_answers_of_the_last_run(tmp_path):
+    truth = ["cat", "dog"] * 50
+    asked_in_full(truth, truth, tmp_path / "j")
+    wider = [*truth, "ant"]
+    later = update_old(Items.of(wider, old=wider), tmp_path / "j")
+    assert [later.labels[code] for code in later.old] == wider
+
+
+def test_an_answer_that_was_no_label_then_is_read_by_the_labels_of_now(tmp_path):
+    truth = ["cat", "dog"] * 10
+    asked_in_full(truth, ["ant", *truth[1:-1], "refused"], tmp_path / "j")
+    later = update_old(Items.of(truth, old=truth, labels=["ant", "cat", "dog"]), tmp_path / "j")
+    assert [later.columns[code] for code in later.old] == ["ant", *truth[1:-1], "(other)"]
+
+
+def test_an_answer_of_the_last_run_that_is_no_label_any_more_is_refused(tmp_path):
+    truth = ["cat", "dog"] * 10
+    asked_in_full(truth, ["ant", *truth[1:]], tmp_path / "j", labels=["ant", "cat", "dog"])
+    with pytest.raises(InputError, match=r"holds the answer 'ant' to item '0'.*--labels"):
+        update_old(Items.of(truth, old=truth), tmp_path / "j")
+
+
+def test_a_journal_that_does_not_say_its_labels_is_taken_only_for_the_same_data(tmp_path):
+    truth = ["cat", "dog"] * 10
+    items = asked_in_full(truth, truth[::-1], tmp_path / "j")
+    events = [json.loads(line.rpartition("\t")[0]) for line in (tmp_path / "j").read_text().splitlines()]
+    del events[0]["labels"], events[0]["loose"]
+    last, lines = "", []
+    for event in events:
+        body = json.dumps(event, sort_keys=True)
+        last = _checksum(last, body)
+        lines.append(f"{body}\t{last}\n")
+    (tmp_path / "j").write_text("".join(lines))
+    assert [items.labels[code] for code in update_old(items, tmp_path / "j").old] == truth[::-1]
+    with pytest.raises(FormatError, match="does not say its labels"):
+        update_old(Items.of(truth, old=truth, labels=["ant", "cat", "dog"]), tmp_path / "j")

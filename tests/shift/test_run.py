@@ -262,6 +262,13 @@ def test_a_target_error_ends_the_run_early(items, rows):
     assert result.error["bound"] <= 0.05
 
 
+def test_a_target_error_is_not_reached_because_nothing_was_seen(items, rows):
+    same = [{**row, "new": row["old"]} for row in rows]
+    result = run(items, REPLAY, same, Run(budget=200, target_error=0.001))
+    assert result.calls == 200
+    assert result.error["bound"] > 0.001
+
+
 def test_items_asked_twice_show_the_noise_floor(items, rows, tmp_path, monkeypatch):
     (tmp_path / "coin_api.py").write_text(
         "import random\nr = random.Random(1)\n\ndef ask(row):\n"
@@ -276,6 +283,26 @@ def test_items_asked_twice_show_the_noise_floor(items, rows, tmp_path, monkeypat
     changed = run(items, REPLAY, rows, how)
     assert changed.noise.unstable == 0
     assert changed.noise.p_value < 0.05
+
+
+def test_second_answers_that_were_paid_for_count_when_the_money_runs_out(items, rows, tmp_path, monkeypatch):
+    (tmp_path / "lossy_api.py").write_text(
+        "from tallystick.shift.clients import Fault\nasked = []\n\nasync def ask(row):\n    asked.append(1)\n"
+        "    if len(asked) <= 10:\n        raise Fault('lost', retry=True, billed=True)\n    return row['new']\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    wire = Wire(concurrency=1, wait=0.001, price=1, max_cost=100, attempts=20)
+    result = run(items, PythonClient("lossy_api:ask"), rows, Run(budget=100, repeats=40, wire=wire))
+    assert result.noise.items == 30
+    assert (result.calls, result.cost) == (90, 100)
+    assert any("2 items were not asked a second time" in warning for warning in result.warnings)  # of 32
+
+
+def test_a_run_that_the_money_ended_says_so(items, rows):
+    result = run(items, REPLAY, rows, Run(budget=200, wire=Wire(price=1, max_cost=80)))
+    assert any("80 of 200 items" in warning for warning in result.warnings)
+    enough = run(items, REPLAY, rows, Run(budget=80, wire=Wire(price=1, max_cost=80)))
+    assert not any("max_cost" in warning for warning in enough.warnings)
 
 
 def test_progress_tells_calls_and_error(items, rows):

@@ -66,3 +66,18 @@ def test_looks_grow_by_half_and_end_with_the_budget(first, calls):
     assert at[-1] == calls
     assert list(at) == sorted(set(at))
     assert len(at) <= 2 + np.log(max(calls / first, 1)) / np.log(1.5)
+
+
+@pytest.mark.parametrize(("flips", "passed"), [(0, True), (1, True), (2, False)])
+def test_a_gate_that_saw_every_item_goes_by_the_count(flips, passed):
+    answers = np.r_[np.zeros(50), np.ones(flips), np.zeros(50 - flips)]
+    assert FlipGate(limit=0.01, population=100).update(answers).passed is passed
+    one_by_one = FlipGate(limit=0.01, population=100)
+    for answer in answers:
+        one_by_one = one_by_one.update(answer)
+    assert one_by_one.passed is passed
+
+
+def test_a_call_that_failed_may_have_been_the_flip_too_many():
+    answers = np.r_[np.zeros(50), 1, np.nan, np.zeros(48)]
+    assert FlipGate(limit=0.01, population=100).update(answers).passed is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,9 +14,9 @@ import typer
 
 from tallystick.cli.deliver import deliver, leave_by_gate, tell
 from tallystick.cli.gate import Gate, parse_gate
-from tallystick.cli.options import Alpha, AsJson, By, Html, Item, ItemsOut, Missing, Seed
+from tallystick.cli.options import Alpha, AsJson, By, Coerce, Html, Item, ItemsOut, Missing, Seed
 from tallystick.cli.slices import MOST_SLICES, Slice
-from tallystick.errors import InputError, TallystickError
+from tallystick.errors import FileError, InputError, TallystickError
 from tallystick.results import Needed
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from tallystick.shift.design import Strategy
 
 __all__ = ["shift"]
+
+TABLES = (".csv", ".tsv", ".ndjson", ".jsonl", ".parquet")
+"""How the name of a table may end."""
 
 
 class StrategyChoice(StrEnum):
@@ -62,6 +66,7 @@ def shift(
     item: Item = None,
     by: By = None,
     missing: Missing = None,
+    coerce: Coerce = False,
     strategy: Annotated[StrategyChoice, typer.Option("--strategy", help="How to choose.")] = StrategyChoice.ours,
     bins: Annotated[int, typer.Option("--bins", min=1, help="Difficulty bins K (masa, proportional).")] = 3,
     exploration: Annotated[float, typer.Option("--exploration", help="MASA's a.")] = 1.0,
@@ -108,11 +113,13 @@ def shift(
     Give the old answer to every item (--old) if you have them: they are worth more than anything else.
     """
     from tallystick import shift as capability
+    from tallystick.shift.gate import check_metric
     from tallystick.shift.table import Columns, read_items, read_matrix
 
     columns = Columns(
         truth=truth, item=item, old=old, confidence=confidence, labels=_split(labels), other=_split(other),
-        missing=_split(missing),
+        missing=_split(missing), replay=api.removeprefix("replay:") if api.startswith("replay:") else None,
+        coerce=coerce,
     )  # fmt: skip
     items, rows, notes = read_items(data, columns, old_file=old_file, matrix=old_matrix)
     tell(notes)
@@ -131,6 +138,9 @@ def shift(
     condition = None if gate is None else parse_gate(gate)
     if condition is not None and condition.right is not None:
         raise InputError(f"a gate of shift compares a metric with a number, e.g. 'flip_rate <= 0.01', got {gate!r}")
+    if condition is not None:
+        check_metric(condition.left, items)
+    _check_outputs(items_out, history, html)
     limit = None
     if condition is not None and condition.left == "flip_rate" and condition.relation == "<=":
         limit = condition.offset
@@ -150,6 +160,7 @@ def shift(
         target_error=target_error,
         journal=journal,
         durable=durable,
+        coerce=coerce,
     )
     if chosen == "masa":
         tell(
@@ -177,6 +188,29 @@ def shift(
         leave_by_gate(result.gate.passed)
 
 
+def _check_outputs(items_out: Path | None, history: Path | None, html: Path | None) -> None:
+    """Refuse a file that cannot be written before any call is paid for."""
+    if items_out is not None and items_out.suffix.lower() not in TABLES:
+        raise InputError(
+            f"--items-out {items_out} must end in one of {', '.join(TABLES)}: the ending chooses the format"
+        )
+    for option, path in (("--items-out", items_out), ("--history", history), ("--html", html)):
+        if path is None:
+            continue
+        reason = (
+            "it is a folder" if path.is_dir()
+            else "its folder does not exist" if not path.parent.is_dir()
+            else "it may not be written" if not os.access(path if path.exists() else path.parent, os.W_OK)
+            else None
+        )  # fmt: skip
+        if reason is not None:
+            raise FileError(f"{option} {path} cannot be written: {reason}; nothing was asked yet")
+    if history is not None and history.exists() and history.stat().st_size:
+        from tallystick.shift import read_history
+
+        read_history(history)
+
+
 def _split(options: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(piece.strip() for option in options or () for piece in option.split(","))
 
@@ -187,7 +221,7 @@ def _parts(rows: Sequence[Mapping[str, Any]], by: str, items: Items) -> dict[Any
         raise InputError(f"--by: there is no column {by!r} (columns: {', '.join(list(rows[0])[:12])})")
     if items.old is None:
         raise InputError("--by needs the old answer to every item (--old): a matrix of the past says nothing of slices")
-    values = [row[by] for row in rows]
+    values = [None if row[by] != row[by] else row[by] for row in rows]  # NaN is blank, too
     found = sorted(set(values), key=lambda value: (value is None, str(type(value)), value))
     if len(found) > MOST_SLICES:
         raise InputError(

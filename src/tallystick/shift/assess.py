@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
-from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, point, unseen_bounds
+from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, point, unseen_bounds, unseen_error
 from tallystick.shift.counts import Counts, collapse, count
 from tallystick.shift.describe import allocation_path, baselines, strata_rows
 from tallystick.shift.findings import Ends, decide, top_cells
@@ -104,7 +104,8 @@ def assess(
     used = collapse(strata, number)
     counts = count(items, used, answers.asked, answers.codes)
     # Phase 1 of other strategies is two answers a stratum: too few to correct by.
-    corrects = by_item and answers.blind is not None and not answers.blind.all()
+    census = bool(told.all()) and len(told) == len(items) and items.old is not None
+    corrects = by_item and answers.blind is not None and not answers.blind.all() and not census
     blind = count(items, used, answers.asked, answers.codes, keep=answers.blind).seen if corrects else None
     L, level = len(items.labels), 1 - alpha
     possible = int((counts.of_label.sum(axis=0) > 0).sum()) * (L + 1)
@@ -115,10 +116,14 @@ def assess(
     if by_item:  # no cell can lose more than it had, nor hold more than all (the paper's estimates stay as they are)
         room = -items.matrix, np.maximum(items.mass[:, None] - items.matrix, 0.0)
     shift = np.clip(shift, *room)
+    if census:  # shares of all items, without the rounding errors of sums over strata
+        shift = np.rint(shift * len(items)) / len(items)
     rows = np.bincount(counts.true, weights=variance, minlength=L)
     each = alpha / possible if simultaneous else alpha
     low, high = (np.clip(end, *room) for end in _cells(counts, shift, alpha=each, by_item=by_item))
     sure = _cells(counts, shift, alpha=alpha / possible, by_item=by_item)
+    if census:
+        low = high = shift
     method = "beta of sums" + (", Bonferroni" if simultaneous else "")
 
     def interval(a: float, b: float) -> Interval:
@@ -126,18 +131,20 @@ def assess(
 
     before = float(items.matrix.trace())
     found = accuracy_bounds(counts, alpha=alpha, by_item=by_item, blind=blind)
-    accuracy = _change(found, shift.trace(), level, room=(-before, max(1 - before, 0.0)) if by_item else (-1.0, 1.0))
+    whole = len(items) if census else None
+    room_of_all = (-before, max(1 - before, 0.0)) if by_item else (-1.0, 1.0)
+    accuracy = _change(found, shift.trace(), level, room=room_of_all, whole=whole)
     flips = Change(estimate=Unknown("the old answers by item are not known"), interval=None)
     if items.old is not None:
         found = flip_bounds(counts, alpha=alpha, blind=blind)
-        flips = _change(found, float(found.value), level, room=(0.0, 1.0))
+        flips = _change(found, float(found.value), level, room=(0.0, 1.0), whole=whole)
     recall: dict[str, Change] = {}
     for i, label in enumerate(items.labels):
         mass = items.mass[i]
         recall[label] = (
             Change(
                 estimate=float(np.clip(shift[i, i] / mass, -1, 1)),
-                interval=interval(max(low[i, i] / mass, -1.0), min(high[i, i] / mass, 1.0)),
+                interval=interval(*(float(np.clip(end[i, i] / mass, -1, 1)) for end in (low, high))),
             )
             if mass
             else Change(estimate=Unknown(f"no item is truly {label}"), interval=None)
@@ -172,10 +179,14 @@ def assess(
         top_cells=top_cells(items, answers.asked, answers.codes, shift, (low, high), sure, interval),
         error={
             "estimate": float(rows.sum() ** 0.5),
-            "bound": frobenius_bound(rows, calls=int(told.sum()), alpha=alpha),
+            "bound": frobenius_bound(
+                rows, calls=int(told.sum()), alpha=alpha, unseen=unseen_error(counts, alpha=alpha)
+            ),
         },
         baselines={"this run": float(rows.sum()), **baselines(items, used, answers.asked, answers.codes)},
-        sensitivity=_sensitivity(items, used, answers, alpha) if not told.all() else {},
+        sensitivity=(
+            {} if told.all() else _sensitivity(items, used, answers, (accuracy, flips), alpha=alpha, by_item=by_item)
+        ),
         strategy=strategy,
         simultaneous=simultaneous,
         asked=_asked(items, strata, answers),
@@ -197,29 +208,42 @@ def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) ->
     return np.minimum(low, shift), np.maximum(high, shift)
 
 
-def _change(bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float]) -> Change:
-    low, high = min(float(bounds.low), estimate), max(float(bounds.high), estimate)
-    return Change(
-        estimate=float(estimate),
-        interval=Interval(max(low, room[0]), min(high, room[1]), level=level, method="beta of sums, blind hull"),
-    )
+def _change(bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float], whole: int | None) -> Change:
+    """Return an estimate with its interval; where every one of the *whole* items was answered it is a count."""
+    if whole is not None:
+        share = round(estimate * whole) / whole
+        return Change(estimate=share, interval=Interval(share, share, level=level, method="every item was asked"))
+    ends = (min(float(bounds.low), estimate), estimate, max(float(bounds.high), estimate))
+    # All three, since each may lie outside by a rounding error.
+    low, inside, high = (float(np.clip(end, *room)) for end in ends)
+    return Change(estimate=inside, interval=Interval(low, high, level=level, method="beta of sums, blind hull"))
 
 
-def _sensitivity(items: Items, strata: Strata, answers: Answers, alpha: float) -> dict[str, Interval]:
+def _sensitivity(
+    items: Items, strata: Strata, answers: Answers, changes: tuple[Change, Change], *, alpha: float, by_item: bool
+) -> dict[str, Interval]:
     """Return where the estimates lie if every failed call had been right (or a flip), and if none had."""
     failed = answers.codes == FAILED
     truth = items.truth[answers.asked]
     p = strata.shares[strata.of[answers.asked]]
     n = np.bincount(strata.of[answers.asked], minlength=len(strata))[strata.of[answers.asked]]
     assert items.matrix is not None  # checked by assess
+
+    def hull(events: FloatArray, less: float, change: Change, method: str) -> Interval:
+        ends = [float((p / n * np.where(failed, all_, events)).sum()) - less for all_ in (0.0, 1.0)]
+        if isinstance(change.estimate, float):  # which leaves the failed calls out, and is one more way to see them
+            ends.append(change.estimate)
+        return Interval(min(ends), max(ends), level=1 - alpha, method=method)
+
+    # As the estimate does: the old answers of the items asked, where it subtracts item by item, else of all items.
     before = float(np.trace(items.matrix))
+    if by_item and items.old is not None:
+        before = float((p / n * (items.old[answers.asked] == truth)).sum())
     right = (answers.codes == truth).astype(np.float64)
-    low, high = (float((p / n * np.where(failed, all_, right)).sum()) - before for all_ in (0.0, 1.0))
-    found = {"accuracy_change": Interval(low, high, level=1 - alpha, method="failed calls all wrong, all right")}
+    found = {"accuracy_change": hull(right, before, changes[0], "failed calls all wrong, all right")}
     if items.old is not None:
         flip = (answers.codes != items.old[answers.asked]).astype(np.float64)
-        low, high = (float((p / n * np.where(failed, all_, flip)).sum()) for all_ in (0.0, 1.0))
-        found["flip_rate"] = Interval(low, high, level=1 - alpha, method="failed calls all the same, all flipped")
+        found["flip_rate"] = hull(flip, 0.0, changes[1], "failed calls all the same, all flipped")
     return found
 
 

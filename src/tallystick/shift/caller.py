@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from tallystick.errors import BudgetError, InputError
@@ -14,6 +15,9 @@ from tallystick.shift.items import Items
 from tallystick.shift.journal import Entry, Journal
 
 __all__ = ["Caller", "Wire"]
+
+PATIENCE = 600.0
+"""Seconds that a server may ask to wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +34,7 @@ class Wire:
         How often an item is tried.
     wait, longest_wait
         Seconds before the first retry (doubled and jittered each time), and at most; a Retry-After of the server
-        counts instead.
+        counts instead, unless it asks for more than ten minutes: then the call has failed.
     rate
         Requests a second at most; None sets no limit.
     breaker
@@ -53,10 +57,12 @@ class Wire:
         for name in ("concurrency", "attempts", "breaker"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)!r}")
-        if self.timeout <= 0 or (self.rate is not None and self.rate <= 0):
-            raise InputError(f"timeout and rate must be positive, got {self.timeout!r} and {self.rate!r}")
-        if self.price < 0 or (self.max_cost is not None and self.max_cost <= 0):
-            raise InputError(f"price and max_cost must be positive, got {self.price!r} and {self.max_cost!r}")
+        for name in ("timeout", "wait", "longest_wait", "rate", "price", "max_cost"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if not isfinite(value) or value < 0 or (value == 0 and name in ("timeout", "rate", "max_cost")):
+                raise InputError(f"{name} must be a positive number, got {value!r}")
         if self.max_cost is not None and not self.price:
             raise InputError("max_cost needs the price of a call (price=…): without it nothing can be counted")
 
@@ -76,11 +82,21 @@ class Caller:
         Limits.
     journal
         Where everything goes before it is used.
+    coerce
+        Whether a label in another spelling is that label.
     """
 
     def __init__(
-        self, client: Client, items: Items, rows: list[Mapping[str, Any]], wire: Wire, journal: Journal
+        self,
+        client: Client,
+        items: Items,
+        rows: list[Mapping[str, Any]],
+        wire: Wire,
+        journal: Journal,
+        *,
+        coerce: bool = False,
     ) -> None:
+        self._coerce = coerce
         self._client, self._items, self._rows, self._wire, self.journal = client, items, rows, wire, journal
         self._slots = asyncio.Semaphore(wire.concurrency)
         self._next = 0.0
@@ -116,7 +132,7 @@ class Caller:
                 reason = self.journal.redact(str(fault))
                 self.journal.note_answer(key, Entry(self._items.names[item], None, reason))
                 return None
-        code = read_label(text, self._items.labels, loose=self._client.loose)
+        code = read_label(text, self._items.labels, loose=self._client.loose, coerce=self._coerce)
         self.journal.note_answer(key, Entry(self._items.names[item], code, "" if text is None else text))
         self._failures, self._worked = 0, True
         return code
@@ -149,6 +165,9 @@ class Caller:
         except Fault as fault:
             if not fault.billed:
                 self.journal.note_unbilled(key)
+            if fault.retry and fault.wait is not None and fault.wait > PATIENCE:
+                told = f"{fault}, and asks to wait {fault.wait:g} s, which is more than {PATIENCE:g} s"
+                raise Fault(told, retry=False, billed=fault.billed) from fault
             raise
 
     def _verdict(self, fault: Fault) -> ClientError | None:

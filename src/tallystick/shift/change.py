@@ -11,7 +11,7 @@ from tallystick.sampling import Observed, difference, stratified
 from tallystick.shift.counts import Counts
 from tallystick.shift.intervals import Bounds, Sample, minus, sum_bounds
 
-__all__ = ["accuracy_bounds", "entry_bounds", "flip_bounds", "point", "unseen_bounds"]
+__all__ = ["accuracy_bounds", "entry_bounds", "flip_bounds", "point", "unseen_bounds", "unseen_error"]
 
 FloatArray = NDArray[np.float64]
 
@@ -75,6 +75,17 @@ def unseen_bounds(counts: Counts, *, alpha: float) -> Bounds:
     sample = _sample(counts.seen).by_event
     where = (counts.of_label > 0).T
     return sum_bounds(np.zeros((*counts.seen.answered.shape[:-1], *where.shape)), sample, alpha=alpha, possible=where)
+
+
+def unseen_error(counts: Counts, *, alpha: float) -> float:
+    r"""Return how large the Frobenius error can be although no answer showed it.
+
+    Each item that differs from what was seen moves its mass from one cell to another, a step of :math:`\sqrt 2 / N`. So
+    the error is at most :math:`\sqrt 2 u`, with u the upper end of a share of which nothing was seen. The same holds
+    without old answers, where the items that differ from all others of their stratum are the unseen ones.
+    """
+    none = np.zeros(len(counts.strata))
+    return float(np.sqrt(2) * sum_bounds(none, _sample(counts.seen), alpha=alpha).high)
 
 
 def accuracy_bounds(counts: Counts, *, alpha: float, by_item: bool, blind: Observed | None = None) -> Bounds:

@@ -4,11 +4,32 @@ from __future__ import annotations
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
+from tallystick.shift.items import Items
 from tallystick.shift.result import Change, ShiftResult
 
-__all__ = ["METRICS", "metric_interval"]
+__all__ = ["METRICS", "check_metric", "metric_interval"]
 
 METRICS = ("flip_rate", "accuracy_change", "error", "recall_change:LABEL")
+
+
+def check_metric(metric: str, items: Items) -> None:
+    """Refuse a *metric* that no run on *items* can know, before a call is paid for.
+
+    >>> check_metric("recall_change:Cat", Items.of(["cat", "dog"]))
+    Traceback (most recent call last):
+    tallystick.errors.InputError: a gate on recall_change names a label with items, one of cat, dog; got 'Cat'
+    """
+    name, colon, label = metric.partition(":")
+    if metric == "flip_rate" and items.old is None:
+        raise InputError("a gate on flip_rate needs the old answer to every item (--old)")
+    if name == "recall_change" and colon:
+        known = [one for one, mass in zip(items.labels, items.mass, strict=True) if mass]
+        if label not in known:
+            raise InputError(
+                f"a gate on recall_change names a label with items, one of {', '.join(known[:8])}; got {label!r}"
+            )
+    elif metric not in METRICS[:3]:
+        raise _no_metric(metric)
 
 
 def metric_interval(result: ShiftResult, metric: str) -> Interval:
@@ -40,4 +61,8 @@ def _change(result: ShiftResult, metric: str) -> Change:
     name, colon, label = metric.partition(":")
     if name == "recall_change" and colon and label in result.recall_change:
         return result.recall_change[label]
-    raise InputError(f"a gate of shift is on one of {', '.join(METRICS)}, got {metric!r}")
+    raise _no_metric(metric)
+
+
+def _no_metric(metric: str) -> InputError:
+    return InputError(f"a gate of shift is on one of {', '.join(METRICS)}, got {metric!r}")

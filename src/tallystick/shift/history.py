@@ -13,6 +13,7 @@ import numpy as np
 
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Figure, Result, to_json
+from tallystick.shift.clients import read_label
 from tallystick.shift.items import Items
 from tallystick.shift.journal import read_journal
 from tallystick.shift.result import ShiftResult
@@ -97,20 +98,43 @@ def update_old(items: Items, journal: Path) -> Items:
     items
         With old answers by item.
     journal
-        Of the last run, on the same items and labels.
+        Of the last run, on the same items or some of them; its answers are taken over by label, not by number.
     """
     if items.old is None:
         raise InputError("update_old needs the old answer to every item: give them (old=…)")
-    _, answers = read_journal(journal)
+    head, answers = read_journal(journal)
+    then, loose = _reading(head, items, journal)
     place = {name: n for n, name in enumerate(items.names)}
     names = (*items.labels, "")
     old = [names[code] for code in items.old.tolist()]
     for key, entry in answers.items():
         if entry.item not in place:
             raise FormatError(f"the journal {journal} is of other data: it has an item {entry.item!r}")
-        if key.startswith("q") and entry.code is not None:
-            old[place[entry.item]] = names[entry.code]
+        if not key.startswith("q") or entry.code is None:
+            continue
+        if entry.code == len(then):  # none of the labels of that time, but perhaps of one that is new
+            label = names[read_label(entry.text, items.labels, loose=loose)]
+        else:
+            label = then[entry.code]
+        if label not in names:
+            raise InputError(
+                f"the journal {journal} holds the answer {label!r} to item {entry.item!r}, which is not among the "
+                f"labels {', '.join(items.labels[:8])}: name all labels (--labels)"
+            )
+        old[place[entry.item]] = label
     return Items.of(
         np.array(items.labels)[items.truth].tolist(), old=old, confidence=items.confidence, labels=items.labels,
         names=items.names,
     )  # fmt: skip
+
+
+def _reading(head: dict[str, Any], items: Items, journal: Path) -> tuple[tuple[str, ...], bool]:
+    """Return the labels by which a journal's answers are numbered, and whether they were read loosely."""
+    if "labels" in head:
+        return tuple(head["labels"]), bool(head["loose"])
+    if head.get("data") == items.digest:  # an older journal: the digest of its data covers the labels
+        return items.labels, False
+    raise FormatError(
+        f"the journal {journal} does not say its labels, and was begun on other data: nobody can tell whether its "
+        f"answers are numbered as {', '.join(items.labels[:8])}; make that run again"
+    )

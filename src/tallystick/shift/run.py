@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,9 @@ from tallystick.results import Json, to_json
 from tallystick.sampling import FAILED, Plan, Sampler
 from tallystick.shift.assess import Answers, assess
 from tallystick.shift.caller import Caller, Wire
-from tallystick.shift.change import point
+from tallystick.shift.change import point, unseen_error
 from tallystick.shift.clients import Client
+from tallystick.shift.clients.labels import same_label
 from tallystick.shift.counts import collapse, count
 from tallystick.shift.design import Design, design, outcome
 from tallystick.shift.items import Items
@@ -66,6 +69,8 @@ class Run:
         Stop when the Frobenius error of the matrix is below this (with probability 1 - alpha).
     journal, durable
         The file that keeps every answer, and whether each is forced to the disk.
+    coerce
+        Whether an answer that is a label in another spelling (1.0 for 1) is read as that label.
     """
 
     budget: int
@@ -79,11 +84,14 @@ class Run:
     target_error: float | None = None
     journal: Path | None = None
     durable: bool = False
+    coerce: bool = False
 
     def __post_init__(self) -> None:
         if self.repeats < 0 or self.budget - self.repeats < 1:
             raise BudgetError(f"a budget of {self.budget} calls does not allow {self.repeats} repeats")
-        if self.target_error is not None and not self.target_error > 0:
+        if not 0 < self.alpha < 1:
+            raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
+        if self.target_error is not None and not 0 < self.target_error < inf:
             raise InputError(f"target_error must be positive, got {self.target_error!r}")
 
     def plan(self, items: Items) -> Plan:
@@ -159,7 +167,7 @@ async def run_async(
     lost = journal.in_flight
     try:
         async with client:
-            caller = Caller(client, items, list(rows), how.wire, journal)
+            caller = Caller(client, items, list(rows), how.wire, journal, coerce=how.coerce)
             asking = _Asking(items, plan, how, caller, progress)
             await asking.main()
             answers = asking.answers()
@@ -177,7 +185,10 @@ async def run_async(
         resent=lost,
         from_journal=known,
     )
-    result = replace(result, calls=result.calls + len(second), cost=caller.spent, requests=requests)
+    result = replace(
+        result, calls=result.calls + len(second), cost=caller.spent, requests=requests,
+        warnings=(*result.warnings, *asking.short(), *_spellings(items, journal)),
+    )  # fmt: skip
     if asking.gate is not None:
         said = Gate(
             expression=f"flip_rate <= {asking.gate.limit:g}",
@@ -202,6 +213,7 @@ class _Asking:
         self.ready = 0  # answers without a gap
         self.answered = 0  # of these, those that a gate saw and that did not fail
         self.end: int | None = None  # how many answers count, once it is decided to stop
+        self.broke, self.unpaid = False, 0  # whether the money ended the first questions; second ones it did not pay
         self.gate = (
             None if how.flip_limit is None else FlipGate(limit=how.flip_limit, population=len(items), alpha=how.alpha)
         )
@@ -221,7 +233,7 @@ class _Asking:
                 if self.end is not None:
                     return
         except BudgetError:  # the money is used up: what came in without a gap counts
-            self.end = self.ready
+            self.end, self.broke = self.ready, True
         finally:
             for task in tasks:
                 task.cancel()
@@ -276,7 +288,8 @@ class _Asking:
         variance = point(counts, by_item=self.how.how.strategy == "ours")[1]
         rows = np.bincount(counts.true, weights=variance)
         share = self.how.alpha / len(self.looks)
-        return float(rows.sum() ** 0.5), frobenius_bound(rows, calls=int(told.sum()), alpha=share)
+        unseen = unseen_error(counts, alpha=share)
+        return float(rows.sum() ** 0.5), frobenius_bound(rows, calls=int(told.sum()), alpha=share, unseen=unseen)
 
     def answers(self) -> Answers:
         """Return the questions that count, with their answers."""
@@ -296,11 +309,40 @@ class _Asking:
             entry = known.get(f"r{item}")
             return entry.code if entry is not None else await self.caller.ask(f"r{item}", item)
 
-        try:
-            codes = await asyncio.gather(*(again(item) for item in chosen))
-        except BudgetError:
-            return {}
-        return {item: code for item, code in zip(chosen, codes, strict=True) if code is not None}
+        came = await asyncio.gather(*(again(item) for item in chosen), return_exceptions=True)
+        second: dict[int, int] = {}
+        for item, code in zip(chosen, came, strict=True):
+            if isinstance(code, BudgetError):  # what was paid for counts
+                self.unpaid += 1
+            elif isinstance(code, BaseException):
+                raise code
+            elif code is not None:
+                second[item] = code
+        return second
+
+    def short(self) -> tuple[str, ...]:
+        """Say what the money did not reach for."""
+        limit, told = self.how.wire.max_cost, []
+        wanted = min(self.how.budget - self.how.repeats, len(self.items))
+        if limit is not None and (self.broke or self.plan.calls < wanted):
+            asked = self.ready if self.end is None else self.end
+            told.append(f"max_cost = {limit:g} ended the run: {asked:,} of {wanted:,} items were asked")
+        if limit is not None and self.unpaid:
+            told.append(f"max_cost = {limit:g} was used up: {self.unpaid:,} items were not asked a second time")
+        return tuple(told)
+
+
+def _spellings(items: Items, journal: Journal) -> tuple[str, ...]:
+    """Say which answers that count as none of the labels look like one of them."""
+    L = len(items.labels)
+    none = Counter(entry.text for entry in journal.answers.values() if entry.code == L)
+    alike = [(text, number, same_label(text, items.labels)) for text, number in none.items()]
+    return tuple(
+        f"{number} answers were {text!r}, which looks like the label {items.labels[code]!r} in another spelling, and "
+        "were counted as none of the labels: coerce (--coerce) to read them as that label"
+        for text, number, code in alike
+        if code < L
+    )[:3]
 
 
 def _with_noise(result: ShiftResult, items: Items, answers: Answers, second: Mapping[int, int]) -> ShiftResult:
@@ -320,13 +362,15 @@ def _with_noise(result: ShiftResult, items: Items, answers: Answers, second: Map
 
 def _head(items: Items, client: Client, plan: Plan, how: Run) -> dict[str, Json]:
     described = client.description
-    text = to_json([described, client.loose, list(items.labels)])
+    text = to_json([described, client.loose, list(items.labels), *(["coerce"] if how.coerce else [])])
     rest = to_json([how.seed, how.repeats, how.flip_limit, how.target_error, how.alpha, how.how.strategy])
     return {
         "data": items.digest,
         "client": hashlib.sha256(text.encode()).hexdigest(),
         "plan": hashlib.sha256((plan.fingerprint + rest).encode()).hexdigest(),
         "api": described,
+        "labels": list(items.labels),  # an answer is kept as its place among these
+        "loose": client.loose,
         "seed": how.seed,
         "calls": plan.calls,
     }

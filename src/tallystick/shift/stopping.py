@@ -20,7 +20,8 @@ class FlipGate:
 
     Two e-processes run side by side (:mod:`tallystick.stats.rate`): one for "under the limit", one for "over it". Each
     is wrong with probability at most *alpha*, however often one looks. With a limit of 0 the first flip settles it (for
-    an API whose answers do not vary by chance), and only a clean run over all items passes.
+    an API whose answers do not vary by chance), and only a clean run over all items passes. Where the items not yet
+    asked can no longer matter, the count decides.
 
     A call that failed is no proof of anything: it counts as a flip against "under" and as no flip against "over".
 
@@ -84,35 +85,52 @@ class FlipGate:
             return replace(seen, passed=False if seen.flips else True if clean else None)
         under = self._tests[0].update(np.where(failed, 1.0, events))
         over = self._tests[1].update(np.where(failed, 0.0, events))
+        most = self.limit * self.population * (1 + 1e-9)
+        if seen.flips > most:  # whatever the others say
+            return replace(seen, passed=False, _tests=(under, over))
+        if self.population - seen.asked + seen.flips + seen.failures <= most:  # even if all others flipped
+            return replace(seen, passed=True, _tests=(under, over))
         enough = -log(self.alpha)
         passed = True if under.peak >= enough else False if over.peak >= enough else None
         return replace(seen, passed=passed, _tests=(under, over))
 
 
-def frobenius_bound(variance: ArrayLike, *, calls: int, alpha: float = 0.05) -> float:
+def frobenius_bound(variance: ArrayLike, *, calls: int, alpha: float = 0.05, unseen: float = 0.0) -> float:
     r"""Return the ε that the Frobenius error of the matrix stays below with probability 1 - α.
 
     .. math:: \varepsilon^2 = T \, \chi^2_{1-\alpha}(\nu) / \nu, \qquad T = \sum_i T_i, \quad \nu = T^2 / \sum_i T_i^2
 
     with :math:`T_i` the estimated squared error of the row of true label i; inflated by 1.1 below 500 calls. METHODS,
-    *Shift: stopping*: held .92-1 at a fixed number of calls, so it is approximate.
+    *Shift: stopping*: held .92-1 at a fixed number of calls, so it is approximate. A variance estimated from no flip,
+    or from few, says nothing: the bound is never below *unseen*.
+
+    Parameters
+    ----------
+    variance
+        :math:`T_i`, one a row.
+    calls
+        Answers that came.
+    alpha
+        One minus the level.
+    unseen
+        How large the error can be although no answer showed it (:func:`~tallystick.shift.change.unseen_error`).
 
     Examples
     --------
     >>> round(frobenius_bound([2e-5, 2e-5], calls=2000), 5)
     0.01095
-    >>> frobenius_bound([0.0, 0.0], calls=2000)
-    0.0
+    >>> frobenius_bound([0.0, 0.0], calls=2000, unseen=0.0026)
+    0.0026
     """
     rows: NDArray[np.float64] = np.asarray(variance, dtype=np.float64)
     total = float(rows.sum())
     if total <= 0:
-        return 0.0
+        return unseen
     from scipy.special import chdtri
 
     degrees = total**2 / float((rows**2).sum())
     bound = sqrt(total * float(chdtri(degrees, alpha)) / degrees)
-    return bound * (1.1 if calls < 500 else 1.0)
+    return max(bound * (1.1 if calls < 500 else 1.0), unseen)
 
 
 def looks(*, first: int, calls: int) -> tuple[int, ...]:

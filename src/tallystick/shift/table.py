@@ -11,6 +11,7 @@ import numpy as np
 
 from tallystick import io
 from tallystick.errors import InputError
+from tallystick.shift.clients.labels import read_label, same_label
 from tallystick.shift.items import Items
 
 __all__ = ["Columns", "read_items", "read_matrix"]
@@ -36,6 +37,10 @@ class Columns:
         Old answers that mean "none of the labels".
     missing
         Tokens that mean blank.
+    replay
+        The column of new answers, where they are in the table already: held to the same spelling.
+    coerce
+        Read a label that is spelled in two ways (1 and 1.0, Cat and cat) as one, instead of refusing.
     """
 
     truth: str
@@ -45,6 +50,8 @@ class Columns:
     labels: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    replay: str | None = None
+    coerce: bool = False
 
 
 def read_items(
@@ -89,16 +96,51 @@ def read_items(
     old = None
     if columns.old is not None:
         old = [row[columns.old] for row in rows] if old_file is None else _joined(old_file, columns, names)
+    chosen, truth, old = _spelled(columns, truth, old, rows)
     items = Items.of(
         truth,
         old=old,
         matrix=None if matrix is None else read_matrix(matrix),
         confidence=None if columns.confidence is None else [float(row[columns.confidence]) for row in rows],
-        labels=columns.labels or None,
+        labels=chosen or None,
         other=columns.other,
         names=names,
     )
     return items, rows, notes
+
+
+def _spelled(
+    columns: Columns, truth: list[Any], old: list[Any] | None, rows: Sequence[Mapping[str, Any]]
+) -> tuple[tuple[str, ...], list[Any], list[Any] | None]:
+    """Return labels, truth and old answers in one spelling; refuse two spellings of a label unless they are coerced."""
+    aside = {None, *columns.other}
+
+    def texts(values: Sequence[Any]) -> list[str | None]:
+        return [None if value is None else str(value).strip() for value in values]
+
+    found: dict[str, list[str | None]] = {columns.truth: [*columns.labels, *texts(truth)]}
+    earlier = f"{columns.old} (old file)" if columns.old == columns.truth else str(columns.old)
+    if old is not None:
+        found[earlier] = [text for text in texts(old) if text not in aside]
+    if columns.replay is not None and rows and columns.replay in rows[0]:
+        known = sorted({text for text in found[columns.truth] if text is not None})
+        said = {text for text in texts([row[columns.replay] for row in rows]) if text not in aside}
+        # Only what would not be read as the label that it is: a replayed answer may also be free text.
+        unread = [text for text in said if text is not None and read_label(text, known) == len(known)]
+        found[columns.replay] = [
+            *found.get(columns.replay, []),
+            *sorted(text for text in unread if same_label(text, known) < len(known)),
+        ]
+    spelling = io.check_vocabulary({name: list(dict.fromkeys(v)) for name, v in found.items()}, coerce=columns.coerce)
+    if not columns.coerce:
+        return columns.labels, truth, old
+    of_truth, of_old = spelling[columns.truth], spelling.get(earlier, {})
+    labels = tuple(dict.fromkeys(str(of_truth[label]) for label in columns.labels))
+    return (
+        labels,
+        [of_truth[text] for text in texts(truth)],
+        None if old is None else [of_old.get(text, text) for text in texts(old)],
+    )
 
 
 def _any(table: io.Table, options: io.ColumnOptions) -> str:

@@ -6,12 +6,16 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-__all__ = ["read_label"]
+from tallystick import io
+from tallystick.io.table import Label
+from tallystick.io.vocabulary import LARGEST
+
+__all__ = ["read_label", "same_label"]
 
 _TRIM = " \t\r\n.,;:!\"'`*()[]{}"
 
 
-def read_label(text: str | None, labels: Sequence[str], *, loose: bool = False) -> int:
+def read_label(text: str | None, labels: Sequence[str], *, loose: bool = False, coerce: bool = False) -> int:
     """Return the code of the label that *text* names; ``len(labels)`` if it names none, or more than one.
 
     Parameters
@@ -22,6 +26,8 @@ def read_label(text: str | None, labels: Sequence[str], *, loose: bool = False) 
         The labels.
     loose
         Also accept a text in which exactly one of the labels stands as a whole word.
+    coerce
+        Also accept a label in another spelling, such as 1.0 for 1 (:func:`same_label`).
 
     Examples
     --------
@@ -44,7 +50,34 @@ def read_label(text: str | None, labels: Sequence[str], *, loose: bool = False) 
         found = {folded[match.casefold()] for match in words.findall(text) if match.casefold() in folded}
         if len(found) == 1:
             return found.pop()
-    return len(labels)
+    return same_label(text, labels) if coerce else len(labels)
+
+
+def same_label(text: str, labels: Sequence[str]) -> int:
+    """Return the code of the label that *text* spells in another way; ``len(labels)`` if there is none, or several.
+
+    >>> same_label("1.0", ["0", "1"]), same_label("maybe", ["0", "1"])
+    (1, 2)
+    """
+    return _meanings(tuple(labels)).get(_meaning(text), len(labels))
+
+
+@lru_cache(maxsize=16)
+def _meanings(labels: tuple[str, ...]) -> dict[Label, int]:
+    found: dict[Label, int] = {}
+    for j, label in enumerate(labels):
+        meaning = _meaning(label)
+        found[meaning] = len(labels) if meaning in found else j
+    return found
+
+
+def _meaning(text: str) -> Label:
+    try:
+        if not abs(float(text)) <= LARGEST:
+            return text  # so large a number has one spelling only: its digits would fill the memory
+    except ValueError:
+        pass  # not a number
+    return io.canonical(text)
 
 
 @lru_cache(maxsize=16)
