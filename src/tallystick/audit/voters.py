@@ -13,7 +13,7 @@ from tallystick.audit.profile import Profile
 from tallystick.audit.reading import Named, Notebook, listed
 from tallystick.audit.sample import Sample, spellings
 from tallystick.io import Label, Table, canonical
-from tallystick.io.truth import unknown_in
+from tallystick.io.truth import BLANK_WORDS, unknown_in
 
 __all__ = ["ABSTAIN", "Voters", "find_voters"]
 
@@ -22,9 +22,7 @@ Profiles = Mapping[str, Profile]
 ABSTAIN: frozenset[Label] = frozenset({-1, "abstain", "abstained"})
 """Codes for "I do not vote", where the truth never has them."""
 
-_NO_ANSWER: frozenset[Label] = frozenset(
-    {"na", "n/a", "nan", "none", "null", "?", "-", "unknown", "refused", "no answer", "error"}
-)
+_NO_ANSWER: frozenset[Label] = BLANK_WORDS | {"unknown", "refused", "no answer", "error"}
 _SURE = 3.0
 """Standard errors above chance from which agreement is no accident."""
 

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["shift"]
 
-TABLES = (".csv", ".tsv", ".ndjson", ".jsonl", ".parquet")
-"""How the name of a table may end."""
-
 
 class StrategyChoice(StrEnum):
     """How to choose what to ask."""
@@ -190,10 +187,10 @@ def shift(
 
 def _check_outputs(items_out: Path | None, history: Path | None, html: Path | None) -> None:
     """Refuse a file that cannot be written before any call is paid for."""
-    if items_out is not None and items_out.suffix.lower() not in TABLES:
-        raise InputError(
-            f"--items-out {items_out} must end in one of {', '.join(TABLES)}: the ending chooses the format"
-        )
+    from tallystick.io import check_ending
+
+    if items_out is not None:
+        check_ending(items_out)
     for option, path in (("--items-out", items_out), ("--history", history), ("--html", html)):
         if path is None:
             continue

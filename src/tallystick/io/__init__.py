@@ -14,7 +14,7 @@ from tallystick.io.shapes import ShapeOption
 from tallystick.io.table import Kind, Label, Place, Table
 from tallystick.io.truth import check_truth, check_truth_labels
 from tallystick.io.vocabulary import canonical, check_vocabulary
-from tallystick.io.write import atomic, escape, unescape, write_csv
+from tallystick.io.write import atomic, check_ending, escape, unescape, write_csv
 
 __all__ = [
     "ColumnOptions",
@@ -28,6 +28,7 @@ __all__ = [
     "assign",
     "atomic",
     "canonical",
+    "check_ending",
     "check_numbers",
     "check_truth",
     "check_truth_labels",

@@ -14,8 +14,9 @@ from typing import Any, BinaryIO, TextIO
 from tallystick.errors import FileError, InputError
 from tallystick.io.missing import NUMBER
 
-__all__ = ["atomic", "escape", "unescape", "write_csv"]
+__all__ = ["atomic", "check_ending", "escape", "unescape", "write_csv"]
 
+_ENDINGS = (".csv", ".tsv", ".ndjson", ".jsonl", ".parquet")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -56,10 +57,21 @@ def write_csv(target: str | Path | TextIO, columns: Mapping[str, Sequence[Any]])
         ".jsonl": lambda stream: _ndjson(stream, table),
         ".parquet": lambda stream: _parquet(stream, table),
     }
-    if path.suffix.lower() not in writers:
-        raise InputError(f"{path} must end in one of {', '.join(writers)}: the ending chooses the format")
+    write = writers[check_ending(path)]
     with atomic(path) as stream:
-        writers[path.suffix.lower()](stream)
+        write(stream)
+
+
+def check_ending(path: Path) -> str:
+    """Return the ending of a table's name, which chooses its format; one that chooses none is refused.
+
+    >>> check_ending(Path("items.CSV"))
+    '.csv'
+    """
+    ending = path.suffix.lower()
+    if ending not in _ENDINGS:
+        raise InputError(f"{path} must end in one of {', '.join(_ENDINGS)}: the ending chooses the format")
+    return ending
 
 
 @contextmanager
