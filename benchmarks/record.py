@@ -11,13 +11,19 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "benchmarks"
 
 
-def record(name: str, title: str, rows: Sequence[Mapping[str, Any]], *, notes: Sequence[str] = ()) -> None:
-    """Show *rows*; with ``--write`` on the command line also save them as docs/benchmarks/NAME.md."""
+def record(
+    name: str, title: str, rows: Sequence[Mapping[str, Any]], *, notes: Sequence[str] = ()
+) -> None:
+    """Show *rows*; with ``--write`` on the command line also save them as
+    docs/benchmarks/NAME.md.
+    """
     names = list(dict.fromkeys(key for row in rows for key in row))
     cells = [names, *([_cell(row.get(key, "")) for key in names] for row in rows)]
     widths = [max(len(line[j]) for line in cells) for j in range(len(names))]
     for line in cells:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        )
     for note in notes:
         print(note)
     if "--write" in sys.argv:

@@ -1,4 +1,6 @@
-"""Fill the indexes of generated pages when the site is built: a new table is found without being listed by hand."""
+"""Fill the indexes of generated pages when the site is built: a new table is found without being
+listed by hand.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,18 @@ from pathlib import Path
 from typing import Any
 
 MARKER = "<!-- every page of this folder -->"
-TOPICS = ("audit", "bound", "compare", "dynamic", "judge", "peers", "sampling", "shift", "tally", "transport")
+TOPICS = (
+    "audit",
+    "bound",
+    "compare",
+    "dynamic",
+    "judge",
+    "peers",
+    "sampling",
+    "shift",
+    "tally",
+    "transport",
+)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -22,8 +35,12 @@ def listed(folder: Path) -> str:
     for path in sorted(folder.glob("*.md")):
         if path.name != "index.md":
             head = path.stem.partition("-")[0]
-            topics.setdefault(head if head in TOPICS else "mathematics", []).append(f"- [{title(path)}]({path.name})")
-    return "\n\n".join(f"## {topic.capitalize()}\n\n" + "\n".join(lines) for topic, lines in sorted(topics.items()))
+            topics.setdefault(head if head in TOPICS else "mathematics", []).append(
+                f"- [{title(path)}]({path.name})"
+            )
+    return "\n\n".join(
+        f"## {topic.capitalize()}\n\n" + "\n".join(lines) for topic, lines in sorted(topics.items())
+    )
 
 
 def title(path: Path) -> str:

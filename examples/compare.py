@@ -28,9 +28,12 @@ print(compare.plan(0.02, disagreement=0.1, models=4).summary())
 
 # %% Label only where it matters: the truth is known for the first 300 items
 truth = rng.choice(["yes", "no"], 1000)
-answers = {name: np.where(scores[:, j] == 1, truth, "?").tolist() for j, name in enumerate(names[:2])}
+answers = {
+    name: np.where(scores[:, j] == 1, truth, "?").tolist() for j, name in enumerate(names[:2])
+}
 partial = compare.evaluate(
-    {"gold": [t if i < 300 else None for i, t in enumerate(truth.tolist())], **answers}, truth="gold"
+    {"gold": [t if i < 300 else None for i, t in enumerate(truth.tolist())], **answers},
+    truth="gold",
 )
 print(partial.verdict, partial.needed)
 

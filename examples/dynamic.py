@@ -15,12 +15,19 @@ for statement in known.statements:
 
 # %% What a learner whose models fail together is likely to do.
 learner = dynamic.Correlated(0.1, rho=0.6, gamma=0.3)
-result = dynamic.simulate(dynamic.path(5), learner, dynamic.Population.uniform(400), rollouts=100, rng=0)
+result = dynamic.simulate(
+    dynamic.path(5), learner, dynamic.Population.uniform(400), rollouts=100, rng=0
+)
 print(result.summary())
 
 # %% The bad sequence of Theorem 3.5: sixty rounds, and no progress after the third.
 proof = dynamic.path_certificate(1 / 10, rounds=60)
-print(proof.check(), "- majority risk by round:", [round(risk, 5) for risk in proof.risk_by_round()[:5]], "...")
+print(
+    proof.check(),
+    "- majority risk by round:",
+    [round(risk, 5) for risk in proof.risk_by_round()[:5]],
+    "...",
+)
 
 # %% A log of three rounds with five models that share their weaknesses.
 rng = np.random.default_rng(0)
@@ -29,7 +36,9 @@ rows = [
     for number in (1, 2, 3)
     for k in range(150)
     for hard in [rng.standard_normal()]
-    for name, right in zip("abcde", 0.8 * hard + 0.6 * rng.standard_normal(5) < 0.9 - 0.2 * number, strict=True)
+    for name, right in zip(
+        "abcde", 0.8 * hard + 0.6 * rng.standard_normal(5) < 0.9 - 0.2 * number, strict=True
+    )
 ]
 item, when, model, correct = (list(column) for column in zip(*rows, strict=True))
 log = dynamic.RoundLog.from_long(item=item, round=when, model=model, correct=correct)

@@ -1,4 +1,5 @@
-"""What every test may ask for: the real data, if it is here, and a place to publish a coverage table."""
+"""What every test may ask for: the real data, if it is here, and a place to publish a coverage
+table."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("house")
 
 
@@ -27,7 +30,8 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def publish_coverage() -> Callable[[str, str, Sequence[Mapping[str, Any]]], None]:
-    """Write the rows of a slow simulation to docs/coverage/NAME.md, under a sentence that says what they are."""
+    """Write the rows of a slow simulation to docs/coverage/NAME.md, under a sentence that says what
+    they are."""
 
     def publish(name: str, sentence: str, rows: Sequence[Mapping[str, Any]]) -> None:
         names = list(rows[0])

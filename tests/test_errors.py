@@ -4,7 +4,11 @@ from tallystick import errors
 
 
 def test_the_tree_drawn_in_the_docstring_is_the_tree_in_the_code():
-    drawn = {line.split("──")[1].split()[0] for line in (errors.__doc__ or "").splitlines() if "──" in line}
+    drawn = {
+        line.split("──")[1].split()[0]
+        for line in (errors.__doc__ or "").splitlines()
+        if "──" in line
+    }
     assert drawn == set(errors.__all__) - {"TallystickError"}
 
 
@@ -21,5 +25,8 @@ def test_bad_input_can_be_caught_as_a_value_error():
 
 
 def test_a_missing_extra_says_how_to_install_it():
-    assert str(errors.MissingExtra("torch", "torch")) == "torch is not installed: pip install 'tallystick[torch]'"
+    assert (
+        str(errors.MissingExtra("torch", "torch"))
+        == "torch is not installed: pip install 'tallystick[torch]'"
+    )
     assert issubclass(errors.MissingExtra, ImportError)

@@ -26,20 +26,29 @@ class Sample(Result):
     raw: Any = field(default=None, metadata={"private": True})
 
     def rows(self):
-        return [{"name": r.name, "accuracy": r.accuracy, "interval": r.interval} for r in self.judges]
+        return [
+            {"name": r.name, "accuracy": r.accuracy, "interval": r.interval} for r in self.judges
+        ]
 
 
 INTERVAL = Interval(0.5, 0.75, guarantee="exact")
 
 
 def sample(**more):
-    rows = (Row("gpt", 0.625, INTERVAL), Row("<b>llama</b>", Unknown("it never voted"), Unknown("it never voted")))
-    return Sample(verdict="gpt is right on 62 % of items, at least 50 %.", n_items=40, judges=rows, **more)
+    rows = (
+        Row("gpt", 0.625, INTERVAL),
+        Row("<b>llama</b>", Unknown("it never voted"), Unknown("it never voted")),
+    )
+    return Sample(
+        verdict="gpt is right on 62 % of items, at least 50 %.", n_items=40, judges=rows, **more
+    )
 
 
 def test_an_interval_says_what_it_promises():
     assert INTERVAL.promise == "exact"
-    assert Interval(0, 1, guarantee="under", assumption="independence").promise == "under independence"
+    assert (
+        Interval(0, 1, guarantee="under", assumption="independence").promise == "under independence"
+    )
     assert str(INTERVAL) == "[0.500, 0.750] (95 %, exact)"
     assert 0.5 in INTERVAL
     assert 0.76 not in INTERVAL
@@ -74,7 +83,12 @@ def test_the_dictionary_of_a_result_is_the_frozen_schema():
         "warnings": [],
         "seed": 3,
         "judges": [
-            {"name": "gpt", "accuracy": 0.625, "interval": [0.5, 0.75], "interval_guarantee": "exact"},
+            {
+                "name": "gpt",
+                "accuracy": 0.625,
+                "interval": [0.5, 0.75],
+                "interval_guarantee": "exact",
+            },
             {"name": "<b>llama</b>", "accuracy": None, "interval": None},
         ],
         "table": None,
@@ -84,7 +98,12 @@ def test_the_dictionary_of_a_result_is_the_frozen_schema():
 
 def test_what_is_not_a_number_becomes_null_with_a_reason():
     out = sample(
-        table={"a": float("nan"), "b": [1.0, float("inf")], "c": np.array([1, 2]), "d": np.float64(2)}
+        table={
+            "a": float("nan"),
+            "b": [1.0, float("inf")],
+            "c": np.array([1, 2]),
+            "d": np.float64(2),
+        }
     ).to_dict()
     assert out["table"] == {"a": None, "b": [1.0, None], "c": [1, 2], "d": 2.0}
     assert out["unknown"]["table.a"] == "not a number"
@@ -121,12 +140,19 @@ def test_the_frame_splits_an_interval_into_its_ends():
 def test_the_frame_keeps_columns_that_only_a_later_row_has():
     rows = (Row("a", Unknown("no votes"), Unknown("no votes")), Row("b", 0.5, INTERVAL))
     frame = Sample(verdict="v", n_items=1, judges=rows).to_frame()
-    assert frame.to_pylist()[1] == {"name": "b", "accuracy": 0.5, "interval_low": 0.5, "interval_high": 0.75}
+    assert frame.to_pylist()[1] == {
+        "name": "b",
+        "accuracy": 0.5,
+        "interval_low": 0.5,
+        "interval_high": 0.75,
+    }
 
 
 def test_the_summary_opens_with_the_verdict_and_ends_with_what_it_rests_on():
     text = sample(
-        assumptions=("items drawn at random",), warnings=("few items",), needed=Needed(None, "labels")
+        assumptions=("items drawn at random",),
+        warnings=("few items",),
+        needed=Needed(None, "labels"),
     ).summary()
     lines = text.splitlines()
     assert lines[0].startswith("gpt is right")

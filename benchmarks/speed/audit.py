@@ -1,4 +1,6 @@
-"""Time to verdict: one million rows and five judges in Parquet, the whole command with its HTML page."""
+"""Time to verdict: one million rows and five judges in Parquet, the whole command with its HTML
+page.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def table(known: float) -> pa.Table:
     words = np.array(["ham", "spam"])
     columns: dict[str, Any] = {"item": np.arange(ROWS)}
     for k, accuracy in enumerate(ACCURACIES):
-        columns[f"judge_{k}"] = words[np.where(draw.random(ROWS) < accuracy, spam, ~spam).astype(int)]
+        columns[f"judge_{k}"] = words[
+            np.where(draw.random(ROWS) < accuracy, spam, ~spam).astype(int)
+        ]
     if known:
         columns["truth"] = pa.array(words[spam.astype(int)], mask=draw.random(ROWS) >= known)
     return pa.table(columns)
@@ -38,9 +42,13 @@ def run(path: Path, page: Path) -> tuple[float, float]:
     """Return seconds on the clock and seconds of processor for the command, as a user runs it."""
     before, start = os.times(), time.perf_counter()
     command = [sys.executable, "-c", "from tallystick.cli import main; main()"]
-    subprocess.run([*command, "audit", str(path), "--html", str(page)], check=True, capture_output=True)
+    subprocess.run(
+        [*command, "audit", str(path), "--html", str(page)], check=True, capture_output=True
+    )
     after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return time.perf_counter() - start, cpu
 
 
@@ -50,9 +58,16 @@ def main() -> None:
         for name, known in (("no labels", 0.0), ("1 % labelled", 0.01), ("all labelled", 1.0)):
             path, page = Path(folder) / "votes.parquet", Path(folder) / "report.html"
             pq.write_table(table(known), path)
-            clock, cpu = (min(times) for times in zip(*(run(path, page) for _ in range(3)), strict=True))
+            clock, cpu = (
+                min(times) for times in zip(*(run(path, page) for _ in range(3)), strict=True)
+            )
             rows.append(
-                {"table": name, "seconds": clock, "processor seconds": cpu, "page, kB": page.stat().st_size // 1000}
+                {
+                    "table": name,
+                    "seconds": clock,
+                    "processor seconds": cpu,
+                    "page, kB": page.stat().st_size // 1000,
+                }
             )
     record(
         "audit",
@@ -60,7 +75,10 @@ def main() -> None:
         rows,
         notes=[
             "Start of the interpreter included, best of three. Hold it to 15 s.",
-            f"Load of the machine's {os.cpu_count()} cores over the last minute: {os.getloadavg()[0]:.1f}.",
+            (
+                f"Load of the machine's {os.cpu_count()} cores over the last minute:"
+                f" {os.getloadavg()[0]:.1f}."
+            ),
         ],
     )
 

@@ -29,7 +29,9 @@ from record import record
 EPSILON = 0.01 / np.log(2)
 
 
-def world(n: int, patterns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def world(
+    n: int, patterns: int, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return z, h, P(Y | z) and counts (patterns, 2)."""
     draw = np.random.default_rng(seed)
     p = draw.uniform(0.05, 0.95, patterns)
@@ -41,7 +43,9 @@ def world(n: int, patterns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray,
 
 
 def dense(z: np.ndarray, h: np.ndarray, p: np.ndarray) -> tuple[float, float]:
-    """Solve (2.5)-(2.6) as printed: every row against every (y, z), with the penalty for the sum over y, L-BFGS."""
+    """Solve (2.5)-(2.6) as printed: every row against every (y, z), with the penalty for the sum
+    over y, L-BFGS.
+    """
     torch.set_num_threads(1)
     g = torch.tensor(np.eye(2)[h])  # (n, y)
     one = torch.nn.functional.one_hot(torch.tensor(z), len(p)).double()  # (n, z): the dense tensor
@@ -51,7 +55,9 @@ def dense(z: np.ndarray, h: np.ndarray, p: np.ndarray) -> tuple[float, float]:
 
 def _solved(g: torch.Tensor, one: torch.Tensor, law: torch.Tensor, sign: float) -> float:
     a = torch.zeros((2, len(law)), dtype=torch.float64, requires_grad=True)
-    solver = torch.optim.LBFGS([a], lr=1, max_iter=1000, tolerance_grad=1e-7, line_search_fn="strong_wolfe")
+    solver = torch.optim.LBFGS(
+        [a], lr=1, max_iter=1000, tolerance_grad=1e-7, line_search_fn="strong_wolfe"
+    )
 
     def value() -> torch.Tensor:
         at = torch.einsum("nz,yz->ny", one, a)
@@ -86,7 +92,12 @@ def on_counts(p: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     ends = []
     for side in ("lower", "upper"):
         found = smoothed(
-            p, atoms[keep], side=side, pattern=place[keep], weight=counts.ravel()[keep].astype(float), tolerance=1e-4
+            p,
+            atoms[keep],
+            side=side,
+            pattern=place[keep],
+            weight=counts.ravel()[keep].astype(float),
+            tolerance=1e-4,
         )
         ends.append(float(weight @ found.value / weight.sum()))
     return ends[0], ends[1]
@@ -104,15 +115,24 @@ def main() -> None:
         closed = best(lambda q=q, p=p, counts=counts: agreement(q, p).mean(counts.sum(axis=1)), 200)
         dual = best(lambda p=p, counts=counts: on_counts(p, counts), 5)
         soft = on_counts(p, counts)
-        evidence = Evidence(counts=counts, p=p, bins=label_bins(p, counts.sum(axis=1).astype(float)))
+        evidence = Evidence(
+            counts=counts, p=p, bins=label_bins(p, counts.sum(axis=1).astype(float))
+        )
         full = best(lambda e=evidence: forward(e, [Summary("accuracy")], rng=0, scheme=Scheme()), 5)
-        rows.append({
-            "n": n, "patterns": patterns, "dense torch, s": slow, "closed form, ms": 1e3 * closed,
-            "times faster": round(slow / closed), "smoothed dual on counts, ms": 1e3 * dual,
-            "times faster ": round(slow / dual), "apart from the closed form": max(abs(np.subtract(soft, sharp))),
-            "dense apart (ε log 2 = .01)": max(abs(low - sharp[0]), abs(high - sharp[1])),
-            "forward dual with intervals, ms": 1e3 * full,
-        })  # fmt: skip
+        rows.append(
+            {
+                "n": n,
+                "patterns": patterns,
+                "dense torch, s": slow,
+                "closed form, ms": 1e3 * closed,
+                "times faster": round(slow / closed),
+                "smoothed dual on counts, ms": 1e3 * dual,
+                "times faster ": round(slow / dual),
+                "apart from the closed form": max(abs(np.subtract(soft, sharp))),
+                "dense apart (ε log 2 = .01)": max(abs(low - sharp[0]), abs(high - sharp[1])),
+                "forward dual with intervals, ms": 1e3 * full,
+            }
+        )
     _, _, p, counts = world(1_000_000, 1000)
     bins = label_bins(p, counts.sum(axis=1).astype(float))
     evidence = Evidence(counts=counts, p=p, bins=bins)
@@ -121,18 +141,33 @@ def main() -> None:
     forward(evidence, [Summary("accuracy")], rng=0, scheme=Scheme.fitting(1e6))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    rows.append({
-        "n": 1_000_000, "patterns": 1000,
-        "closed form, ms": 1e3 * best(lambda: agreement(q, p).mean(counts.sum(axis=1)), 20),
-        "forward dual with intervals, ms": 1e3
-        * best(lambda: forward(evidence, [Summary("accuracy")], rng=0, scheme=Scheme.fitting(1e6)), 20),
-        "peak memory, MB": peak / 1e6,
-    })  # fmt: skip
+    rows.append(
+        {
+            "n": 1_000_000,
+            "patterns": 1000,
+            "closed form, ms": 1e3 * best(lambda: agreement(q, p).mean(counts.sum(axis=1)), 20),
+            "forward dual with intervals, ms": (
+                1e3
+                * best(
+                    lambda: forward(
+                        evidence, [Summary("accuracy")], rng=0, scheme=Scheme.fitting(1e6)
+                    ),
+                    20,
+                )
+            ),
+            "peak memory, MB": peak / 1e6,
+        }
+    )
     record(
         "bound-speed",
         "Bounds from counts against dense tensors",
         rows,
-        notes=("Memory and time depend on patterns, not on n; from 100,000 rows on one random order is enough.",),
+        notes=(
+            (
+                "Memory and time depend on patterns, not on n; from 100,000 rows on one random"
+                " order is enough."
+            ),
+        ),
     )
 
 

@@ -1,4 +1,5 @@
-"""All pairs of 200 models on 10,000 items: exact p-values against a statsmodels loop, intervals, max-T, memory.
+"""All pairs of 200 models on 10,000 items: exact p-values against a statsmodels loop, intervals,
+max-T, memory.
 
 Run: ``python benchmarks/speed/compare.py [--write]``; statsmodels is the peer and may be absent.
 """
@@ -36,13 +37,17 @@ def best_of(runs: int, work: Callable[[], Any]) -> float:
 def main() -> None:
     rng = np.random.default_rng(0)
     difficulty = rng.random((ITEMS, 1))
-    scores = (0.7 * difficulty + 0.3 * rng.random((ITEMS, MODELS)) < np.linspace(0.4, 0.8, MODELS)).astype(float)
+    scores = (
+        0.7 * difficulty + 0.3 * rng.random((ITEMS, MODELS)) < np.linspace(0.4, 0.8, MODELS)
+    ).astype(float)
     total, products = scores.sum(axis=0), scores.T @ scores
     found = discordance(total, products, ITEMS)
     b, c = found.first_only, found.second_only
 
     ours = best_of(5, lambda: mcnemar(b, c))
-    rows: list[dict[str, Any]] = [{"work": f"exact McNemar, {b.size:,} pairs", "seconds": ours, "claim": ""}]
+    rows: list[dict[str, Any]] = [
+        {"work": f"exact McNemar, {b.size:,} pairs", "seconds": ours, "claim": ""}
+    ]
     try:
         from statsmodels.stats.contingency_tables import mcnemar as peer
     except ImportError:
@@ -52,12 +57,19 @@ def main() -> None:
         both = products[found.first, found.second]
 
         def loop() -> list[float]:
-            return [peer([[both[i], b[i]], [c[i], ITEMS - both[i] - b[i] - c[i]]], exact=True).pvalue for i in sample]
+            return [
+                peer([[both[i], b[i]], [c[i], ITEMS - both[i] - b[i] - c[i]]], exact=True).pvalue
+                for i in sample
+            ]
 
         agree = np.max(np.abs(np.array(loop()) - mcnemar(b, c)[sample]))
         theirs = best_of(2, loop) * b.size / sample.size
-        rows.append({"work": "statsmodels loop (2,000 pairs, scaled)", "seconds": theirs, "claim": ""})
-        rows[0]["claim"] = f"{theirs / ours:.0f} times faster (200 wanted); largest difference {agree:.1e}"
+        rows.append(
+            {"work": "statsmodels loop (2,000 pairs, scaled)", "seconds": theirs, "claim": ""}
+        )
+        rows[0]["claim"] = (
+            f"{theirs / ours:.0f} times faster (200 wanted); largest difference {agree:.1e}"
+        )
     rows.append(
         {
             "work": f"Tango, {b.size:,} intervals",

@@ -1,4 +1,5 @@
-"""``tallystick compare`` from a CSV file to JSON and a page: 200, 1,000 and 5,000 models on 500 items.
+"""``tallystick compare`` from a CSV file to JSON and a page: 200, 1,000 and 5,000 models on 500
+items.
 
 Run: ``python benchmarks/speed/compare_large.py [--write]``.
 """
@@ -63,7 +64,8 @@ def main() -> None:
         f"Boards of up to 5,000 models on {ITEMS} items, from the command line",
         rows,
         notes=[
-            "Processor seconds of the whole command: reading the CSV file, all pairs, ranks, JSON and the HTML page"
+            "Processor seconds of the whole command: reading the CSV file, all pairs, ranks, JSON"
+            " and the HTML page"
         ],
     )
 

@@ -57,7 +57,9 @@ def main() -> None:
     population = dynamic.Population.uniform(ITEMS)
 
     def rolled(learner: dynamic.Learner) -> Callable[[], object]:
-        return lambda: dynamic.roll_path(population, learner, rounds=ROUNDS, rollouts=ROLLOUTS, rng=0)
+        return lambda: dynamic.roll_path(
+            population, learner, rounds=ROUNDS, rollouts=ROLLOUTS, rng=0
+        )
 
     loop = best(lambda: one_at_a_time(20), 3) * ROLLOUTS / 20
     random = best(rolled(dynamic.RandomErrors(EPSILON)))
@@ -66,9 +68,17 @@ def main() -> None:
     errors = 0.77 * rng.standard_normal(1000) + 0.63 * rng.standard_normal((5, 1000)) > 0.1
     what = f"{ROLLOUTS} rollouts x {ROUNDS} rounds, {ITEMS} items"
     rows = [
-        {"work": f"{what}: random learner, loop in NumPy (from 20 rollouts)", "CPU seconds": loop, "ratio": 1.0},
+        {
+            "work": f"{what}: random learner, loop in NumPy (from 20 rollouts)",
+            "CPU seconds": loop,
+            "ratio": 1.0,
+        },
         {"work": f"{what}: random learner, batched", "CPU seconds": random, "ratio": loop / random},
-        {"work": f"{what}: rho and gamma, batched", "CPU seconds": correlated, "ratio": loop / correlated},
+        {
+            "work": f"{what}: rho and gamma, batched",
+            "CPU seconds": correlated,
+            "ratio": loop / correlated,
+        },
         {
             "work": "worst case of three rounds to 1e-4",
             "CPU seconds": best(lambda: dynamic.worst_case(0.1, gap=1e-4), 2),
@@ -81,9 +91,17 @@ def main() -> None:
             "work": "fit of rho, interval and fit test, five models x 1000 items",
             "CPU seconds": best(lambda: dynamic.fit_correlation(errors, rng=0), 3),
         },
-        {"work": "overlap test, 999 permutations", "CPU seconds": best(lambda: dynamic.overlap_test(errors, rng=0), 3)},
+        {
+            "work": "overlap test, 999 permutations",
+            "CPU seconds": best(lambda: dynamic.overlap_test(errors, rng=0), 3),
+        },
     ]
-    record("dynamic-speed", "Dynamic benchmarks: speed", rows, notes=("Goal: at most 2 s for the batched rollouts.",))
+    record(
+        "dynamic-speed",
+        "Dynamic benchmarks: speed",
+        rows,
+        notes=("Goal: at most 2 s for the batched rollouts.",),
+    )
 
 
 if __name__ == "__main__":

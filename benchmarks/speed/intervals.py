@@ -1,10 +1,10 @@
 """Betting intervals: bisection in the mean against the same capital process on a grid of means.
 
-The peer is the algorithm of the package confseq (hedged capital: bets from the predictable plug-in variance, cut at
-1/2 over the mean, running intersection, a grid of 1001 means), written plainly in NumPy: one vectorised capital
-process a grid mean. Its ends are good to one grid step, 1e-3. To compare values, it is run again, twice, on 1001 means
-within the grid cell beside each end, which makes its ends good to 1e-9; these passes are not part of the time that we
-compare with.
+The peer is the algorithm of the package confseq (hedged capital: bets from the predictable plug-in
+variance, cut at 1/2 over the mean, running intersection, a grid of 1001 means), written plainly in
+NumPy: one vectorised capital process a grid mean. Its ends are good to one grid step, 1e-3. To
+compare values, it is run again, twice, on 1001 means within the grid cell beside each end, which
+makes its ends good to 1e-9; these passes are not part of the time that we compare with.
 
 Run: ``python benchmarks/speed/intervals.py [--write]``.
 """
@@ -60,7 +60,9 @@ def plain(x: Floats, *, anytime: bool, population: int | None) -> tuple[float, f
     return float(inside[0]), float(inside[-1])
 
 
-def refined(x: Floats, ends: tuple[float, float], *, anytime: bool, population: int | None) -> tuple[float, float]:
+def refined(
+    x: Floats, ends: tuple[float, float], *, anytime: bool, population: int | None
+) -> tuple[float, float]:
     """Run the plain algorithm again, twice, inside the grid cell beside each end."""
     bets, (low, high) = plain_bets(x, anytime=anytime), ends
     for step in (1.0 / GRID, 1.0 / GRID**2):
@@ -72,7 +74,9 @@ def refined(x: Floats, ends: tuple[float, float], *, anytime: bool, population: 
 
 
 def best(call: Callable[[], Any], times: int) -> float:
-    """Return the least processor time of one call: on a busy machine, wall time would punish the longer call more."""
+    """Return the least processor time of one call: on a busy machine, wall time would punish the
+    longer call more.
+    """
     seconds = []
     for _ in range(times):
         start = time.process_time()
@@ -102,7 +106,12 @@ def main() -> None:
             slow = best(lambda x=x, options=options: plain(x, **options), 5)
             apart = max(abs(ours.low - exact[0]), abs(ours.high - exact[1]))
             rows.append(
-                {"values": case, "mode": mode, "plain grid, ms": 1e3 * slow, "tallystick, ms": 1e3 * fast}
+                {
+                    "values": case,
+                    "mode": mode,
+                    "plain grid, ms": 1e3 * slow,
+                    "tallystick, ms": 1e3 * fast,
+                }
                 | {"times faster": slow / fast, "ends apart": apart, "interval": str(ours)}
             )
     record(
@@ -110,10 +119,16 @@ def main() -> None:
         "Speed: betting intervals",
         rows,
         notes=[
-            f"n = {N:,}; plain: hedged capital on {GRID + 1} means in NumPy, as in the package confseq (step 1e-3). "
-            "Both are single-threaded; processor time, best of several calls.",
-            "'ends apart': ours (bisection to 6e-8, outwards) against the plain algorithm run twice more on 1001 means "
-            "in the grid cell beside each end (step 1e-9); these passes are not timed.",
+            (
+                f"n = {N:,}; plain: hedged capital on {GRID + 1} means in NumPy, as in the package"
+                " confseq (step 1e-3). Both are single-threaded; processor time, best of several"
+                " calls."
+            ),
+            (
+                "'ends apart': ours (bisection to 6e-8, outwards) against the plain algorithm run"
+                " twice more on 1001 means in the grid cell beside each end (step 1e-9); these"
+                " passes are not timed."
+            ),
         ],
     )
 

@@ -69,28 +69,55 @@ def main() -> None:
     n_trios = len(solve_moments(moments).status)
     each = ntqr_seconds(votes)
     rows.append(
-        {"work": f"all {n_trios} trios of {JUDGES} judges, from counts of {ITEMS:,} items", "ms": 1e3 * from_counts}
+        {
+            "work": f"all {n_trios} trios of {JUDGES} judges, from counts of {ITEMS:,} items",
+            "ms": 1e3 * from_counts,
+        }
     )
     if each is not None:
-        rows[-1] |= {"ntqr 0.9, ms": 1e3 * each * n_trios, "times faster": each * n_trios / from_counts}
+        rows[-1] |= {
+            "ntqr 0.9, ms": 1e3 * each * n_trios,
+            "times faster": each * n_trios / from_counts,
+        }
     rows.append({"work": "the same from moments", "ms": 1e3 * from_moments})
     big = drawn(5, 10_000_000).astype(np.int8)
     tally = Tally.of({f"j{k}": big[:, k] for k in range(5)})
-    names = ("majority", "independent", "dawid_skene", "agreement", "spectral", "logical", "search", "sensitivity")
+    names = (
+        "majority",
+        "independent",
+        "dawid_skene",
+        "agreement",
+        "spectral",
+        "logical",
+        "search",
+        "sensitivity",
+    )
     for name in names:
         method = getattr(judge, name)
         method(tally)  # libraries load
         rows.append(
-            {"work": f"{name}, 10,000,000 items of 5 judges, from a tally", "ms": 1e3 * best(lambda m=method: m(tally))}
+            {
+                "work": f"{name}, 10,000,000 items of 5 judges, from a tally",
+                "ms": 1e3 * best(lambda m=method: m(tally)),
+            }
         )
     rows.append(
-        {"work": "evaluate (all of these and 19 refits), the same", "ms": 1e3 * best(lambda: judge.evaluate(tally), 3)}
+        {
+            "work": "evaluate (all of these and 19 refits), the same",
+            "ms": 1e3 * best(lambda: judge.evaluate(tally), 3),
+        }
     )
     ballots = Ballots.of(tally)
     rows.append(
-        {"work": "logical curve, 5 judges", "ms": 1e3 * best(lambda: (logical_curve(ballots), Logic.of(ballots, {})))}
+        {
+            "work": "logical curve, 5 judges",
+            "ms": 1e3 * best(lambda: (logical_curve(ballots), Logic.of(ballots, {}))),
+        }
     )
-    notes = [f"Processor time, best of several. ntqr: {NTQR_TRIOS} trios timed in this run, times {n_trios}."]
+    notes = [
+        f"Processor time, best of several. ntqr: {NTQR_TRIOS} trios timed in this run, times"
+        f" {n_trios}."
+    ]
     record("judge-speed", "Grading judges", rows, notes=notes)
 
 

@@ -1,8 +1,10 @@
-"""The latent-class model against crowd-kit's Dawid-Skene: the same votes, the same start, the same stopping point.
+"""The latent-class model against crowd-kit's Dawid-Skene: the same votes, the same start, the same
+stopping point.
 
-crowd-kit 1.4.2 stops as soon as its loss falls, which on real data happens after a few steps and far from the maximum
-(its bound counts the class balance once a vote). So it is also run with that test disabled, for as many plain EM steps
-as reach the tolerance of our fit; those estimates are the ones compared.
+crowd-kit 1.4.2 stops as soon as its loss falls, which on real data happens after a few steps and
+far from the maximum (its bound counts the class balance once a vote). So it is also run with that
+test disabled, for as many plain EM steps as reach the tolerance of our fit; those estimates are the
+ones compared.
 """
 
 from __future__ import annotations
@@ -24,11 +26,15 @@ from record import record
 
 from tallystick.stats.latent import LatentFit, LatentModel, LatentOptions, fit, simulate
 
-DATA = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
+DATA = Path(
+    os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
+)
 
 
 def crowd_kit() -> Any:
-    """Return crowd-kit's DawidSkene class without importing its unrelated models and what they need."""
+    """Return crowd-kit's DawidSkene class without importing its unrelated models and what they
+    need.
+    """
     spec = importlib.util.find_spec("crowdkit")
     if spec is None or spec.submodule_search_locations is None:
         raise SystemExit("this benchmark compares with crowd-kit: pip install crowd-kit==1.4.2")
@@ -43,7 +49,8 @@ def crowd_kit() -> Any:
 def clock(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
     """Return the median of *repeat* times in CPU seconds, and the last result.
 
-    A busy machine would stretch the peer's long runs on the wall clock and leave our short ones alone.
+    A busy machine would stretch the peer's long runs on the wall clock and leave our short ones
+    alone.
     """
     times = []
     for _ in range(repeat):
@@ -53,7 +60,9 @@ def clock(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
     return float(np.median(times)), out
 
 
-def patterns(codes: np.ndarray[Any, Any], n_labels: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def patterns(
+    codes: np.ndarray[Any, Any], n_labels: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Count patterns of complete votes: a mixed-radix number an item, then one bincount."""
     n_judges = codes.shape[1]
     packed = np.zeros(codes.shape[0], dtype=np.int64)
@@ -80,15 +89,24 @@ def gap(peer: Any, ours: LatentFit) -> float:
     return worst
 
 
-def compare(name: str, codes: np.ndarray[Any, Any], n_classes: int, dense: bool) -> list[dict[str, Any]]:
+def compare(
+    name: str, codes: np.ndarray[Any, Any], n_classes: int, dense: bool
+) -> list[dict[str, Any]]:
     dawid_skene = crowd_kit()
     frame = long_table(codes)
     grid, counts = patterns(codes, n_classes) if dense else (codes, np.ones(codes.shape[0]))
     ours_s, ours = clock(lambda: fit(grid, counts, n_classes=n_classes), 20)
-    whole_s, _ = clock(lambda: fit(*patterns(codes, n_classes), n_classes=n_classes), 5) if dense else (ours_s, None)
+    whole_s, _ = (
+        clock(lambda: fit(*patterns(codes, n_classes), n_classes=n_classes), 5)
+        if dense
+        else (ours_s, None)
+    )
     plain = fit(grid, counts, n_classes=n_classes, options=LatentOptions(accelerate=False))
     rows = []
-    settings = {"its defaults": {}, f"{plain.iterations} steps": {"n_iter": plain.iterations, "tol": -np.inf}}
+    settings = {
+        "its defaults": {},
+        f"{plain.iterations} steps": {"n_iter": plain.iterations, "tol": -np.inf},
+    }
     for setting, options in settings.items():
         peer_s, peer = clock(lambda options=options: dawid_skene(**options).fit(frame), 3)
         rows.append(
@@ -113,16 +131,25 @@ def main() -> None:
     rows = compare("100,000 x 5, complete", codes, 2, dense=True)
     if DATA.is_dir():
         frame = pd.read_csv(DATA / "judge" / "rte.csv.gz").drop(columns=["item", "truth"])
-        rows += compare("rte 800 x 164, 10 votes an item", frame.fillna(-1).to_numpy().astype(np.int64), 2, dense=False)
+        rows += compare(
+            "rte 800 x 164, 10 votes an item",
+            frame.fillna(-1).to_numpy().astype(np.int64),
+            2,
+            dense=False,
+        )
     record(
         "latent",
         "Speed: the latent-class model",
         rows,
         notes=(
-            "Medians of CPU seconds in one process. Ours runs to a tolerance of 1e-8 on every probability; crowd-kit's "
-            "DataFrame is made outside its time.",
-            "At its defaults crowd-kit stops when its loss falls, before the maximum; the second row of each pair runs "
-            "both to the same point.",
+            (
+                "Medians of CPU seconds in one process. Ours runs to a tolerance of 1e-8 on every"
+                " probability; crowd-kit's DataFrame is made outside its time."
+            ),
+            (
+                "At its defaults crowd-kit stops when its loss falls, before the maximum; the"
+                " second row of each pair runs both to the same point."
+            ),
         ),
     )
 

@@ -2,7 +2,8 @@
 
     python benchmarks/speed/sampling.py [--write]
 
-The peer is Algorithm 1 of MASA (corrected) as one would write it in NumPy: all scores anew for every question.
+The peer is Algorithm 1 of MASA (corrected) as one would write it in NumPy: all scores anew for
+every question.
 """
 
 from __future__ import annotations
@@ -18,7 +19,18 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.sampling import Budget, Flips, Masa, Plan, Policy, Proportional, Sampler, Strata, Uniform, replay
+from tallystick.sampling import (
+    Budget,
+    Flips,
+    Masa,
+    Plan,
+    Policy,
+    Proportional,
+    Sampler,
+    Strata,
+    Uniform,
+    replay,
+)
 from tallystick.stats.ustat import uncertainty
 
 STRATA, LABELS, ITEMS, CALLS = 93, 31, 64_000, 5000
@@ -89,7 +101,11 @@ def main() -> None:
     listed = new.tolist()
     plainly = peer(new, 1000)
     rows: list[dict[str, Any]] = [
-        {"what": "MASA written plainly in NumPy", "questions a second": round(plainly), "ratio": 1.0}
+        {
+            "what": "MASA written plainly in NumPy",
+            "questions a second": round(plainly),
+            "ratio": 1.0,
+        }
     ]
     for name, policy, in_flight in (
         ("MASA, one at a time", Masa(), 1),
@@ -100,7 +116,13 @@ def main() -> None:
         ("uniform, one at a time", Uniform(), 1),
     ):
         speed = alone(plan_of(policy, CALLS, in_flight), listed)
-        rows.append({"what": f"ask + tell, {name}", "questions a second": round(speed), "ratio": speed / plainly})
+        rows.append(
+            {
+                "what": f"ask + tell, {name}",
+                "questions a second": round(speed),
+                "ratio": speed / plainly,
+            }
+        )
     for name, policy in (("MASA", Masa()), ("default (Flips)", Flips())):
         plan = plan_of(policy, 2000)
         lapse = best(lambda plan=plan: replay(plan, new, runs=1500, rng=1), 1)

@@ -1,4 +1,6 @@
-"""How fast rows are counted, beside NumPy, Polars and bare DuckDB, in one run (``--write`` puts it into docs/)."""
+"""How fast rows are counted, beside NumPy, Polars and bare DuckDB, in one run (``--write`` puts it
+into docs/).
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,12 @@ TALL = 100_000_000
 CHUNK = 1 << 17
 
 
-def best(*calls: Callable[[], Any], clock: Callable[[], float] = time.perf_counter, repeats: int = 7) -> list[float]:
-    """Return the best time of each call, the calls taking turns so that a busy moment hits all of them."""
+def best(
+    *calls: Callable[[], Any], clock: Callable[[], float] = time.perf_counter, repeats: int = 7
+) -> list[float]:
+    """Return the best time of each call, the calls taking turns so that a busy moment hits all of
+    them.
+    """
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(repeats):
         for call, seconds in zip(calls, times, strict=True):
@@ -63,7 +69,10 @@ def in_memory(k: int, size: int, goal: float) -> list[dict[str, Any]]:
     rng = np.random.default_rng(k * size)
     data = {f"judge{j}": rng.integers(0, size, ROWS, dtype=np.int8) for j in range(k)}
     columns = list(data.values())
-    batches = [{name: column[i : i + 10_000] for name, column in data.items()} for i in range(0, ROWS, 10_000)]
+    batches = [
+        {name: column[i : i + 10_000] for name, column in data.items()}
+        for i in range(0, ROWS, 10_000)
+    ]
 
     def stream() -> Tally:
         tally = Tally()
@@ -86,7 +95,13 @@ def in_memory(k: int, size: int, goal: float) -> list[dict[str, Any]]:
         _row(what, "Tally.of", ours),
         _row(what, "NumPy pack + bincount", numpy_, f"ours {numpy_ / ours:.1f}x", f">= {goal:g}x"),
         _row(what, "NumPy, packed in bytes", bytes_, f"ours {bytes_ / ours:.1f}x"),
-        _row(what, "Tally.update, 10,000 rows a batch", streamed, f"{ours / streamed:.2f} of one pass", ">= 0.33"),
+        _row(
+            what,
+            "Tally.update, 10,000 rows a batch",
+            streamed,
+            f"{ours / streamed:.2f} of one pass",
+            ">= 0.33",
+        ),
     ]
 
 
@@ -100,7 +115,9 @@ def from_parquet(folder: Path, k: int) -> list[dict[str, Any]]:
     connection = duckdb.connect()
 
     def bare() -> Any:
-        return connection.sql(f"select {listed}, count(*) from '{path}' group by {listed}").to_arrow_table()
+        return connection.sql(
+            f"select {listed}, count(*) from '{path}' group by {listed}"
+        ).to_arrow_table()
 
     def polars() -> Any:
         return pl.scan_parquet(path).group_by(names).len().collect()
@@ -119,10 +136,17 @@ def tall_parquet(folder: Path) -> dict[str, Any]:
     """Count 100 million rows in a process of its own and ask the system for its peak memory."""
     path = _parquet(folder / "tall.parquet", TALL, 3)
     start = time.perf_counter()
-    out = subprocess.run([sys.executable, __file__, "--count", str(path)], capture_output=True, text=True, check=True)
+    out = subprocess.run(
+        [sys.executable, __file__, "--count", str(path)], capture_output=True, text=True, check=True
+    )
     n, peak = map(int, out.stdout.split())
     assert n == TALL
-    row = _row("Parquet, 100 M rows of 3", "Tally.of(path), its own process", time.perf_counter() - start, rows=TALL)
+    row = _row(
+        "Parquet, 100 M rows of 3",
+        "Tally.of(path), its own process",
+        time.perf_counter() - start,
+        rows=TALL,
+    )
     return {**row, "against": f"peak {peak / 1024:.0f} MB", "goal": "< 500 MB"}
 
 
@@ -140,8 +164,16 @@ def _parquet(path: Path, rows: int, k: int) -> Path:
     return path
 
 
-def _row(what: str, how: str, seconds: float, against: str = "", goal: str = "", *, rows: int = ROWS) -> dict[str, Any]:
-    return {"what": what, "how": how, "M rows/s": f"{rows / seconds / 1e6:,.0f}", "against": against, "goal": goal}
+def _row(
+    what: str, how: str, seconds: float, against: str = "", goal: str = "", *, rows: int = ROWS
+) -> dict[str, Any]:
+    return {
+        "what": what,
+        "how": how,
+        "M rows/s": f"{rows / seconds / 1e6:,.0f}",
+        "against": against,
+        "goal": goal,
+    }
 
 
 def main() -> None:
@@ -151,11 +183,20 @@ def main() -> None:
         return
     rows = [*in_memory(3, 2, 4), *in_memory(8, 2, 2), *in_memory(3, 5, 2)]
     with tempfile.TemporaryDirectory() as folder:
-        rows += [*from_parquet(Path(folder), 3), *from_parquet(Path(folder), 8), tall_parquet(Path(folder))]
+        rows += [
+            *from_parquet(Path(folder), 3),
+            *from_parquet(Path(folder), 8),
+            tall_parquet(Path(folder)),
+        ]
     notes = [
-        "10 million rows of int8, the best of 7 turns each; in memory processor time of the one thread that works, "
-        "Parquet wall time on all threads.",
-        "An int64 cell number is what bincount works on; packing in bytes is possible up to 256 cells only.",
+        (
+            "10 million rows of int8, the best of 7 turns each; in memory processor time of the one"
+            " thread that works, Parquet wall time on all threads."
+        ),
+        (
+            "An int64 cell number is what bincount works on; packing in bytes is possible up to 256"
+            " cells only."
+        ),
     ]
     record("tally", "Counting rows", rows, notes=notes)
 

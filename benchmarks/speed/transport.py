@@ -40,7 +40,9 @@ LABELS, EACH = range(2, 11), 56
 
 
 def best_of(repeats: int, work: Callable[[], Any]) -> float:
-    """Return the shortest time of *repeats* in milliseconds of processor time, which other work does not disturb."""
+    """Return the shortest time of *repeats* in milliseconds of processor time, which other work
+    does not disturb.
+    """
     times = []
     for _ in range(repeats):
         start = time.process_time()
@@ -58,7 +60,9 @@ def laws(rng: np.random.Generator, labels: int) -> np.ndarray:
     return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
 
-def against_programmes(name: str, build: Callable[[np.random.Generator, int], tuple[Any, ...]]) -> dict[str, Any]:
+def against_programmes(
+    name: str, build: Callable[[np.random.Generator, int], tuple[Any, ...]]
+) -> dict[str, Any]:
     """Solve every instance both ways, without and with error in the label model."""
     worst, robust, ours, theirs = 0.0, 0.0, 0.0, 0.0
     for labels in LABELS:
@@ -140,11 +144,15 @@ def ten_labels() -> list[dict[str, Any]]:
 def general_cost(atoms: int = 2000, labels: int = 5) -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
     g, p = rng.random((atoms, labels)), rng.dirichlet(np.ones(labels), 1)
-    rows = vstack([kron(eye_array(atoms), np.ones((1, labels))), kron(np.ones((1, atoms)), eye_array(labels))]).tocsr()
+    rows = vstack(
+        [kron(eye_array(atoms), np.ones((1, labels))), kron(np.ones((1, atoms)), eye_array(labels))]
+    ).tocsr()
     known = np.concatenate([np.full(atoms, 1 / atoms), p[0]])
     end = smoothed(p, g, side="upper")
     ours = best_of(15, lambda: smoothed(p, g, side="upper"))
-    table = [{"what": "smoothed dual, Newton", "ms": ours, "ratio": 1.0, "proved gap": float(end.gap[0])}]
+    table = [
+        {"what": "smoothed dual, Newton", "ms": ours, "ratio": 1.0, "proved gap": float(end.gap[0])}
+    ]
     slow = smoothed(p, g, side="upper", tolerance=1e-4, solver="lbfgs")
     took = best_of(2, lambda: smoothed(p, g, side="upper", tolerance=1e-4, solver="lbfgs"))
     table.append(
@@ -178,15 +186,21 @@ def main() -> None:
         "Transport: closed forms against linear programmes",
         closed,
         notes=[
-            "Processor time. 2 to 10 labels, both ends; a third of the laws are in eighths (zeros, ties, point masses)."
+            "Processor time. 2 to 10 labels, both ends; a third of the laws are in eighths (zeros,"
+            " ties, point masses)."
         ],
     )
-    record("transport-pair", "Transport: a pair of predictors", ten_labels(), notes=["Processor time."])
+    record(
+        "transport-pair", "Transport: a pair of predictors", ten_labels(), notes=["Processor time."]
+    )
     record(
         "transport-general-cost",
         "Transport: any cost on 2000 atoms, 5 labels",
         general_cost(),
-        notes=["Processor time. The smoothed dual gives an outer bound; its proved gap is to the value of a coupling."],
+        notes=[
+            "Processor time. The smoothed dual gives an outer bound; its proved gap is to the value"
+            " of a coupling."
+        ],
     )
 
 

@@ -1,7 +1,9 @@
-"""Real weak labels: bounds across thresholds, model selection and sets of weak labels, beside the paper's numbers.
+"""Real weak labels: bounds across thresholds, model selection and sets of weak labels, beside the
+paper's numbers.
 
-Run: ``python benchmarks/truth/bound.py [tables] [figures] [figure3] [--write]``. Needs scikit-learn, torch and the
-shared data (``TALLYSTICK_DATA``). Snorkel 0.10 takes part if ``TALLYSTICK_SNORKEL`` names a Python that has it.
+Run: ``python benchmarks/truth/bound.py [tables] [figures] [figure3] [--write]``. Needs
+scikit-learn, torch and the shared data (``TALLYSTICK_DATA``). Snorkel 0.10 takes part if
+``TALLYSTICK_SNORKEL`` names a Python that has it.
 """
 
 from __future__ import annotations
@@ -18,19 +20,26 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 SETS = (
-    "Sets as in the paper's tables: the first ten weak labels, as the authors' published code takes them, or all. "
-    "youtube has ten, and MiniLM features; the other texts have TF-IDF, 100 components, for want of the "
-    "embedding. All features are standardised.",
-    "chemprot's training split is not in the data: its validation split trains. Hate speech: the lexicon is in "
-    "the data, TextBlob, BERT and RoBERTa are not; two classifiers, of words and of letters, trained on a quarter "
-    "of the training sentences each, stand in for them.",
-    "Label models are fitted on all rows with the class balance known; Snorkel 0.10, 1,000 epochs. FlyingSquid is "
-    "our triplet method, which knows two classes.",
+    (
+        "Sets as in the paper's tables: the first ten weak labels, as the authors' published code"
+        " takes them, or all. youtube has ten, and MiniLM features; the other texts have TF-IDF,"
+        " 100 components, for want of the embedding. All features are standardised."
+    ),
+    (
+        "chemprot's training split is not in the data: its validation split trains. Hate speech:"
+        " the lexicon is in the data, TextBlob, BERT and RoBERTa are not; two classifiers, of words"
+        " and of letters, trained on a quarter of the training sentences each, stand in for them."
+    ),
+    (
+        "Label models are fitted on all rows with the class balance known; Snorkel 0.10, 1,000"
+        " epochs. FlyingSquid is our triplet method, which knows two classes."
+    ),
 )
 MISSING = (
-    "Not in the data, so not here: agnews, trec, semeval, imdb, yelp, census, tennis, cdr, basketball, spouse, "
-    "commercial (Figures 1 and 4-6, Tables 1-6). They would have added four- and six-class sets and sets with the "
-    "paper's own features, where the uncertainty is large (imdb) or small (commercial, tennis)."
+    "Not in the data, so not here: agnews, trec, semeval, imdb, yelp, census, tennis, cdr,"
+    " basketball, spouse, commercial (Figures 1 and 4-6, Tables 1-6). They would have added four-"
+    " and six-class sets and sets with the paper's own features, where the uncertainty is large"
+    " (imdb) or small (commercial, tennis)."
 )
 
 if __name__ == "__main__":
@@ -39,12 +48,20 @@ if __name__ == "__main__":
     asked = [a for a in sys.argv[1:] if not a.startswith("-")] or ["figures", "figure3", "tables"]
     if "figures" in asked:
         notes = (
-            "Figures 1, 2 and 4-7, Tables 1, 5 and 6. Bounds are those of the test rows; *with confidence* holds "
-            "for all thresholds of a metric at once. The classifier is logistic regression on the noise-aware "
-            "loss, its penalty chosen by that loss on the validation rows.",
-            "δ: how wrong P(Y | Z) would have to be on average, in total variation, for the bounds to reach the "
-            "test metric (Theorem A.3 with its constant).",
-            "Oracle: P(Y | Z) from the labels of the test rows themselves, so that its own error is in the interval.",
+            (
+                "Figures 1, 2 and 4-7, Tables 1, 5 and 6. Bounds are those of the test rows; *with"
+                " confidence* holds for all thresholds of a metric at once. The classifier is"
+                " logistic regression on the noise-aware loss, its penalty chosen by that loss on"
+                " the validation rows."
+            ),
+            (
+                "δ: how wrong P(Y | Z) would have to be on average, in total variation, for the"
+                " bounds to reach the test metric (Theorem A.3 with its constant)."
+            ),
+            (
+                "Oracle: P(Y | Z) from the labels of the test rows themselves, so that its own"
+                " error is in the interval."
+            ),
             *SETS,
             MISSING,
         )
@@ -54,26 +71,43 @@ if __name__ == "__main__":
     if "tables" in asked:
         chosen, pairs = tables()
         notes = (
-            "Perceptrons of one hidden layer, full batch, 100 steps of Adam; 8 of them, or 40 with the thresholds "
-            ".2, .4, .5, .6 and .8 where F1 counts. Five seeds, each with new weights and new labelled rows; mean "
-            "± standard error. Bounds, label model and test score use the test rows that are left when 100 are "
-            "kept for labels. *models*: mean over seeds of the worst and of the best test score.",
-            "*printed*: Tables 3 and 4, score and rank correlation. *authors' file*: the same experiment in the "
-            "results that the authors published with their code. The two do not agree: the file has ten weak labels, "
-            "the print those of all (chemprot's .48 to .50 is that of Table 6).",
-            "The published code trains every model once and repeats only the split of the test rows, so that its ± "
-            "does not hold the chance of training, which here makes most of the spread of a rank correlation of eight "
-            "models. For F1 its rules by n labels look at the likeliest class whatever the threshold; ours look at the "
-            "threshold.",
+            (
+                "Perceptrons of one hidden layer, full batch, 100 steps of Adam; 8 of them, or 40"
+                " with the thresholds .2, .4, .5, .6 and .8 where F1 counts. Five seeds, each with"
+                " new weights and new labelled rows; mean ± standard error. Bounds, label model and"
+                " test score use the test rows that are left when 100 are kept for labels."
+                " *models*: mean over seeds of the worst and of the best test score."
+            ),
+            (
+                "*printed*: Tables 3 and 4, score and rank correlation. *authors' file*: the same"
+                " experiment in the results that the authors published with their code. The two do"
+                " not agree: the file has ten weak labels, the print those of all (chemprot's .48"
+                " to .50 is that of Table 6)."
+            ),
+            (
+                "The published code trains every model once and repeats only the split of the test"
+                " rows, so that its ± does not hold the chance of training, which here makes most"
+                " of the spread of a rank correlation of eight models. For F1 its rules by n labels"
+                " look at the likeliest class whatever the threshold; ours look at the threshold."
+            ),
             *SETS,
             MISSING,
         )
-        record("bound-selection", "Choosing a classifier without labels (Tables 2-4)", chosen, notes=notes)
+        record(
+            "bound-selection",
+            "Choosing a classifier without labels (Tables 2-4)",
+            chosen,
+            notes=notes,
+        )
         notes = (
-            "Sharp bounds on accuracy(a) - accuracy(b) from the pair itself, against what the two models' own "
-            "intervals say, over all pairs of five seeds; 95 % each. *by overlap only*: pairs that overlap "
-            "decides and the paired bounds do not. *wider, unclipped*: those of the wider ones where no accuracy "
-            "interval ends at 0 or 1; where one does, overlap holds less often than it should "
-            "([why](../theory/bound.md#differences-of-two-classifiers), [measured](../coverage/bound-results.md)).",
+            (
+                "Sharp bounds on accuracy(a) - accuracy(b) from the pair itself, against what the"
+                " two models' own intervals say, over all pairs of five seeds; 95 % each. *by"
+                " overlap only*: pairs that overlap decides and the paired bounds do not. *wider,"
+                " unclipped*: those of the wider ones where no accuracy interval ends at 0 or 1;"
+                " where one does, overlap holds less often than it should"
+                " ([why](../theory/bound.md#differences-of-two-classifiers),"
+                " [measured](../coverage/bound-results.md))."
+            ),
         )
         record("bound-pairs", "Differences of classifiers without labels", pairs, notes=notes)

@@ -1,4 +1,6 @@
-"""Figures 1-7, Tables 1, 5 and 6: bounds on the test rows by threshold and label model, with the test metric."""
+"""Figures 1-7, Tables 1, 5 and 6: bounds on the test rows by threshold and label model, with the
+test metric.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ PAPER = {
 }
 """Tables 5 (ten weak labels; Table 1 is a part of it) and 6 (all), where the set is in the data."""
 
-BASELINE = {"oracle": "baseline [.823, .897], test .924", "snorkel": "baseline [.675, .870], test .904"}
+BASELINE = {
+    "oracle": "baseline [.823, .897], test .924",
+    "snorkel": "baseline [.675, .870], test .904",
+}
 _HALVINGS = 12
 
 
@@ -52,7 +57,9 @@ def figures() -> list[dict[str, Any]]:
             elif data.k > 2:
                 rows.append(_one_prediction(data, name, model))
             else:
-                metrics = ("precision", "recall", "f1") if data.name == "hate speech" else (data.metric,)
+                metrics = (
+                    ("precision", "recall", "f1") if data.name == "hate speech" else (data.metric,)
+                )
                 rows += _thresholds(data, name, model, metrics)
             if (data.name, name) in PAPER:
                 rows[-1]["paper"] = PAPER[data.name, name]
@@ -61,9 +68,11 @@ def figures() -> list[dict[str, Any]]:
 
 
 def baseline() -> list[dict[str, Any]]:
-    """Return youtube at .526 by the recipe of the baseline, whose plug-in bounds were measured with another program.
+    """Return youtube at .526 by the recipe of the baseline, whose plug-in bounds were measured with
+    another program.
 
-    Logistic regression, C = 1, on the features as they are; P(Y | Z) of all rows, not smoothed and taken for known.
+    Logistic regression, C = 1, on the features as they are; P(Y | Z) of all rows, not smoothed and
+    taken for known.
     """
     youtube = sets(all_votes=False)[0]
     x = np.load(DATA / "youtube_minilm.npz")["E"].astype(np.float64)
@@ -79,17 +88,27 @@ def baseline() -> list[dict[str, Any]]:
             continue
         weights = bound.noise_aware_weights(model, youtube.votes)[youtube.train]
         learner = LogisticRegression(C=1.0, max_iter=300).fit(
-            np.tile(x[youtube.train], (2, 1)), np.repeat([0, 1], youtube.train.sum()), sample_weight=weights.T.ravel()
+            np.tile(x[youtube.train], (2, 1)),
+            np.repeat([0, 1], youtube.train.sum()),
+            sample_weight=weights.T.ravel(),
         )
         h = (learner.predict_proba(x[youtube.test])[:, 1] >= 0.526).astype(int)
         tally = youtube.tally(youtube.test, h=h.tolist())
 
-        def ask(delta: float, tally: Tally = tally, name: str = name, model: LabelModel = model) -> bound.Bound:
+        def ask(
+            delta: float, tally: Tally = tally, name: str = name, model: LabelModel = model
+        ) -> bound.Bound:
             question = bound.Question(delta=delta)
             shared = _shared(youtube, f"{name}, known", model)
             return bound.evaluate(tally, prediction="h", question=question, **shared).bounds[0]
 
-        row = _row(youtube, f"{name}, recipe of the baseline", ask(0.0), accuracy(h, youtube.y[youtube.test]), ask)
+        row = _row(
+            youtube,
+            f"{name}, recipe of the baseline",
+            ask(0.0),
+            accuracy(h, youtube.y[youtube.test]),
+            ask,
+        )
         rows.append(row | {"threshold": 0.526, "paper": BASELINE[name]})
     return rows
 
@@ -100,13 +119,18 @@ def _one_prediction(data: Set, name: str, model: LabelModel) -> dict[str, Any]:
 
     def ask(delta: float) -> bound.Bound:
         return bound.evaluate(
-            tally, prediction="h", question=bound.Question(delta=delta), **_shared(data, name, model)
+            tally,
+            prediction="h",
+            question=bound.Question(delta=delta),
+            **_shared(data, name, model),
         ).bounds[0]
 
     return _row(data, name, ask(0.0), accuracy(h, data.y[data.test]), ask)
 
 
-def _thresholds(data: Set, name: str, model: LabelModel, metrics: tuple[str, ...]) -> list[dict[str, Any]]:
+def _thresholds(
+    data: Set, name: str, model: LabelModel, metrics: tuple[str, ...]
+) -> list[dict[str, Any]]:
     score = logistic(data, model)[data.test, 1]
     cut = {"s": bound.edges_of(THRESHOLDS)}
     tally = data.tally(data.test, truth=name == "oracle", s=score.tolist(), cut=cut)
@@ -124,7 +148,9 @@ def _thresholds(data: Set, name: str, model: LabelModel, metrics: tuple[str, ...
 
 
 def _shared(data: Set, name: str, model: LabelModel) -> dict[str, Any]:
-    """Return what both ways to ask have in common; the oracle learns from the labels of the test rows themselves."""
+    """Return what both ways to ask have in common; the oracle learns from the labels of the test
+    rows themselves.
+    """
     oracle = name == "oracle"
     return {
         "weak": data.weak,
@@ -136,11 +162,16 @@ def _shared(data: Set, name: str, model: LabelModel) -> dict[str, Any]:
 
 def _row(data: Set, name: str, b: bound.Bound, test: float, ask: Any) -> dict[str, Any]:
     return {
-        "set": data.name, "label model": name, "threshold": "" if b.threshold is None else b.threshold,
-        "metric": b.metric, "plug-in": pair(b.plugin_lower, b.plugin_upper), "forward dual": pair(b.lower, b.upper),
-        "with confidence": pair(b.low, b.high), "test": "none" if np.isnan(test) else round(test, 3),
+        "set": data.name,
+        "label model": name,
+        "threshold": "" if b.threshold is None else b.threshold,
+        "metric": b.metric,
+        "plug-in": pair(b.plugin_lower, b.plugin_upper),
+        "forward dual": pair(b.lower, b.upper),
+        "with confidence": pair(b.low, b.high),
+        "test": "none" if np.isnan(test) else round(test, 3),
         "verdict": _verdict(b, test, ask),
-    }  # fmt: skip
+    }
 
 
 def _verdict(b: bound.Bound, test: float, ask: Any) -> str:
@@ -161,11 +192,15 @@ def _holds(b: bound.Bound, test: float) -> bool:
 
 def pair(low: Any, high: Any) -> str:
     """Return two ends as text."""
-    return f"[{low:.3f}, {high:.3f}]" if isinstance(low, float) and isinstance(high, float) else "none"
+    return (
+        f"[{low:.3f}, {high:.3f}]" if isinstance(low, float) and isinstance(high, float) else "none"
+    )
 
 
 def figure_3() -> list[dict[str, Any]]:
-    """Return Figure 3: Llama-2 labels alone, with five good weak labels, and with five that say nothing of Y."""
+    """Return Figure 3: Llama-2 labels alone, with five good weak labels, and with five that say
+    nothing of Y.
+    """
     frame = pd.read_parquet(DATA / "youtube.parquet")
     llama = pd.read_parquet(DATA / "youtube_llama2_labels.parquet")
     prompts = ["llama_zero", "llama_def", "llama_fewshot"]
@@ -182,7 +217,11 @@ def figure_3() -> list[dict[str, Any]]:
     features = np.load(DATA / "youtube_minilm.npz")["E"].astype(np.float64)
     everything = made("figure 3", frame, prompts + good + noise, metric="accuracy", x=features)
     rows = []
-    for title, weak in (("Llama-2 alone", prompts), ("+ 5 good", prompts + good), ("+ 5 useless", prompts + noise)):
+    for title, weak in (
+        ("Llama-2 alone", prompts),
+        ("+ 5 good", prompts + good),
+        ("+ 5 useless", prompts + noise),
+    ):
         data = replace(everything, weak=tuple(weak), votes=frame[weak].to_numpy().astype(np.int64))
         for name, model in label_models(data, ("dawid-skene", "snorkel")).items():
             if isinstance(model, str):
@@ -190,14 +229,27 @@ def figure_3() -> list[dict[str, Any]]:
                 continue
             h = logistic(data, model)[data.test].argmax(axis=1)
             b = bound.evaluate(
-                data.tally(data.test, h=h.tolist()), prediction="h", weak=weak, classes=[0, 1], label_models=[model]
+                data.tally(data.test, h=h.tolist()),
+                prediction="h",
+                weak=weak,
+                classes=[0, 1],
+                label_models=[model],
             ).bounds[0]
-            rows.append({
-                "weak labels": title, "label model": name, "plug-in": pair(b.plugin_lower, b.plugin_upper),
-                "forward dual": pair(b.lower, b.upper), "with confidence": pair(b.low, b.high),
-                "test": round(accuracy(h, data.y[data.test]), 3),
-                "width": round(float(b.upper) - float(b.lower), 3) if isinstance(b.upper, float) else "",
-            })  # fmt: skip
+            rows.append(
+                {
+                    "weak labels": title,
+                    "label model": name,
+                    "plug-in": pair(b.plugin_lower, b.plugin_upper),
+                    "forward dual": pair(b.lower, b.upper),
+                    "with confidence": pair(b.low, b.high),
+                    "test": round(accuracy(h, data.y[data.test]), 3),
+                    "width": (
+                        round(float(b.upper) - float(b.lower), 3)
+                        if isinstance(b.upper, float)
+                        else ""
+                    ),
+                }
+            )
     model = label_models(everything, ("dawid-skene",))["dawid-skene"]
     if not isinstance(model, str):
         h = logistic(everything, model).argmax(axis=1)
@@ -206,5 +258,7 @@ def figure_3() -> list[dict[str, Any]]:
             tally, prediction="h", start=prompts, candidates=good + noise, label_model="dawid-skene"
         )
         verdict = f"{chosen.verdict} Useless: {', '.join(chosen.useless)}"
-        rows.append({"weak labels": "forward selection", "label model": "dawid-skene", "verdict": verdict})
+        rows.append(
+            {"weak labels": "forward selection", "label model": "dawid-skene", "verdict": verdict}
+        )
     return rows

@@ -1,4 +1,6 @@
-"""Classifiers trained on the noise-aware loss: logistic regression and one hidden layer, full batch, in torch."""
+"""Classifiers trained on the noise-aware loss: logistic regression and one hidden layer, full
+batch, in torch.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def noise_aware_loss(logits: torch.Tensor, weights: torch.Tensor) -> torch.Tenso
 
 
 def logistic(data: Set, model: LabelModel) -> np.ndarray:
-    """Return P(class) of every row, the L2 penalty chosen by the noise-aware loss of the validation rows."""
+    """Return P(class) of every row, the L2 penalty chosen by the noise-aware loss of the validation
+    rows.
+    """
     x, w = torch.from_numpy(data.x), torch.from_numpy(bound.noise_aware_weights(model, data.votes))
     x_train, w_train, x_valid, w_valid = x[data.train], w[data.train], x[data.valid], w[data.valid]
     best, chosen = float("inf"), None
@@ -27,9 +31,13 @@ def logistic(data: Set, model: LabelModel) -> np.ndarray:
     torch.nn.init.zeros_(layer.weight)
     torch.nn.init.zeros_(layer.bias)
     for decay in DECAYS:
-        optimizer = torch.optim.LBFGS(layer.parameters(), max_iter=200, line_search_fn="strong_wolfe")
+        optimizer = torch.optim.LBFGS(
+            layer.parameters(), max_iter=200, line_search_fn="strong_wolfe"
+        )
 
-        def closure(decay: float = float(decay), optimizer: torch.optim.Optimizer = optimizer) -> torch.Tensor:
+        def closure(
+            decay: float = float(decay), optimizer: torch.optim.Optimizer = optimizer
+        ) -> torch.Tensor:
             optimizer.zero_grad()
             loss = noise_aware_loss(layer(x_train), w_train)
             loss = loss + 0.5 * decay * sum((part**2).sum() for part in layer.parameters())
@@ -49,20 +57,24 @@ def logistic(data: Set, model: LabelModel) -> np.ndarray:
 def perceptrons(data: Set, model: LabelModel, seed: int) -> list[tuple[str, np.ndarray]]:
     """Return the eight MLPs of the paper (A.4.2), each with P(class) of the test rows.
 
-    Adam's weight decay is added to the gradient of the *mean* loss, so that .1 is a strong penalty; a learner that
-    divides it by the number of rows, as scikit-learn's ``alpha``, makes eight models that are all alike.
+    Adam's weight decay is added to the gradient of the *mean* loss, so that .1 is a strong penalty;
+    a learner that divides it by the number of rows, as scikit-learn's ``alpha``, makes eight models
+    that are all alike.
     """
     torch.manual_seed(seed)
     weights = bound.noise_aware_weights(model, data.votes)
     x, w, x_test = (
-        torch.from_numpy(part).float() for part in (data.x[data.train], weights[data.train], data.x[data.test])
+        torch.from_numpy(part).float()
+        for part in (data.x[data.train], weights[data.train], data.x[data.test])
     )
     out = []
     for rate in (0.1, 0.001):
         for decay in (0.1, 0.001):
             for hidden in (50, 100):
                 net = torch.nn.Sequential(
-                    torch.nn.Linear(x.shape[1], hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, data.k)
+                    torch.nn.Linear(x.shape[1], hidden),
+                    torch.nn.ReLU(),
+                    torch.nn.Linear(hidden, data.k),
                 )
                 optimizer = torch.optim.Adam(net.parameters(), lr=rate, weight_decay=decay)
                 for _ in range(STEPS):

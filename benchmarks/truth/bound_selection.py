@@ -1,4 +1,6 @@
-"""Tables 2-4: which of 8 perceptrons (40 with thresholds) is best, by each rule; and bounds on every difference."""
+"""Tables 2-4: which of 8 perceptrons (40 with thresholds) is best, by each rule; and bounds on
+every difference.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,13 @@ from tallystick.bound.label_models import LabelModel
 SEEDS = 5
 CUTS = (0.2, 0.4, 0.5, 0.6, 0.8)
 LABELS = (10, 25, 50, 100)
-RULES = ("lower bound", "upper bound", "bounds average", "label model", *(f"{n} labels" for n in LABELS))
+RULES = (
+    "lower bound",
+    "upper bound",
+    "bounds average",
+    "label model",
+    *(f"{n} labels" for n in LABELS),
+)
 PRINTED = {
     "youtube": (".88 .82 .89 .89 .87 .88 .89 .89", ".95 .86 .95 .96 .83 .95 .93 .92"),
     "sms, all 73": (".23 .66 .66 .23 .47 .55 .65 .73", ".10 .99 .95 .89 .47 .58 .79 .80"),
@@ -35,7 +43,8 @@ SAVED = {
     "sms": (".00 .14 .14 .14 .00 .00 .00 .00", ".00 .99 .99 1.00 .00 .00 .00 .00"),
     "chemprot": (".40 .38 .40 .40 .40 .40 .40 .39", ".75 -.66 .38 .49 -.01 -.12 -.02 .06"),
 }
-"""The same experiment in the authors' published results (results_exp4.npy: ten weak labels, ten repetitions)."""
+"""The same experiment in the authors' published results (results_exp4.npy: ten weak labels, ten
+repetitions)."""
 
 
 def tables() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -54,11 +63,20 @@ def tables() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def kept(data: Set, name: str, model: LabelModel, seed: int) -> dict[str, Any]:
-    """Return one seed, from out/ if the same code has measured it already: a run of half an hour can be interrupted."""
+    """Return one seed, from out/ if the same code has measured it already: a run of half an hour
+    can be interrupted.
+    """
     sources = [Path(__file__), Path(bound_learners.__file__), Path(bound_sets.__file__)]
     sources += sorted(Path(bound.__file__).parent.rglob("*.py"))
-    key = hashlib.sha256(f"{data.name} {name} {seed}".encode() + b"".join(path.read_bytes() for path in sources))
-    path = Path(__file__).resolve().parents[2] / "out" / "bound-selection" / f"{key.hexdigest()[:16]}.json"
+    key = hashlib.sha256(
+        f"{data.name} {name} {seed}".encode() + b"".join(path.read_bytes() for path in sources)
+    )
+    path = (
+        Path(__file__).resolve().parents[2]
+        / "out"
+        / "bound-selection"
+        / f"{key.hexdigest()[:16]}.json"
+    )
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(one_seed(data, model, seed)), encoding="utf-8")
@@ -66,13 +84,19 @@ def kept(data: Set, name: str, model: LabelModel, seed: int) -> dict[str, Any]:
 
 
 def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
-    """Train the models, keep 100 test rows for labels, bound on the others; return scores, ranks by rule, and pairs."""
+    """Train the models, keep 100 test rows for labels, bound on the others; return scores, ranks by
+    rule, and pairs.
+    """
     made = perceptrons(data, model, seed)
     order = np.random.default_rng(seed).permutation(data.test.sum())
     labelled, rest = order[: max(LABELS)], order[max(LABELS) :]
     truth = data.y[data.test]
     by_accuracy = data.metric == "accuracy"
-    h = [p.argmax(axis=1) for _, p in made] if by_accuracy else [p[:, 1] >= cut for _, p in made for cut in CUTS]
+    h = (
+        [p.argmax(axis=1) for _, p in made]
+        if by_accuracy
+        else [p[:, 1] >= cut for _, p in made for cut in CUTS]
+    )
     h = np.array(h).astype(np.int64)
 
     def score(rows: np.ndarray) -> np.ndarray:
@@ -83,11 +107,19 @@ def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
     names = {f"h{i}": one[rest].tolist() for i, one in enumerate(h)}
     rows = np.flatnonzero(data.test)[rest]
     picked = bound.select(
-        data.tally(rows, **names), predictions=list(names), weak=data.weak, classes=list(range(data.k)),
-        label_model=model, question=bound.Question(metrics=(data.metric,)),
-    )  # fmt: skip
-    ends = [(b.plugin_lower, b.plugin_upper, b.independent_estimate) for b in picked.models.values()]
-    low, high, guess = np.array([[v if isinstance(v, float) else 0.0 for v in three] for three in ends]).T
+        data.tally(rows, **names),
+        predictions=list(names),
+        weak=data.weak,
+        classes=list(range(data.k)),
+        label_model=model,
+        question=bound.Question(metrics=(data.metric,)),
+    )
+    ends = [
+        (b.plugin_lower, b.plugin_upper, b.independent_estimate) for b in picked.models.values()
+    ]
+    low, high, guess = np.array(
+        [[v if isinstance(v, float) else 0.0 for v in three] for three in ends]
+    ).T
     rules = dict(zip(RULES, (low, high, (low + high) / 2, guess), strict=False))
     rules |= {f"{n} labels": score(labelled[:n]) for n in LABELS}
     test = score(rest)
@@ -95,12 +127,17 @@ def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
         "score": {rule: float(test[int(value.argmax())]) for rule, value in rules.items()},
         "rank": {rule: _rank_correlation(value, test) for rule, value in rules.items()},
         "range": (float(test.min()), float(test.max())),
-        "pairs": [(p.interval.low, p.interval.high, *p.by_overlap, p.lower, p.upper, p.clipped) for p in picked.pairs],
+        "pairs": [
+            (p.interval.low, p.interval.high, *p.by_overlap, p.lower, p.upper, p.clipped)
+            for p in picked.pairs
+        ],
     }
 
 
 def _rank_correlation(value: np.ndarray, test: np.ndarray) -> float:
-    """Return Spearman's correlation; 0 where a rule tells no two models apart, as the paper has it."""
+    """Return Spearman's correlation; 0 where a rule tells no two models apart, as the paper has
+    it.
+    """
     if np.ptp(value) == 0 or np.ptp(test) == 0:
         return 0.0
     return float(np.corrcoef(rankdata(value), rankdata(test))[0, 1])
@@ -110,7 +147,12 @@ def _chosen_rows(data: Set, name: str, seeds: list[dict[str, Any]]) -> list[dict
     worst, best = np.array([seed["range"] for seed in seeds]).mean(axis=0)
     rows = []
     for i, rule in enumerate(RULES):
-        row = {"set": data.name, "label model": name, "metric": data.metric, "models": f"{worst:.2f} to {best:.2f}"}
+        row = {
+            "set": data.name,
+            "label model": name,
+            "metric": data.metric,
+            "models": f"{worst:.2f} to {best:.2f}",
+        }
         row |= {"rule": rule, "score of the chosen": _mean([seed["score"][rule] for seed in seeds])}
         row["rank correlation"] = _mean([seed["rank"][rule] for seed in seeds])
         for title, source in (("printed", PRINTED), ("authors' file", SAVED)):
@@ -133,10 +175,17 @@ def _pair_row(data: Set, name: str, pairs: np.ndarray) -> dict[str, Any]:
     ratios = width[differ] / overlap[differ]
     wider = width > overlap + 1e-12
     return {
-        "set": data.name, "label model": name, "pairs": len(pairs), "that differ on some row": int(differ.sum()),
-        "median width": float(np.median(width[differ])), "by overlap": float(np.median(overlap[differ])),
-        "median ratio": float(np.median(ratios)), "largest ratio": float(ratios.max()),
-        "wider": int(wider.sum()), "wider, unclipped": int((wider & (clipped == 0)).sum()),
-        "decided": int(decided.sum()), "decided by overlap": int(apart.sum()),
+        "set": data.name,
+        "label model": name,
+        "pairs": len(pairs),
+        "that differ on some row": int(differ.sum()),
+        "median width": float(np.median(width[differ])),
+        "by overlap": float(np.median(overlap[differ])),
+        "median ratio": float(np.median(ratios)),
+        "largest ratio": float(ratios.max()),
+        "wider": int(wider.sum()),
+        "wider, unclipped": int((wider & (clipped == 0)).sum()),
+        "decided": int(decided.sum()),
+        "decided by overlap": int(apart.sum()),
         "by overlap only": int((apart & ~decided).sum()),
-    }  # fmt: skip
+    }

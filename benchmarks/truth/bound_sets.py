@@ -23,7 +23,10 @@ from tallystick.bound.prepared import fitted
 from tallystick.errors import TallystickError
 from tallystick.tally import Tally
 
-DATA = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")) / "bound"
+DATA = (
+    Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
+    / "bound"
+)
 SNORKEL = os.environ.get("TALLYSTICK_SNORKEL")
 SNORKEL_CODE = """
 import sys, numpy as np
@@ -34,12 +37,15 @@ m.fit(f["votes"], n_epochs=1000, log_freq=10**6, seed=0, progress_bar=False, cla
 np.save(sys.argv[2], m.predict_proba(f["votes"]))
 """
 TRUNCATED = 10
-"""The paper keeps ten weak labels of every set (section 4.1); the authors' published code takes the first ten."""
+"""The paper keeps ten weak labels of every set (section 4.1); the authors' published code takes the
+first ten."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Set:
-    """One data set: votes, truth, features, and which rows train, choose the regularisation, and test."""
+    """One data set: votes, truth, features, and which rows train, choose the regularisation, and
+    test.
+    """
 
     name: str
     weak: tuple[str, ...]
@@ -61,10 +67,13 @@ class Set:
         """P(Y) of all rows, which the paper takes for known."""
         return np.bincount(self.y, minlength=self.k) / len(self.y)
 
-    def tally(self, rows: np.ndarray, *, truth: bool = False, cut: Any = None, **more: Any) -> Tally:
+    def tally(
+        self, rows: np.ndarray, *, truth: bool = False, cut: Any = None, **more: Any
+    ) -> Tally:
         """Count some rows, with *more* columns."""
         held: dict[str, Any] = {
-            c: [None if v < 0 else int(v) for v in self.votes[rows, j]] for j, c in enumerate(self.weak)
+            c: [None if v < 0 else int(v) for v in self.votes[rows, j]]
+            for j, c in enumerate(self.weak)
         }
         if truth:
             held["truth"] = self.y[rows].tolist()
@@ -74,12 +83,19 @@ class Set:
         """Return all rows with their truth."""
         everything = np.ones(len(self.y), dtype=bool)
         return bound.weak_table(
-            self.tally(everything, truth=True), weak=self.weak, truth="truth", classes=list(range(self.k))
+            self.tally(everything, truth=True),
+            weak=self.weak,
+            truth="truth",
+            classes=list(range(self.k)),
         )
 
 
-def made(name: str, frame: pd.DataFrame, weak: Sequence[str], *, metric: str, x: np.ndarray | None = None) -> Set:
-    """Return a set; without a split to choose the regularisation on, a fifth of the training rows is one."""
+def made(
+    name: str, frame: pd.DataFrame, weak: Sequence[str], *, metric: str, x: np.ndarray | None = None
+) -> Set:
+    """Return a set; without a split to choose the regularisation on, a fifth of the training rows
+    is one.
+    """
     split = frame["split"].to_numpy()
     test, valid = split == "test", split == "valid"
     train = split == "train"
@@ -104,7 +120,11 @@ def made(name: str, frame: pd.DataFrame, weak: Sequence[str], *, metric: str, x:
 
 
 def _text(text: pd.Series, train: np.ndarray) -> np.ndarray:
-    matrix = TfidfVectorizer(sublinear_tf=True, min_df=2, ngram_range=(1, 2)).fit(text[train]).transform(text)
+    matrix = (
+        TfidfVectorizer(sublinear_tf=True, min_df=2, ngram_range=(1, 2))
+        .fit(text[train])
+        .transform(text)
+    )
     return TruncatedSVD(100, random_state=0).fit(matrix[train]).transform(matrix)
 
 
@@ -114,7 +134,11 @@ def sets(*, all_votes: bool = True) -> list[Set]:
     for name, metric in (("youtube", "accuracy"), ("sms", "f1"), ("chemprot", "accuracy")):
         frame = pd.read_parquet(DATA / f"{name}.parquet")
         weak = [c for c in frame if c.startswith("lf_")]
-        x = np.load(DATA / "youtube_minilm.npz")["E"].astype(np.float64) if name == "youtube" else None
+        x = (
+            np.load(DATA / "youtube_minilm.npz")["E"].astype(np.float64)
+            if name == "youtube"
+            else None
+        )
         out.append(made(name, frame, weak[:TRUNCATED], metric=metric, x=x))
         if all_votes and len(weak) > TRUNCATED:
             out.append(made(f"{name}, all {len(weak)}", frame, weak, metric=metric, x=out[-1].x))
@@ -125,12 +149,15 @@ def sets(*, all_votes: bool = True) -> list[Set]:
 def hate_speech() -> Set:
     """Return hate speech with three weak labels.
 
-    The paper had a lexicon, TextBlob, BERT and RoBERTa; the data has the lexicon only, and without labels no label
-    model can be fitted to one. Two classifiers, of words and of letters, trained on a quarter of the training
-    sentences each, stand in for models that were trained elsewhere; those sentences take no further part.
+    The paper had a lexicon, TextBlob, BERT and RoBERTa; the data has the lexicon only, and without
+    labels no label model can be fitted to one. Two classifiers, of words and of letters, trained on
+    a quarter of the training sentences each, stand in for models that were trained elsewhere; those
+    sentences take no further part.
     """
     frame = pd.read_parquet(DATA / "hate_speech.parquet")
-    frame = frame[frame["split"].isin(["train", "test"]) & frame["y"].notna()].reset_index(drop=True)
+    frame = frame[frame["split"].isin(["train", "test"]) & frame["y"].notna()].reset_index(
+        drop=True
+    )
     learning = np.flatnonzero(frame["split"] == "train")
     np.random.default_rng(0).shuffle(learning)
     quarters = np.array_split(learning, 4)
@@ -151,7 +178,9 @@ def hate_speech() -> Set:
 
 
 def label_models(data: Set, names: Sequence[str]) -> dict[str, LabelModel | str]:
-    """Fit label models on all rows with the class balance known, as the paper does; what refuses says why."""
+    """Fit label models on all rows with the class balance known, as the paper does; what refuses
+    says why.
+    """
     table = data.table()
     out: dict[str, LabelModel | str] = {}
     balance = np.maximum(data.balance, 1e-3)
@@ -175,8 +204,11 @@ def _snorkel(data: Set, table: bound.WeakTable) -> LabelModel | str:
         np.savez(asked, votes=data.votes, k=data.k, balance=data.balance)
         done = subprocess.run(
             [SNORKEL, "-c", SNORKEL_CODE, str(asked), str(answer)],
-            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""}, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": ""},
+            check=False,
+        )
         if done.returncode != 0:
             return done.stderr.strip().splitlines()[-1]
         p = np.load(answer)

@@ -1,4 +1,5 @@
-"""The coin problem of "Detecting differences", sections 3.2-3.4: the chapter's bounds beside the exact numbers.
+"""The coin problem of "Detecting differences", sections 3.2-3.4: the chapter's bounds beside the
+exact numbers.
 
 Run: ``python benchmarks/truth/coin.py [--write]``.
 """
@@ -36,7 +37,10 @@ def main() -> None:
         "coin",
         "The coin problem: bounds and exact numbers of tosses",
         rows,
-        notes=["Exact: TV reaches 1/2 at 1.82/ε² and the error sum .1 at 10.82/ε²; the chapter: 0.5/ε² and 23.97/ε²"],
+        notes=[
+            "Exact: TV reaches 1/2 at 1.82/ε² and the error sum .1 at 10.82/ε²; the chapter: 0.5/ε²"
+            " and 23.97/ε²"
+        ],
     )
 
 

@@ -1,4 +1,5 @@
-"""Real leaderboards: what each guarantee tells apart, what a sequential test needs, what partial labels save.
+"""Real leaderboards: what each guarantee tells apart, what a sequential test needs, what partial
+labels save.
 
 Run: ``python benchmarks/truth/compare.py [--write]``; the data are found at TALLYSTICK_DATA.
 """
@@ -24,7 +25,10 @@ from tallystick.stats.signs import sign_log_e
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import DOCS, record
 
-DATA = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")) / "compare"
+DATA = (
+    Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
+    / "compare"
+)
 
 DRAWS = 200_000
 
@@ -42,7 +46,9 @@ def boards() -> dict[str, tuple[Board, Settings]]:
     names = tuple(name for name in table.column_names if name not in ("scenario", "item_id"))
     scores = np.stack([table[name].to_numpy() for name in names], axis=1).astype(float)
     scenario = np.array(table["scenario"].to_pylist())
-    found = {"HELM Lite pooled": Board(names=names, scores=scores, clusters=tuple(scenario.tolist()))}
+    found = {
+        "HELM Lite pooled": Board(names=names, scores=scores, clusters=tuple(scenario.tolist()))
+    }
     for title, prefix in (("GSM8K", "gsm:"), ("MedQA", "med_qa:")):
         found[title] = Board(names=names, scores=scores[scenario == prefix])
     names, scores = _alpaca()
@@ -70,22 +76,31 @@ def leaderboards(found: dict[str, tuple[Board, Settings]]) -> None:
         names = ("Hoeffding", "Holm", "max-T", "all pairs, max-T", "contenders", "tiers")
         row = {"data": title, "items": flat.n, "models": len(flat.names)}
         rows.append(
-            row | {name: f"{mine} ({base})" for name, mine, base in zip(names, ours, BASELINE[title], strict=True)}
+            row
+            | {
+                name: f"{mine} ({base})"
+                for name, mine, base in zip(names, ours, BASELINE[title], strict=True)
+            }
         )
     record(
         "compare-leaderboards",
         "Real leaderboards: pairs told apart by each guarantee",
         rows,
         notes=[
-            f"Adjacent pairs told apart by a family-wise method over all pairs (max-T with {DRAWS:,} draws: another "
-            "seed moves a count by one at most); in brackets the figures expected",
+            (
+                "Adjacent pairs told apart by a family-wise method over all pairs (max-T with"
+                f" {DRAWS:,} draws: another seed moves a count by one at most); in brackets the"
+                " figures expected"
+            ),
             *_alpaca_notes(found["AlpacaEval"][0]),
         ],
     )
 
 
 def _alpaca_notes(board: Board) -> list[str]:
-    """Say what moves AlpacaEval's count: the draws, the 8 items with a missing score, the variance in the statistic."""
+    """Say what moves AlpacaEval's count: the draws, the 8 items with a missing score, the variance
+    in the statistic.
+    """
     x, n = board.scores, board.n
     by_seed = Counter(_told_apart(x, draws=10_000, seed=seed) for seed in range(20))
     tests = pairwise_max_t(x.sum(axis=0), x.T @ x, n, rng=0, draws=DRAWS, width=1.0)
@@ -93,22 +108,38 @@ def _alpaca_notes(board: Board) -> list[str]:
     full = _alpaca()[1]
     filled = {
         word: _told_apart(np.where(np.isnan(full), value, full), draws=DRAWS, seed=0)
-        for word, value in (("0", 0.0), ("1/2", 0.5), ("1", 1.0), ("the model's mean", np.nanmean(full, axis=0)))
+        for word, value in (
+            ("0", 0.0),
+            ("1/2", 0.5),
+            ("1", 1.0),
+            ("the model's mean", np.nanmean(full, axis=0)),
+        )
     }
-    # The sample variance instead of that under equality makes every |T| larger, and keeps their order.
+    # The sample variance instead of that under equality makes every |T| larger, and keeps their
+    # order.
     sample = np.abs(tests.statistic) / np.sqrt((1 - tests.statistic**2 / n) * n / (n - 1))
     order = np.argsort(sample, kind="stable")
     covariance = np.cov(x.T, bias=True)
     reached, _ = _step_down(
-        covariance, tests.first[order], tests.second[order], sample[order], DRAWS, np.random.default_rng(0)
+        covariance,
+        tests.first[order],
+        tests.second[order],
+        sample[order],
+        DRAWS,
+        np.random.default_rng(0),
     )
     looser = int((np.maximum.accumulate(reached[::-1] / DRAWS) <= 0.05).sum())
     return [
-        "AlpacaEval: 8 of 805 items lack a score of some model and are left out, nothing is filled in",
-        "AlpacaEval, all pairs: the 1062 expected lies within the noise of 10,000 draws; 20 seeds give (times) "
+        (
+            "AlpacaEval: 8 of 805 items lack a score of some model and are left out, nothing is"
+            " filled in"
+        ),
+        "AlpacaEval, all pairs: the 1062 expected lies within the noise of 10,000 draws; 20 seeds"
+        " give (times) "
         + ", ".join(f"{count} ({times})" for count, times in sorted(by_seed.items()))
         + f". Adjusted p-values between .045 and .055: {', '.join(f'{p:.4f}' for p in near)}",
-        f"AlpacaEval, other conventions: {looser} with the sample variance in the statistic; missing scores filled by "
+        f"AlpacaEval, other conventions: {looser} with the sample variance in the statistic;"
+        " missing scores filled by "
         + ", ".join(f"{word}: {count}" for word, count in filled.items()),
     ]
 
@@ -119,7 +150,9 @@ def _told_apart(x: np.ndarray, *, draws: int, seed: int) -> int:
 
 
 def new_scenarios(board: Board) -> None:
-    """Compare neighbours on HELM's scenarios as the sample: what each standard error and each quantile says."""
+    """Compare neighbours on HELM's scenarios as the sample: what each standard error and each
+    quantile says.
+    """
     order = np.argsort(-board.scores.mean(axis=0), kind="stable")
     moments = board.moments()
     counts, sums = moments.group_counts, moments.group_sums
@@ -151,10 +184,19 @@ def new_scenarios(board: Board) -> None:
         "HELM Lite on new scenarios: neighbours told apart, each pair on its own",
         rows,
         notes=[
-            f"29 neighbours, {groups} scenarios of very unequal size, which are worth {freedom:.1f} degrees of freedom",
-            "The 2 expected come from normal quantiles, or from CR0 or CR1 with one degree of freedom a scenario",
+            (
+                f"29 neighbours, {groups} scenarios of very unequal size, which are worth"
+                f" {freedom:.1f} degrees of freedom"
+            ),
+            (
+                "The 2 expected come from normal quantiles, or from CR0 or CR1 with one degree of"
+                " freedom a scenario"
+            ),
             f"The second pair is {a} over {b}, by {mean[closest]:.4f}",
-            f"Ours is CR2 with {freedom:.1f} degrees, which covers .94-.95 in docs/coverage/clusters.md",
+            (
+                f"Ours is CR2 with {freedom:.1f} degrees, which covers .94-.95 in"
+                " docs/coverage/clusters.md"
+            ),
         ],
     )
 
@@ -184,7 +226,10 @@ def sequential(board: Board, orders: int) -> None:
         "compare-sequential",
         "A sequential test on HELM Lite",
         [row],
-        notes=["Expected: 91 % of pairs decided after a median of 87-94 of 5001 items; at most 120 allowed"],
+        notes=[
+            "Expected: 91 % of pairs decided after a median of 87-94 of 5001 items; at most 120"
+            " allowed"
+        ],
     )
 
 
@@ -213,9 +258,15 @@ def partial(found: dict[str, tuple[Board, Settings]]) -> None:
         "Share of labels saved if only disagreements are labelled",
         rows,
         notes=[
-            "Right/wrong scores stand for answers: two models that are both right or both wrong count as agreeing",
+            (
+                "Right/wrong scores stand for answers: two models that are both right or both wrong"
+                " count as agreeing"
+            ),
             "Expected: a median pair .34-.66, the first two .67-.82, a leaderboard of 30 about 0",
-            "pairs identical: difference, interval and p-value from labels on disagreements alone are those from all",
+            (
+                "pairs identical: difference, interval and p-value from labels on disagreements"
+                " alone are those from all"
+            ),
         ],
     )
 
@@ -224,10 +275,14 @@ def _identical(board: Board, pair: np.ndarray) -> bool:
     """Compare the first two with all labels, and with labels on their disagreements alone."""
     x = board.scores[:, pair]
     names = [board.names[j] for j in pair]
-    answers = {name: np.where(x[:, j] == 1, "right", "wrong").tolist() for j, name in enumerate(names)}
+    answers = {
+        name: np.where(x[:, j] == 1, "right", "wrong").tolist() for j, name in enumerate(names)
+    }
     apart = x[:, 0] != x[:, 1]
     full = evaluate({"gold": ["right"] * len(x), **answers}, truth="gold").pairs[0]
-    some = evaluate({"gold": ["right" if a else None for a in apart], **answers}, truth="gold").pairs[0]
+    some = evaluate(
+        {"gold": ["right" if a else None for a in apart], **answers}, truth="gold"
+    ).pairs[0]
     return (full.difference, tuple(full.interval), full.p_value) == (
         some.difference,
         tuple(some.interval),
@@ -236,7 +291,9 @@ def _identical(board: Board, pair: np.ndarray) -> bool:
 
 
 def pictures() -> None:
-    """Draw the chapter's pictures for the theory page: Figure 3.1, and how items, difference and models trade."""
+    """Draw the chapter's pictures for the theory page: Figure 3.1, and how items, difference and
+    models trade.
+    """
     drawn = {
         "coins-1000": coin_figure(1000),
         "coins-10000": coin_figure(10_000),

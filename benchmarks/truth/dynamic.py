@@ -1,8 +1,9 @@
-"""Every statement and figure of [SAH23] that runs on a CPU, with the paper's or an earlier number beside ours.
+"""Every statement and figure of [SAH23] that runs on a CPU, with the paper's or an earlier number
+beside ours.
 
-``python benchmarks/truth/dynamic.py [--write] [SECTION ...]``; sections: theorems, worst, noise, anli, digits, cifar,
-labels, deep. The real data is looked for in TALLYSTICK_DATA; cifar needs Pillow, and deep the predictions that
-dynamic_deep.py wrote (``--deep FOLDER``).
+``python benchmarks/truth/dynamic.py [--write] [SECTION ...]``; sections: theorems, worst, noise,
+anli, digits, cifar, labels, deep. The real data is looked for in TALLYSTICK_DATA; cifar needs
+Pillow, and deep the predictions that dynamic_deep.py wrote (``--deep FOLDER``).
 """
 
 from __future__ import annotations
@@ -38,14 +39,21 @@ def theorems() -> None:
         epsilon = 1 / inverse
         exact, worst = 0, 0.0
         for k in range(51):
-            mixture = None if k == 0 else [rng.dirichlet(np.ones(t + 1)).tolist() for t in range(60)]
+            mixture = (
+                None if k == 0 else [rng.dirichlet(np.ones(t + 1)).tolist() for t in range(60)]
+            )
             proof = dynamic.path_certificate(epsilon, rounds=60, mixture=mixture)
             seen = proof.check()
             worst = max(worst, max(seen.risks))
-            exact += seen.consistent and all(abs(r - epsilon**2 / 8) < 1e-15 for r in proof.risk_by_round()[2:])
+            exact += seen.consistent and all(
+                abs(r - epsilon**2 / 8) < 1e-15 for r in proof.risk_by_round()[2:]
+            )
         rows.append(
             {
-                "what": f"Theorem 3.5, epsilon 1/{inverse}: weightings that stay at epsilon²/8 in rounds 3-60",
+                "what": (
+                    f"Theorem 3.5, epsilon 1/{inverse}: weightings that stay at epsilon²/8 in"
+                    " rounds 3-60"
+                ),
                 "paper": "all",
                 "ours": f"{exact} of 51",
                 "highest risk on D_t": worst,
@@ -73,10 +81,19 @@ def theorems() -> None:
         }
     )
     rows.append(
-        {"what": "Lemma A.2, epsilon .1: update at which the bound is below one item", "paper": 24, "ours": needs}
+        {
+            "what": "Lemma A.2, epsilon .1: update at which the bound is below one item",
+            "paper": 24,
+            "ours": needs,
+        }
     )
     hinge = dynamic.hinge_updates(
-        dynamic.Population.uniform(200), dynamic.RandomErrors(0.4), updates=40, rollouts=100, rng=0, rate=2.0
+        dynamic.Population.uniform(200),
+        dynamic.RandomErrors(0.4),
+        updates=40,
+        rollouts=100,
+        rng=0,
+        rate=2.0,
     )
     rows.append(
         {
@@ -85,7 +102,12 @@ def theorems() -> None:
             "ours": float(hinge.rises.mean()),
         }
     )
-    record("dynamic-theorems", "Dynamic benchmarks: constructions and updates", rows, notes=("[SAH23] and ERRATA.",))
+    record(
+        "dynamic-theorems",
+        "Dynamic benchmarks: constructions and updates",
+        rows,
+        notes=("[SAH23] and ERRATA.",),
+    )
 
 
 def worst() -> None:
@@ -106,8 +128,14 @@ def worst() -> None:
         "Dynamic benchmarks: the worst majority risk of a path, in units of epsilon²",
         rows,
         notes=(
-            "Three rounds: 6/(1 + 2 epsilon); the paper's bound is 11. Explicit error sets reach the lower end.",
-            "Lower ends climb along tangents from random starts (8; 30 for seven rounds) and then from box to box.",
+            (
+                "Three rounds: 6/(1 + 2 epsilon); the paper's bound is 11. Explicit error sets"
+                " reach the lower end."
+            ),
+            (
+                "Lower ends climb along tangents from random starts (8; 30 for seven rounds) and"
+                " then from box to box."
+            ),
         ),
     )
 
@@ -132,12 +160,17 @@ def noise() -> None:
         "perfect": (0.2, 0.6, 0.733, 0.867, 0.927, 0.962, 0.987),
         "random": (0.2, 0.433, 0.488, 0.521, 0.529, 0.534, 0.536),
     }
-    learners: dict[str, dynamic.Learner] = {"perfect": dynamic.Perfect(), "random": dynamic.RandomErrors(0.05)}
+    learners: dict[str, dynamic.Learner] = {
+        "perfect": dynamic.Perfect(),
+        "random": dynamic.RandomErrors(0.05),
+    }
     population = dynamic.Population.uniform(2000, noise=0.2)
     bound = dynamic.noise_bound(0.05, 0.2, 61)
     rows: list[Row] = []
     for name, learner in learners.items():
-        share = dynamic.roll_path(population, learner, rounds=61, rollouts=40, rng=0).noise_share.mean(axis=0)
+        share = dynamic.roll_path(
+            population, learner, rounds=61, rollouts=40, rng=0
+        ).noise_share.mean(axis=0)
         rows += [
             {
                 "learner": name,
@@ -149,7 +182,11 @@ def noise() -> None:
             }
             for t, value in zip(at, known[name], strict=True)
         ]
-    record("dynamic-noise", "Dynamic benchmarks: share of random labels by round (delta .2, epsilon .05)", rows)
+    record(
+        "dynamic-noise",
+        "Dynamic benchmarks: share of random labels by round (delta .2, epsilon .05)",
+        rows,
+    )
 
 
 def anli() -> None:
@@ -158,7 +195,12 @@ def anli() -> None:
     columns = {name: [row[name] for row in table] for name in table[0]}
     models = list(table[0])[4:]
     log = dynamic.RoundLog.from_wide(
-        columns, round="round", truth="gold", models=models, item="uid", validators="verifier_labels"
+        columns,
+        round="round",
+        truth="gold",
+        models=models,
+        item="uid",
+        validators="verifier_labels",
     )
     result = dynamic.analyse(log, chain=models[:3], rng=0)
     known = ((0.087, 0.0015, 0.69, 0.083), (0.171, 0.023, 0.58, 0.171), (0.181, 0.026, 0.58, 0.179))
@@ -196,12 +238,16 @@ def digits() -> None:
     features, labels = load_digits(return_X_y=True)
     tree = DecisionTreeClassifier(max_depth=4, max_features="log2")
     linear = SGDClassifier(loss="log_loss", max_iter=3, tol=None, alpha=1e-3)
-    known = {"tree": ({1: 0.273, 3: 0.164, 10: 0.0287, 25: 0.0095}, {3: 0.209, 25: 0.0707}), "linear": ({}, {})}
+    known = {
+        "tree": ({1: 0.273, 3: 0.164, 10: 0.0287, 25: 0.0095}, {3: 0.209, 25: 0.0707}),
+        "linear": ({}, {}),
+    }
     rows: list[Row] = []
     for name, estimator, scaled in (("tree", tree, features), ("linear", linear, features / 16)):
         # The base model is random as well, and decides which items are in: one of them is one draw.
         runs = [
-            dynamic.run_experiment(estimator, scaled, labels, rounds=25, rollouts=40, rng=base) for base in range(5)
+            dynamic.run_experiment(estimator, scaled, labels, rounds=25, rollouts=40, rng=base)
+            for base in range(5)
         ]
         rows += _curve_rows(f"digits {name}", runs, (1, 3, 10, 25), *known[name])
     record(
@@ -209,20 +255,27 @@ def digits() -> None:
         "Dynamic benchmarks: digits, 40 rollouts of 25 rounds from each of five base models",
         rows,
         notes=(
-            "Plurality risk on the realisable subset (binary: right or wrong only; known for the tree: .214, .146, "
-            ".110 at rounds 3, 10, 25). Static: as many models on the plain data. Standard errors: over base models.",
+            (
+                "Plurality risk on the realisable subset (binary: right or wrong only; known for"
+                " the tree: .214, .146, .110 at rounds 3, 10, 25). Static: as many models on the"
+                " plain data. Standard errors: over base models."
+            ),
             _SCATTER,
-            "Tree: depth 4, max_features='log2'; the known run's candidate features are not on record. Of seven "
-            "set-ups (log2, sqrt, 4, half or all features, random splits with all or with sqrt) this one came nearest; "
-            "sqrt and 4 are within two standard deviations of one base model as well, so the known figures cannot "
-            "tell them apart. Linear: logistic SGD, 3 epochs; no known figures.",
+            (
+                "Tree: depth 4, max_features='log2'; the known run's candidate features are not on"
+                " record. Of seven set-ups (log2, sqrt, 4, half or all features, random splits with"
+                " all or with sqrt) this one came nearest; sqrt and 4 are within two standard"
+                " deviations of one base model as well, so the known figures cannot tell them"
+                " apart. Linear: logistic SGD, 3 epochs; no known figures."
+            ),
         ),
     )
 
 
 _SCATTER = (
-    "*known* is an earlier run from one base model, so it scatters as one of ours does: *off* is its distance from our "
-    "mean in standard deviations between base models (five of them: 95 % within 2.8)."
+    "*known* is an earlier run from one base model, so it scatters as one of ours does: *off* is"
+    " its distance from our mean in standard deviations between base models (five of them: 95 %"
+    " within 2.8)."
 )
 
 
@@ -235,10 +288,14 @@ def _curve_rows(
 ) -> list[Row]:
     paths, statics = [run.path for run in runs], [run.static for run in runs]
     risk, static = (np.concatenate([each.risk for each in part]) for part in (paths, statics))
-    binary, epsilon = (np.concatenate([getattr(each, key) for each in paths]) for key in ("binary_risk", "epsilon"))
+    binary, epsilon = (
+        np.concatenate([getattr(each, key) for each in paths]) for key in ("binary_risk", "epsilon")
+    )
     # Rollouts that share a base model are not independent, so errors are taken over base models.
     groups, controls = ([each.risk.mean(axis=0) for each in part] for part in (paths, statics))
-    error, control_error = (np.std(part, axis=0, ddof=1) / len(part) ** 0.5 for part in (groups, controls))
+    error, control_error = (
+        np.std(part, axis=0, ddof=1) / len(part) ** 0.5 for part in (groups, controls)
+    )
     persistence = np.nanmean([dynamic.rank_persistence(each.risk) for each in paths], axis=0)
     signals = [
         dynamic.early_signals(
@@ -267,7 +324,10 @@ def _curve_rows(
         }
         for t in at
     ]
-    for key, column in (("z_correlation", "r(z_4, final)"), ("risk_correlation", "r(risk_4, final)")):
+    for key, column in (
+        ("z_correlation", "r(z_4, final)"),
+        ("risk_correlation", "r(risk_4, final)"),
+    ):
         found = [getattr(each, key) for each in signals if getattr(each, key) is not None]
         rows[-1][column] = float(np.mean(found)) if found else ""
     return rows
@@ -288,8 +348,12 @@ def cifar() -> None:
 
     warnings.simplefilter("ignore", ConvergenceWarning)
     with np.load(DATA / "cifar10_60k_jpeg.npz") as packed:
-        raw, offset, label, is_test = (packed[name] for name in ("jpeg", "offset", "label", "is_test"))
-    chosen = np.sort(np.random.default_rng(0).choice(np.flatnonzero(~is_test.astype(bool)), 1000, replace=False))
+        raw, offset, label, is_test = (
+            packed[name] for name in ("jpeg", "offset", "label", "is_test")
+        )
+    chosen = np.sort(
+        np.random.default_rng(0).choice(np.flatnonzero(~is_test.astype(bool)), 1000, replace=False)
+    )
     stream = raw.tobytes()
     small = [
         np.asarray(
@@ -302,19 +366,28 @@ def cifar() -> None:
     features = np.stack(small).reshape(len(chosen), -1) / 255 - 0.5
     network = MLPClassifier((16,), learning_rate_init=4e-3, max_iter=70)
     runs = [
-        dynamic.run_experiment(network, features, label[chosen], rounds=20, rollouts=6, rng=base) for base in range(5)
+        dynamic.run_experiment(network, features, label[chosen], rounds=20, rollouts=6, rng=base)
+        for base in range(5)
     ]
-    rows = _curve_rows("CIFAR 8x8 MLP16", runs, (1, 3, 10, 20), {1: 0.159, 3: 0.113, 10: 0.053, 20: 0.0367}, {})
+    rows = _curve_rows(
+        "CIFAR 8x8 MLP16", runs, (1, 3, 10, 20), {1: 0.159, 3: 0.113, 10: 0.053, 20: 0.0367}, {}
+    )
     record(
         "dynamic-cifar",
-        "Dynamic benchmarks: CIFAR-10 at 8x8, a network of 16 hidden units, 30 rollouts of 20 rounds",
+        "Dynamic benchmarks: CIFAR-10 at 8x8, a network of 16 hidden units, 30 rollouts of 20"
+        " rounds",
         rows,
         notes=(
-            "Six rollouts from each of five base models; plurality risk on the realisable subset; static: as many "
-            "models on the plain data. Standard errors: over base models.",
+            (
+                "Six rollouts from each of five base models; plurality risk on the realisable"
+                " subset; static: as many models on the plain data. Standard errors: over base"
+                " models."
+            ),
             _SCATTER,
-            "1000 training images, 70 epochs of Adam at 4e-3, chosen because round 1 came near the known one; the "
-            "known run's images and training are not on record.",
+            (
+                "1000 training images, 70 epochs of Adam at 4e-3, chosen because round 1 came near"
+                " the known one; the known run's images and training are not on record."
+            ),
         ),
     )
 
@@ -326,9 +399,21 @@ def labels() -> None:
 
     features, truth = load_digits(return_X_y=True)
     cases = (
-        ("tree, depth 4", DecisionTreeClassifier(max_depth=4, max_features="log2"), "0.85 / 1.5 / 2.7"),
-        ("tree, depth 8", DecisionTreeClassifier(max_depth=8, max_features="log2"), "0.98 / 1.95 / 2.9"),
-        ("linear", SGDClassifier(loss="log_loss", max_iter=20, tol=None, alpha=1e-3), "1.8 / 3.6 / 7.4"),
+        (
+            "tree, depth 4",
+            DecisionTreeClassifier(max_depth=4, max_features="log2"),
+            "0.85 / 1.5 / 2.7",
+        ),
+        (
+            "tree, depth 8",
+            DecisionTreeClassifier(max_depth=8, max_features="log2"),
+            "0.98 / 1.95 / 2.9",
+        ),
+        (
+            "linear",
+            SGDClassifier(loss="log_loss", max_iter=20, tol=None, alpha=1e-3),
+            "1.8 / 3.6 / 7.4",
+        ),
     )
     rows: list[Row] = []
     for name, estimator, known in cases:
@@ -362,8 +447,10 @@ def labels() -> None:
         "Dynamic benchmarks: what an adversarial label is worth, in uniform ones (digits)",
         rows,
         notes=(
-            "100 uniform labels to start, eight batches of 20 errors, risk on fresh items. The sizes of the known run "
-            "are not on record.",
+            (
+                "100 uniform labels to start, eight batches of 20 errors, risk on fresh items. The"
+                " sizes of the known run are not on record."
+            ),
         ),
     )
 
@@ -373,7 +460,9 @@ def _worth(value: Any) -> str:
 
 
 def deep() -> None:
-    """Figures 3 and 5 from the predictions of dynamic_deep.py; also saved as small JSON beside this file."""
+    """Figures 3 and 5 from the predictions of dynamic_deep.py; also saved as small JSON beside this
+    file.
+    """
     folder = Path(sys.argv[sys.argv.index("--deep") + 1]) if "--deep" in sys.argv else None
     rows: list[Row] = []
     for name, early, paper in (("cnn", 4, (0.46, 0.18)), ("bilstm", 6, (0.68, -0.27))):
@@ -382,15 +471,20 @@ def deep() -> None:
             with np.load(folder / f"{name}.npz", allow_pickle=False) as saved:
                 calls, truth = saved["predictions"], saved["labels"]
             path = dynamic.curves(calls, truth)
-            vote = dynamic.plurality(calls[:, :early], truth)  # the risk is the plurality's, so z is as well
+            # the risk is the plurality's, so z is as well
+            vote = dynamic.plurality(calls[:, :early], truth)
             signals = dynamic.early_signals(calls != truth, path.risk, early=early, majority=vote)
             binary = dynamic.early_signals(calls != truth, path.risk, early=early)
-            facts = json.loads((folder / f"{name}_{calls.shape[1]}.json").read_text(encoding="utf-8"))
+            facts = json.loads(
+                (folder / f"{name}_{calls.shape[1]}.json").read_text(encoding="utf-8")
+            )
             kept.write_text(
                 json.dumps(
                     {
-                        "command": f"python benchmarks/truth/dynamic_deep.py run {name}; "
-                        "python benchmarks/truth/dynamic.py deep --deep out/deep",
+                        "command": (
+                            f"python benchmarks/truth/dynamic_deep.py run {name}; "
+                            "python benchmarks/truth/dynamic.py deep --deep out/deep"
+                        ),
                         "rollouts": len(calls),
                         "rounds": calls.shape[1],
                         "pool": round(truth.size / facts["base_accuracy"]),
@@ -400,7 +494,8 @@ def deep() -> None:
                         "spread": path.risk.std(axis=0, ddof=1).tolist(),
                         "epsilon": path.epsilon.mean(axis=0).tolist(),
                         "persistence": [
-                            None if np.isnan(v) else v for v in dynamic.rank_persistence(path.risk).tolist()
+                            None if np.isnan(v) else v
+                            for v in dynamic.rank_persistence(path.risk).tolist()
                         ],
                         "early": early,
                         "z_correlation": signals.z_correlation,
@@ -427,7 +522,9 @@ def deep() -> None:
                     "r(z, final)": _with_interval(found["z_correlation"], found["z_interval"]),
                     "paper": paper[0],
                     "binary z": found["z_correlation_binary"],
-                    "r(risk, final)": _with_interval(found["risk_correlation"], found["risk_interval"]),
+                    "r(risk, final)": _with_interval(
+                        found["risk_correlation"], found["risk_interval"]
+                    ),
                     "paper ": paper[1],
                 }
             )
@@ -437,14 +534,22 @@ def deep() -> None:
             "Dynamic benchmarks: Figures 3 and 5, neural networks",
             rows,
             notes=(
-                "Plurality risk on the items that a base model gets right, of so many in the pool; cnn: the paper's "
-                "network of 42,442 parameters on CIFAR-10, 30 epochs; bilstm: 118,019 parameters on SNLI's development "
-                "and test pairs, 5 epochs, word vectors made from the text itself.",
-                "z is taken at round 4 (cnn) and 6 (bilstm), where the plurality errs; *binary z* has the majority of "
-                "right and wrong instead. Intervals are Fisher's, 95 %, over rollouts of one base model.",
-                "cnn is the second run. The first, on 7,440 items of a pool of 10,000 (last risk .0049), found r(z, "
-                "final) = .27 [.08, .45] and r(risk, final) = .18 [-.02, .37]: the early signal depends on items and "
-                "base model.",
+                (
+                    "Plurality risk on the items that a base model gets right, of so many in the"
+                    " pool; cnn: the paper's network of 42,442 parameters on CIFAR-10, 30 epochs;"
+                    " bilstm: 118,019 parameters on SNLI's development and test pairs, 5 epochs,"
+                    " word vectors made from the text itself."
+                ),
+                (
+                    "z is taken at round 4 (cnn) and 6 (bilstm), where the plurality errs; *binary"
+                    " z* has the majority of right and wrong instead. Intervals are Fisher's, 95 %,"
+                    " over rollouts of one base model."
+                ),
+                (
+                    "cnn is the second run. The first, on 7,440 items of a pool of 10,000 (last"
+                    " risk .0049), found r(z, final) = .27 [.08, .45] and r(risk, final) = .18"
+                    " [-.02, .37]: the early signal depends on items and base model."
+                ),
             ),
         )
 

@@ -1,13 +1,17 @@
-"""Figures 3a, 3b and 5 of [SAH23]: path dynamic benchmarks with a CNN on CIFAR-10 and a BiLSTM on SNLI.
+"""Figures 3a, 3b and 5 of [SAH23]: path dynamic benchmarks with a CNN on CIFAR-10 and a BiLSTM on
+SNLI.
 
-In three steps, since the machine with the accelerator has neither the data folder nor this project's libraries::
+In three steps, since the machine with the accelerator has neither the data folder nor this
+project's libraries::
 
-    python benchmarks/truth/dynamic_deep.py prepare --data ../shared/data/dynamic --to out/deep    # Pillow, SciPy
-    PYTHONPATH=src python benchmarks/truth/dynamic_deep.py run cnn --from out/deep --to out/deep   # NumPy, torch
-    PYTHONPATH=src python benchmarks/truth/dynamic_deep.py run bilstm --from out/deep --to out/deep
+    python benchmarks/truth/dynamic_deep.py prepare --data ../shared/data/dynamic --to out/deep    #
+    Pillow, SciPy PYTHONPATH=src python benchmarks/truth/dynamic_deep.py run cnn --from out/deep
+    --to out/deep   # NumPy, torch PYTHONPATH=src python benchmarks/truth/dynamic_deep.py run bilstm
+    --from out/deep --to out/deep
 
-``run`` writes every model's predictions (NAME.npz) and its timings, and takes up a run that was cut. ``speed`` measures
-one model at a time against stacks of several sizes. What follows from them is in benchmarks/truth/dynamic.py.
+``run`` writes every model's predictions (NAME.npz) and its timings, and takes up a run that was
+cut. ``speed`` measures one model at a time against stacks of several sizes. What follows from them
+is in benchmarks/truth/dynamic.py.
 """
 
 from __future__ import annotations
@@ -27,27 +31,54 @@ import numpy as np
 
 LENGTH, DIMENSIONS, WINDOW = 32, 100, 5
 SETTINGS: dict[str, dict[str, Any]] = {
-    "cnn": {"rollouts": 100, "rounds": 25, "epochs": 30, "half": True, "compiled": True, "seed": 2023},
-    "bilstm": {"rollouts": 50, "rounds": 20, "epochs": 5, "half": False, "compiled": False, "seed": 2023},
+    "cnn": {
+        "rollouts": 100,
+        "rounds": 25,
+        "epochs": 30,
+        "half": True,
+        "compiled": True,
+        "seed": 2023,
+    },
+    "bilstm": {
+        "rollouts": 50,
+        "rounds": 20,
+        "epochs": 5,
+        "half": False,
+        "compiled": False,
+        "seed": 2023,
+    },
 }
 
 
 def prepare(data: Path, to: Path, *, images: int, seed: int = 0) -> None:
-    """Decode *images* random training images, and turn the sentence pairs into word numbers with vectors."""
+    """Decode *images* random training images, and turn the sentence pairs into word numbers with
+    vectors.
+    """
     from PIL import Image
 
     with np.load(data / "cifar10_60k_jpeg.npz") as packed:
-        raw, offset, label, is_test = (packed[name] for name in ("jpeg", "offset", "label", "is_test"))
-    chosen = np.sort(np.random.default_rng(seed).choice(np.flatnonzero(~is_test.astype(bool)), images, replace=False))
+        raw, offset, label, is_test = (
+            packed[name] for name in ("jpeg", "offset", "label", "is_test")
+        )
+    chosen = np.sort(
+        np.random.default_rng(seed).choice(
+            np.flatnonzero(~is_test.astype(bool)), images, replace=False
+        )
+    )
     stream = raw.tobytes()
-    pictures = [Image.open(io.BytesIO(stream[offset[i] : offset[i + 1]])).convert("RGB") for i in chosen]
+    pictures = [
+        Image.open(io.BytesIO(stream[offset[i] : offset[i + 1]])).convert("RGB") for i in chosen
+    ]
     pixels = np.stack([np.asarray(picture) for picture in pictures]).transpose(0, 3, 1, 2)
     np.savez_compressed(to / "cnn_data.npz", items=pixels, labels=label[chosen].astype(np.int64))
 
     with gzip.open(data / "snli_devtest.tsv.gz", "rt", encoding="utf-8") as lines:
         names = next(lines).rstrip("\n").split("\t")
         rows = [dict(zip(names, line.rstrip("\n").split("\t"), strict=True)) for line in lines]
-    pairs = [[re.findall(r"[a-z']+", row[key].lower())[:LENGTH] for key in ("premise", "hypothesis")] for row in rows]
+    pairs = [
+        [re.findall(r"[a-z']+", row[key].lower())[:LENGTH] for key in ("premise", "hypothesis")]
+        for row in rows
+    ]
     kinds = sorted({row["label"] for row in rows})
     vocabulary, vectors = word_vectors([sentence for pair in pairs for sentence in pair])
     words = np.zeros((len(pairs), 2, LENGTH), np.int32)
@@ -59,7 +90,9 @@ def prepare(data: Path, to: Path, *, images: int, seed: int = 0) -> None:
 
 
 def word_vectors(sentences: list[list[str]]) -> tuple[dict[str, int], np.ndarray]:
-    """Make fixed vectors from the text itself (positive mutual information, SVD), since GloVe is not to be had."""
+    """Make fixed vectors from the text itself (positive mutual information, SVD), since GloVe is
+    not to be had.
+    """
     from scipy.sparse import coo_matrix
     from scipy.sparse.linalg import svds
 
@@ -78,11 +111,14 @@ def word_vectors(sentences: list[list[str]]) -> tuple[dict[str, int], np.ndarray
     size = len(vocabulary) + 2
     margin = np.bincount(cells[:, 0], values, size)
     information = np.log(values * values.sum() / (margin[cells[:, 0]] * margin[cells[:, 1]]))
-    positive = coo_matrix((np.maximum(information, 0), (cells[:, 0], cells[:, 1])), shape=(size, size)).tocsr()
+    positive = coo_matrix(
+        (np.maximum(information, 0), (cells[:, 0], cells[:, 1])), shape=(size, size)
+    ).tocsr()
     u, s, _ = svds(positive, DIMENSIONS, v0=np.ones(size))
     vectors = (u * np.sqrt(s)).astype(np.float32)
     vectors[0] = 0
-    return vocabulary, vectors / float(vectors.std()) * np.float32(0.4)  # the scale of GloVe's 100 dimensions
+    # the scale of GloVe's 100 dimensions
+    return vocabulary, vectors / float(vectors.std()) * np.float32(0.4)
 
 
 class Task:
@@ -96,14 +132,18 @@ class Task:
         settings = SETTINGS[name]
         with np.load(folder / f"{name}_data.npz") as packed:
             items, labels = packed["items"], packed["labels"]
-            vectors = torch.as_tensor(packed["vectors"], device=device) if name == "bilstm" else None
+            vectors = (
+                torch.as_tensor(packed["vectors"], device=device) if name == "bilstm" else None
+            )
         if vectors is None:
             kind = torch.bfloat16 if settings["half"] and device == "cuda" else torch.float32
             self.items = (torch.as_tensor(items, device=device).float() / 255 - 0.5).to(kind)
         else:
             self.items = torch.as_tensor(items, device=device).long()
         self.labels = torch.as_tensor(labels, device=device)
-        self.recipe = Recipe(epochs=settings["epochs"], device=device, compiled=settings["compiled"])
+        self.recipe = Recipe(
+            epochs=settings["epochs"], device=device, compiled=settings["compiled"]
+        )
         torch.set_float32_matmul_precision("high")
 
         def build(models: int, rng: Any) -> Any:
@@ -114,7 +154,9 @@ class Task:
         self.build = build
 
     def right_of_base_model(self, seed: int) -> np.ndarray:
-        """Train one base model on everything and return the places of the items that it gets right."""
+        """Train one base model on everything and return the places of the items that it gets
+        right.
+        """
         import torch
 
         from tallystick.dynamic.deep.path import predict, train
@@ -122,7 +164,9 @@ class Task:
         base = self.build(1, torch.Generator().manual_seed(seed))
         weights = torch.full((1, len(self.items)), 1 / len(self.items), device=self.items.device)
         train(base, self.items, self.labels, weights, self.recipe, seed=seed)
-        return np.flatnonzero(predict(base, self.items, self.recipe)[0] == self.labels.cpu().numpy())
+        return np.flatnonzero(
+            predict(base, self.items, self.recipe)[0] == self.labels.cpu().numpy()
+        )
 
 
 def run(name: str, source: Path, to: Path, *, device: str, minutes: float) -> None:
@@ -132,7 +176,8 @@ def run(name: str, source: Path, to: Path, *, device: str, minutes: float) -> No
     start = time.perf_counter()
     settings = SETTINGS[name]
     task = Task(name, source, device)
-    base = to / f"{name}_base.npy"  # GPU training does not repeat to the bit: a resumed run takes the same items
+    # GPU training does not repeat to the bit: a resumed run takes the same items
+    base = to / f"{name}_base.npy"
     right = np.load(base) if base.exists() else task.right_of_base_model(settings["seed"])
     np.save(base, right)
     accuracy = len(right) / len(task.items)
@@ -149,16 +194,32 @@ def run(name: str, source: Path, to: Path, *, device: str, minutes: float) -> No
         return (time.perf_counter() - start) + 1.1 * a_round > 60 * minutes
 
     out = path_rollouts(
-        task.build, task.items, task.labels, rollouts=settings["rollouts"], rounds=settings["rounds"],
-        recipe=task.recipe, seed=settings["seed"], checkpoint=to / f"{name}.npz", progress=report, enough=enough,
-    )  # fmt: skip
-    facts = {"settings": settings, "base_accuracy": accuracy, "items": len(task.items), "complete": out.complete,
-             "seconds_a_round": [round(float(s), 2) for s in np.diff(stamps)], "device": device}  # fmt: skip
+        task.build,
+        task.items,
+        task.labels,
+        rollouts=settings["rollouts"],
+        rounds=settings["rounds"],
+        recipe=task.recipe,
+        seed=settings["seed"],
+        checkpoint=to / f"{name}.npz",
+        progress=report,
+        enough=enough,
+    )
+    facts = {
+        "settings": settings,
+        "base_accuracy": accuracy,
+        "items": len(task.items),
+        "complete": out.complete,
+        "seconds_a_round": [round(float(s), 2) for s in np.diff(stamps)],
+        "device": device,
+    }
     (to / f"{name}_{out.predictions.shape[1]}.json").write_text(json.dumps(facts, indent=1))
 
 
 def speed(name: str, source: Path, to: Path, *, device: str) -> None:
-    """Time a training epoch of a model: alone (plain, and as a recorded graph), and in stacks of several sizes."""
+    """Time a training epoch of a model: alone (plain, and as a recorded graph), and in stacks of
+    several sizes.
+    """
     import torch
 
     from tallystick.dynamic.deep.path import train
@@ -169,7 +230,11 @@ def speed(name: str, source: Path, to: Path, *, device: str) -> None:
     rows = []
     if name == "cnn":
         rows.append(
-            {"models": 1, "how": "torch.nn layers, one model", "ms_a_model_epoch": plain_cnn(items, labels, device)}
+            {
+                "models": 1,
+                "how": "torch.nn layers, one model",
+                "ms_a_model_epoch": plain_cnn(items, labels, device),
+            }
         )
         print(rows[-1], flush=True)
     whole = SETTINGS[name]["rollouts"]
@@ -177,10 +242,13 @@ def speed(name: str, source: Path, to: Path, *, device: str) -> None:
         stack = task.build(models, torch.Generator().manual_seed(0))
         weights = torch.full((models, len(items)), 1 / len(items), device=device)
         seconds = []
-        for epochs in (1, 1, 4):  # the first warms up; set-up cancels in the difference of the others
+        # the first warms up; set-up cancels in the difference of the others
+        for epochs in (1, 1, 4):
             _wait(device)
             begin = time.perf_counter()
-            recipe = dataclasses.replace(task.recipe, epochs=epochs, graph=fast, compiled=fast and task.recipe.compiled)
+            recipe = dataclasses.replace(
+                task.recipe, epochs=epochs, graph=fast, compiled=fast and task.recipe.compiled
+            )
             train(stack, items, labels, weights, recipe, seed=0)
             _wait(device)
             seconds.append(time.perf_counter() - begin)
@@ -196,12 +264,23 @@ def speed(name: str, source: Path, to: Path, *, device: str) -> None:
 
 
 def plain_cnn(items: Any, labels: Any, device: str, *, batch: int = 256, epochs: int = 3) -> float:
-    """Return the milliseconds of an epoch of the same network built from torch's own layers, one model at a time."""
+    """Return the milliseconds of an epoch of the same network built from torch's own layers, one
+    model at a time.
+    """
     import torch
     from torch import nn
 
-    layers = (nn.Conv2d(3, 32, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
-              nn.Flatten(), nn.Dropout(0.5), nn.Linear(2304, 10))  # fmt: skip
+    layers = (
+        nn.Conv2d(3, 32, 3),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Dropout(0.5),
+        nn.Linear(2304, 10),
+    )
     network = nn.Sequential(*layers).to(device)
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-3)
     weights = torch.ones(len(items), device=device)
@@ -212,7 +291,9 @@ def plain_cnn(items: Any, labels: Any, device: str, *, batch: int = 256, epochs:
             index = shuffled[start : start + batch]
             optimiser.zero_grad()
             with torch.autocast(device, torch.bfloat16):
-                losses = nn.functional.cross_entropy(network(items[index]), labels[index], reduction="none")
+                losses = nn.functional.cross_entropy(
+                    network(items[index]), labels[index], reduction="none"
+                )
             (losses * weights[index]).mean().backward()
             optimiser.step()
 
@@ -233,13 +314,18 @@ def _wait(device: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("step", choices=["prepare", "run", "speed"])
     parser.add_argument("name", nargs="?", choices=sorted(SETTINGS), default="cnn")
-    parser.add_argument("--data", type=Path, help="folder of cifar10_60k_jpeg.npz and snli_devtest.tsv.gz")
+    parser.add_argument(
+        "--data", type=Path, help="folder of cifar10_60k_jpeg.npz and snli_devtest.tsv.gz"
+    )
     parser.add_argument("--from", dest="source", type=Path, help="folder of the prepared data")
     parser.add_argument("--to", type=Path, required=True)
-    parser.add_argument("--images", type=int, default=14_500)  # of which a base model gets over 10,000 right
+    # of which a base model gets over 10,000 right
+    parser.add_argument("--images", type=int, default=14_500)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--minutes", type=float, default=9.0)
     options = parser.parse_args()
@@ -247,7 +333,9 @@ def main() -> None:
     if options.step == "prepare":
         prepare(options.data, options.to, images=options.images)
     elif options.step == "run":
-        run(options.name, options.source, options.to, device=options.device, minutes=options.minutes)
+        run(
+            options.name, options.source, options.to, device=options.device, minutes=options.minutes
+        )
     else:
         speed(options.name, options.source, options.to, device=options.device)
 

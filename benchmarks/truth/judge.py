@@ -2,8 +2,8 @@
 
     python -m benchmarks.truth.judge [--write] [--quick]
 
-Data: the folder of TALLYSTICK_DATA. ``--quick`` makes the experiments of section 4 smaller; in full they take about
-ten minutes, and a killed run goes on where it was.
+Data: the folder of TALLYSTICK_DATA. ``--quick`` makes the experiments of section 4 smaller; in full
+they take about ten minutes, and a killed run goes on where it was.
 """
 
 from __future__ import annotations
@@ -28,7 +28,12 @@ from tallystick.judge.supervised import Supervised
 from tallystick.tally import Tally
 
 FOLDER = (
-    Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[2].parent / "shared" / "data")) / "judge"
+    Path(
+        os.environ.get(
+            "TALLYSTICK_DATA", Path(__file__).resolve().parents[2].parent / "shared" / "data"
+        )
+    )
+    / "judge"
 )
 PUBLISHED = {
     "bluebirds": (0.105, 0.093, 0.044),
@@ -48,7 +53,9 @@ def votes_of(name: str) -> Tally:
     body = [row for row in rows[1:] if row[1]]
     if name.startswith("llmbar"):
         body = [row for row in body if all(row)]
-    return Tally.of({column: [row[j + 1] or None for row in body] for j, column in enumerate(rows[0][1:])})
+    return Tally.of(
+        {column: [row[j + 1] or None for row in body] for j, column in enumerate(rows[0][1:])}
+    )
 
 
 def table_of_methods() -> None:
@@ -59,10 +66,14 @@ def table_of_methods() -> None:
         mv, trio, ds = PUBLISHED[name]
         votes = votes_of(name)
         exact = Supervised(Ballots.of(votes, truth="truth"))
-        truth = {one: np.divide(*exact.right(one)) for one in exact.names if exact.right(one)[1] >= least}
+        truth = {
+            one: np.divide(*exact.right(one)) for one in exact.names if exact.right(one)[1] >= least
+        }
         blind = votes.marginal([column for column in votes.names if column != "truth"])
         result = judge.evaluate(blind, rng=0)
-        errors = {estimate.method: _error(estimate.accuracy, truth) for estimate in result.estimates}
+        errors = {
+            estimate.method: _error(estimate.accuracy, truth) for estimate in result.estimates
+        }
         headline = _error({score.name: score.accuracy for score in result.judges}, truth)
         order = sorted((value, method) for method, value in errors.items() if np.isfinite(value))
         rank = 1 + sum(value < headline - 1e-6 for value, _ in order)
@@ -84,8 +95,11 @@ def table_of_methods() -> None:
             }
         )
     notes = (
-        f"Mean absolute error, against all labels, over judges with at least {LEAST_VOTES} votes (the last row: "
-        "all judges, however few their votes); (before) is the figure that was to be matched.",
+        (
+            f"Mean absolute error, against all labels, over judges with at least {LEAST_VOTES}"
+            " votes (the last row: all judges, however few their votes); (before) is the figure"
+            " that was to be matched."
+        ),
         "The headline is what `evaluate` leads with; its rank is among the methods of its row.",
     )
     record("judge-label-free", "Judges without labels, on real votes", rows, notes=notes)
@@ -116,7 +130,11 @@ def quartets() -> None:
 
 
 def _error(found: Any, truth: dict[str, Any]) -> float:
-    gaps = [abs(value - truth[name]) for name, value in found.items() if isinstance(value, float) and name in truth]
+    gaps = [
+        abs(value - truth[name])
+        for name, value in found.items()
+        if isinstance(value, float) and name in truth
+    ]
     return float(np.mean(gaps)) if gaps else float("nan")
 
 

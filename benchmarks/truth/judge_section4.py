@@ -1,7 +1,9 @@
-"""The experiments of section 4 and of the supplement: judges trained on disjoint features, and how trios of them end.
+"""The experiments of section 4 and of the supplement: judges trained on disjoint features, and how
+trios of them end.
 
-Run by judge.py. What is kept of an experiment is its tally: eight counts a test, by true label. They are saved under
-out/ as they come, so that a killed run goes on where it was; every partition has its own seed.
+Run by judge.py. What is kept of an experiment is its tally: eight counts a test, by true label.
+They are saved under out/ as they come, so that a killed run goes on where it was; every partition
+has its own seed.
 """
 
 from __future__ import annotations
@@ -34,32 +36,60 @@ def experiments(folder: Path, *, quick: bool) -> None:
     solved, never, variety, points = [], [], [], []
     for name in SETS:
         columns, label = features_of(name, folder)
-        tests = tallied(f"{name}-sizes-{partitions}x{runs}", partitions, by_size(columns, label, runs))
-        sensible = is_sensible(tests.sum(axis=-2).reshape(-1, 8)).reshape(partitions, runs, len(SIZES))
+        tests = tallied(
+            f"{name}-sizes-{partitions}x{runs}", partitions, by_size(columns, label, runs)
+        )
+        sensible = is_sensible(tests.sum(axis=-2).reshape(-1, 8)).reshape(
+            partitions, runs, len(SIZES)
+        )
         solved.append({"set": name, **_by_size(sensible.mean(axis=(0, 1)))})
         never.append({"set": name, **_by_size((~sensible.any(axis=1)).mean(axis=0))})
-        second = tallied(f"{name}-balanced-{seconds[0]}x{seconds[1]}", seconds[0], balanced(columns, label, seconds[1]))
+        second = tallied(
+            f"{name}-balanced-{seconds[0]}x{seconds[1]}",
+            seconds[0],
+            balanced(columns, label, seconds[1]),
+        )
         found = [[Evaluation(one) for one in part] for part in second]
         variety.append(_figure_3(name, found))
         points += _supplement(name, found)
-        print(f"{name}: {partitions} x {runs} and {seconds[0]} x {seconds[1]} evaluations", flush=True)
-    size = f"{partitions} partitions of features x {runs} runs x {len(SIZES)} test sizes; three judges, 200 items each."
+        print(
+            f"{name}: {partitions} x {runs} and {seconds[0]} x {seconds[1]} evaluations", flush=True
+        )
+    size = (
+        f"{partitions} partitions of features x {runs} runs x {len(SIZES)} test sizes; three"
+        " judges, 200 items each."
+    )
     reuse = (
-        "A run trains three judges once and tests them on the first items of one held-out order, so sizes are nested."
+        "A run trains three judges once and tests them on the first items of one held-out order, so"
+        " sizes are nested."
     )
     record(
-        "judge-figure-2a", "Share of evaluations with a sensible solution, by test size", solved, notes=(size, reuse)
+        "judge-figure-2a",
+        "Share of evaluations with a sensible solution, by test size",
+        solved,
+        notes=(size, reuse),
     )
-    record("judge-figure-2b", "Share of partitions that never have one, by test size", never, notes=(size, reuse))
-    each = f"{seconds[0]} partitions x {seconds[1]} runs, trained on 200 items a label, tested on 2000 a label."
+    record(
+        "judge-figure-2b",
+        "Share of partitions that never have one, by test size",
+        never,
+        notes=(size, reuse),
+    )
+    each = (
+        f"{seconds[0]} partitions x {seconds[1]} runs, trained on 200 items a label, tested on 2000"
+        " a label."
+    )
     record(
         "judge-figure-3",
         "Distance to the containing variety, and correlation",
         variety,
         notes=(
             each,
-            "The distance is zero to rounding for every real solution, correlated or not: it is no gauge of "
-            "correlation. Largest pair correlation is over pairs and labels of a trio.",
+            (
+                "The distance is zero to rounding for every real solution, correlated or not: it is"
+                " no gauge of correlation. Largest pair correlation is over pairs and labels of a"
+                " trio."
+            ),
         ),
     )
     record(
@@ -68,17 +98,22 @@ def experiments(folder: Path, *, quick: bool) -> None:
         points,
         notes=(
             each,
-            "Each row holds the six label accuracies of three judges. *Least distance* is the paper's choice: among "
-            "partitions that are sensible in every run, the evaluation closest to the containing variety, which is a "
-            "choice among rounding errors. *Least condition number* is ours, also without labels (`sensitivity`). "
-            "*Closest to the truth* needs labels to know.",
+            (
+                "Each row holds the six label accuracies of three judges. *Least distance* is the"
+                " paper's choice: among partitions that are sensible in every run, the evaluation"
+                " closest to the containing variety, which is a choice among rounding errors."
+                " *Least condition number* is ours, also without labels (`sensitivity`). *Closest"
+                " to the truth* needs labels to know."
+            ),
             "By its choice the paper found twonorm best, mushroom next and adult worst.",
         ),
     )
 
 
 class Evaluation:
-    """One test of three judges: its tally by true label (2 x 8), what the closed form says, and what is true."""
+    """One test of three judges: its tally by true label (2 x 8), what the closed form says, and
+    what is true.
+    """
 
     def __init__(self, counts: np.ndarray) -> None:
         from tallystick.judge.sensitivity import derivatives
@@ -96,7 +131,8 @@ class Evaluation:
             self.error = float(np.abs(self.estimate - self.true).mean())
             self.condition = float(derivatives(self.trios)[1][0])
             first, f = self.trios.balance[0], 1 - self.trios.mean[0]
-            off = first * (self.estimate[:, 0] - f) - (1 - first) * (self.estimate[:, 1] - (1 - f))  # Eq (22)
+            # Eq (22)
+            off = first * (self.estimate[:, 0] - f) - (1 - first) * (self.estimate[:, 1] - (1 - f))
             self.distance = float(np.sqrt((off**2).sum()))
 
 
@@ -114,7 +150,9 @@ def tallied(name: str, partitions: int, draw: Draw) -> np.ndarray:
 
 
 def by_size(columns: list[np.ndarray], label: np.ndarray, runs: int) -> Draw:
-    """Return the first protocol: runs x sizes x labels x 8, 600 training items drawn from all, the rest held out."""
+    """Return the first protocol: runs x sizes x labels x 8, 600 training items drawn from all, the
+    rest held out.
+    """
 
     def draw(rng: np.random.Generator) -> np.ndarray:
         chosen = rng.permutation(len(columns))[:9].reshape(3, 3)
@@ -122,7 +160,9 @@ def by_size(columns: list[np.ndarray], label: np.ndarray, runs: int) -> Draw:
         for _ in range(runs):
             order = rng.permutation(len(label))
             test = order[600 : 600 + max(SIZES)]
-            codes = _codes(columns, label, chosen, [order[200 * k : 200 * (k + 1)] for k in range(3)], test)
+            codes = _codes(
+                columns, label, chosen, [order[200 * k : 200 * (k + 1)] for k in range(3)], test
+            )
             found.append([np.bincount(codes[:size], minlength=16) for size in SIZES])
         return np.array(found).reshape(runs, len(SIZES), 2, 8)
 
@@ -130,14 +170,18 @@ def by_size(columns: list[np.ndarray], label: np.ndarray, runs: int) -> Draw:
 
 
 def balanced(columns: list[np.ndarray], label: np.ndarray, runs: int) -> Draw:
-    """Return the second protocol: runs x labels x 8, 200 training and 2000 test items of each label."""
+    """Return the second protocol: runs x labels x 8, 200 training and 2000 test items of each
+    label.
+    """
 
     def draw(rng: np.random.Generator) -> np.ndarray:
         chosen = rng.permutation(len(columns))[:9].reshape(3, 3)
         found = []
         for _ in range(runs):
             pools = [rng.permutation(np.flatnonzero(label == c)) for c in (0, 1)]
-            trains = [np.concatenate([pool[200 * k : 200 * (k + 1)] for pool in pools]) for k in range(3)]
+            trains = [
+                np.concatenate([pool[200 * k : 200 * (k + 1)] for pool in pools]) for k in range(3)
+            ]
             test = np.concatenate([pool[600 : 600 + 2000] for pool in pools])
             found.append(np.bincount(_codes(columns, label, chosen, trains, test), minlength=16))
         return np.array(found).reshape(runs, 2, 8)
@@ -146,7 +190,11 @@ def balanced(columns: list[np.ndarray], label: np.ndarray, runs: int) -> Draw:
 
 
 def _codes(
-    columns: list[np.ndarray], label: np.ndarray, chosen: np.ndarray, trains: list[np.ndarray], test: np.ndarray
+    columns: list[np.ndarray],
+    label: np.ndarray,
+    chosen: np.ndarray,
+    trains: list[np.ndarray],
+    test: np.ndarray,
 ) -> np.ndarray:
     """Return 8 x true label + vote pattern of each test item."""
     votes = [
@@ -156,13 +204,17 @@ def _codes(
     return np.asarray(8 * label[test] + 4 * votes[0] + 2 * votes[1] + votes[2])
 
 
-def trained(parts: list[np.ndarray], label: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+def trained(
+    parts: list[np.ndarray], label: np.ndarray, train: np.ndarray, test: np.ndarray
+) -> np.ndarray:
     """Return the votes on *test* of a logistic regression on some features, fitted to *train*."""
     from sklearn.linear_model import LogisticRegression
 
     if len(set(label[train].tolist())) < 2:
         return np.full(len(test), label[train][0])
-    model = LogisticRegression(max_iter=200).fit(np.hstack([part[train] for part in parts]), label[train])
+    model = LogisticRegression(max_iter=200).fit(
+        np.hstack([part[train] for part in parts]), label[train]
+    )
     return np.asarray(model.predict(np.hstack([part[test] for part in parts])))
 
 
@@ -185,7 +237,9 @@ def _figure_3(name: str, found: list[list[Evaluation]]) -> Row:
     every = [one for part in found for one in part]
     good = [one for one in every if one.sensible]
     row: Row = {"set": name, "sensible": f"{len(good)} of {len(every)}"}
-    row["sensible in every run"] = f"{sum(all(one.sensible for one in part) for part in found)} of {len(found)}"
+    row["sensible in every run"] = (
+        f"{sum(all(one.sensible for one in part) for part in found)} of {len(found)}"
+    )
     rejected = [one.correlation for one in every if not one.sensible]
     if good:
         error = np.array([one.error for one in good])
@@ -195,7 +249,9 @@ def _figure_3(name: str, found: list[list[Evaluation]]) -> Row:
             "largest pair correlation, median": float(np.median(correlation)),
             "the same, rejected trios": float(np.median(rejected)) if rejected else "–",
             "error, median": float(np.median(error)),
-            "r(distance, correlation)": float(np.corrcoef([one.distance for one in good], correlation)[0, 1]),
+            "r(distance, correlation)": float(
+                np.corrcoef([one.distance for one in good], correlation)[0, 1]
+            ),
             "r(error, correlation)": float(np.corrcoef(error, correlation)[0, 1]),
         }
     return row

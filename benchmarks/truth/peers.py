@@ -1,8 +1,9 @@
-"""What the error bars of other tools are worth: coverage with few labels, and pairs told apart on a leaderboard.
+"""What the error bars of other tools are worth: coverage with few labels, and pairs told apart on a
+leaderboard.
 
-``python benchmarks/truth/peers.py [--write]``. The intervals of other tools are computed by those tools where they are
-Python functions (ppi_python, statsmodels); the standard errors of evaluation harnesses are ``s / sqrt(n)``, as they
-print them, and a reader's usual ``± 1.96`` of it.
+``python benchmarks/truth/peers.py [--write]``. The intervals of other tools are computed by those
+tools where they are Python functions (ppi_python, statsmodels); the standard errors of evaluation
+harnesses are ``s / sqrt(n)``, as they print them, and a reader's usual ``± 1.96`` of it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ RUNS, ITEMS = 2000, 2000
 
 
 def one_run(draw: np.random.Generator, mean: float, labels: int) -> dict[str, tuple[float, float]]:
-    """Draw items whose right answers are guessed by a calibrated chance, label some, and return every interval."""
+    """Draw items whose right answers are guessed by a calibrated chance, label some, and return
+    every interval.
+    """
     chance = draw.beta(6 * mean, 6 * (1 - mean), ITEMS)
     truth = (draw.random(labels) < chance[:labels]).astype(float)
     guess, rest = chance[:labels], chance[labels:]
@@ -41,7 +44,10 @@ def one_run(draw: np.random.Generator, mean: float, labels: int) -> dict[str, tu
     wilson = proportion_confint(truth.sum(), labels, method="wilson")
     exact = clopper_pearson(int(truth.sum()), labels)
     return {
-        "labels only: ± 1.96 standard errors, as harnesses print them": (share - 1.96 * error, share + 1.96 * error),
+        "labels only: ± 1.96 standard errors, as harnesses print them": (
+            share - 1.96 * error,
+            share + 1.96 * error,
+        ),
         "labels only: Wilson, statsmodels": (float(wilson[0]), float(wilson[1])),
         "labels only: exact, Tallystick": (float(exact.low), float(exact.high)),
         "with guesses: ppi_python": (float(np.ravel(ppi_low)[0]), float(np.ravel(ppi_high)[0])),
@@ -58,18 +64,33 @@ def few_labels() -> None:
             for name in runs[0]:
                 low, high = np.array([run[name] for run in runs]).T
                 cover = float(((low <= mean) & (mean <= high)).mean())
-                rows.append({"mean": mean, "labels": labels, "interval": name, "coverage": cover,
-                             "mean width": float((np.minimum(high, 1) - np.maximum(low, 0)).mean())})  # fmt: skip
+                rows.append(
+                    {
+                        "mean": mean,
+                        "labels": labels,
+                        "interval": name,
+                        "coverage": cover,
+                        "mean width": float((np.minimum(high, 1) - np.maximum(low, 0)).mean()),
+                    }
+                )
     record(
         "peers-few-labels",
         "Error bars with few labels: what they cover",
         rows,
         notes=[
-            f"{RUNS} seeded draws a row of {ITEMS} items; nominal coverage .95, so that below .94 it is too small by "
-            "more than two standard errors. Widths are those of the part within [0, 1].",
-            f"ppi_python {version('ppi_python')} at its defaults, statsmodels {version('statsmodels')}.",
-            "Every item has a guess: the chance that it is right, calibrated. ppi_python takes the guesses of the "
-            "unlabelled items, Tallystick those of all of them.",
+            (
+                f"{RUNS} seeded draws a row of {ITEMS} items; nominal coverage .95, so that below"
+                " .94 it is too small by more than two standard errors. Widths are those of the"
+                " part within [0, 1]."
+            ),
+            (
+                f"ppi_python {version('ppi_python')} at its defaults, statsmodels"
+                f" {version('statsmodels')}."
+            ),
+            (
+                "Every item has a guess: the chance that it is right, calibrated. ppi_python takes"
+                " the guesses of the unlabelled items, Tallystick those of all of them."
+            ),
         ],
     )
 
@@ -78,8 +99,16 @@ def leaderboard() -> None:
     import pyarrow.parquet as pq
 
     table = pq.read_table(DATA / "compare" / "helm_lite_binary.parquet")
-    marks = [name for name in table.column_names if str(table.schema.field(name).type) in ("int8", "uint8", "int64")]
-    scores = {name: table[name].to_numpy().astype(int) for name in marks if set(np.unique(table[name])) <= {0, 1}}
+    marks = [
+        name
+        for name in table.column_names
+        if str(table.schema.field(name).type) in ("int8", "uint8", "int64")
+    ]
+    scores = {
+        name: table[name].to_numpy().astype(int)
+        for name in marks
+        if set(np.unique(table[name])) <= {0, 1}
+    }
     board = np.stack(list(scores.values()))
     means, errors = board.mean(axis=1), board.std(axis=1, ddof=1) / np.sqrt(board.shape[1])
     i, j = np.triu_indices(len(board), 1)
@@ -94,12 +123,18 @@ def leaderboard() -> None:
         "two standard errors in one z-test, Holm over all pairs": (holm, "family-wise"),
         f"Tallystick: {ours.adjustment}, on the same items": (told, "family-wise"),
     }
-    rows = [{"how": how, "pairs told apart": count, "error held": held} for how, (count, held) in found.items()]
+    rows = [
+        {"how": how, "pairs told apart": count, "error held": held}
+        for how, (count, held) in found.items()
+    ]
     record(
         "peers-leaderboard",
         f"Pairs of HELM Lite told apart, of {len(i)}",
         rows,
-        notes=[f"{len(board)} models on {board.shape[1]:,} items (compare/helm_lite_binary.parquet), level .05."],
+        notes=[
+            f"{len(board)} models on {board.shape[1]:,} items (compare/helm_lite_binary.parquet),"
+            " level .05."
+        ],
     )
 
 

@@ -2,12 +2,13 @@
 
     python benchmarks/truth/shift.py [SECTION…] [--write] [--runs 1000]
 
-Sections: masa (error of the policies), default (ours against MASA), real (the same on real changes and vendor swaps),
-table1 (calls to 1 % error), figure2 (the fleet), figure4 (the case of Amazon on YELP), figure5 (error against budget),
-figure6 (confusion matrices and their shifts), figure7 (K); all without a name. Data: the folder shift/ under
-TALLYSTICK_DATA (default ../shared/data). Section masa takes the real 2020 predictions as the answers (that is the side
-on which the reference figures were measured: their oracle column is reproduced to all printed digits), the others the
-simulated 2021 predictions.
+Sections: masa (error of the policies), default (ours against MASA), real (the same on real changes
+and vendor swaps), table1 (calls to 1 % error), figure2 (the fleet), figure4 (the case of Amazon on
+YELP), figure5 (error against budget), figure6 (confusion matrices and their shifts), figure7 (K);
+all without a name. Data: the folder shift/ under TALLYSTICK_DATA (default ../shared/data). Section
+masa takes the real 2020 predictions as the answers (that is the side on which the reference figures
+were measured: their oracle column is reproduced to all printed digits), the others the simulated
+2021 predictions.
 """
 
 from __future__ import annotations
@@ -21,7 +22,19 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
-from shift_cases import BUDGETS, DATA, Case, cases, codes, digest, drifts, errors, ours_and_masa, remembered, swaps
+from shift_cases import (
+    BUDGETS,
+    DATA,
+    Case,
+    cases,
+    codes,
+    digest,
+    drifts,
+    errors,
+    ours_and_masa,
+    remembered,
+    swaps,
+)
 from shift_figures import figure2, figure4, figure5, figure6, figure7
 
 from tallystick.sampling import (
@@ -43,7 +56,8 @@ from tallystick.sampling import (
 )
 from tallystick.stats.ustat import uncertainty_score
 
-REFERENCE = {  # squared Frobenius error, N = 2000, K = 3, a = 1, with replacement, 200 runs (s.e. 7-10 %)
+# squared Frobenius error, N = 2000, K = 3, a = 1, with replacement, 200 runs (s.e. 7-10 %)
+REFERENCE = {
     "YELP Amazon": (2.73e-4, 1.15e-4, (7.7e-5, 9.8e-5), 8.46e-5),
     "IMDB Amazon": (2.91e-4, 1.70e-4, (1.5e-4, 1.6e-4), 1.49e-4),
     "WAIMAI Amazon": (2.73e-4, 1.45e-4, (1.3e-4, 1.3e-4), 1.40e-4),
@@ -54,12 +68,19 @@ REFERENCE = {  # squared Frobenius error, N = 2000, K = 3, a = 1, with replaceme
 }
 REFERENCE_SE = 0.085  # of the reference figures, relative
 PAPER = {  # Table 1: MASA, uniform
-    "YELP Amazon": ("4.5K", "19.7K"), "IMDB Amazon": ("10.3K", "20.8K"), "WAIMAI Amazon": ("7.8K", "18.0K"),
+    "YELP Amazon": ("4.5K", "19.7K"),
+    "IMDB Amazon": ("10.3K", "20.8K"),
+    "WAIMAI Amazon": ("7.8K", "18.0K"),
     "SHOP Amazon": ("4.8K", "20.8K"),
-    "FERPLUS Microsoft": ("2.6K", "19.9K"), "EXPW Google": ("4.2K", "17.9K"), "DIGIT IBM": ("3.6K", "17.0K"),
-    "AUDIOMNIST IBM": ("2.4K", "18.5K"), "DIGIT Google": ("4.2K", "17.0K"), "AUDIOMNIST Google": ("1.1K", "18.5K"),
-    "COMMAND Google": ("1.6K", "15.2K"), "DIGIT Microsoft": ("3.3K", "17.0K"),
-}  # fmt: skip
+    "FERPLUS Microsoft": ("2.6K", "19.9K"),
+    "EXPW Google": ("4.2K", "17.9K"),
+    "DIGIT IBM": ("3.6K", "17.0K"),
+    "AUDIOMNIST IBM": ("2.4K", "18.5K"),
+    "DIGIT Google": ("4.2K", "17.0K"),
+    "AUDIOMNIST Google": ("1.1K", "18.5K"),
+    "COMMAND Google": ("1.6K", "15.2K"),
+    "DIGIT Microsoft": ("3.3K", "17.0K"),
+}
 PUBLISHED = {200: 0.34, 500: 0.28, 2000: 0.15}  # geometric means of ours / MASA without replacement
 
 
@@ -79,7 +100,11 @@ def masa_table(case: Case, runs: int) -> dict[str, Any]:
     )
     for j, (name, policy, estimate) in enumerate(policies):
         plan = Plan(
-            strata=strata, policy=policy, budget=Budget(calls=2000), n_outcomes=int(answers.max()) + 1, replacement=True
+            strata=strata,
+            policy=policy,
+            budget=Budget(calls=2000),
+            n_outcomes=int(answers.max()) + 1,
+            replacement=True,
         )
         error = errors(plan, answers, estimate, runs=runs, seed=j)
         mean, se = error.mean(), error.std() / np.sqrt(runs)
@@ -87,7 +112,9 @@ def masa_table(case: Case, runs: int) -> dict[str, Any]:
         nearest = np.clip(mean, low, high)
         row[name] = float(mean)
         row[f"{name}, reference"] = f"{low:.3g}" if low == high else f"{low:.3g}-{high:.3g}"
-        row[f"{name}, s.e. apart"] = f"{(mean - nearest) / np.hypot(se, REFERENCE_SE * nearest):+.1f}"
+        row[f"{name}, s.e. apart"] = (
+            f"{(mean - nearest) / np.hypot(se, REFERENCE_SE * nearest):+.1f}"
+        )
     row["oracle"] = oracle
     row["oracle, reference"] = REFERENCE[case.name][3]
     row["oracle off by"] = f"{100 * worst:.1f} %"
@@ -100,7 +127,11 @@ def real(runs: int) -> None:
     kinds = {"real changes": list(drifts()), "vendor swaps": list(swaps())}
     for case in (case for part in kinds.values() for case in part):
         many = max(runs, 3000) if len(np.unique(case.true)) == 2 else runs
-        row: dict[str, Any] = {"case": case.name, "runs": many, "flips": float((case.old != case.new).mean())}
+        row: dict[str, Any] = {
+            "case": case.name,
+            "runs": many,
+            "flips": float((case.old != case.new).mean()),
+        }
         for calls in BUDGETS:
             if calls < len(case.true):
                 ours, masa = ours_and_masa(case, calls, many)
@@ -111,7 +142,9 @@ def real(runs: int) -> None:
     values = np.array([row[key] for row in rows for key in keys if key in row])
     for kind, part in kinds.items():
         names = {case.name for case in part}
-        found = {key: [row[key] for row in rows if row["case"] in names and key in row] for key in keys}
+        found = {
+            key: [row[key] for row in rows if row["case"] in names and key in row] for key in keys
+        }
         means = {key: float(np.exp(np.mean(np.log(some)))) for key, some in found.items() if some}
         rows.append({"case": f"geometric mean, {kind}", **means})
     record(
@@ -119,9 +152,15 @@ def real(runs: int) -> None:
         "Ours against MASA on real changes",
         rows,
         notes=[
-            "Squared Frobenius error, both without replacement. LLMDrift (GPT-3.5, GPT-4, March to June 2023) and the",
+            (
+                "Squared Frobenius error, both without replacement. LLMDrift (GPT-3.5, GPT-4, March"
+                " to June 2023) and the"
+            ),
             "48 ordered pairs of vendors inside the 2020 files.",
-            f"{len(values)} cells: {100 * (values <= 1.05).mean():.1f} % at most 1.05, largest {values.max():.3f}.",
+            (
+                f"{len(values)} cells: {100 * (values <= 1.05).mean():.1f} % at most 1.05, largest"
+                f" {values.max():.3f}."
+            ),
         ],
     )
 
@@ -143,7 +182,9 @@ def quantile_at(case: Case, calls: int, runs: int) -> float:
 
 
 def quantile_of(run: Replay, new: np.ndarray, calls: int) -> float:
-    """Return the 95 % quantile of MASA's Frobenius error after the first *calls* questions of every run."""
+    """Return the 95 % quantile of MASA's Frobenius error after the first *calls* questions of every
+    run.
+    """
     plan = run.plan
     truth = np.bincount(new, minlength=plan.n_outcomes) / len(new)
     step = max(1, 20_000_000 // (len(plan.strata) * plan.n_outcomes))
@@ -156,7 +197,9 @@ def quantile_of(run: Replay, new: np.ndarray, calls: int) -> float:
 
 
 def smallest(error: Any, low: int, high: int) -> int:
-    """Return the smallest number of calls, to 3 %, at which *error* is at most 1 %; it falls about as 1/√calls."""
+    """Return the smallest number of calls, to 3 %, at which *error* is at most 1 %; it falls about
+    as 1/√calls.
+    """
     guess = 1000
     while high > 1.03 * low:
         guess = guess if low < guess < high else (low + high) // 2
@@ -176,14 +219,20 @@ def table1(runs: int) -> None:
         truth = np.bincount(new, minlength=J) / M
         cells = difficulty_cells(case.true, case.cheap, bins=3)
         most = min(M, 8000)
-        masa = Plan(strata=cells, policy=Masa(), budget=Budget(calls=most), n_outcomes=J, in_flight=64)
+        masa = Plan(
+            strata=cells, policy=Masa(), budget=Budget(calls=most), n_outcomes=J, in_flight=64
+        )
 
         def uniform(calls: int, M: int = M, truth: np.ndarray = truth) -> float:
             rng = np.random.default_rng(5)
-            draws = rng.multivariate_hypergeometric((truth * M).round().astype(int), calls, size=2000)
+            draws = rng.multivariate_hypergeometric(
+                (truth * M).round().astype(int), calls, size=2000
+            )
             return float(np.sqrt(np.quantile(((draws / calls - truth) ** 2).sum(axis=1), 0.95)))
 
-        def measure(case: Case = case, masa: Plan = masa, new: np.ndarray = new, most: int = most) -> Iterator[float]:
+        def measure(
+            case: Case = case, masa: Plan = masa, new: np.ndarray = new, most: int = most
+        ) -> Iterator[float]:
             yield smallest(uniform, 40, len(new))
             run = replay(masa, new, runs=runs, rng=4)
             # MASA does not know its budget, so a longer run holds every shorter one.
@@ -191,7 +240,15 @@ def table1(runs: int) -> None:
             yield smallest(lambda calls: quantile_at(case, calls, runs), 40, most)
 
         example = history_cells(case.true, case.old, calls=1000, confidence=case.confidence)
-        parts = ("table1", case.name, masa.fingerprint, digest(example.of), repr(Flips()), digest(new), runs)
+        parts = (
+            "table1",
+            case.name,
+            masa.fingerprint,
+            digest(example.of),
+            repr(Flips()),
+            digest(new),
+            runs,
+        )
         row: dict[str, Any] = {"case": case.name}
         row["uniform"], row["MASA"], row["ours"] = remembered(parts, measure)
         row["ours / MASA"] = row["ours"] / row["MASA"]
@@ -205,8 +262,14 @@ def table1(runs: int) -> None:
         "Calls to 1 % Frobenius error with probability 95 %",
         rows,
         notes=[
-            f"{runs} runs, all without replacement, a search to 3 %; 2021 side of semisynthetic_2020_to_2021.csv.gz.",
-            "The paper draws with replacement and stops by a bound, so its figures are larger for uniform sampling.",
+            (
+                f"{runs} runs, all without replacement, a search to 3 %; 2021 side of"
+                " semisynthetic_2020_to_2021.csv.gz."
+            ),
+            (
+                "The paper draws with replacement and stops by a bound, so its figures are larger"
+                " for uniform sampling."
+            ),
         ],
     )
 
@@ -240,8 +303,14 @@ def masa_section(runs: int) -> None:
         "Sampling policies: squared Frobenius error with 2000 questions",
         rows,
         notes=[
-            f"{runs} runs with replacement on shift/semisynthetic_2020_to_2021.csv.gz, real 2020 side, K = 3, a = 1.",
-            "'s.e. apart' counts combined standard errors between our mean and the reference (200 runs, 8.5 %).",
+            (
+                f"{runs} runs with replacement on shift/semisynthetic_2020_to_2021.csv.gz, real"
+                " 2020 side, K = 3, a = 1."
+            ),
+            (
+                "'s.e. apart' counts combined standard errors between our mean and the reference"
+                " (200 runs, 8.5 %)."
+            ),
         ],
     )
 
@@ -259,7 +328,9 @@ def default_section(runs: int) -> None:
     mean: dict[str, Any] = {"case": "geometric mean"}
     for calls, reference in PUBLISHED.items():
         logs = [
-            np.log(max(row[f"ours / MASA, N = {calls}"], 1e-12)) for row in ratios if f"ours / MASA, N = {calls}" in row
+            np.log(max(row[f"ours / MASA, N = {calls}"], 1e-12))
+            for row in ratios
+            if f"ours / MASA, N = {calls}" in row
         ]
         mean[f"MASA, N = {calls}"] = f"(reference {reference})"
         mean[f"ours / MASA, N = {calls}"] = float(np.exp(np.mean(logs)))
@@ -268,7 +339,8 @@ def default_section(runs: int) -> None:
         "The default against MASA, both without replacement",
         [*ratios, mean],
         notes=[
-            f"{runs} runs on shift/semisynthetic_2020_to_2021.csv.gz, simulated 2021 side; DIGIT has 2000 items in all."
+            f"{runs} runs on shift/semisynthetic_2020_to_2021.csv.gz, simulated 2021 side; DIGIT"
+            " has 2000 items in all."
         ],
     )
 

@@ -27,7 +27,9 @@ from tallystick.sampling import (
     stratified,
 )
 
-DATA = Path(os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
+DATA = Path(
+    os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
+)
 CACHE = Path(__file__).resolve().parents[2] / "out" / "shift-measured.jsonl"
 BUDGETS = (200, 500, 2000)
 
@@ -61,7 +63,9 @@ def errors(plan: Plan, answers: np.ndarray, estimate: Any, *, runs: int, seed: i
     if plan.baseline is not None:
         truth = truth - np.bincount(plan.baseline, minlength=plan.n_outcomes) / len(answers)
     result = replay(plan, answers, runs=runs, rng=seed)
-    return np.concatenate([((estimate(seen) - truth) ** 2).sum(axis=-1) for seen in result.batches()])
+    return np.concatenate(
+        [((estimate(seen) - truth) ** 2).sum(axis=-1) for seen in result.batches()]
+    )
 
 
 def codes(case: Case, *sides: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -71,10 +75,16 @@ def codes(case: Case, *sides: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def swaps() -> Iterator[Case]:
-    """Yield every pair of vendors on the same data, the first as the old API and the second as the new one."""
+    """Yield every pair of vendors on the same data, the first as the old API and the second as the
+    new one.
+    """
     for name in ("YELP", "IMDB", "WAIMAI", "FERPLUS", "EXPW", "DIGIT", "AUDIOMNIST", "COMMAND"):
         table = pl.read_csv(DATA / "shift" / f"frugalml_2020_{name}.csv.gz")
-        apis = [c.removeprefix("pred_") for c in table.columns if c.startswith("pred_") and "github" not in c]
+        apis = [
+            c.removeprefix("pred_")
+            for c in table.columns
+            if c.startswith("pred_") and "github" not in c
+        ]
         cheap = next(c for c in table.columns if c.startswith("conf_github"))
         for old, new in permutations(apis, 2):
             columns = ("true", f"pred_{old}", f"pred_{new}", f"conf_{old}", cheap)
@@ -82,7 +92,9 @@ def swaps() -> Iterator[Case]:
 
 
 def drifts() -> Iterator[Case]:
-    """Yield the real changes of GPT-3.5 and GPT-4; they have no confidence, so MASA has one bin a label."""
+    """Yield the real changes of GPT-3.5 and GPT-4; they have no confidence, so MASA has one bin a
+    label.
+    """
     table = pl.read_csv(DATA / "shift" / "llmdrift_2023_03_vs_06.csv.gz", infer_schema_length=0)
     for (task, family), part in table.group_by("task", "family", maintain_order=True):
         if part["true"].drop_nulls().n_unique() < 2:
@@ -94,12 +106,17 @@ def drifts() -> Iterator[Case]:
 
 
 def remembered(parts: Iterable[object], measure: Callable[[], Iterable[float]]) -> list[float]:
-    """Return what *measure* finds. What was found before, with the same *parts*, is not measured again.
+    """Return what *measure* finds. What was found before, with the same *parts*, is not measured
+    again.
 
     So a page can be made in several sittings. Plans go into *parts* by their fingerprint.
     """
     key = sha256("|".join(map(str, parts)).encode()).hexdigest()
-    known = dict(map(json.loads, CACHE.read_text(encoding="utf-8").splitlines())) if CACHE.exists() else {}
+    known = (
+        dict(map(json.loads, CACHE.read_text(encoding="utf-8").splitlines()))
+        if CACHE.exists()
+        else {}
+    )
     if key not in known:
         known[key] = list(measure())
         CACHE.parent.mkdir(exist_ok=True)
@@ -117,7 +134,10 @@ def digest(values: np.ndarray) -> str:
 def ours_and_masa(case: Case, calls: int, runs: int) -> tuple[float, float]:
     """Return the mean squared error of the default and of MASA, both without replacement."""
     old, new = codes(case, case.old, case.new)
-    common: dict[str, Any] = {"budget": Budget(calls=calls), "n_outcomes": int(max(old.max(), new.max())) + 1}
+    common: dict[str, Any] = {
+        "budget": Budget(calls=calls),
+        "n_outcomes": int(max(old.max(), new.max())) + 1,
+    }
     cells = difficulty_cells(case.true, case.cheap, bins=3)
     masa = Plan(strata=cells, policy=Masa(), **common)
     history = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)
@@ -128,7 +148,11 @@ def ours_and_masa(case: Case, calls: int, runs: int) -> tuple[float, float]:
 
     def measure() -> Iterator[float]:
         yield float(errors(ours, new, change, runs=runs, seed=1).mean())
-        yield float(errors(masa, new, lambda seen: stratified(seen).value, runs=runs, seed=2).mean())
+        yield float(
+            errors(masa, new, lambda seen: stratified(seen).value, runs=runs, seed=2).mean()
+        )
 
-    mine, theirs = remembered(("errors", ours.fingerprint, masa.fingerprint, digest(new), runs), measure)
+    mine, theirs = remembered(
+        ("errors", ours.fingerprint, masa.fingerprint, digest(new), runs), measure
+    )
     return mine, theirs

@@ -32,20 +32,36 @@ from tallystick.shift.masa import optimal_allocation
 from tallystick.stats.ustat import uncertainty_score
 
 PAPER = {  # Figure 2, in points of accuracy
-    "YELP Amazon": 2.0, "IMDB Amazon": -1.1, "WAIMAI Amazon": 2.5, "SHOP Amazon": 1.5, "FERPLUS Microsoft": 3.0,
-    "EXPW Google": -1.2, "DIGIT IBM": 3.3, "AUDIOMNIST IBM": -7.1, "DIGIT Google": 24.1, "AUDIOMNIST Google": 7.5,
-    "COMMAND Google": 5.0, "DIGIT Microsoft": -1.6,
-}  # fmt: skip
+    "YELP Amazon": 2.0,
+    "IMDB Amazon": -1.1,
+    "WAIMAI Amazon": 2.5,
+    "SHOP Amazon": 1.5,
+    "FERPLUS Microsoft": 3.0,
+    "EXPW Google": -1.2,
+    "DIGIT IBM": 3.3,
+    "AUDIOMNIST IBM": -7.1,
+    "DIGIT Google": 24.1,
+    "AUDIOMNIST Google": 7.5,
+    "COMMAND Google": 5.0,
+    "DIGIT Microsoft": -1.6,
+}
 
 
 def coded(case: Case) -> tuple[Items, list[dict[str, str]]]:
-    """Return the items of a case and the row of each, with the new answer; codes that are no true label are empty."""
+    """Return the items of a case and the row of each, with the new answer; codes that are no true
+    label are empty.
+    """
     labels = sorted(set(case.true.tolist()))
 
     def said(codes: np.ndarray) -> list[str]:
         return [str(code) if code in labels else "" for code in codes.tolist()]
 
-    items = Items.of(said(case.true), old=said(case.old), confidence=case.confidence, labels=list(map(str, labels)))
+    items = Items.of(
+        said(case.true),
+        old=said(case.old),
+        confidence=case.confidence,
+        labels=list(map(str, labels)),
+    )
     return items, [{"new": text} for text in said(case.new)]
 
 
@@ -69,12 +85,16 @@ def figure2(runs: int) -> None:
             "data": cell.data,
             "paper": f"{PAPER[f'{cell.data} {cell.api}']:+.1f} %",
             "all answers": f"{100 * truth[cell.api, cell.data]:+.1f} %",
-            "1000 calls": f"{100 * float(cell.accuracy_change):+.1f} %"
-            if isinstance(cell.accuracy_change, float)
-            else "",
-            "interval": ""
-            if cell.interval is None
-            else f"{100 * cell.interval.low:+.1f} to {100 * cell.interval.high:+.1f}",
+            "1000 calls": (
+                f"{100 * float(cell.accuracy_change):+.1f} %"
+                if isinstance(cell.accuracy_change, float)
+                else ""
+            ),
+            "interval": (
+                ""
+                if cell.interval is None
+                else f"{100 * cell.interval.low:+.1f} to {100 * cell.interval.high:+.1f}"
+            ),
             "answers changed": cell.flip_rate,
         }
         for cell in view.cells
@@ -85,7 +105,10 @@ def figure2(runs: int) -> None:
         table,
         notes=[
             view.verdict,
-            "The shifted cases of Figure 2; 2020 is real, 2021 simulated with the flip rate and the change of accuracy",
+            (
+                "The shifted cases of Figure 2; 2020 is real, 2021 simulated with the flip rate and"
+                " the change of accuracy"
+            ),
             "that were observed. Intervals hold together: each has the level 1 - .05/12.",
         ],
     )
@@ -96,7 +119,13 @@ def figure4(runs: int) -> None:
     case = next(cases())
     (new,) = codes(case, case.new)
     cells = difficulty_cells(case.true, case.confidence, bins=2)
-    plan = Plan(strata=cells, policy=Masa(), budget=Budget(calls=2000), n_outcomes=int(new.max()) + 1, replacement=True)
+    plan = Plan(
+        strata=cells,
+        policy=Masa(),
+        budget=Budget(calls=2000),
+        n_outcomes=int(new.max()) + 1,
+        replacement=True,
+    )
     done = replay(plan, new, runs=runs, rng=6)
     table = np.zeros((len(cells), plan.n_outcomes))
     np.add.at(table, (cells.of, new), 1)
@@ -108,7 +137,10 @@ def figure4(runs: int) -> None:
             "partition": name,
             "size": int(cells.sizes[k]),
             "uncertainty score": float(sigma[k] ** 2),
-            **{f"asked by {n}": int((cells.of[done.items[0, :n]] == k).sum()) for n in (100, 500, 1000, 2000)},
+            **{
+                f"asked by {n}": int((cells.of[done.items[0, :n]] == k).sum())
+                for n in (100, 500, 1000, 2000)
+            },
             "optimum": float(best[k]),
         }
         for k, name in enumerate(("-, low", "-, high", "+, low", "+, high"))
@@ -119,7 +151,9 @@ def figure4(runs: int) -> None:
     names = ("- as -", "- as +", "+ as -", "+ as +")
 
     def row(title: str, values: np.ndarray) -> str:
-        return f"{title}: " + ", ".join(f"{n} {100 * v:+.2f} %" for n, v in zip(names, values, strict=True))
+        return f"{title}: " + ", ".join(
+            f"{n} {100 * v:+.2f} %" for n, v in zip(names, values, strict=True)
+        )
 
     means = {}
     for name, policy, estimate in (
@@ -128,7 +162,9 @@ def figure4(runs: int) -> None:
         ("MASA", Masa(), stratified),
     ):
         other = replace(plan, policy=policy)
-        found = errors(other, new, lambda seen, estimate=estimate: estimate(seen).value, runs=runs, seed=7)
+        found = errors(
+            other, new, lambda seen, estimate=estimate: estimate(seen).value, runs=runs, seed=7
+        )
         means[name] = np.sqrt(found).mean()
     record(
         "shift-figure4",
@@ -139,10 +175,11 @@ def figure4(runs: int) -> None:
             row("(b) 2021, simulated", truth),
             row("(c) shift", truth - before),
             row("(d) MASA's shift from 2000 calls", one - before),
-            "(h) mean Frobenius error: " + ", ".join(f"{k} {v:.4f}" for k, v in means.items())
+            "(h) mean Frobenius error: "
+            + ", ".join(f"{k} {v:.4f}" for k, v in means.items())
             + " (paper: .015, .009, .006).",
         ],
-    )  # fmt: skip
+    )
 
 
 def figure5(runs: int) -> None:
@@ -156,22 +193,42 @@ def figure5(runs: int) -> None:
                 ours, masa = ours_and_masa(case, calls, runs)
                 left = (len(new) - calls) / (len(new) - 1)
                 plainly = float(left * (1 - (share**2).sum()) / calls)
-                rows.append({"case": case.name, "calls": calls, "uniform": plainly, "MASA": masa, "ours": ours})
-    record("shift-figure5", "Squared Frobenius error against budget", rows, notes=[f"{runs} runs; no replacement."])
+                rows.append(
+                    {
+                        "case": case.name,
+                        "calls": calls,
+                        "uniform": plainly,
+                        "MASA": masa,
+                        "ours": ours,
+                    }
+                )
+    record(
+        "shift-figure5",
+        "Squared Frobenius error against budget",
+        rows,
+        notes=[f"{runs} runs; no replacement."],
+    )
 
 
 def figure6(runs: int) -> None:
-    """Show confusion matrices before and after with their shift, and what one run of 1000 calls says of it."""
+    """Show confusion matrices before and after with their shift, and what one run of 1000 calls
+    says of it.
+    """
     shown = ("IMDB Amazon", "WAIMAI Amazon", "DIGIT Google")
     rows: list[dict[str, Any]] = []
-    notes = ["2020 is real, 2021 simulated (shift/semisynthetic_2020_to_2021.csv.gz); one run of 1000 calls each."]
+    notes = [
+        "2020 is real, 2021 simulated (shift/semisynthetic_2020_to_2021.csv.gz); one run of 1000"
+        " calls each."
+    ]
     for case in (case for case in cases() if case.name in shown):
         items, answers = coded(case)
         result = replayed(items, answers)
         new = np.array([items.code(row["new"]) for row in answers])
         assert items.matrix is not None  # there are old answers
         before = items.matrix
-        after = np.bincount(items.flat(new), minlength=before.size).reshape(before.shape) / len(items)
+        after = np.bincount(items.flat(new), minlength=before.size).reshape(before.shape) / len(
+            items
+        )
         shift = after - before
         largest = np.argsort(-np.abs(shift), axis=None, kind="stable")[:8]
         for i, j in sorted((int(at) // shift.shape[1], int(at) % shift.shape[1]) for at in largest):
@@ -192,12 +249,16 @@ def figure6(runs: int) -> None:
         notes.append(
             f"{case.name}: accuracy {100 * np.trace(shift):+.2f} %, recalls "
             + ", ".join(
-                f"{items.labels[i]} {100 * shift[i, i] / items.mass[i]:+.1f} %" for i in range(len(items.labels))
+                f"{items.labels[i]} {100 * shift[i, i] / items.mass[i]:+.1f} %"
+                for i in range(len(items.labels))
             )
-            + f"; most surprising: {', '.join(f'{cell.true} as {cell.answered}' for cell in result.top_cells[:3])}."
+            + "; most surprising:"
+            f" {', '.join(f'{cell.true} as {cell.answered}' for cell in result.top_cells[:3])}."
         )
     notes.append("The eight largest changes of each case; '(other)' is the empty answer.")
-    record("shift-figure6", "Confusion matrices of 2020 and 2021, and their shifts", rows, notes=notes)
+    record(
+        "shift-figure6", "Confusion matrices of 2020 and 2021, and their shifts", rows, notes=notes
+    )
 
 
 def figure7(runs: int) -> None:
@@ -216,13 +277,19 @@ def figure7(runs: int) -> None:
             )
 
             def measure(plan: Plan = plan, new: np.ndarray = new) -> Iterator[float]:
-                yield float(errors(plan, new, lambda seen: stratified(seen).value, runs=runs, seed=8).mean())
+                yield float(
+                    errors(plan, new, lambda seen: stratified(seen).value, runs=runs, seed=8).mean()
+                )
 
-            (row[f"K = {bins}"],) = remembered(("figure7", plan.fingerprint, digest(new), runs), measure)
+            (row[f"K = {bins}"],) = remembered(
+                ("figure7", plan.fingerprint, digest(new), runs), measure
+            )
         rows.append(row)
     record(
         "shift-figure7",
         "MASA's squared error against K, 2000 calls",
         rows,
-        notes=[f"{runs} runs with replacement, new side of shift/semisynthetic_2020_to_2021.csv.gz."],
+        notes=[
+            f"{runs} runs with replacement, new side of shift/semisynthetic_2020_to_2021.csv.gz."
+        ],
     )

@@ -1,4 +1,6 @@
-"""Draw the pictures of README and documentation from generated data: ``python docs/pictures/draw.py``."""
+"""Draw the pictures of README and documentation from generated data: ``python
+docs/pictures/draw.py``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tallystick: how good your models, judges and APIs are when labels are scarce, and how sure that is.
+"""Tallystick: how good your models, judges and APIs are when labels are scarce, and how sure that
+is.
 
 Names load on first use, so ``import tallystick`` costs nothing:
 

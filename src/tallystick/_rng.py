@@ -1,7 +1,7 @@
 """The one door for randomness: a seed or a generator comes in, a generator goes out.
 
-No function of Tallystick reads or changes NumPy's global state, and none accepts ``None``: what was drawn can be drawn
-again.
+No function of Tallystick reads or changes NumPy's global state, and none accepts ``None``: what was
+drawn can be drawn again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from tallystick.errors import InputError
 __all__ = ["Rng", "as_rng", "seed_of", "spawn"]
 
 Rng: TypeAlias = int | np.random.Generator
-"""What every random function takes as its keyword ``rng``: a seed, or a generator that the caller owns."""
+"""What every random function takes as its keyword ``rng``: a seed, or a generator that the caller
+owns."""
 
 
 def as_rng(rng: Rng) -> np.random.Generator:
@@ -45,5 +46,7 @@ def spawn(rng: Rng, n: int) -> list[np.random.Generator]:
 
 
 def seed_of(rng: Rng) -> int | None:
-    """Return the seed to write into a result: the int that was given, or None for a generator in mid-life."""
+    """Return the seed to write into a result: the int that was given, or None for a generator in
+    mid-life.
+    """
     return int(rng) if isinstance(rng, Integral) else None

@@ -36,7 +36,8 @@ __all__ = [
 ]
 
 SCHEMA = 1
-"""Version of the JSON contract of command line and HTTP. Fields may be added to it, never renamed."""
+"""Version of the JSON contract of command line and HTTP. Fields may be added to it, never renamed.
+"""
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Guarantee: TypeAlias = Literal["exact", "anytime", "approximate", "under"]
@@ -60,8 +61,8 @@ class Interval:
     level
         Nominal coverage, for instance 0.95.
     guarantee
-        ``exact`` (coverage is at least nominal, always), ``anytime`` (at any stopping time), ``approximate``, or
-        ``under`` (only under *assumption*).
+        ``exact`` (coverage is at least nominal, always), ``anytime`` (at any stopping time),
+        ``approximate``, or ``under`` (only under *assumption*).
     assumption
         What an ``under`` interval rests on; None for the others.
     method
@@ -159,15 +160,17 @@ class Figure:
     Parameters
     ----------
     kind
-        ``forest`` (estimates with intervals, one row a name), ``bands`` (a range along an axis), ``matrix`` (a signed
-        heat map), ``rounds`` (values by round with envelopes) or ``curve`` (lines).
+        ``forest`` (estimates with intervals, one row a name), ``bands`` (a range along an axis),
+        ``matrix`` (a signed heat map), ``rounds`` (values by round with envelopes) or ``curve``
+        (lines).
     title
         One line that says what is seen.
     columns
         Tidy columns of equal length; None marks a gap.
     roles
-        What each column does, role to column name, e.g. ``{"x": "threshold", "low": "lower", "high": "upper"}``.
-        Roles in use: x, y, low, high, name, group, value, row, column, mark, outer_low, outer_high, text.
+        What each column does, role to column name, e.g. ``{"x": "threshold", "low": "lower",
+        "high": "upper"}``. Roles in use: x, y, low, high, name, group, value, row, column, mark,
+        outer_low, outer_high, text.
     labels
         Axis titles by role, where the column's name does not say it.
     """
@@ -186,7 +189,10 @@ class Figure:
             raise InputError(f"the columns of a figure have equal lengths, got {lengths}")
         for role, name in self.roles.items():
             if name not in self.columns:
-                raise InputError(f"role {role!r} names column {name!r}, which is not one of {sorted(self.columns)}")
+                raise InputError(
+                    f"role {role!r} names column {name!r}, which is not one of"
+                    f" {sorted(self.columns)}"
+                )
 
 
 class Locator(Protocol):
@@ -199,7 +205,9 @@ class Locator(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PatternTable:
-    """What was learnt of each vote pattern, so that it can be attached to the items that show it."""
+    """What was learnt of each vote pattern, so that it can be attached to the items that show
+    it.
+    """
 
     locator: Locator
     columns: Mapping[str, Sequence[Any]]
@@ -214,7 +222,8 @@ class Result:
     verdict
         One plain sentence with its number and its doubt.
     decision
-        ``decided``; ``undecided`` (then *needed* says what would settle it); ``unknowable`` (this way, because …).
+        ``decided``; ``undecided`` (then *needed* says what would settle it); ``unknowable`` (this
+        way, because …).
     needed
         About how many more of which items; None when nothing is needed or nothing helps.
     n_items
@@ -246,18 +255,24 @@ class Result:
     def to_dict(self) -> dict[str, Json]:
         """Return JSON types only: the contract of command line and HTTP.
 
-        An Interval becomes ``[low, high]``, with its promise beside it under ``…_guarantee``. What is unknown
-        becomes null and its reason stands in ``unknown``, by path.
+        An Interval becomes ``[low, high]``, with its promise beside it under ``…_guarantee``. What
+        is unknown becomes null and its reason stands in ``unknown``, by path.
         """
         unknown: dict[str, str] = {}
-        body = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if not f.metadata.get("private", False)}
+        body = {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(self)
+            if not f.metadata.get("private", False)
+        }
         head: dict[str, Json] = {"schema": SCHEMA, "verb": self.verb}
         head.update(_fields(body, "", unknown))
         head["unknown"] = dict(unknown)
         return head
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the main table as one mapping a row; a subclass says which of its parts that is."""
+        """Return the main table as one mapping a row; a subclass says which of its parts that
+        is.
+        """
         return [{"verdict": self.verdict, "decision": self.decision, "n_items": self.n_items}]
 
     def figures(self) -> tuple[Figure, ...]:
@@ -265,11 +280,15 @@ class Result:
         return ()
 
     def patterns(self) -> PatternTable | None:
-        """Return what was learnt of each vote pattern, or None if nothing can be attached to items."""
+        """Return what was learnt of each vote pattern, or None if nothing can be attached to
+        items.
+        """
         return None
 
     def to_frame(self) -> pa.Table:
-        """Return the main table as an Arrow table (``.to_pandas()`` and ``polars.from_arrow`` take it from there)."""
+        """Return the main table as an Arrow table (``.to_pandas()`` and ``polars.from_arrow`` take
+        it from there).
+        """
         import pyarrow as pa
 
         return pa.Table.from_pylist(_flat(self.rows()))
@@ -293,10 +312,19 @@ class Result:
         rows = _flat(self.rows())
         names = list(rows[0]) if rows else []
         head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
-        cells = ("".join(f"<td>{html.escape(_cell(row[name]))}</td>" for name in names) for row in rows[:_MOST_ROWS])
+        cells = (
+            "".join(f"<td>{html.escape(_cell(row[name]))}</td>" for name in names)
+            for row in rows[:_MOST_ROWS]
+        )
         body = "".join(f"<tr>{row}</tr>" for row in cells)
-        cut = [f"the first {_MOST_ROWS} of {len(rows):,} rows are shown"] if len(rows) > _MOST_ROWS else []
-        notes = "".join(f"<li>{html.escape(text)}</li>" for text in (*cut, *self.assumptions, *self.warnings))
+        cut = (
+            [f"the first {_MOST_ROWS} of {len(rows):,} rows are shown"]
+            if len(rows) > _MOST_ROWS
+            else []
+        )
+        notes = "".join(
+            f"<li>{html.escape(text)}</li>" for text in (*cut, *self.assumptions, *self.warnings)
+        )
         return (
             f"<p><strong>{html.escape(self.verdict)}</strong></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -310,12 +338,15 @@ def to_json(value: Any) -> str:
 
 
 def harmless(text: str) -> str:
-    r"""Return *text* on one line, with control signs and signs that steer the direction of writing spelled out.
+    r"""Return *text* on one line, with control signs and signs that steer the direction of writing
+    spelled out.
 
     >>> harmless("red \x1b[31m\nnext \u202e")
     'red \\x1b[31m\\nnext \\u202e'
     """
-    return "".join(sign if sign.isprintable() or sign in _SPACES else repr(sign)[1:-1] for sign in text)
+    return "".join(
+        sign if sign.isprintable() or sign in _SPACES else repr(sign)[1:-1] for sign in text
+    )
 
 
 def _clean(value: Any, path: str, unknown: dict[str, str]) -> Json:
@@ -335,7 +366,9 @@ def _clean(value: Any, path: str, unknown: dict[str, str]) -> Json:
     if isinstance(value, Result):
         return value.to_dict()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _fields({f.name: getattr(value, f.name) for f in dataclasses.fields(value)}, path, unknown)
+        return _fields(
+            {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}, path, unknown
+        )
     if isinstance(value, Mapping):
         return _fields({str(key): item for key, item in value.items()}, path, unknown)
     if hasattr(value, "tolist"):  # a NumPy scalar or array, without importing NumPy
@@ -356,7 +389,9 @@ def _fields(items: Mapping[str, Any], path: str, unknown: dict[str, str]) -> dic
 
 
 def _flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
-    """Rows of plain cells, all with the same names: an interval is two columns, what is nested is JSON text."""
+    """Rows of plain cells, all with the same names: an interval is two columns, what is nested is
+    JSON text.
+    """
     intervals = {name for row in rows for name, item in row.items() if isinstance(item, Interval)}
     out: list[dict[str, Json]] = []
     for row in rows:
@@ -364,7 +399,10 @@ def _flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
         for name, item in row.items():
             if name in intervals:
                 low, high = item if isinstance(item, Interval) else (None, None)
-                cells[f"{name}_low"], cells[f"{name}_high"] = _clean(low, name, {}), _clean(high, name, {})
+                cells[f"{name}_low"], cells[f"{name}_high"] = (
+                    _clean(low, name, {}),
+                    _clean(high, name, {}),
+                )
             else:
                 value = _clean(item, name, {})
                 cells[name] = to_json(value) if isinstance(value, dict | list) else value
@@ -386,4 +424,7 @@ def _text_table(rows: Sequence[Mapping[str, Json]]) -> list[str]:
     cells = [names, *([_cell(row[name]) for name in names] for row in rows)]
     lines = [[harmless(cell) for cell in line] for line in cells]
     widths = [max(len(line[j]) for line in lines) for j in range(len(names))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]

@@ -16,9 +16,12 @@ def numbers(text):
 
 
 def is_measured(claim, measured):
-    """Whether some measured number is the one that is claimed, as it was rounded; a share may be told in per cent."""
+    """Whether some measured number is the one that is claimed, as it was rounded; a share may be
+    told in per cent."""
     if "more than" in claim:
-        return all(any(number <= seen <= 3 * number for seen in measured) for number in numbers(claim))
+        return all(
+            any(number <= seen <= 3 * number for seen in measured) for number in numbers(claim)
+        )
     for text in re.findall(NUMBER, claim):
         places = len(text.partition(".")[2])
         scale = 100 if "%" in claim else 1
@@ -29,7 +32,9 @@ def is_measured(claim, measured):
 
 @pytest.mark.parametrize(("claim", "page"), [part for part in CLAIMS if re.search(r"\d", part[0])])
 def test_the_figure_stands_on_the_page_that_is_linked(claim, page):
-    assert is_measured(claim, numbers((DOCS / page).read_text(encoding="utf-8"))), f"{claim!r}: see docs/{page}"
+    assert is_measured(claim, numbers((DOCS / page).read_text(encoding="utf-8"))), (
+        f"{claim!r}: see docs/{page}"
+    )
 
 
 def test_a_claim_that_was_not_measured_is_found():

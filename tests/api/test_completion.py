@@ -36,12 +36,16 @@ def test_verbs_and_options_are_completed(shell):
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_for_a_named_shell_can_be_had(shell):
     asked = {**os.environ, "_TALLYSTICK_COMPLETE": f"source_{shell}"}
-    done = subprocess.run([COMMAND], env=asked, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [COMMAND], env=asked, capture_output=True, text=True, check=False, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     assert "_TALLYSTICK_COMPLETE" in done.stdout
 
 
 def test_the_documented_options_exist():
-    offered = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    offered = subprocess.run(
+        [COMMAND, "--help"], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
     assert "--install-completion" in offered
     assert "--show-completion" in offered

@@ -1,4 +1,5 @@
-"""Every command that README and documentation show names a verb that exists, with options that it has."""
+"""Every command that README and documentation show names a verb that exists, with options that it
+has."""
 
 import re
 import shlex
@@ -17,7 +18,14 @@ def leaves(command, path=()):
     for name, part in getattr(command, "commands", {}).items():
         yield from leaves(part, (*path, name))
     if not hasattr(command, "commands"):
-        yield path, {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        yield (
+            path,
+            {
+                option
+                for parameter in command.params
+                for option in (*parameter.opts, *parameter.secondary_opts)
+            },
+        )
 
 
 VERBS = dict(leaves(typer.main.get_command(app)))
@@ -53,7 +61,11 @@ def faults(line):
     return [option for option in options if option not in VERBS[verb] | ROOT_OPTIONS]
 
 
-SHOWN = [(page.relative_to(ROOT).as_posix(), line) for page in PAGES for line in commands(page.read_text("utf-8"))]
+SHOWN = [
+    (page.relative_to(ROOT).as_posix(), line)
+    for page in PAGES
+    for line in commands(page.read_text("utf-8"))
+]
 
 
 def test_commands_are_found():
@@ -67,7 +79,8 @@ def test_the_command_exists_with_its_options(page, line):
 
 
 @pytest.mark.parametrize(
-    "line", ["tallystick guess x.csv", "tallystick judge x.csv --truht gold", "tallystick --versoin"]
+    "line",
+    ["tallystick guess x.csv", "tallystick judge x.csv --truht gold", "tallystick --versoin"],
 )
 def test_a_wrong_command_would_be_found(line):
     assert faults(line) != []

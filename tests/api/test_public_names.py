@@ -13,7 +13,9 @@ import tallystick
 
 ROOT = Path(tallystick.__file__).parent
 MODULES = sorted(
-    module.name for module in pkgutil.walk_packages([str(ROOT)], "tallystick.") if not module.name.endswith("__main__")
+    module.name
+    for module in pkgutil.walk_packages([str(ROOT)], "tallystick.")
+    if not module.name.endswith("__main__")
 )  # which runs when it is loaded
 HEAVY = (
     "numpy",
@@ -74,20 +76,34 @@ def test_no_public_name_is_hidden_by_a_module_of_the_same_name():
     for name in ("tallystick", *MODULES):
         module = sys.modules.get(name)
         if module is not None and hasattr(module, "__path__"):
-            hidden = [item for item in getattr(module, "__all__", ()) if inspect.ismodule(getattr(module, item))]
+            hidden = [
+                item
+                for item in getattr(module, "__all__", ())
+                if inspect.ismodule(getattr(module, item))
+            ]
             assert not hidden, f"{name}: {hidden} are modules where functions were promised"
 
 
 def test_importing_the_package_and_the_command_line_loads_nothing_heavy():
-    code = f"import sys, tallystick, tallystick.cli.app; print([m for m in {HEAVY} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    code = (
+        f"import sys, tallystick, tallystick.cli.app; print([m for m in {HEAVY} if m in"
+        " sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     assert done.stdout.strip() == "[]"
 
 
 def test_what_trains_neural_networks_needs_numpy_and_torch_alone():
     """A machine with an accelerator has a plain checkout and no other library of ours."""
-    code = "import sys, tallystick.dynamic; print(*{m.split('.')[0] for m in sys.modules} - sys.stdlib_module_names)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    code = (
+        "import sys, tallystick.dynamic; print(*{m.split('.')[0] for m in sys.modules} -"
+        " sys.stdlib_module_names)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     others = set(done.stdout.split()) - {"tallystick", "numpy", "cython_runtime"}
     assert {name for name in others if not name.startswith("_")} == set()
 

@@ -17,7 +17,11 @@ from tallystick.results import Figure, Needed, Result, to_json
 
 
 def table_of(question, seed=0):
-    return scan(pa.table({name: pa.array(list(values)) for name, values in generate(question, rng=seed).items()}))
+    return scan(
+        pa.table(
+            {name: pa.array(list(values)) for name, values in generate(question, rng=seed).items()}
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,7 +37,9 @@ def test_all_that_applies_is_run_and_nothing_else(question, verbs):
     result = audit(table_of(question))
     assert [part.verb for part in result.sections] == verbs
     assert result.skipped == ()
-    assert all(re.split(r"; |\.( |$)", part.verdict)[0] in result.verdict for part in result.sections)
+    assert all(
+        re.split(r"; |\.( |$)", part.verdict)[0] in result.verdict for part in result.sections
+    )
     assert [row["answer"] for row in result.rows()] == [part.verdict for part in result.sections]
     assert json.loads(to_json(result.to_dict()))["sections"][0]["verb"] == verbs[0]
     assert result.figures()[: len(verbs)] == tuple(part.figures()[0] for part in result.sections)
@@ -57,19 +63,27 @@ def test_the_generated_audit_has_a_role_for_four_questions():
 
 
 def test_what_seemed_to_apply_but_cannot_answer_says_why():
-    votes = {"w1": ["a", "b", None, None] * 30, "w2": [None, None, "a", "b"] * 30, "gold": ["a", "b"] * 60}
+    votes = {
+        "w1": ["a", "b", None, None] * 30,
+        "w2": [None, None, "a", "b"] * 30,
+        "gold": ["a", "b"] * 60,
+    }
     result = audit(scan(pa.table(votes)), Named(judges=("w1", "w2")))
     assert [part.verb for part in result.sections] == ["judge"]
-    assert [(part.verb, "no item has an answer of every model" in part.reason) for part in result.skipped] == [
-        ("compare", True)
-    ]
+    assert [
+        (part.verb, "no item has an answer of every model" in part.reason)
+        for part in result.skipped
+    ] == [("compare", True)]
     assert [row["decision"] for row in result.rows()][-1] == "not answered"
 
 
 def test_items_named_like_others_but_split_in_parts_do_not_stop_a_comparison():
     answers = {"gold": ["a", "b"] * 60, "gpt": ["a", "b", "b", "b"] * 30, "claude": ["a", "a"] * 60}
     parts = {"id": [i // 2 for i in range(120)], "split": ["train", "test"] * 60}
-    assert [part.verb for part in audit(scan(pa.table({**parts, **answers}))).sections] == ["compare", "judge"]
+    assert [part.verb for part in audit(scan(pa.table({**parts, **answers}))).sections] == [
+        "compare",
+        "judge",
+    ]
 
 
 def test_an_open_question_is_an_error_that_names_the_option():
@@ -105,7 +119,10 @@ class Answer(Result):
 )
 def test_it_is_decided_only_if_every_section_is(decisions, decision):
     needs = [Needed(None, "rounds"), Needed(40, "labels")]
-    parts = [Answer(verdict="So.", decision=d, n_items=7, needed=n) for d, n in zip(decisions, needs, strict=False)]
+    parts = [
+        Answer(verdict="So.", decision=d, n_items=7, needed=n)
+        for d, n in zip(decisions, needs, strict=False)
+    ]
     result = conclude(detect(table_of("compare")), parts, [])
     assert result.decision == decision
     assert result.verdict.startswith(f"Of {len(parts)} question")
@@ -119,7 +136,11 @@ def test_a_verdict_on_top_then_columns_then_sections():
     assert isinstance(result, AuditResult)
     lines = result.summary().splitlines()
     assert lines[0] == result.verdict
-    assert lines.index("Columns:") < lines.index(QUESTIONS["compare"]) < lines.index(QUESTIONS["judge"])
+    assert (
+        lines.index("Columns:")
+        < lines.index(QUESTIONS["compare"])
+        < lines.index(QUESTIONS["judge"])
+    )
     assert any("'truth' is taken for the truth" in text for text in result.assumptions)
 
 
@@ -132,10 +153,14 @@ def test_weights_that_reach_only_some_sections_are_said():
     assert said.endswith("is used by compare and judge only; every row counts once in shift")
 
 
-@pytest.mark.parametrize(("question", "verbs"), [("shift", {"judge"}), ("bound", {"judge", "bound"})])
+@pytest.mark.parametrize(
+    ("question", "verbs"), [("shift", {"judge"}), ("bound", {"judge", "bound"})]
+)
 def test_sections_that_count_weights_as_items_say_so(question, verbs):
     few = {name: list(values[:400]) for name, values in generate(question, rng=0).items()}
-    weighted, plain = (audit(scan(pa.table({**few, **more}))) for more in ({"row_weight": [2] * 400}, {}))
+    weighted, plain = (
+        audit(scan(pa.table({**few, **more}))) for more in ({"row_weight": [2] * 400}, {})
+    )
     assert {part.verb for part in weighted.sections if ROWS_COUNT in part.assumptions} == verbs
     assert f"judge: {ROWS_COUNT}" in weighted.assumptions
     assert not any(ROWS_COUNT in part.assumptions for part in plain.sections)
@@ -152,26 +177,43 @@ def test_bounds_that_only_the_data_suggest_are_an_assumption():
 
 def test_a_section_that_only_counts_these_items_is_said_to():
     remarks = audit(table_of("shift")).remarks
-    assert any(text.startswith("every label is known: the answer of shift counts these very items") for text in remarks)
+    assert any(
+        text.startswith("every label is known: the answer of shift counts these very items")
+        for text in remarks
+    )
     assert not any("very items" in text for text in audit(table_of("judge")).remarks)
 
 
 def test_whole_weights_reach_the_bounds_and_others_are_refused_there():
     few = {name: list(values[:400]) for name, values in generate("bound", rng=0).items()}
-    plain, twice = (audit(scan(pa.table({**few, "row_weight": [w] * 400}))).sections[1] for w in (1, 2))
+    plain, twice = (
+        audit(scan(pa.table({**few, "row_weight": [w] * 400}))).sections[1] for w in (1, 2)
+    )
     assert plain.bounds[9].high - plain.bounds[9].low > twice.bounds[9].high - twice.bounds[9].low
     broken = audit(scan(pa.table({**few, "row_weight": [0.5, 1.5] * 200})))
-    assert [(part.verb, "no whole numbers" in part.reason) for part in broken.skipped] == [("bound", True)]
+    assert [(part.verb, "no whole numbers" in part.reason) for part in broken.skipped] == [
+        ("bound", True)
+    ]
 
 
 def test_every_question_is_a_part_with_its_own_table_on_the_page():
     reading = detect(table_of("compare"))
-    result = conclude(reading, audit(table_of("compare"), reading).sections, [Skipped("shift", "no <old> answers")])
+    result = conclude(
+        reading,
+        audit(table_of("compare"), reading).sections,
+        [Skipped("shift", "no <old> answers")],
+    )
     assert [(part.name, part.result is None) for part in result.parts()] == [
-        ("compare", False), ("judge", False), ("shift", True),
-    ]  # fmt: skip
+        ("compare", False),
+        ("judge", False),
+        ("shift", True),
+    ]
     text = page(result)
-    assert text.index("<h1>Of 2 questions") < text.index(result.parts()[0].short) < text.index("<section")
+    assert (
+        text.index("<h1>Of 2 questions")
+        < text.index(result.parts()[0].short)
+        < text.index("<section")
+    )
     assert text.count("<table>") == 2
     assert text.count('<section aria-labelledby="') == 4
     assert "Not answered: no &lt;old&gt; answers" in text
@@ -187,8 +229,14 @@ def test_an_unknown_question_has_no_generated_table():
 
 def test_rounds_are_read_in_the_spelling_that_coercion_gives():
     gold = ["yes", "no", "no", "yes"] * 10
-    table = {"round": [1] * 20 + [2] * 20, "gold": gold, "model_a": gold, "model_b": ["Yes", "NO"] * 20}
+    table = {
+        "round": [1] * 20 + [2] * 20,
+        "gold": gold,
+        "model_a": gold,
+        "model_b": ["Yes", "NO"] * 20,
+    }
     named = Named(truth="gold", round="round", models=("model_a", "model_b"), coerce=True)
     told = audit(scan(pa.table(table)), named)
     rounds = next(part for part in told.sections if part.verb == "dynamic").rounds
-    assert [each.epsilon for each in rounds] == [0.25, 0.25]  # one model never errs, the other on half of the items
+    # one model never errs, the other on half of the items
+    assert [each.epsilon for each in rounds] == [0.25, 0.25]

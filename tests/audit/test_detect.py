@@ -1,4 +1,5 @@
-"""What columns are taken for: the right roles on ordinary tables, a named question on every look-alike."""
+"""What columns are taken for: the right roles on ordinary tables, a named question on every
+look-alike."""
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,9 @@ def noisy(truth, accuracy, seed, labels=None):
     """Copy *truth*, wrong with probability 1 - accuracy."""
     draw = np.random.default_rng(seed)
     pool = np.array(sorted(set(truth)) if labels is None else labels)
-    other = pool[(np.searchsorted(pool, truth) + draw.integers(1, len(pool), len(truth))) % len(pool)]
+    other = pool[
+        (np.searchsorted(pool, truth) + draw.integers(1, len(pool), len(truth))) % len(pool)
+    ]
     return np.where(draw.random(len(truth)) < accuracy, truth, other)
 
 
@@ -43,11 +46,20 @@ def judges(truth, names=("ann", "bob", "eve")):
 
 
 def test_a_named_truth_finds_the_columns_that_use_its_labels(truth):
-    reading = read({"id": range(N), "gold": truth, **judges(truth), "text": [f"mail {i}" for i in range(N)]})
+    reading = read(
+        {"id": range(N), "gold": truth, **judges(truth), "text": [f"mail {i}" for i in range(N)]}
+    )
     assert (reading.item, reading.truth, reading.votes) == ("id", "gold", ("ann", "bob", "eve"))
     assert not reading.questions
     said = {column: part.role for part in reading.taken for column in part.columns}
-    assert said == {"id": "item", "gold": "truth", "ann": "votes", "bob": "votes", "eve": "votes", "text": "text"}
+    assert said == {
+        "id": "item",
+        "gold": "truth",
+        "ann": "votes",
+        "bob": "votes",
+        "eve": "votes",
+        "text": "text",
+    }
 
 
 def test_a_partly_blank_truth_is_a_truth_and_says_how_much_of_it_is_known(truth):
@@ -57,11 +69,14 @@ def test_a_partly_blank_truth_is_a_truth_and_says_how_much_of_it_is_known(truth)
     assert any("known on 100 of 400" in taken.why for taken in reading.taken)
 
 
-@pytest.mark.parametrize(("spelled", "code"), [(("ABSTAIN", "ABSTAIN"), "ABSTAIN"), (("Abstain", "ABSTAIN "), None)])
+@pytest.mark.parametrize(
+    ("spelled", "code"), [(("ABSTAIN", "ABSTAIN"), "ABSTAIN"), (("Abstain", "ABSTAIN "), None)]
+)
 def test_a_code_for_no_vote_is_missing_as_it_is_written(truth, spelled, code):
     places = np.arange(N) % 4
     votes = {
-        name: np.where(places == j, spelled[j % 2], column) for j, (name, column) in enumerate(judges(truth).items())
+        name: np.where(places == j, spelled[j % 2], column)
+        for j, (name, column) in enumerate(judges(truth).items())
     }
     reading = read({"gold": truth, **votes})
     assert reading.missing == ((code,) if code else ("ABSTAIN", "Abstain"))
@@ -73,7 +88,9 @@ def test_a_code_for_no_vote_is_missing_as_it_is_written(truth, spelled, code):
 
 def test_a_numeric_code_for_no_vote_is_missing_however_text_writes_it(bits):
     words = bits.astype(str)
-    votes = {f"lf_{j}": np.where(np.arange(N) % 4 == j, "-1.0", noisy(words, 0.85, j)) for j in range(3)}
+    votes = {
+        f"lf_{j}": np.where(np.arange(N) % 4 == j, "-1.0", noisy(words, 0.85, j)) for j in range(3)
+    }
     table = scan(pa.table({"gold": words, **votes}))
     [graded] = [part for part in audit(table).sections if part.verb == "judge"]
     assert [row["votes"] for row in graded.rows()] == [300, 300, 300]
@@ -92,7 +109,9 @@ def test_a_question_about_missing_names_every_token_as_it_is_written(truth):
 
 def test_a_label_that_never_is_the_truth_is_told_as_it_is_written(truth):
     votes = judges(truth)
-    reading = read({"gold": truth, **votes, "eve": np.where(np.arange(N) % 50 == 2, "Maybe", votes["eve"])})
+    reading = read(
+        {"gold": truth, **votes, "eve": np.where(np.arange(N) % 50 == 2, "Maybe", votes["eve"])}
+    )
     assert any("say --missing=Maybe" in note for note in reading.notes)
 
 
@@ -111,7 +130,9 @@ def test_judges_without_a_truth_are_found_by_their_agreement(truth):
 
 
 def test_weak_labels_abstain_with_a_code_that_is_never_true(bits):
-    rules = {f"lf_{k}": np.where(np.arange(N) % 3 == k % 3, noisy(bits, 0.9, k), -1) for k in range(4)}
+    rules = {
+        f"lf_{k}": np.where(np.arange(N) % 3 == k % 3, noisy(bits, 0.9, k), -1) for k in range(4)
+    }
     reading = read({"id": range(N), "y": bits, **rules})
     assert (reading.truth, reading.missing, reading.weak) == ("y", ("-1",), tuple(rules))
     assert read(rules).missing == ("-1",)
@@ -130,15 +151,27 @@ def test_minus_one_and_one_are_two_labels(bits):
 
 
 def test_a_sparse_judge_belongs_to_the_family_of_its_name(truth):
-    few = {f"w{k}": np.where(np.arange(N) < N - 3 * k, noisy(truth, 0.9, k), None) for k in range(3)}
+    few = {
+        f"w{k}": np.where(np.arange(N) < N - 3 * k, noisy(truth, 0.9, k), None) for k in range(3)
+    }
     few["w3"] = np.array([truth[0]] + [None] * (N - 1), dtype=object)
     assert read({"truth": truth, **few}).votes == ("w0", "w1", "w2", "w3")
 
 
 def test_two_versions_and_the_confidence_of_the_old_one_are_found_by_name(truth):
-    columns = {"true": truth, "pred_2020_real": noisy(truth, 0.9, 1), "pred_2021_api": noisy(truth, 0.88, 2)}
-    reading = read({**columns, "conf_2020": np.linspace(0, 1, N), "latency_2020": np.linspace(1, 9, N)})
-    assert (reading.old, reading.new, reading.confidence) == ("pred_2020_real", "pred_2021_api", "conf_2020")
+    columns = {
+        "true": truth,
+        "pred_2020_real": noisy(truth, 0.9, 1),
+        "pred_2021_api": noisy(truth, 0.88, 2),
+    }
+    reading = read(
+        {**columns, "conf_2020": np.linspace(0, 1, N), "latency_2020": np.linspace(1, 9, N)}
+    )
+    assert (reading.old, reading.new, reading.confidence) == (
+        "pred_2020_real",
+        "pred_2021_api",
+        "conf_2020",
+    )
 
 
 def test_three_versions_are_models_and_a_note_names_the_options(truth):
@@ -149,22 +182,37 @@ def test_three_versions_are_models_and_a_note_names_the_options(truth):
 
 
 def test_a_classifier_beside_weak_labels_is_found_by_name(truth):
-    rules = {f"lf_{k}": np.where(np.arange(N) % 2 == k % 2, noisy(truth, 0.9, k), "") for k in range(3)}
+    rules = {
+        f"lf_{k}": np.where(np.arange(N) % 2 == k % 2, noisy(truth, 0.9, k), "") for k in range(3)
+    }
     reading = read({**rules, "prediction": noisy(truth, 0.9, 9)})
-    assert (reading.prediction, reading.votes, reading.weak) == ("prediction", tuple(rules), tuple(rules))
+    assert (reading.prediction, reading.votes, reading.weak) == (
+        "prediction",
+        tuple(rules),
+        tuple(rules),
+    )
     assert read({**rules, "score": np.linspace(0, 1, N)}).score == "score"
 
 
 def test_rounds_and_validators_of_a_dynamic_benchmark(truth):
     short = np.where(truth == "ham", "h", "s")
     columns = {"round": np.repeat([1, 2], N // 2), "gold": short, "model_a": noisy(short, 0.8, 1)}
-    reading = read({**columns, "model_b": noisy(short, 0.7, 2), "validator_labels": [s + "h" for s in short]})
-    assert (reading.round, reading.validators, reading.votes) == ("round", "validator_labels", ("model_a", "model_b"))
+    reading = read(
+        {**columns, "model_b": noisy(short, 0.7, 2), "validator_labels": [s + "h" for s in short]}
+    )
+    assert (reading.round, reading.validators, reading.votes) == (
+        "round",
+        "validator_labels",
+        ("model_a", "model_b"),
+    )
 
 
 def test_scores_between_zero_and_one_are_models_only_if_named_so():
     draw = np.random.default_rng(2)
-    assert read({"id": range(N), "gpt-4": draw.random(N), "claude": draw.random(N)}).scores == ("gpt-4", "claude")
+    assert read({"id": range(N), "gpt-4": draw.random(N), "claude": draw.random(N)}).scores == (
+        "gpt-4",
+        "claude",
+    )
     assert asked({"id": range(N), "height": draw.random(N), "width": draw.random(N)}) == "--judges"
 
 
@@ -177,7 +225,13 @@ def test_an_item_repeated_over_splits_is_no_question_but_one_repeated_over_data_
 
 
 def test_what_never_is_true_is_said(truth):
-    reading = read({"truth": truth, "pred_a": noisy(truth, 0.9, 1), "pred_b": np.where(truth == "ham", truth, "empty")})
+    reading = read(
+        {
+            "truth": truth,
+            "pred_a": noisy(truth, 0.9, 1),
+            "pred_b": np.where(truth == "ham", truth, "empty"),
+        }
+    )
     assert any("'empty' never is the truth" in note for note in reading.notes)
 
 
@@ -188,7 +242,14 @@ def facts(names, seed=5):
 
 def mushroom():
     draw = np.random.default_rng(4)
-    kinds = {"odor": "acfm", "ring": "eflp", "gill": "bn", "veil": "wy", "cap": "kxs", "bruises": "tz"}
+    kinds = {
+        "odor": "acfm",
+        "ring": "eflp",
+        "gill": "bn",
+        "veil": "wy",
+        "cap": "kxs",
+        "bruises": "tz",
+    }
     above = draw.choice(list("fyks"), N)
     columns = {name: draw.choice(list(letters), N) for name, letters in kinds.items()}
     return {**columns, "stalk-above": above, "stalk-below": noisy(above, 0.9, 1)}
@@ -200,8 +261,14 @@ def rated():
 
 
 LOOK_ALIKES = {
-    "facts about people with the same answers": lambda t, b: (facts(["smoker", "diabetic", "retired"]), "--judges"),
-    "two columns of facts that agree": lambda t, b: ({"left": t, "right": noisy(t, 0.9, 1)}, "--judges"),
+    "facts about people with the same answers": lambda t, b: (
+        facts(["smoker", "diabetic", "retired"]),
+        "--judges",
+    ),
+    "two columns of facts that agree": lambda t, b: (
+        {"left": t, "right": noisy(t, 0.9, 1)},
+        "--judges",
+    ),
     "features of one kind of mushroom": lambda t, b: (mushroom(), "--judges"),
     "binary features and a target": lambda t, b: (
         {"label": b, **{f"f{k}": noisy(b, 0.65, k) for k in range(9)}},
@@ -216,21 +283,30 @@ LOOK_ALIKES = {
         "--models or --judges",
     ),
     "marks of right and wrong beside the labels": lambda t, b: (
-        {"truth": b, **{f"m{k}": (np.random.default_rng(k).random(N) < 0.8).astype(int) for k in range(3)}},
+        {
+            "truth": b,
+            **{f"m{k}": (np.random.default_rng(k).random(N) < 0.8).astype(int) for k in range(3)},
+        },
         "--judges",
     ),
     "a majority that is called label": lambda t, b: (
         {**(j := judges(t, ("judge_a", "judge_b", "judge_c"))), "label": majority(j)},
         "--truth",
     ),
-    "a person among language models": lambda t, b: ({**judges(t, ("gpt", "claude", "human"))}, "--truth"),
+    "a person among language models": lambda t, b: (
+        {**judges(t, ("gpt", "claude", "human"))},
+        "--truth",
+    ),
     "a column that is mostly blank": lambda t, b: (
         {**judges(t, ("gpt", "claude", "llama")), "checked": np.where(np.arange(N) < 40, t, None)},
         "--truth",
     ),
     "two truths": lambda t, b: ({"gold": t, "true": noisy(t, 0.95, 1), **judges(t)}, "--truth"),
     "a truth in other words": lambda t, b: ({"truth": b, **judges(t)}, "--judges"),
-    "a truth that is a number": lambda t, b: ({"truth": np.linspace(0, 9, N), **judges(t)}, "--truth"),
+    "a truth that is a number": lambda t, b: (
+        {"truth": np.linspace(0, 9, N), **judges(t)},
+        "--truth",
+    ),
     "a fact that uses the labels of the truth": lambda t, b: (
         {
             "truth": b,
@@ -266,12 +342,21 @@ LOOK_ALIKES = {
         "--judges",
     ),
     "a stranger among judges": lambda t, b: (
-        {**judges(t, ("judge_a", "judge_b", "judge_c")), "shift": np.random.default_rng(8).permutation(t)},
+        {
+            **judges(t, ("judge_a", "judge_b", "judge_c")),
+            "shift": np.random.default_rng(8).permutation(t),
+        },
         "--judges",
     ),
-    "one model beside a fact": lambda t, b: ({"gpt": t, "sender": np.random.default_rng(8).permutation(t)}, "--judges"),
+    "one model beside a fact": lambda t, b: (
+        {"gpt": t, "sender": np.random.default_rng(8).permutation(t)},
+        "--judges",
+    ),
     "nothing but text": lambda t, b: ({"text": [f"a {i}" for i in range(N)]}, "--judges"),
-    "one label column": lambda t, b: ({"text": [f"a {i}" for i in range(N)], "label": t}, "--judges"),
+    "one label column": lambda t, b: (
+        {"text": [f"a {i}" for i in range(N)], "label": t},
+        "--judges",
+    ),
 }
 
 
@@ -294,22 +379,52 @@ def test_a_look_alike_is_asked_about_by_the_name_of_the_option(name, truth, bits
 def test_what_is_said_is_obeyed_and_not_asked(truth, bits):
     people = facts(["smoker", "diabetic", "retired"])
     assert read(people, judges=("smoker,diabetic",)).votes == ("smoker", "diabetic")
-    assert read({"weight": np.linspace(50, 90, N), "gold": truth, **judges(truth)}, ignore=("weight",)).weight is None
-    assert read({"weight": np.linspace(1, 2, N), "gold": truth, **judges(truth)}, weight="weight").weight == "weight"
+    assert (
+        read(
+            {"weight": np.linspace(50, 90, N), "gold": truth, **judges(truth)}, ignore=("weight",)
+        ).weight
+        is None
+    )
+    assert (
+        read(
+            {"weight": np.linspace(1, 2, N), "gold": truth, **judges(truth)}, weight="weight"
+        ).weight
+        == "weight"
+    )
     marks = {"item": range(N), "gpt": noisy(bits, 0.9, 1), "claude": noisy(bits, 0.8, 2)}
     assert read(marks, models=("*",)).scores == ("gpt", "claude")
     assert read(marks, judges=("*",)).votes == ("gpt", "claude")
     assert read(rated(), judges=("judge_*",)).truth == "truth"
-    assert read({"gpt": truth, "claude": truth, "human": truth}, truth="human").votes == ("gpt", "claude")
+    assert read({"gpt": truth, "claude": truth, "human": truth}, truth="human").votes == (
+        "gpt",
+        "claude",
+    )
     assert (
-        read({"gold": truth, **judges(truth), "gpt": np.where(bits == 0, "NA", truth)}, missing=("NA",)).questions == ()
+        read(
+            {"gold": truth, **judges(truth), "gpt": np.where(bits == 0, "NA", truth)},
+            missing=("NA",),
+        ).questions
+        == ()
     )
     rules = {name: noisy(truth, 0.9, k) for k, name in enumerate(("judge_a", "judge_b", "mine"))}
     bounded = read(rules, prediction="mine")
-    assert (bounded.prediction, bounded.weak, bounded.votes) == ("mine", ("judge_a", "judge_b"), ("judge_a", "judge_b"))
+    assert (bounded.prediction, bounded.weak, bounded.votes) == (
+        "mine",
+        ("judge_a", "judge_b"),
+        ("judge_a", "judge_b"),
+    )
     assert asked({"name": ["x"] * N, **judges(truth)}, item="name") == "--item"
-    was = read({"truth": truth, "june": noisy(truth, 0.9, 1), "march": noisy(truth, 0.9, 2)}, old="march", new="june")
-    assert (was.old, was.new, was.truth, set(was.votes)) == ("march", "june", "truth", {"march", "june"})
+    was = read(
+        {"truth": truth, "june": noisy(truth, 0.9, 1), "march": noisy(truth, 0.9, 2)},
+        old="march",
+        new="june",
+    )
+    assert (was.old, was.new, was.truth, set(was.votes)) == (
+        "march",
+        "june",
+        "truth",
+        {"march", "june"},
+    )
 
 
 @pytest.mark.parametrize(
@@ -336,7 +451,9 @@ def test_odd_columns_do_no_harm(truth):
         "": truth,
         "<b>": truth,
     }
-    reading = read({"gold": truth, **judges(truth), **{f"{name} ": values for name, values in columns.items()}})
+    reading = read(
+        {"gold": truth, **judges(truth), **{f"{name} ": values for name, values in columns.items()}}
+    )
     assert {"ann", "bob", "eve"} <= set(reading.votes)
     assert not read({"gold": ["a", "b"], "x": ["a", "b"], "y": ["a", "a"]}).votes
 
@@ -378,6 +495,8 @@ def test_columns_at_random_never_crash_and_are_asked_about():
     for _ in range(60):
         n = int(draw.choice([0, 1, 7, 60]))
         chosen = draw.choice(names, 5, replace=False)
-        columns = {str(name): pa.array(list(makers[draw.integers(len(makers))](n))) for name in chosen}
+        columns = {
+            str(name): pa.array(list(makers[draw.integers(len(makers))](n))) for name in chosen
+        }
         reading = read(columns)
         assert reading.questions or reading.votes or reading.scores

@@ -1,4 +1,5 @@
-"""The files of real data: the right roles without options, or a named question; never a wrong guess."""
+"""The files of real data: the right roles without options, or a named question; never a wrong
+guess."""
 
 from fnmatch import fnmatchcase
 
@@ -60,16 +61,30 @@ def test_the_roles_are_right_without_options(name, shared_data):
         reading = detect(table)
         assert reading.questions == ()
         assert {role: getattr(reading, role) for role in roles} == roles
-        assert list(reading.votes) == [column for column in table.columns if fnmatchcase(column, pattern)]
+        assert list(reading.votes) == [
+            column for column in table.columns if fnmatchcase(column, pattern)
+        ]
         assert len(reading.votes) == votes
-        assert reading.old is reading.new is reading.weight is reading.prediction is reading.score is None
+        assert (
+            reading.old
+            is reading.new
+            is reading.weight
+            is reading.prediction
+            is reading.score
+            is None
+        )
 
 
 def test_win_rates_are_scores_of_models(shared_data):
     with scan(shared_data / "compare/alpaca_eval2_winrate_805x.parquet") as table:
         reading = detect(table)
         assert reading.questions == ()
-        assert (reading.item, reading.slices, reading.truth, reading.votes) == ("item_id", ("dataset",), None, ())
+        assert (reading.item, reading.slices, reading.truth, reading.votes) == (
+            "item_id",
+            ("dataset",),
+            None,
+            (),
+        )
         assert set(reading.scores) == set(table.columns) - {"item_id", "dataset"}
 
 

@@ -38,7 +38,11 @@ def test_a_large_table_is_read_as_if_it_were_looked_at_whole(monkeypatch):
     whole = detect(scan(pa.table(columns)))
     monkeypatch.setattr(sample, "MOST_ROWS", 2000)
     part = detect(scan(pa.table(columns)))
-    assert (part.item, part.truth, part.votes) == (whole.item, whole.truth, whole.votes) == ("id", "gold", part.votes)
+    assert (
+        (part.item, part.truth, part.votes)
+        == (whole.item, whole.truth, whole.votes)
+        == ("id", "gold", part.votes)
+    )
 
 
 def test_tokens_that_mean_nothing_are_blank():

@@ -1,4 +1,5 @@
-"""Tables as people bring them: odd names, odd orders, facts that look like answers. Right or asked, never wrong."""
+"""Tables as people bring them: odd names, odd orders, facts that look like answers. Right or asked,
+never wrong."""
 
 import numpy as np
 import pyarrow as pa
@@ -38,15 +39,31 @@ def days(shift):
 # name: columns, then what item, truth and votes have to be
 READ = {
     "the truth last, the item in the middle": (
-        {"gpt": noisy(WORDS, 0.9, 1), "uid": np.arange(N), "claude": noisy(WORDS, 0.8, 2), "ground truth": WORDS},
+        {
+            "gpt": noisy(WORDS, 0.9, 1),
+            "uid": np.arange(N),
+            "claude": noisy(WORDS, 0.8, 2),
+            "ground truth": WORDS,
+        },
         ("uid", "ground truth", ("gpt", "claude")),
     ),
     "capitals and blanks": (
-        {"ID": np.arange(N), "Ground Truth": WORDS, "Model A": noisy(WORDS, 0.9, 1), "Model B": noisy(WORDS, 0.8, 2)},
+        {
+            "ID": np.arange(N),
+            "Ground Truth": WORDS,
+            "Model A": noisy(WORDS, 0.9, 1),
+            "Model B": noisy(WORDS, 0.8, 2),
+        },
         ("ID", "Ground Truth", ("Model A", "Model B")),
     ),
-    "a short name for the truth": ({**ID, "GT": WORDS, **two(WORDS)}, ("id", "GT", ("gpt", "claude"))),
-    "whole numbers as labels": ({**ID, "truth": DIGITS, **two(DIGITS)}, ("id", "truth", ("gpt", "claude"))),
+    "a short name for the truth": (
+        {**ID, "GT": WORDS, **two(WORDS)},
+        ("id", "GT", ("gpt", "claude")),
+    ),
+    "whole numbers as labels": (
+        {**ID, "truth": DIGITS, **two(DIGITS)},
+        ("id", "truth", ("gpt", "claude")),
+    ),
     "numbers written as text": (
         {"truth": DIGITS.astype(str), **{k: v.astype(str) for k, v in two(DIGITS).items()}},
         (None, "truth", ("gpt", "claude")),
@@ -63,7 +80,10 @@ READ = {
         {**ID, "source": np.full(N, "ham"), "truth": WORDS, **two(WORDS)},
         ("id", "truth", ("gpt", "claude")),
     ),
-    "days beside labels": ({"date": days(0), "truth": WORDS, **two(WORDS)}, (None, "truth", ("gpt", "claude"))),
+    "days beside labels": (
+        {"date": days(0), "truth": WORDS, **two(WORDS)},
+        (None, "truth", ("gpt", "claude")),
+    ),
     "years beside labels": (
         {"year": draw.choice([2020, 2021], N), "truth": WORDS, **two(WORDS)},
         (None, "truth", ("gpt", "claude")),
@@ -73,30 +93,50 @@ READ = {
         (None, "truth", ("gpt", "claude")),
     ),
     "a probability beside each prediction": (
-        {**ID, "label": BITS, "pred_a": noisy(BITS, 0.9, 1), "prob_a": draw.random(N), "pred_b": noisy(BITS, 0.8, 2),
-         "prob_b": draw.random(N)},
+        {
+            **ID,
+            "label": BITS,
+            "pred_a": noisy(BITS, 0.9, 1),
+            "prob_a": draw.random(N),
+            "pred_b": noisy(BITS, 0.8, 2),
+            "prob_b": draw.random(N),
+        },
         ("id", "label", ("pred_a", "pred_b")),
     ),
     "three annotators called labels": (
         {**ID, **{f"label_{k}": noisy(WORDS, 0.85, k) for k in range(3)}},
         ("id", None, ("label_0", "label_1", "label_2")),
     ),
-}  # fmt: skip
+}
 
 # name: columns, then the option that is asked for
 ASKED = {
     "outputs beside an expected one": (
-        {**ID, "expected_output": WORDS, "gpt_output": noisy(WORDS, 0.9, 1), "claude_output": noisy(WORDS, 0.8, 2)},
+        {
+            **ID,
+            "expected_output": WORDS,
+            "gpt_output": noisy(WORDS, 0.9, 1),
+            "claude_output": noisy(WORDS, 0.8, 2),
+        },
         "--truth",
     ),
     "an unknown name among models": ({**ID, "key_phrase": WORDS, **two(WORDS)}, "--truth"),
-    "a session that goes with the truth": ({"session": noisy(BITS, 0.7, 9), "truth": BITS, **two(BITS)}, "--judges"),
-    "a fact that goes with the truth": ({"truth": BITS, **two(BITS), "has_link": noisy(BITS, 0.7, 3)}, "--judges"),
+    "a session that goes with the truth": (
+        {"session": noisy(BITS, 0.7, 9), "truth": BITS, **two(BITS)},
+        "--judges",
+    ),
+    "a fact that goes with the truth": (
+        {"truth": BITS, **two(BITS), "has_link": noisy(BITS, 0.7, 3)},
+        "--judges",
+    ),
     "a batch of 0 and 1": (
         {"batch": draw.integers(0, 2, N), **{f"judge_{k}": noisy(BITS, 0.85, k) for k in range(3)}},
         "--judges",
     ),
-    "a constant model": ({**ID, "truth": WORDS, **two(WORDS), "always": np.full(N, "ham")}, "--judges"),
+    "a constant model": (
+        {**ID, "truth": WORDS, **two(WORDS), "always": np.full(N, "ham")},
+        "--judges",
+    ),
     "medals": (
         {"country": [f"c{i}" for i in range(N)], "gold": COUNTS, "silver": noisy(COUNTS, 0.5, 1)},
         "--judges",
@@ -107,20 +147,33 @@ ASKED = {
         "--judges",
     ),
     "people and an outcome": (
-        {"truth": BITS, "sex": noisy(BITS, 0.62, 1), "smoker": noisy(BITS, 0.68, 2), "treated": noisy(BITS, 0.66, 3)},
+        {
+            "truth": BITS,
+            "sex": noisy(BITS, 0.62, 1),
+            "smoker": noisy(BITS, 0.68, 2),
+            "treated": noisy(BITS, 0.66, 3),
+        },
         "--judges",
     ),
-    "a treatment": ({"truth": YES, "before": noisy(YES, 0.8, 1), "after": noisy(YES, 0.8, 2)}, "--judges"),
-    "a copy of the truth": ({**ID, "winner": noisy(WORDS, 0.99, 5), "truth": WORDS, **two(WORDS)}, "--judges"),
+    "a treatment": (
+        {"truth": YES, "before": noisy(YES, 0.8, 1), "after": noisy(YES, 0.8, 2)},
+        "--judges",
+    ),
+    "a copy of the truth": (
+        {**ID, "winner": noisy(WORDS, 0.99, 5), "truth": WORDS, **two(WORDS)},
+        "--judges",
+    ),
     "one column a class": (
         {**ID, **{f"class_{k}": np.where(k == DIGITS % 3, 1, 0) for k in range(3)}},
         "--models or --judges",
     ),
-}  # fmt: skip
+}
 
 
 def read(columns):
-    return detect(scan(pa.table({name: pa.array(list(values)) for name, values in columns.items()})))
+    return detect(
+        scan(pa.table({name: pa.array(list(values)) for name, values in columns.items()}))
+    )
 
 
 @pytest.mark.parametrize("name", READ)
@@ -155,5 +208,7 @@ def test_a_hard_prediction_wins_over_a_score_beside_it():
 
 
 def test_names_that_only_speak_of_time_by_accident_are_no_versions():
-    reading = read({"truth": WORDS, "old_town": noisy(WORDS, 0.8, 1), "new_york": noisy(WORDS, 0.8, 2)})
+    reading = read(
+        {"truth": WORDS, "old_town": noisy(WORDS, 0.8, 1), "new_york": noisy(WORDS, 0.8, 2)}
+    )
     assert (reading.old, reading.new) == (None, None)

@@ -25,7 +25,9 @@ def test_the_accuracy_lies_inside_and_the_verdict_says_what_it_rests_on():
 
 def test_the_same_seed_gives_the_same_bytes():
     tally = Tally.of(rows())
-    first, second = (bound.evaluate(tally, prediction="classifier", rng=5).to_dict() for _ in range(2))
+    first, second = (
+        bound.evaluate(tally, prediction="classifier", rng=5).to_dict() for _ in range(2)
+    )
     assert first == second
 
 
@@ -41,7 +43,9 @@ def test_several_label_models_stand_side_by_side_each_audited():
 
 def test_labels_rectify_test_and_estimate():
     tally = Tally.of(rows(labelled=200))
-    result = bound.evaluate(tally, prediction="classifier", truth="truth", label_models=("dawid-skene", "labels"))
+    result = bound.evaluate(
+        tally, prediction="classifier", truth="truth", label_models=("dawid-skene", "labels")
+    )
     assert all(b.lower_interval.guarantee == "approximate" for b in result.bounds)
     assert result.label_models[0].calibration_p > 0.01
     assert 0.85 in result.gold[0].interval
@@ -54,7 +58,9 @@ def test_a_wrong_label_model_is_refuted_by_labels():
     table = bound.weak_table(tally, weak=WEAK, prediction="classifier", truth="truth")
     upside_down = bound.label_models.dawid_skene(table).probabilities(table)[:, ::-1]
     wrong = bound.label_models.given(table, upside_down, name="upside down")
-    result = bound.evaluate(tally, prediction="classifier", weak=WEAK, truth="truth", label_models=[wrong])
+    result = bound.evaluate(
+        tally, prediction="classifier", weak=WEAK, truth="truth", label_models=[wrong]
+    )
     assert result.label_models[0].calibration_p < 1e-6
     assert result.label_models[0].calibration_gap > 0.3
     assert result.bounds[0].low < 0.85 < result.bounds[0].high  # rectified
@@ -98,7 +104,9 @@ def test_the_breakdown_is_the_whole_error_whatever_delta_the_bounds_allow_for(me
 
 def test_one_label_is_refused_in_words():
     with pytest.raises(InputError, match=r"'truth' has 1 label.*leave it out"):
-        bound.evaluate(Tally.of(spam(600, rng=0, labelled=1)), prediction="classifier", truth="truth")
+        bound.evaluate(
+            Tally.of(spam(600, rng=0, labelled=1)), prediction="classifier", truth="truth"
+        )
 
 
 def test_ends_that_few_labels_make_cross_are_not_shown_as_estimates():
@@ -115,7 +123,9 @@ def test_ends_that_few_labels_make_cross_are_not_shown_as_estimates():
                 crossed += 1
             else:
                 assert one.low <= one.lower <= one.upper <= one.high
-        assert "cross" in str(result) or not any(isinstance(one.lower, Unknown) for one in result.bounds)
+        assert "cross" in str(result) or not any(
+            isinstance(one.lower, Unknown) for one in result.bounds
+        )
     assert crossed > 0
 
 
@@ -137,7 +147,9 @@ def test_a_label_model_fitted_on_other_rows_has_its_own_error_in_the_interval():
     known = bound.label_models.given(
         bound.weak_table(tally, weak=WEAK, prediction="classifier"), few.predict, name="known"
     )
-    narrow = bound.evaluate(tally, prediction="classifier", weak=WEAK, label_models=[known]).bounds[0]
+    narrow = bound.evaluate(tally, prediction="classifier", weak=WEAK, label_models=[known]).bounds[
+        0
+    ]
     assert wide.high - wide.low > narrow.high - narrow.low
 
 
@@ -147,7 +159,9 @@ def test_labels_of_other_rows_may_show_patterns_that_these_rows_do_not():
     )
     oracle = bound.label_models.from_labels(other)
     few = {name: column[:60] for name, column in rows().items()}
-    result = bound.evaluate(Tally.of(few), prediction="classifier", weak=WEAK, label_models=[oracle])
+    result = bound.evaluate(
+        Tally.of(few), prediction="classifier", weak=WEAK, label_models=[oracle]
+    )
     assert result.bounds[0].low < 0.85 < result.bounds[0].high
     assert result.bounds[0].lower_interval.guarantee == "approximate"
 
@@ -160,7 +174,9 @@ def test_items_get_what_the_label_model_says_of_their_votes():
 
 
 def test_figures_name_their_columns():
-    result = bound.evaluate(Tally.of(rows()), prediction="classifier", question=bound.Question(at_least=0.6))
+    result = bound.evaluate(
+        Tally.of(rows()), prediction="classifier", question=bound.Question(at_least=0.6)
+    )
     assert [f.kind for f in result.figures()] == ["forest", "bands"]
 
 
@@ -173,7 +189,9 @@ def test_patterns_that_the_label_model_does_not_know_widen_the_answer_and_are_st
     p = bound.label_models.dawid_skene(table).probabilities(table)
     p[-1] = np.nan
     partly = bound.evaluate(
-        tally, prediction="classifier", label_models=[bound.label_models.given(table, p, name="partly")]
+        tally,
+        prediction="classifier",
+        label_models=[bound.label_models.given(table, p, name="partly")],
     )
     assert any("says nothing of" in text for text in partly.warnings)
     assert partly.bounds[0].low < 0.85 < partly.bounds[0].high
@@ -191,7 +209,9 @@ def test_a_class_that_is_never_predicted_has_no_precision():
     data = rows()
     data["classifier"] = np.zeros(1500, dtype=int)
     result = bound.evaluate(
-        Tally.of(data), prediction="classifier", question=bound.Question(metrics=("precision", "recall"))
+        Tally.of(data),
+        prediction="classifier",
+        question=bound.Question(metrics=("precision", "recall")),
     )
     assert isinstance(result.bounds[0].lower, Unknown)
     assert result.decision == "unknowable"
@@ -202,7 +222,9 @@ def test_a_class_that_is_never_predicted_has_no_precision():
 
 def test_weak_labels_that_all_abstain_are_refused():
     with pytest.raises(InputError, match="abstains on every row"):
-        bound.evaluate(Tally.of({"a": [None] * 30, "b": [None] * 30, "h": [0, 1] * 15}), prediction="h")
+        bound.evaluate(
+            Tally.of({"a": [None] * 30, "b": [None] * 30, "h": [0, 1] * 15}), prediction="h"
+        )
 
 
 def test_one_pattern_is_stated_and_the_bounds_are_wide():
@@ -215,7 +237,9 @@ def test_one_pattern_is_stated_and_the_bounds_are_wide():
 
 def test_too_few_rows_are_refused():
     with pytest.raises(InputError, match="too few"):
-        bound.evaluate(Tally.of({"a": [0, 1], "h": [0, 1]}), prediction="h", label_models=("majority",))
+        bound.evaluate(
+            Tally.of({"a": [0, 1], "h": [0, 1]}), prediction="h", label_models=("majority",)
+        )
 
 
 def test_a_blank_prediction_is_refused():
@@ -240,16 +264,24 @@ def test_the_silence_of_a_rule_for_one_class_is_a_vote():
     draw = np.random.default_rng(1)
     truth = draw.random(2000) < 0.4
     data = {
-        f"rule_{j}": [1 if fires else None for fires in draw.random(2000) < np.where(truth, 0.5, 0.05)]
+        f"rule_{j}": [
+            1 if fires else None for fires in draw.random(2000) < np.where(truth, 0.5, 0.05)
+        ]
         for j in range(3)
-    } | {f"other_{j}": [0 if fires else None for fires in draw.random(2000) < np.where(truth, 0.05, 0.5)]
-         for j in range(3)}  # fmt: skip
+    } | {
+        f"other_{j}": [
+            0 if fires else None for fires in draw.random(2000) < np.where(truth, 0.05, 0.5)
+        ]
+        for j in range(3)
+    }
     data["h"] = np.where(draw.random(2000) < 0.9, truth, ~truth).astype(int).tolist()
     result = bound.evaluate(Tally.of(data), prediction="h", label_models=("dawid-skene", "triplet"))
     for one in result.bounds:
         assert one.low < 0.9 < one.high
     with pytest.raises(NotIdentifiable, match="one class only"):
-        bound.evaluate(Tally.of(data), prediction="h", fitting=bound.Fitting(abstain="says nothing"))
+        bound.evaluate(
+            Tally.of(data), prediction="h", fitting=bound.Fitting(abstain="says nothing")
+        )
 
 
 def test_a_fit_that_empties_a_class_for_which_rows_vote_is_refused_until_the_balance_is_given():
@@ -264,7 +296,12 @@ def test_a_fit_that_empties_a_class_for_which_rows_vote_is_refused_until_the_bal
     with pytest.raises(NotIdentifiable, match=r"rows lead to it: give the class balance"):
         bound.evaluate(Tally.of(data), prediction="h")
     given = bound.Fitting(balance=[0.86, 0.14])
-    assert bound.evaluate(Tally.of(data), prediction="h", fitting=given).label_models[0].class_balance["1"] > 0.05
+    assert (
+        bound.evaluate(Tally.of(data), prediction="h", fitting=given)
+        .label_models[0]
+        .class_balance["1"]
+        > 0.05
+    )
 
 
 def test_seventy_three_weak_labels_on_five_hundred_rows_give_a_valid_answer_with_its_warning():
@@ -273,7 +310,10 @@ def test_seventy_three_weak_labels_on_five_hundred_rows_give_a_valid_answer_with
     data = {}
     for j in range(73):
         said = np.where(draw.random(500) < 0.75, truth, ~truth).astype(int)
-        data[f"w{j}"] = [int(v) if speaks else None for v, speaks in zip(said, draw.random(500) < 0.15, strict=True)]
+        data[f"w{j}"] = [
+            int(v) if speaks else None
+            for v, speaks in zip(said, draw.random(500) < 0.15, strict=True)
+        ]
     data["h"] = np.where(draw.random(500) < 0.85, truth, ~truth).astype(int).tolist()
     result = bound.evaluate(Tally.of(data), prediction="h")
     assert result.bounds[0].low < 0.85 < result.bounds[0].high
@@ -298,7 +338,9 @@ def test_a_question_that_makes_no_sense_is_refused(more, match):
 def test_an_unknown_positive_class_and_label_model_are_refused_by_name():
     tally = Tally.of(rows())
     with pytest.raises(InputError, match="'7'"):
-        bound.evaluate(tally, prediction="classifier", question=bound.Question(metrics=("f1",), positive="7"))
+        bound.evaluate(
+            tally, prediction="classifier", question=bound.Question(metrics=("f1",), positive="7")
+        )
     with pytest.raises(InputError, match="snorkle"):
         bound.evaluate(tally, prediction="classifier", label_models=("snorkle",))
     with pytest.raises(InputError, match="balance"):

@@ -11,7 +11,14 @@ from tallystick.bound.forward_cost import cost_ends, cost_learner, pair_learner
 from tallystick.bound.metrics import Summary, summary
 from tallystick.bound.plug_in import independent, plug_in, plug_in_interval
 from tallystick.errors import InputError
-from tallystick.stats.transport import agreement, budget_end, joint_event, pair_cost, pair_difference, two_labels
+from tallystick.stats.transport import (
+    agreement,
+    budget_end,
+    joint_event,
+    pair_cost,
+    pair_difference,
+    two_labels,
+)
 
 ACCURACY = Summary("accuracy")
 
@@ -26,7 +33,11 @@ def large(share, q, rows=2_000_000):
 
 def evidence(patterns=12, classes=2, seed=0):
     draw = np.random.default_rng(seed)
-    share, q, p = draw.dirichlet(np.full(patterns, 5.0)), laws(draw, patterns, classes), laws(draw, patterns, classes)
+    share, q, p = (
+        draw.dirichlet(np.full(patterns, 5.0)),
+        laws(draw, patterns, classes),
+        laws(draw, patterns, classes),
+    )
     return share, q, p, Evidence(counts=large(share, q), p=p, bins=label_bins(p, share))
 
 
@@ -49,7 +60,9 @@ def test_with_many_rows_the_risk_is_that_of_the_cost_matrix():
     share, q, p, held = evidence()
     cost = np.array([[0.0, 5.0], [1.0, 0.0]])
     low, high = cost_ends(held, cost, cost_learner(cost), rng=1, scheme=Scheme(orders=1))
-    assert (low.estimate, high.estimate) == pytest.approx(two_labels(q, p, cost).mean(share), abs=6e-3)
+    assert (low.estimate, high.estimate) == pytest.approx(
+        two_labels(q, p, cost).mean(share), abs=6e-3
+    )
 
 
 def test_accuracy_is_also_a_cost_and_more_classes_use_a_programme_a_bin():
@@ -66,13 +79,17 @@ def test_with_many_rows_the_difference_of_a_pair_is_sharp():
     w = laws(draw, 8, 9)
     held = Evidence(counts=large(share, w), p=p, bins=label_bins(p, share))
     low, high = cost_ends(held, pair_cost(3), pair_learner, rng=1, scheme=Scheme(orders=1))
-    assert (low.estimate, high.estimate) == pytest.approx(pair_difference(w.reshape(8, 3, 3), p).mean(share), abs=3e-3)
+    assert (low.estimate, high.estimate) == pytest.approx(
+        pair_difference(w.reshape(8, 3, 3), p).mean(share), abs=3e-3
+    )
 
 
 def test_labels_put_a_wrong_label_model_right():
     draw = np.random.default_rng(2)
     share, q, p = draw.dirichlet(np.full(6, 5.0)), laws(draw, 6, 2), laws(draw, 6, 2)
-    held = Evidence(counts=large(share, q), p=p[:, ::-1].copy(), bins=np.arange(6), gold=large(share, p))
+    held = Evidence(
+        counts=large(share, q), p=p[:, ::-1].copy(), bins=np.arange(6), gold=large(share, p)
+    )
     [(low, high)] = forward(held, [ACCURACY], rng=1, scheme=Scheme(orders=1))
     sharp = agreement(q, p).mean(share)
     assert low.estimate <= sharp[0] + 2e-3
@@ -90,7 +107,9 @@ def test_labels_alone_give_the_sharp_bound():
 def test_what_the_label_model_does_not_know_is_bounded_by_logic():
     _, _, p, held = evidence()
     nothing = Evidence(counts=held.counts, p=np.full_like(p, np.nan), bins=held.bins * 0)
-    [(low, high), (bottom, top)] = forward(nothing, [ACCURACY, Summary("recall", 1)], rng=1, scheme=Scheme(orders=1))
+    [(low, high), (bottom, top)] = forward(
+        nothing, [ACCURACY, Summary("recall", 1)], rng=1, scheme=Scheme(orders=1)
+    )
     assert (low.estimate, high.estimate) == (0, 1)
     assert (bottom.estimate, top.estimate) == (0, 1)
 
@@ -100,7 +119,9 @@ def test_an_average_error_of_delta_moves_accuracy_by_delta():
     moved = Evidence(counts=held.counts, p=held.p, bins=held.bins, delta=0.05)
     [(low, high)] = forward(held, [ACCURACY], rng=1, scheme=Scheme(orders=1))
     [(lower, higher)] = forward(moved, [ACCURACY], rng=1, scheme=Scheme(orders=1))
-    assert (low.estimate - lower.estimate, higher.estimate - high.estimate) == pytest.approx((0.05, 0.05))
+    assert (low.estimate - lower.estimate, higher.estimate - high.estimate) == pytest.approx(
+        (0.05, 0.05)
+    )
 
 
 @settings(max_examples=20)
@@ -112,7 +133,10 @@ def test_an_average_error_of_delta_is_covered_for_ratios(seed, delta, metric):
     counts = large(share, q)
     wanted = Summary(metric, 1)
     [(low, high)] = forward(
-        Evidence(counts=counts, p=p, bins=np.arange(4), delta=delta), [wanted], rng=1, scheme=Scheme(orders=1)
+        Evidence(counts=counts, p=p, bins=np.arange(4), delta=delta),
+        [wanted],
+        rng=1,
+        scheme=Scheme(orders=1),
     )
     truth = Evidence(counts=counts, p=np.column_stack([1 - wrong, wrong]), bins=np.arange(4))
     assert low.estimate <= plug_in(truth, wanted, "lower")[0] + 5e-3
@@ -168,7 +192,9 @@ def test_the_collapse_of_the_plug_in_and_the_forward_dual_that_covers():
     draw = np.random.default_rng(5)
     votes = np.array(list(itertools.product([0, 1], repeat=12)))
     right = draw.uniform(0.6, 0.8, 12)
-    joint = np.stack([np.where(votes == c, right, 1 - right).prod(axis=1) / 2 for c in (0, 1)], axis=1)
+    joint = np.stack(
+        [np.where(votes == c, right, 1 - right).prod(axis=1) / 2 for c in (0, 1)], axis=1
+    )
     share = joint.sum(axis=1)
     p = joint / share[:, None]
     q = 0.7 * p + 0.15
@@ -186,14 +212,25 @@ def test_the_slopes_of_every_metric_are_its_derivatives():
     draw = np.random.default_rng(6)
     t, h, y = draw.uniform(0.1, 0.2, (3, 4))
     h, y = h + 0.2, y + 0.2
-    for name in ("accuracy", "precision", "recall", "f1", "macro-precision", "macro-recall", "macro-f1", "micro-f1"):
+    for name in (
+        "accuracy",
+        "precision",
+        "recall",
+        "f1",
+        "macro-precision",
+        "macro-recall",
+        "macro-f1",
+        "micro-f1",
+    ):
         wanted = summary(name, 2)
         held = wanted.slopes(t, h, y)
         for part, slope in ((0, held.by_t), (1, held.by_h), (2, held.by_y)):
             for c in range(4):
                 moved = [t.copy(), h.copy(), y.copy()]
                 moved[part][c] += 1e-6
-                assert (wanted.slopes(*moved).value - held.value) / 1e-6 == pytest.approx(slope[c], abs=1e-4)
+                assert (wanted.slopes(*moved).value - held.value) / 1e-6 == pytest.approx(
+                    slope[c], abs=1e-4
+                )
 
 
 def test_a_metric_of_one_class_wants_that_class_and_an_unknown_metric_is_refused():
@@ -214,7 +251,9 @@ def test_shrunk_laws_sum_to_one_and_an_unseen_pattern_has_its_bins_law():
     counts = np.array([[40, 10], [0, 0], [0, 30]])
     q = shrunk(counts, np.array([0, 0, 1]))
     assert q.sum(axis=1) == pytest.approx(1)
-    assert q[1] == pytest.approx((40 * np.array([1, 0]) + 10 * np.array([0, 1]) + 2 * np.array([0.5, 0.5])) / 52)
+    assert q[1] == pytest.approx(
+        (40 * np.array([1, 0]) + 10 * np.array([0, 1]) + 2 * np.array([0.5, 0.5])) / 52
+    )
 
 
 def test_bins_of_more_than_two_classes_tell_the_leading_class_apart():

@@ -13,15 +13,22 @@ WEAK = ["links", "words", "sender", "caps"]
 def scored(n=1500, seed=3):
     data = spam(n, rng=seed)
     draw = np.random.default_rng(seed)
-    data["score"] = np.clip(0.3 + 0.4 * np.asarray(data.pop("classifier")) + draw.normal(0, 0.1, n), 0, 1)
+    data["score"] = np.clip(
+        0.3 + 0.4 * np.asarray(data.pop("classifier")) + draw.normal(0, 0.1, n), 0, 1
+    )
     return data
 
 
 def test_a_sweep_agrees_with_single_predictions_and_its_bands_are_wider():
     data = scored()
-    swept = bound.sweep(Tally.of(data, cut={"score": bound.edges_of([0.3, 0.5, 0.7])}), score="score", weak=WEAK)
+    swept = bound.sweep(
+        Tally.of(data, cut={"score": bound.edges_of([0.3, 0.5, 0.7])}), score="score", weak=WEAK
+    )
     for one in swept.bounds:
-        plain = {**{name: data[name] for name in WEAK}, "h": (data["score"] >= one.threshold).astype(int)}
+        plain = {
+            **{name: data[name] for name in WEAK},
+            "h": (data["score"] >= one.threshold).astype(int),
+        }
         single = bound.evaluate(Tally.of(plain), prediction="h").bounds[0]
         assert one.plugin_lower == pytest.approx(single.plugin_lower)
         assert one.plugin_upper == pytest.approx(single.plugin_upper)
@@ -36,7 +43,9 @@ def test_a_sweep_names_what_it_rests_on_as_one_prediction_does():
     data["truth"] = [int(label) if i < 200 else None for i, label in enumerate(data["links"])]
     data["h"] = [int(value >= 0.5) for value in data["score"]]
     asked = {"weak": WEAK, "truth": "truth", "question": bound.Question(delta=0.05)}
-    swept = bound.sweep(Tally.of(data, cut={"score": bound.edges_of([0.5])}), score="score", **asked)
+    swept = bound.sweep(
+        Tally.of(data, cut={"score": bound.edges_of([0.5])}), score="score", **asked
+    )
     del data["score"]
     single = bound.evaluate(Tally.of(data), prediction="h", **asked)
     assert swept.assumptions == single.assumptions
@@ -48,11 +57,17 @@ def test_a_sweep_of_the_other_class_mirrors_score_and_votes():
     data = scored()
     cut = {"score": bound.edges_of([0.5])}
     straight = bound.sweep(
-        Tally.of(data, cut=cut), score="score", weak=WEAK, question=bound.Question(metrics=("recall",), positive=1)
+        Tally.of(data, cut=cut),
+        score="score",
+        weak=WEAK,
+        question=bound.Question(metrics=("recall",), positive=1),
     ).bounds[0]
     turned = {name: 1 - np.asarray(data[name]) for name in WEAK} | {"score": data["score"]}
     mirror = bound.sweep(
-        Tally.of(turned, cut=cut), score="score", weak=WEAK, question=bound.Question(metrics=("recall",), positive=0)
+        Tally.of(turned, cut=cut),
+        score="score",
+        weak=WEAK,
+        question=bound.Question(metrics=("recall",), positive=0),
     ).bounds[0]
     assert mirror.plugin_lower == pytest.approx(straight.plugin_lower, abs=1e-4)
     assert mirror.plugin_upper == pytest.approx(straight.plugin_upper, abs=1e-4)
@@ -91,7 +106,10 @@ def test_useless_weak_labels_are_recognised_as_useless():
     for j in range(2):
         data[f"noise_{j}"] = draw.integers(0, 2, 3000)
     result = bound.choose_weak_labels(
-        Tally.of(data), prediction="classifier", start=["caps"], candidates=["links", "words", "noise_0", "noise_1"]
+        Tally.of(data),
+        prediction="classifier",
+        start=["caps"],
+        candidates=["links", "words", "noise_0", "noise_1"],
     )
     assert set(result.useless) >= {"noise_0", "noise_1"}
     assert {"links", "words"} <= set(result.chosen)
@@ -143,7 +161,9 @@ def test_an_object_with_predict_proba_is_a_label_model():
 
 
 def test_fewer_weak_labels_are_a_coarser_table_of_the_same_rows():
-    table = bound.weak_table(Tally.of(spam(500, rng=1, labelled=50)), weak=WEAK, prediction="classifier", truth="truth")
+    table = bound.weak_table(
+        Tally.of(spam(500, rng=1, labelled=50)), weak=WEAK, prediction="classifier", truth="truth"
+    )
     part = table.only(bound.label_models.most_active(table, 2))
     assert part.n == table.n
     assert len(part.votes) == 4
@@ -153,4 +173,6 @@ def test_fewer_weak_labels_are_a_coarser_table_of_the_same_rows():
 
 def test_a_known_class_balance_is_kept_by_the_fit():
     table = bound.weak_table(Tally.of(spam(800, rng=1)), weak=WEAK, prediction="classifier")
-    assert bound.label_models.dawid_skene(table, balance=[0.6, 0.4]).fit.balance == pytest.approx([0.6, 0.4])
+    assert bound.label_models.dawid_skene(table, balance=[0.6, 0.4]).fit.balance == pytest.approx(
+        [0.6, 0.4]
+    )

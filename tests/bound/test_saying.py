@@ -28,12 +28,14 @@ def test_twelve_weak_labels_on_a_thousand_rows_collapse_the_plug_in_and_the_warn
     [only] = result.bounds
     assert warned(result)
     assert only.low < 0.85 < only.high
-    # The plug-in is far shorter than what is proved, and shorter than any interval of 1000 rows has a right to be.
+    # The plug-in is far shorter than what is proved, and shorter than any interval of 1000 rows has
+    # a right to be.
     assert only.plugin_upper - only.plugin_lower < 0.6 * (only.upper - only.lower)
 
 
 @pytest.mark.parametrize(
-    ("weak", "rows", "fires"), [(4, 1000, False), (6, 5000, False), (8, 500, True), (12, 5000, True)]
+    ("weak", "rows", "fires"),
+    [(4, 1000, False), (6, 5000, False), (8, 500, True), (12, 5000, True)],
 )
 def test_the_warning_fires_where_patterns_are_rare_and_nowhere_else(weak, rows, fires):
     assert warned(bound.evaluate(Tally.of(voted(weak, rows, 5)), prediction="h")) is fires
@@ -97,7 +99,9 @@ def test_labels_of_the_rows_decide_a_claim_that_the_bounds_leave_open_and_the_ve
     def ask(claim, truth="truth"):
         question = bound.Question(at_least=claim)
         weak = ("links", "words", "sender", "caps")
-        return bound.evaluate(tally, prediction="classifier", weak=weak, truth=truth, question=question)
+        return bound.evaluate(
+            tally, prediction="classifier", weak=weak, truth=truth, question=question
+        )
 
     decided, blind = ask(0.8), ask(0.8, truth=None)
     assert blind.decision == "undecided"
@@ -124,14 +128,18 @@ def test_a_sweep_claims_no_more_than_a_largest_lower_bound():
     data = voted(4, 800, 1)
     data["score"] = 0.2 + 0.6 * data.pop("h")
     result = bound.sweep(Tally.of(data, cut={"score": bound.edges_of([0.5])}), score="score")
-    assert result.verdict.startswith("The largest lower bound on the accuracy of score is that of threshold 0.5")
+    assert result.verdict.startswith(
+        "The largest lower bound on the accuracy of score is that of threshold 0.5"
+    )
 
 
 def test_a_metric_that_does_not_exist_says_of_which_class_and_why():
     data = voted(4, 800, 1)
     weak = [f"w{j}" for j in range(4)]
     table = bound.weak_table(Tally.of(data), weak=weak, prediction="h", classes=[0, 1, 2])
-    p = np.column_stack([bound.label_models.majority(table).probabilities(table)[:, :2], np.zeros(len(table.votes))])
+    p = np.column_stack(
+        [bound.label_models.majority(table).probabilities(table)[:, :2], np.zeros(len(table.votes))]
+    )
     model = bound.label_models.given(table, p / p.sum(axis=1, keepdims=True), name="two of three")
     reasons = {
         "macro-precision": "class 2 is never predicted",
@@ -140,18 +148,25 @@ def test_a_metric_that_does_not_exist_says_of_which_class_and_why():
     }
     for metric, reason in reasons.items():
         result = bound.evaluate(
-            Tally.of(data), prediction="h", weak=weak, classes=[0, 1, 2], label_models=[model],
+            Tally.of(data),
+            prediction="h",
+            weak=weak,
+            classes=[0, 1, 2],
+            label_models=[model],
             question=bound.Question(metrics=(metric,)),
-        )  # fmt: skip
+        )
         assert reason in result.verdict
 
 
 def test_labels_that_refute_the_label_model_are_said_and_labels_that_fit_are_not():
-    """Weak labels that share half of their errors; then independent ones, on which the model is right."""
+    """Weak labels that share half of their errors; then independent ones, on which the model is
+    right."""
     draw = np.random.default_rng(4)
     truth = draw.integers(0, 2, 1500)
     shared = draw.random(1500) < 0.25
-    table = {f"w{j}": np.where(shared | (draw.random(1500) < 0.1), 1 - truth, truth) for j in range(4)}
+    table = {
+        f"w{j}": np.where(shared | (draw.random(1500) < 0.1), 1 - truth, truth) for j in range(4)
+    }
     table |= {"h": np.where(draw.random(1500) < 0.85, truth, 1 - truth)}
     gold = {"gold": [int(y) if i < 200 else None for i, y in enumerate(truth)]}
 

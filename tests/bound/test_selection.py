@@ -16,14 +16,19 @@ def candidates(n=2000, seed=4):
     draw = np.random.default_rng(seed)
     best = np.asarray(data.pop("classifier"))
     flips = {"best": 0.0, "close": 0.05, "middling": 0.2, "poor": 0.35, "coin": 0.5}
-    return data | {name: np.where(draw.random(n) < rate, 1 - best, best) for name, rate in flips.items()}, list(flips)
+    return data | {
+        name: np.where(draw.random(n) < rate, 1 - best, best) for name, rate in flips.items()
+    }, list(flips)
 
 
 @pytest.fixture(scope="module")
 def picked():
     data, names = candidates()
     return bound.select(
-        Tally.of(data), predictions=names, weak=WEAK, question=bound.Question(metrics=("f1",), positive=1)
+        Tally.of(data),
+        predictions=names,
+        weak=WEAK,
+        question=bound.Question(metrics=("f1",), positive=1),
     )
 
 
@@ -62,9 +67,13 @@ def test_the_difference_of_a_classifier_and_its_copy_is_exactly_nothing():
 
 
 def test_constant_classifiers_are_told_apart_as_sharply_by_overlap_as_by_their_difference():
-    """Nothing is learnt of a constant, so that only the shared order of the rows makes the two equal."""
+    """Nothing is learnt of a constant, so that only the shared order of the rows makes the two
+    equal."""
     data, _ = candidates(500)
-    constants = {name: data[name] for name in WEAK} | {"zero": np.zeros(500, int), "one": np.ones(500, int)}
+    constants = {name: data[name] for name in WEAK} | {
+        "zero": np.zeros(500, int),
+        "one": np.ones(500, int),
+    }
     [pair] = bound.select(Tally.of(constants), predictions=["zero", "one"], weak=WEAK).pairs
     assert not pair.clipped
     assert (pair.interval.low, pair.interval.high) == pytest.approx(pair.by_overlap, abs=1e-12)
@@ -75,11 +84,23 @@ def test_an_accuracy_that_may_be_perfect_ends_at_one_and_that_is_said():
     law = np.array([[0.866, 0.134], [0.6, 0.4]])
     votes = (np.arange(400) < 6).astype(int)
     model = LabelModel(
-        name="known", classes=(0, 1), weak=("w",), predict=lambda asked: law[asked[:, 0]], rests_on="it is known"
+        name="known",
+        classes=(0, 1),
+        weak=("w",),
+        predict=lambda asked: law[asked[:, 0]],
+        rests_on="it is known",
     )
-    table = {"w": votes, "constant": np.zeros(400, int), "likely": (draw.random(400) < law[votes, 1]).astype(int)}
+    table = {
+        "w": votes,
+        "constant": np.zeros(400, int),
+        "likely": (draw.random(400) < law[votes, 1]).astype(int),
+    }
     result = bound.select(
-        Tally.of(table), predictions=["constant", "likely"], weak=["w"], classes=(0, 1), label_model=model
+        Tally.of(table),
+        predictions=["constant", "likely"],
+        weak=["w"],
+        classes=(0, 1),
+        label_model=model,
     )
     assert result.models["likely"].high == 1
     assert result.models["constant"].high < 1
@@ -88,9 +109,13 @@ def test_an_accuracy_that_may_be_perfect_ends_at_one_and_that_is_said():
 
 def test_a_class_that_neither_votes_nor_predictions_show_can_be_named():
     data, names = candidates(500)
-    table = bound.weak_table(Tally.of({name: data[name] for name in WEAK}), weak=WEAK, classes=[0, 1, 2])
+    table = bound.weak_table(
+        Tally.of({name: data[name] for name in WEAK}), weak=WEAK, classes=[0, 1, 2]
+    )
     model = bound.label_models.majority(table)
-    result = bound.select(Tally.of(data), predictions=names[:2], weak=WEAK, classes=[0, 1, 2], label_model=model)
+    result = bound.select(
+        Tally.of(data), predictions=names[:2], weak=WEAK, classes=[0, 1, 2], label_model=model
+    )
     assert result.pairs[0].interval.low <= 0 <= result.pairs[0].interval.high
 
 

@@ -23,7 +23,9 @@ def answers(tmp_path):
 
 
 def test_the_audit_says_what_it_took_for_what_and_answers_in_one_object(answers, tmp_path):
-    out, told = run(answers, "--html", tmp_path / "report.html", "--items-out", tmp_path / "items.csv")
+    out, told = run(
+        answers, "--html", tmp_path / "report.html", "--items-out", tmp_path / "items.csv"
+    )
     assert "'truth' is taken for the truth" in told
     assert out["verb"] == "audit"
     assert [part["verb"] for part in out["sections"]] == ["compare", "judge"]
@@ -36,7 +38,9 @@ def test_the_audit_says_what_it_took_for_what_and_answers_in_one_object(answers,
 
 
 def test_a_question_leaves_with_one_and_the_name_of_the_option(tallystick, tmp_path):
-    (tmp_path / "marks.csv").write_text("id,gpt,claude\n" + "".join(f"{i},{i % 2},1\n" for i in range(40)))
+    (tmp_path / "marks.csv").write_text(
+        "id,gpt,claude\n" + "".join(f"{i},{i % 2},1\n" for i in range(40))
+    )
     done = tallystick("audit", "marks.csv", "--json")
     assert done.returncode == 1
     assert done.stdout == ""

@@ -1,4 +1,5 @@
-"""A truth that is written where it is not known: every verb asks, and the answer it names is obeyed."""
+"""A truth that is written where it is not known: every verb asks, and the answer it names is
+obeyed."""
 
 import csv
 import json
@@ -44,7 +45,9 @@ def test_a_truth_written_like_a_blank_is_asked_about(tmp_path, verb, word):
 
 @pytest.mark.parametrize("verb", ["compare", "judge"])
 def test_labels_that_nobody_shares_with_the_truth_are_refused(tmp_path, verb):
-    (tmp_path / "votes.csv").write_text("gold,a,b\npositive,pos,pos\nnegative,neg,pos\n" * 20, encoding="utf-8")
+    (tmp_path / "votes.csv").write_text(
+        "gold,a,b\npositive,pos,pos\nnegative,neg,pos\n" * 20, encoding="utf-8"
+    )
     done = run(verb, tmp_path / "votes.csv", "--truth", "gold")
     assert done.exit_code != 0
     assert "'gold'" in str(done.exception)
@@ -52,11 +55,15 @@ def test_labels_that_nobody_shares_with_the_truth_are_refused(tmp_path, verb):
 
 
 @pytest.mark.parametrize(("word", "options"), [("NA", ["--missing=NA"]), (" ", [])])
-def test_items_without_a_truth_are_put_in_order_for_labelling_however_that_is_written(tmp_path, word, options):
+def test_items_without_a_truth_are_put_in_order_for_labelling_however_that_is_written(
+    tmp_path, word, options
+):
     table = write(tmp_path / "votes.csv", word)
     done = run("judge", table, "--truth", "gold", *options, "--items-out", tmp_path / "items.csv")
     assert done.exit_code == 0, done.output
     with (tmp_path / "items.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
-    assert sorted(int(row["label_order"]) for row in rows if row["label_order"]) == list(range(1, 341))
+    assert sorted(int(row["label_order"]) for row in rows if row["label_order"]) == list(
+        range(1, 341)
+    )
     assert not any(row["label_order"] for row in rows[:60])

@@ -23,15 +23,50 @@ def table(tmp_path):
 
 def test_the_json_is_the_contract(tallystick, table):
     done = tallystick(
-        "bound", table, "--prediction", "classifier", "--weak", WEAK, "--truth", "truth", "--metric", "accuracy",
-        "--metric", "f1", "--positive", "1", "--label-model", "dawid-skene", "--label-model", "labels",
-        "--at-least", "0.6", "--json",
-    )  # fmt: skip
+        "bound",
+        table,
+        "--prediction",
+        "classifier",
+        "--weak",
+        WEAK,
+        "--truth",
+        "truth",
+        "--metric",
+        "accuracy",
+        "--metric",
+        "f1",
+        "--positive",
+        "1",
+        "--label-model",
+        "dawid-skene",
+        "--label-model",
+        "labels",
+        "--at-least",
+        "0.6",
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert {"schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"} <= set(said)
+    assert {
+        "schema",
+        "verb",
+        "verdict",
+        "decision",
+        "needed",
+        "n_items",
+        "assumptions",
+        "warnings",
+    } <= set(said)
     first = said["bounds"][0]
-    assert {"metric", "threshold", "lower", "upper", "lower_interval", "upper_interval", "method"} <= set(first)
+    assert {
+        "metric",
+        "threshold",
+        "lower",
+        "upper",
+        "lower_interval",
+        "upper_interval",
+        "method",
+    } <= set(first)
     assert first["lower_interval"][0] <= first["independent_estimate"] <= first["upper_interval"][1]
     assert [m["name"] for m in said["label_models"]] == ["dawid-skene", "labels"]
     assert said["breakdown_delta"] >= 0
@@ -40,9 +75,18 @@ def test_the_json_is_the_contract(tallystick, table):
 
 def test_a_score_is_swept_and_slices_are_corrected(tallystick, table):
     done = tallystick(
-        "bound", table, "--score", "score", "--weak", "links,words,sender", "--thresholds", ".3,.5", "--by", "caps",
+        "bound",
+        table,
+        "--score",
+        "score",
+        "--weak",
+        "links,words,sender",
+        "--thresholds",
+        ".3,.5",
+        "--by",
+        "caps",
         "--json",
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert [b["threshold"] for b in said["bounds"]] == [0.3, 0.5]
@@ -52,9 +96,22 @@ def test_a_score_is_swept_and_slices_are_corrected(tallystick, table):
 def test_a_fit_on_another_file_a_cost_table_and_items(tallystick, table, tmp_path):
     (tmp_path / "cost.csv").write_text("prediction,0,1\n0,0,5\n1,1,0\n", encoding="utf-8")
     done = tallystick(
-        "bound", table, "--prediction", "classifier", "--weak", WEAK, "--fit", table, "--metric", "risk", "--cost",
-        "cost.csv", "--items-out", "items.csv", "--json",
-    )  # fmt: skip
+        "bound",
+        table,
+        "--prediction",
+        "classifier",
+        "--weak",
+        WEAK,
+        "--fit",
+        table,
+        "--metric",
+        "risk",
+        "--cost",
+        "cost.csv",
+        "--items-out",
+        "items.csv",
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()))
     assert float(rows[0]["p_0"]) + float(rows[0]["p_1"]) == pytest.approx(1)
@@ -68,7 +125,17 @@ def test_labels_of_another_file_serve_rows_without_a_label(tallystick, table, tm
             writer = csv.DictWriter(stream, columns, extrasaction="ignore")
             writer.writeheader()
             writer.writerows(row | {"truth": ""} for row in rows)
-    asked = ("--prediction", "classifier", "--weak", WEAK, "--label-model", "labels", "--json", "--fit", table)
+    asked = (
+        "--prediction",
+        "classifier",
+        "--weak",
+        WEAK,
+        "--label-model",
+        "labels",
+        "--json",
+        "--fit",
+        table,
+    )
     said = []
     for path in ("blank.csv", "absent.csv"):
         done = tallystick("bound", path, "--truth", "truth", *asked)
@@ -76,7 +143,10 @@ def test_labels_of_another_file_serve_rows_without_a_label(tallystick, table, tm
         said.append(json.loads(done.stdout))
     assert said[0]["bounds"] == said[1]["bounds"]
     assert said[0]["bounds"][0]["method"] == "forward dual, rectified by labels"
-    assert any("the 120 labelled rows" in text and "random sample" in text for text in said[0]["assumptions"])
+    assert any(
+        "the 120 labelled rows" in text and "random sample" in text
+        for text in said[0]["assumptions"]
+    )
     refused = tallystick("bound", "absent.csv", "--truth", "gold", *asked)
     assert refused.returncode == 1
     assert "has a label in column 'gold'" in refused.stderr
@@ -90,9 +160,23 @@ def test_a_cost_table_with_two_rows_for_one_prediction_is_refused(tallystick, ta
     assert "cost.csv has 2 rows for the prediction '0'" in done.stderr
 
 
-def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(tallystick, table, tmp_path):
-    (tmp_path / "p.csv").write_text("links,words,sender,caps,0,1\n1,1,1,1,.1,.9\n0,0,0,0,.9,.1\n", encoding="utf-8")
-    done = tallystick("bound", table, "--prediction", "classifier", "--weak", WEAK, "--label-model", "p.csv", "--json")
+def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(
+    tallystick, table, tmp_path
+):
+    (tmp_path / "p.csv").write_text(
+        "links,words,sender,caps,0,1\n1,1,1,1,.1,.9\n0,0,0,0,.9,.1\n", encoding="utf-8"
+    )
+    done = tallystick(
+        "bound",
+        table,
+        "--prediction",
+        "classifier",
+        "--weak",
+        WEAK,
+        "--label-model",
+        "p.csv",
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     assert any("says nothing of" in text for text in json.loads(done.stdout)["warnings"])
 
@@ -107,7 +191,18 @@ def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(tally
         (["--prediction", "classifier", "--weak", WEAK, "--label-model", "labels"], "truth"),
         (["--score", "score", "--weak", WEAK, "--at-least", ".6"], "choose the threshold"),
         (
-            ["--prediction", "classifier", "--weak", WEAK, "--metric", "risk", "--cost", "c.csv", "--at-least", ".6"],
+            [
+                "--prediction",
+                "classifier",
+                "--weak",
+                WEAK,
+                "--metric",
+                "risk",
+                "--cost",
+                "c.csv",
+                "--at-least",
+                ".6",
+            ],
             "risk",
         ),
     ],
@@ -147,14 +242,18 @@ def test_minus_one_is_not_silently_taken_for_a_third_class(tallystick, edited):
     done = tallystick("bound", path, "--prediction", "classifier", "--weak", WEAK)
     assert done.returncode == 1
     assert "--missing=-1" in done.stderr
-    done = tallystick("bound", path, "--prediction", "classifier", "--weak", WEAK, "--missing=-1", "--json")
+    done = tallystick(
+        "bound", path, "--prediction", "classifier", "--weak", WEAK, "--missing=-1", "--json"
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["classes"] == ["0", "1"]
 
 
 def test_minus_one_is_a_class_where_the_predictions_show_it(tallystick, edited):
     names = WEAK.split(",")
-    path = edited(lambda i, row: {name: -1 if row[name] == "0" else 1 for name in [*names, "classifier"]})
+    path = edited(
+        lambda i, row: {name: -1 if row[name] == "0" else 1 for name in [*names, "classifier"]}
+    )
     done = tallystick("bound", path, "--prediction", "classifier", "--weak", WEAK, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["classes"] == ["-1", "1"]
@@ -165,7 +264,9 @@ def test_a_saved_tally_is_bounded_like_its_table(tallystick, tmp_path):
     (tmp_path / "rows.csv").write_text("a,b,c,h\n" + rows, encoding="utf-8")
     assert tallystick("tally", "rows.csv", "-o", "rows.tally").returncode == 0
     asked = ("--prediction", "h", "--weak", "a,b,c", "--json")
-    whole, counted = (json.loads(tallystick("bound", name, *asked).stdout) for name in ("rows.csv", "rows.tally"))
+    whole, counted = (
+        json.loads(tallystick("bound", name, *asked).stdout) for name in ("rows.csv", "rows.tally")
+    )
     assert counted["bounds"] == whole["bounds"]
     refused = tallystick("bound", "rows.tally", *asked, "--by", "a")
     assert refused.returncode == 1
@@ -174,20 +275,39 @@ def test_a_saved_tally_is_bounded_like_its_table(tallystick, tmp_path):
 
 def test_whole_weights_count_rows_and_say_so(tallystick, tmp_path):
     rows = [f"{i % 2},{(i // 3) % 2},{i % 2},{int(i % 7 > 2)}" for i in range(240)]
-    (tmp_path / "once.csv").write_text("a,b,c,h,w\n" + "".join(f"{row},2\n" for row in rows), encoding="utf-8")
-    (tmp_path / "twice.csv").write_text("a,b,c,h\n" + "".join(f"{row}\n" for row in rows + rows), encoding="utf-8")
+    (tmp_path / "once.csv").write_text(
+        "a,b,c,h,w\n" + "".join(f"{row},2\n" for row in rows), encoding="utf-8"
+    )
+    (tmp_path / "twice.csv").write_text(
+        "a,b,c,h\n" + "".join(f"{row}\n" for row in rows + rows), encoding="utf-8"
+    )
     asked = ("--prediction", "h", "--weak", "a,b,c", "--json")
     once = json.loads(tallystick("bound", "once.csv", *asked, "--weight", "w").stdout)
     twice = json.loads(tallystick("bound", "twice.csv", *asked).stdout)
     assert once["bounds"] == twice["bounds"]
     assert any("a row of weight w stands for w items" in text for text in once["assumptions"])
-    (tmp_path / "half.csv").write_text("a,b,c,h,w\n" + "".join(f"{row},.5\n" for row in rows), encoding="utf-8")
+    (tmp_path / "half.csv").write_text(
+        "a,b,c,h,w\n" + "".join(f"{row},.5\n" for row in rows), encoding="utf-8"
+    )
     assert "no whole numbers" in tallystick("bound", "half.csv", *asked, "--weight", "w").stderr
 
 
 def test_the_classes_of_a_slice_are_those_of_the_whole_table(tallystick, edited):
-    path = edited(lambda i, row: {"caps": i % 2} | ({name: "2" for name in row if i % 12 == 0 and name != "caps"}))
-    asked = ("--prediction", "classifier", "--weak", "links,words,sender", "--label-model", "majority", "--by", "caps")
+    path = edited(
+        lambda i, row: (
+            {"caps": i % 2} | ({name: "2" for name in row if i % 12 == 0 and name != "caps"})
+        )
+    )
+    asked = (
+        "--prediction",
+        "classifier",
+        "--weak",
+        "links,words,sender",
+        "--label-model",
+        "majority",
+        "--by",
+        "caps",
+    )
     done = tallystick("bound", path, *asked, "--json")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)

@@ -14,7 +14,8 @@ FIXTURES = Path(__file__).parent.parent / "io" / "logs" / "fixtures"
 
 @pytest.fixture
 def tallystick(tmp_path, monkeypatch, capsys):
-    """Run a verb in this process: starting an interpreter for each would cost more than all of them together."""
+    """Run a verb in this process: starting an interpreter for each would cost more than all of them
+    together."""
     from tallystick.cli import main
 
     monkeypatch.chdir(tmp_path)
@@ -38,7 +39,9 @@ def scores(tmp_path):
     difficulty = rng.random(400)
     lines = ["id,doc,old,new"]
     for i, z in enumerate(difficulty):
-        lines.append(f"q{i},d{i % 40},{int(z < 0.6)},{int(z < 0.7 if rng.random() < 0.9 else rng.random() < 0.6)}")
+        lines.append(
+            f"q{i},d{i % 40},{int(z < 0.6)},{int(z < 0.7 if rng.random() < 0.9 else rng.random() < 0.6)}"
+        )
     path = tmp_path / "scores.csv"
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -54,7 +57,9 @@ def test_json_is_one_object_of_the_contract(tallystick, scores):
     assert held["models"][0]["rank_interval"] == [1, 1]
 
 
-@pytest.mark.parametrize(("gate", "code"), [("new >= old - 0.01", 0), ("old >= new", 10), ("new >= old + 0.07", 11)])
+@pytest.mark.parametrize(
+    ("gate", "code"), [("new >= old - 0.01", 0), ("old >= new", 10), ("new >= old + 0.07", 11)]
+)
 def test_gates_leave_by_their_code(tallystick, scores, gate, code):
     done = tallystick("compare", scores, "--models", "old,new", "--gate", gate)
     assert done.returncode == code, done.stderr
@@ -63,15 +68,21 @@ def test_gates_leave_by_their_code(tallystick, scores, gate, code):
 
 def test_the_population_changes_the_answer(tallystick, scores):
     runs = [
-        json.loads(tallystick("compare", scores, "--cluster", "doc", "--population", p, "--json").stdout)
+        json.loads(
+            tallystick("compare", scores, "--cluster", "doc", "--population", p, "--json").stdout
+        )
         for p in ("items", "clusters")
     ]
     assert [run["population"] for run in runs] == ["new items of these clusters", "new clusters"]
 
 
 def test_partly_blank_truth_says_which_labels_to_buy(tallystick, tmp_path):
-    table = "id,gold,a,b\n" + "".join(f"q{i},{'x' if i < 5 else ''},x,{'x' if i % 2 else 'y'}\n" for i in range(40))
-    done = tallystick("compare", "-", "--truth", "gold", "--items-out", "items.csv", "--json", stdin=table)
+    table = "id,gold,a,b\n" + "".join(
+        f"q{i},{'x' if i < 5 else ''},x,{'x' if i % 2 else 'y'}\n" for i in range(40)
+    )
+    done = tallystick(
+        "compare", "-", "--truth", "gold", "--items-out", "items.csv", "--json", stdin=table
+    )
     held = json.loads(done.stdout)
     assert held["decision"] == "undecided"
     assert "disagree" in held["needed"]["of"]
@@ -80,7 +91,12 @@ def test_partly_blank_truth_says_which_labels_to_buy(tallystick, tmp_path):
 
 
 def test_a_saved_board_takes_another_model(tallystick, scores, tmp_path):
-    assert tallystick("compare", scores, "--models", "old,new", "--item", "id", "--save", "b.parquet").returncode == 0
+    assert (
+        tallystick(
+            "compare", scores, "--models", "old,new", "--item", "id", "--save", "b.parquet"
+        ).returncode
+        == 0
+    )
     more = tmp_path / "more.csv"
     more.write_text("item,newest\n" + "".join(f"q{i},1\n" for i in range(400)))
     done = tallystick("compare", "b.parquet", "--item", "item", "--add", "more.csv", "--json")
@@ -89,20 +105,26 @@ def test_a_saved_board_takes_another_model(tallystick, scores, tmp_path):
 
 def test_logs_are_compared_like_tables(tallystick):
     logs = FIXTURES / "inspect"
-    done = tallystick("compare", logs / "old.json", logs / "new.json", "--metric", "match", "--json")
+    done = tallystick(
+        "compare", logs / "old.json", logs / "new.json", "--metric", "match", "--json"
+    )
     held = json.loads(done.stdout)
     assert {row["name"] for row in held["models"]} == {"mockllm/old", "mockllm/new"}
     assert "inspect-json" in done.stderr
 
 
 def test_stopping_early_says_where(tallystick, scores):
-    held = json.loads(tallystick("compare", scores, "--models", "old,new", "--stop-early", "--json").stdout)
+    held = json.loads(
+        tallystick("compare", scores, "--models", "old,new", "--stop-early", "--json").stdout
+    )
     assert held["stopped_at"] <= held["available"] == 400
     assert [row["name"] for row in held["models"]] == ["new", "old"]
     assert all(row["interval_guarantee"] == "anytime" for row in held["models"])
     ranks = [row["rank_interval"] for row in held["models"]]
     assert (ranks, held["tiers"]) == (
-        ([[1, 1], [2, 2]], [["new"], ["old"]]) if held["best"] else ([[1, 2], [1, 2]], [["new", "old"]])
+        ([[1, 1], [2, 2]], [["new"], ["old"]])
+        if held["best"]
+        else ([[1, 2], [1, 2]], [["new", "old"]])
     )
     assert held["detectable_difference"] is None
     assert "as many items" in held["unknown"]["detectable_difference"]
@@ -112,7 +134,10 @@ def test_slices_are_corrected(tallystick, scores, tmp_path):
     text = scores.read_text().replace("id,doc", "id,doc,half").splitlines()
     rows = [
         text[0],
-        *(",".join([*line.split(",")[:2], "ab"[i % 2], *line.split(",")[2:]]) for i, line in enumerate(text[1:])),
+        *(
+            ",".join([*line.split(",")[:2], "ab"[i % 2], *line.split(",")[2:]])
+            for i, line in enumerate(text[1:])
+        ),
     ]
     (tmp_path / "sliced.csv").write_text("\n".join(rows) + "\n")
     done = tallystick("compare", "sliced.csv", "--models", "old,new", "--by", "half", "--json")
@@ -145,7 +170,9 @@ def test_bad_input_is_refused_without_a_traceback(tallystick, arguments, table, 
 
 
 def test_plan_prints_methods(tallystick, scores):
-    held = json.loads(tallystick("plan", "--difference", "0.02", "--disagreement", "0.1", "--json").stdout)
+    held = json.loads(
+        tallystick("plan", "--difference", "0.02", "--disagreement", "0.1", "--json").stdout
+    )
     assert held["verb"] == "plan"
     assert {"name", "n_items", "guarantee"} <= set(held["methods"][0])
     assert held["methods"][0]["n_items"] == 1960
@@ -159,7 +186,9 @@ def test_a_pilot_is_planned_from_the_columns_that_are_named(tallystick, scores):
     held = json.loads(tallystick("plan", scores, "--columns", "old,new", "--json").stdout)
     assert "in a pilot of 400 items" in held["verdict"]
     assert any("may flatter" in text for text in held["warnings"])
-    held = json.loads(tallystick("plan", scores, "--columns", "old,new", "--difference", "0.01", "--json").stdout)
+    held = json.loads(
+        tallystick("plan", scores, "--columns", "old,new", "--difference", "0.01", "--json").stdout
+    )
     assert not any("may flatter" in text for text in held["warnings"])
 
 
@@ -169,7 +198,9 @@ def test_items_that_a_pilot_leaves_out_are_said(tallystick):
 
 
 def test_plan_for_judges(tallystick):
-    held = json.loads(tallystick("plan", "--judges", "--limit", "0.05", "--rate", "0.01", "--json").stdout)
+    held = json.loads(
+        tallystick("plan", "--judges", "--limit", "0.05", "--rate", "0.01", "--json").stdout
+    )
     assert [one["n_items"] for one in held["methods"]] == [59, 124]
     assert tallystick("plan").returncode == 1
     assert tallystick("plan", "--judges").returncode == 1
@@ -189,7 +220,9 @@ def test_blank_truth_does_not_pass_a_gate_by_way_of_a_second_file(tallystick, tm
 
 
 def test_slices_of_one_table_do_not_drop_the_models_of_another(tallystick, scores):
-    done = tallystick("compare", scores, "--models", "old,new", "--item", "id", "--add", scores, "--by", "doc")
+    done = tallystick(
+        "compare", scores, "--models", "old,new", "--item", "id", "--add", scores, "--by", "doc"
+    )
     assert done.returncode == 1
     assert "--by doc" in done.stderr
     assert "--add" in done.stderr
@@ -208,13 +241,20 @@ def test_failures_in_logs_stand_in_the_answer(tallystick, tmp_path):
     (tmp_path / "failed.json").write_text(json.dumps(log))
     again = log["samples"][0] | {"epoch": 2, "scores": log["samples"][1]["scores"]}
     (tmp_path / "half.json").write_text(json.dumps(log | {"samples": [*log["samples"], again]}))
-    for name, items in (("failed.json", len(log["samples"]) - 1), ("half.json", len(log["samples"]))):
+    for name, items in (
+        ("failed.json", len(log["samples"]) - 1),
+        ("half.json", len(log["samples"])),
+    ):
         old = FIXTURES / "inspect" / "old.json"
         held = json.loads(tallystick("compare", old, name, "--metric", "match", "--json").stdout)
         [told] = [
-            text for text in held["warnings"] if "1 samples failed and have no score (1 of 'mockllm/new')" in text
+            text
+            for text in held["warnings"]
+            if "1 samples failed and have no score (1 of 'mockllm/new')" in text
         ]
         assert "left out if it has none" in told
         assert held["n_items"] == items
-        lost = any("1 of 4 items of 'mockllm/old' are left out" in text for text in held["warnings"])
+        lost = any(
+            "1 of 4 items of 'mockllm/old' are left out" in text for text in held["warnings"]
+        )
         assert lost == (items == 3)

@@ -16,7 +16,16 @@ from pyarrow import parquet
 from tallystick.cli.app import SUMMARIES, app
 from tests.cli.conftest import COMMAND
 
-EVERY_OBJECT_HAS = {"schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"}
+EVERY_OBJECT_HAS = {
+    "schema",
+    "verb",
+    "verdict",
+    "decision",
+    "needed",
+    "n_items",
+    "assumptions",
+    "warnings",
+}
 
 
 def test_json_is_exactly_one_object_on_stdout(tallystick, votes):
@@ -47,7 +56,9 @@ def test_bad_input_leaves_with_one_and_no_traceback(tallystick):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("tally",), ("tally", "x.csv", "--nonsense"), ("nonsense",), ("merge", "a")])
+@pytest.mark.parametrize(
+    "arguments", [("tally",), ("tally", "x.csv", "--nonsense"), ("nonsense",), ("merge", "a")]
+)
 def test_wrong_usage_leaves_with_two(tallystick, arguments):
     done = tallystick(*arguments)
     assert done.returncode == 2
@@ -58,7 +69,13 @@ def test_wrong_usage_leaves_with_two(tallystick, arguments):
 def test_a_reader_that_closes_its_pipe_early_causes_no_traceback(votes):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([COMMAND, "tally", str(votes)], stdout=write, stderr=subprocess.PIPE, check=False, timeout=60)
+    done = subprocess.run(
+        [COMMAND, "tally", str(votes)],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=60,
+    )
     os.close(write)
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr
@@ -90,7 +107,8 @@ def test_control_c_leaves_with_130_and_no_partial_file(tmp_path):
 
 
 def test_control_c_during_a_long_count_leaves_with_130(tmp_path):
-    """The note on the item column is written just before the count begins: that is when the signal comes."""
+    """The note on the item column is written just before the count begins: that is when the signal
+    comes."""
     draw = np.random.default_rng(0)
     rows = 3_000_000
     columns = {f"c{j}": draw.integers(0, 9000, rows).astype("int16") for j in range(6)}
@@ -118,7 +136,9 @@ def test_the_version_is_that_of_the_package(tallystick):
 def test_help_is_quick():
     best = min(_seconds([COMMAND, "--help"]) for _ in range(5))
     floor = min(_seconds([sys.executable, "-c", "pass"]) for _ in range(5))
-    assert best - floor < 0.3, f"--help took {best:.2f} s, of which {floor:.2f} s were the interpreter's"
+    assert best - floor < 0.3, (
+        f"--help took {best:.2f} s, of which {floor:.2f} s were the interpreter's"
+    )
 
 
 def test_help_lists_every_verb_by_the_first_sentence_of_its_own_help(tallystick):
@@ -138,7 +158,12 @@ def test_a_verb_that_is_mistyped_is_suggested(tallystick):
 def test_completion_is_offered(tallystick):
     done = subprocess.run(
         [COMMAND],
-        env={**os.environ, "_TALLYSTICK_COMPLETE": "complete_bash", "COMP_WORDS": "tallystick do", "COMP_CWORD": "1"},
+        env={
+            **os.environ,
+            "_TALLYSTICK_COMPLETE": "complete_bash",
+            "COMP_WORDS": "tallystick do",
+            "COMP_CWORD": "1",
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -152,7 +177,9 @@ def _seconds(command):
     before = os.times()
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True, timeout=60)
     after = os.times()
-    return (after.children_user - before.children_user) + (after.children_system - before.children_system)
+    return (after.children_user - before.children_user) + (
+        after.children_system - before.children_system
+    )
 
 
 def test_the_package_runs_as_a_module(votes):

@@ -9,7 +9,9 @@ from tallystick.cli.app import app
 def test_the_demo_writes_a_report_says_where_and_repeats(tmp_path):
     runs = []
     for _ in range(2):
-        done = CliRunner().invoke(app, ["demo", "compare", "--json", "--seed", "1", "--to", str(tmp_path)])
+        done = CliRunner().invoke(
+            app, ["demo", "compare", "--json", "--seed", "1", "--to", str(tmp_path)]
+        )
         assert done.exit_code == 0, done.output
         assert f"report: {tmp_path / 'compare.html'}" in done.stderr
         assert f"tallystick compare {tmp_path / 'compare.csv'} --truth truth" in done.stderr
@@ -25,7 +27,12 @@ def test_every_verb_has_a_demo(verb, tmp_path):
     out = json.loads(done.stdout)
     assert out["verb"] == verb
     if verb == "audit":
-        assert [part["verb"] for part in out["sections"]] == ["compare", "judge", "shift", "dynamic"]
+        assert [part["verb"] for part in out["sections"]] == [
+            "compare",
+            "judge",
+            "shift",
+            "dynamic",
+        ]
     assert (tmp_path / f"{verb}.html").stat().st_size < 2_000_000
 
 

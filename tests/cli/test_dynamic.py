@@ -1,4 +1,5 @@
-"""``tallystick dynamic``: once as the installed command, else through its door, since a process a case takes long."""
+"""``tallystick dynamic``: once as the installed command, else through its door, since a process a
+case takes long."""
 
 import csv
 import json
@@ -9,12 +10,22 @@ import pytest
 from tallystick.cli import main
 
 ROUND = {"round", "risk", "interval", "epsilon", "worst_case", "lower_bound", "z", "noise_share"}
-EVERY_OBJECT_HAS = {"schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"}
+EVERY_OBJECT_HAS = {
+    "schema",
+    "verb",
+    "verdict",
+    "decision",
+    "needed",
+    "n_items",
+    "assumptions",
+    "warnings",
+}
 
 
 @pytest.fixture
 def leave(capsys, tmp_path, monkeypatch):
-    """Run a verb in this process and in an empty folder; return its exit code and what it printed."""
+    """Run a verb in this process and in an empty folder; return its exit code and what it
+    printed."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
@@ -54,14 +65,29 @@ def test_theory_prints_one_object_with_its_rounds(tallystick):
 
 
 def test_simulate_runs_paths_hierarchies_and_files_and_draws_them(leave, tmp_path):
-    done = leave("simulate", "--rounds", "3", "--rollouts", "30", "--items", "200", "--json", "--draw", "p.svg")
+    done = leave(
+        "simulate",
+        "--rounds",
+        "3",
+        "--rollouts",
+        "30",
+        "--items",
+        "200",
+        "--json",
+        "--draw",
+        "p.svg",
+    )
     out = json.loads(done[1])
     assert out["advice"]["course"]
     assert out["rounds"][2]["worst_case"] == pytest.approx(0.05)
     assert (tmp_path / "p.svg").read_text(encoding="utf-8").startswith("<svg")
-    deep = leave("simulate", "--design", "hierarchical", "--rollouts", "10", "--items", "100", "--json")
+    deep = leave(
+        "simulate", "--design", "hierarchical", "--rollouts", "10", "--items", "100", "--json"
+    )
     assert json.loads(deep[1])["price"] == 9
-    (tmp_path / "one.toml").write_text('name = "one"\noutput = "h"\n[steps.h]\ntrain = "initial"\n', encoding="utf-8")
+    (tmp_path / "one.toml").write_text(
+        'name = "one"\noutput = "h"\n[steps.h]\ntrain = "initial"\n', encoding="utf-8"
+    )
     own = leave("simulate", "--design", "one.toml", "--rollouts", "10", "--items", "100", "--json")
     assert json.loads(own[1])["price"] == 1
 
@@ -83,22 +109,51 @@ def test_the_adversary_stalls_at_an_eighth_of_epsilon_squared(leave):
 
 
 def test_a_model_that_changes_has_an_epsilon_a_round(leave):
-    done = leave("simulate", "--epsilon", ".3,.1", "--rounds", "3", "--rollouts", "20", "--items", "200", "--json")
+    done = leave(
+        "simulate",
+        "--epsilon",
+        ".3,.1",
+        "--rounds",
+        "3",
+        "--rollouts",
+        "20",
+        "--items",
+        "200",
+        "--json",
+    )
     out = json.loads(done[1])
     assert [round(row["epsilon"], 1) for row in out["rounds"]] == [0.3, 0.1, 0.1]
     assert "no single epsilon" in out["unknown"]["rounds[0].worst_case"]
 
 
 def test_same_seed_same_bytes(leave):
-    command = ("simulate", "--learner", "correlated", "--noise", ".1", "--initial", ".8", "--rollouts", "20",
-               "--items", "150", "--rounds", "3", "--seed", "4", "--json")  # fmt: skip
+    command = (
+        "simulate",
+        "--learner",
+        "correlated",
+        "--noise",
+        ".1",
+        "--initial",
+        ".8",
+        "--rollouts",
+        "20",
+        "--items",
+        "150",
+        "--rounds",
+        "3",
+        "--seed",
+        "4",
+        "--json",
+    )
     first, second = leave(*command), leave(*command)
     assert first[0] == 0, first[2]
     assert first[1] == second[1]
 
 
 def test_analyse_reads_a_long_log_and_writes_a_page(leave, log, tmp_path):
-    done = leave("analyse", log, "--cost", "cost", "--rollouts", "20", "--json", "--html", "page.html")
+    done = leave(
+        "analyse", log, "--cost", "cost", "--rollouts", "20", "--json", "--html", "page.html"
+    )
     assert done[0] == 0, done[2]
     out = json.loads(done[1])
     assert [row["round"] for row in out["rounds"]] == [1, 2, 3]
@@ -112,12 +167,28 @@ def test_analyse_reads_a_wide_log_with_globs(leave, tmp_path):
     rng = np.random.default_rng(1)
     rows = ["uid,round,gold,said,m_a,m_b,m_c,loop1,loop2"]
     for k in range(90):
-        calls = ["xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(5) > 0.3]
+        calls = [
+            "xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(5) > 0.3
+        ]
         rows.append(f"i{k},{k // 30 + 1},x,{'xx' if k % 3 else 'xyx'},{','.join(calls)}")
     (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    done = leave("analyse", "wide.csv", "--truth", "gold", "--item", "uid", "--models", "m_*", "--chain", "loop1,loop2",
-        "--validators", "said", "--rollouts", "20", "--json",
-    )  # fmt: skip
+    done = leave(
+        "analyse",
+        "wide.csv",
+        "--truth",
+        "gold",
+        "--item",
+        "uid",
+        "--models",
+        "m_*",
+        "--chain",
+        "loop1,loop2",
+        "--validators",
+        "said",
+        "--rollouts",
+        "20",
+        "--json",
+    )
     assert done[0] == 0, done[2]
     out = json.loads(done[1])
     assert out["models"] == ["m_a", "m_b", "m_c"]
@@ -129,7 +200,9 @@ def test_analyse_answers_by_slice_and_knows_tokens_for_no_answer(leave, tmp_path
     rng = np.random.default_rng(2)
     rows = ["uid,round,gold,topic,a,b,c"]
     for k in range(240):
-        calls = ["xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(3) > 0.3]
+        calls = [
+            "xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(3) > 0.3
+        ]
         rows.append(f"i{k},{k // 80 + 1},x,{'uv'[k % 2]},{','.join(calls)}")
     (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     asked = ("--truth", "gold", "--item", "uid", "--by", "topic", "--rollouts", "20", "--json")
@@ -148,12 +221,19 @@ def test_analyse_answers_by_slice_and_knows_tokens_for_no_answer(leave, tmp_path
 
 
 def weighted_rows():
-    """A wide log whose rows have whole weights, two of them 0, and its rows as often as their weight says."""
+    """A wide log whose rows have whole weights, two of them 0, and its rows as often as their
+    weight says."""
     rng = np.random.default_rng(3)
     once, often = [], []
     for k in range(60):
-        calls = ["xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(3) > 0.3]
-        head, tail, weight = f"i{k}", f"{k // 30 + 1},x,{'uv'[k % 2]},{','.join(calls)}", (k % 7 + 1) % 4
+        calls = [
+            "xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(3) > 0.3
+        ]
+        head, tail, weight = (
+            f"i{k}",
+            f"{k // 30 + 1},x,{'uv'[k % 2]},{','.join(calls)}",
+            (k % 7 + 1) % 4,
+        )
         once.append(f"{head},{tail},{weight}")
         often += [f"{head}.{copy},{tail}" for copy in range(weight)]
     return once, often
@@ -179,10 +259,17 @@ def test_analyse_counts_rows_by_weight_in_all_and_in_slices_and_says_so(leave, t
     asked = (*ASKED, "--by", "topic", "--weight", "w", "--items-out", "items.csv", "--json")
     code, out, err = leave("analyse", "once.csv", *asked)
     assert code == 0, err
-    assert [row["item"] for row in read_items(tmp_path / "items.csv")] == [f"i{k}" for k in range(60)]
-    weighted, plain = json.loads(out), json.loads(leave("analyse", "often.csv", *ASKED, "--json")[1])
+    assert [row["item"] for row in read_items(tmp_path / "items.csv")] == [
+        f"i{k}" for k in range(60)
+    ]
+    weighted, plain = (
+        json.loads(out),
+        json.loads(leave("analyse", "often.csv", *ASKED, "--json")[1]),
+    )
     slices = weighted.pop("slices")
-    assert [part["n_items"] for part in slices] == [sum(f",{topic}," in line for line in often) for topic in "uv"]
+    assert [part["n_items"] for part in slices] == [
+        sum(f",{topic}," in line for line in often) for topic in "uv"
+    ]
     for answer in (weighted, *slices):
         assert answer.pop("assumptions")[-1].startswith("a row of weight w stands for w items")
     plain.pop("assumptions")
@@ -202,7 +289,10 @@ def test_a_bad_weight_is_refused_by_its_row_and_value(leave, tmp_path, weight):
 
 def test_an_item_of_a_long_log_has_one_weight(leave, log):
     lines = log.read_text(encoding="utf-8").splitlines()
-    log.write_text("\n".join([lines[0] + ",w", *(f"{line},{k % 2}" for k, line in enumerate(lines[1:]))]), "utf-8")
+    log.write_text(
+        "\n".join([lines[0] + ",w", *(f"{line},{k % 2}" for k, line in enumerate(lines[1:]))]),
+        "utf-8",
+    )
     code, _, err = leave("analyse", log, "--weight", "w")
     assert code == 1
     assert "item '1-0' has the weight 0 in one row and 1 in another" in err
@@ -214,28 +304,47 @@ def test_an_item_of_a_long_log_has_one_weight(leave, log):
 def test_analyse_writes_a_row_an_item_of_a_wide_log(leave, tmp_path):
     once, _ = weighted_rows()
     write(tmp_path / "once.csv", HEAD + ",w", ["=1+1" + once[0][2:], *once[1:]])
-    code, out, err = leave("analyse", "once.csv", *ASKED, "--weight", "w", "--items-out", "items.csv", "--json")
+    code, out, err = leave(
+        "analyse", "once.csv", *ASKED, "--weight", "w", "--items-out", "items.csv", "--json"
+    )
     assert code == 0, err
     rows = read_items(tmp_path / "items.csv")
     assert [row["item"] for row in rows] == ["'=1+1", *(f"i{k}" for k in range(1, 60))]
     for each in json.loads(out)["rounds"]:
         mine = [row for row in rows if row["round"] == str(each["round"])]
         weights = [int(row["weight"]) for row in mine]
-        assert np.average([float(row["vote_error"]) for row in mine], weights=weights) == pytest.approx(each["risk"])
+        assert np.average(
+            [float(row["vote_error"]) for row in mine], weights=weights
+        ) == pytest.approx(each["risk"])
     first = next(row for row in rows if row["check_order"] == "1")
     assert (first["wrong"], first["vote"], first["vote_error"]) == ("3", "y", "1.0")
     assert "items of weight 0" in err
 
 
-def test_analyse_writes_a_row_an_item_of_a_long_log_and_says_why_a_column_is_blank(leave, log, tmp_path):
+def test_analyse_writes_a_row_an_item_of_a_long_log_and_says_why_a_column_is_blank(
+    leave, log, tmp_path
+):
     lines = log.read_text(encoding="utf-8").splitlines()
-    log.write_text("\n".join(line.replace(",2,m0,0,", ",2,m0,1,") for line in lines), encoding="utf-8")
+    log.write_text(
+        "\n".join(line.replace(",2,m0,0,", ",2,m0,1,") for line in lines), encoding="utf-8"
+    )
     code, _, err = leave("analyse", log, "--rollouts", "20", "--items-out", "items.csv")
     assert code == 0, err
     rows = read_items(tmp_path / "items.csv")
-    assert list(rows[0]) == ["item", "round", "answered", "wrong", "vote", "tie", "vote_error", "difficulty",
-                             "check_order"]  # fmt: skip
-    assert [row["item"] for row in rows] == [f"{number}-{k}" for number in (1, 2, 3) for k in range(40)]
+    assert list(rows[0]) == [
+        "item",
+        "round",
+        "answered",
+        "wrong",
+        "vote",
+        "tie",
+        "vote_error",
+        "difficulty",
+        "check_order",
+    ]
+    assert [row["item"] for row in rows] == [
+        f"{number}-{k}" for number in (1, 2, 3) for k in range(40)
+    ]
     assert {row["round"] for row in rows if row["difficulty"] == ""} == {"2"}
     assert err.count("difficulty is blank in round 2: model 1 of 4 is never wrong") == 1
 
@@ -257,7 +366,10 @@ def test_analyse_reads_columns_of_mixed_types_only_when_told(leave, tmp_path):
     rows = []
     for k, line in enumerate(weighted_rows()[1]):
         uid, number, _, _, *calls = line.split(",")
-        said = {name: [1, "1", True][k % 3] if call == "x" else 0 for name, call in zip("abc", calls, strict=True)}
+        said = {
+            name: [1, "1", True][k % 3] if call == "x" else 0
+            for name, call in zip("abc", calls, strict=True)
+        }
         rows.append(json.dumps({"uid": uid, "round": int(number), "gold": 1, **said}))
     (tmp_path / "log.ndjson").write_text("\n".join(rows), encoding="utf-8")
     code, _, err = leave("analyse", "log.ndjson", *ASKED, "--json")
@@ -268,7 +380,9 @@ def test_analyse_reads_columns_of_mixed_types_only_when_told(leave, tmp_path):
     wrong = [sum(call == "y" for call in line.split(",")[4:]) for line in weighted_rows()[1]]
     body = json.loads(out)
     parts = zip(body["rounds"], body["overlap"], strict=True)
-    assert sum(each["epsilon"] * joint["n_items"] for each, joint in parts) == pytest.approx(sum(wrong) / 3)
+    assert sum(each["epsilon"] * joint["n_items"] for each, joint in parts) == pytest.approx(
+        sum(wrong) / 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -280,7 +394,10 @@ def test_analyse_reads_columns_of_mixed_types_only_when_told(leave, tmp_path):
         (("simulate", "--epsilon", "x"), "--epsilon wants numbers"),
         (("simulate", "--learner", "adversarial", "--epsilon", ".2,.1"), "proved for one epsilon"),
         (("simulate", "--design", "absent.toml"), "cannot read the design"),
-        (("simulate", "--design", "hierarchical", "--mixture", ".5"), "--mixture and --majority are for --design path"),
+        (
+            ("simulate", "--design", "hierarchical", "--mixture", ".5"),
+            "--mixture and --majority are for --design path",
+        ),
         (("simulate", "--majority", "1,x"), "--majority wants numbers"),
         (("simulate", "--rounds", "2", "--majority", "1"), "2 inputs need as many weights"),
         (("simulate", "--initial", "2"), "--initial, a share of the items"),
@@ -302,11 +419,18 @@ def test_bad_input_leaves_with_one_and_names_it(leave, arguments, message):
     [
         (lambda text: text.replace(",2,m", ",5,m"), "round 2 is missing"),
         (
-            lambda text: "\n".join(line for line in text.splitlines() if ",2,m" not in line and ",3,m" not in line),
+            lambda text: "\n".join(
+                line for line in text.splitlines() if ",2,m" not in line and ",3,m" not in line
+            ),
             "one round",
         ),
         (lambda text: text.replace(",3,m0", ",3,m9"), "models differ between rounds"),
-        (lambda text: text.replace("1-0,1,m0,0", "1-0,1,m0,2").replace("1-0,1,m0,1", "1-0,1,m0,2"), "needs 0 or 1"),
+        (
+            lambda text: text.replace("1-0,1,m0,0", "1-0,1,m0,2").replace(
+                "1-0,1,m0,1", "1-0,1,m0,2"
+            ),
+            "needs 0 or 1",
+        ),
         (lambda text: text.replace("model", "who"), "name the true label (--truth)"),
     ],
 )
@@ -319,7 +443,9 @@ def test_a_bad_log_is_refused_by_name(leave, log, edit, message):
 
 @pytest.mark.parametrize("more", [("--noise", ".2"), ("--initial", ".5"), ("--items", "77")])
 def test_an_adversary_refuses_what_its_theorem_has_no_room_for(leave, more):
-    code, _, err = leave("simulate", "--learner", "adversarial", "--rounds", "3", "--rollouts", "2", *more)
+    code, _, err = leave(
+        "simulate", "--learner", "adversarial", "--rounds", "3", "--rollouts", "2", *more
+    )
     assert code == 1
     assert f"it has no {more[0]}" in err
 
@@ -331,9 +457,13 @@ def test_a_population_too_small_to_err_on_is_refused(leave):
 
 
 def test_theory_says_nothing_in_its_sentence_that_its_table_withholds(leave):
-    body = json.loads(leave("theory", "--epsilon", ".1", "--noise", ".2", "--rounds", "3", "--json")[1])
+    body = json.loads(
+        leave("theory", "--epsilon", ".1", "--noise", ".2", "--rounds", "3", "--json")[1]
+    )
     assert "no risk is proved" in body["verdict"]
     assert body["rounds"][2]["worst_case"] is None
-    assert all(text.startswith(("Were no label random", "With 20 %")) for text in body["statements"])
+    assert all(
+        text.startswith(("Were no label random", "With 20 %")) for text in body["statements"]
+    )
     body = json.loads(leave("theory", "--epsilon", ".3", "--rounds", "3", "--json")[1])
     assert f"at most {body['rounds'][2]['worst_case']:.3g} after three rounds" in body["verdict"]

@@ -30,11 +30,15 @@ def test_gates_are_read(text, gate):
 def test_a_known_name_wins_over_arithmetic():
     known = ["gpt-4", "gpt-3.5", "gpt"]
     assert parse_gate("gpt-4 >= gpt-3.5", known=known) == Gate("gpt-4", ">=", "gpt-3.5", 0.0)
-    assert parse_gate("gpt-4 >= gpt-3.5 - 0.01", known=known) == Gate("gpt-4", ">=", "gpt-3.5", -0.01)
+    assert parse_gate("gpt-4 >= gpt-3.5 - 0.01", known=known) == Gate(
+        "gpt-4", ">=", "gpt-3.5", -0.01
+    )
     assert parse_gate("gpt >= gpt - 0.01", known=known).offset == -0.01
 
 
-@pytest.mark.parametrize("text", ["", "new", "new == old", "new = 1", "new >=", ">= 1", "new != old"])
+@pytest.mark.parametrize(
+    "text", ["", "new", "new == old", "new = 1", "new >=", ">= 1", "new != old"]
+)
 def test_what_is_no_gate_is_refused(text):
     with pytest.raises(InputError, match="a gate"):
         parse_gate(text)
@@ -56,7 +60,12 @@ def test_a_gate_never_contradicts_a_point_of_the_interval(relation, offset, low,
     high = low + width
     value = min(high, low + place * width)
     gate = Gate("x", relation, None, offset)
-    truth = {">=": value >= offset, "<=": value <= offset, ">": value > offset, "<": value < offset}[relation]
+    truth = {
+        ">=": value >= offset,
+        "<=": value <= offset,
+        ">": value > offset,
+        "<": value < offset,
+    }[relation]
     assert gate.holds(Interval(low, high)) in (truth, None)
     assert gate.holds(Interval(value, value)) is truth
 
@@ -71,7 +80,9 @@ def test_one_failure_fails_all_and_one_doubt_leaves_all_open():
     ends = {"a": Interval(0.6, 0.7), "b": Interval(0.4, 0.6)}
     assert all_of(gates, lambda gate: ends[gate.left]) is None
     assert all_of(gates, lambda gate: Interval(0.6, 0.7)) is True
-    assert all_of(gates, lambda gate: Interval(0.1, 0.2) if gate.left == "a" else ends["b"]) is False
+    assert (
+        all_of(gates, lambda gate: Interval(0.1, 0.2) if gate.left == "a" else ends["b"]) is False
+    )
 
 
 def test_a_quoted_name_is_one_of_the_known_ones():

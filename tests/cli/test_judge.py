@@ -11,7 +11,12 @@ from tallystick.judge import Point, simulate
 
 POINT = Point(
     prevalence="2/5",
-    accuracy={"gpt": ("9/10", "4/5"), "claude": ("4/5", "9/10"), "llama": ("4/5", "3/4"), "qwen": ("7/10", "4/5")},
+    accuracy={
+        "gpt": ("9/10", "4/5"),
+        "claude": ("4/5", "9/10"),
+        "llama": ("4/5", "3/4"),
+        "qwen": ("7/10", "4/5"),
+    },
 )
 
 GOLD = ("positive", "negative", "")
@@ -19,11 +24,14 @@ GOLD = ("positive", "negative", "")
 
 @pytest.fixture
 def tallystick(tmp_path, capsys, monkeypatch):
-    """Run the verb in this process: the installed command is held to its contract elsewhere; libraries load once."""
+    """Run the verb in this process: the installed command is held to its contract elsewhere;
+    libraries load once."""
 
     def run(*arguments, stdin=""):
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
+        monkeypatch.setattr(
+            "sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+        )
         code = 0
         try:
             main([str(argument) for argument in arguments])
@@ -64,7 +72,15 @@ def test_without_labels_the_verdict_names_its_assumption(tallystick, table):
 
 def test_a_few_labels_give_intervals_that_rest_on_them(tallystick, table, tmp_path):
     done = tallystick(
-        "judge", table, "--judges", "gpt,claude,llama,qwen", "--truth", "gold", "--items-out", "i.csv", "--json"
+        "judge",
+        table,
+        "--judges",
+        "gpt,claude,llama,qwen",
+        "--truth",
+        "gold",
+        "--items-out",
+        "i.csv",
+        "--json",
     )
     assert done.returncode == 0, done.stderr
     body = json.loads(done.stdout)
@@ -80,10 +96,21 @@ def test_a_few_labels_give_intervals_that_rest_on_them(tallystick, table, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "method", ["majority", "independent", "dawid-skene", "agreement", "spectral", "logical", "supervised"]
+    "method",
+    ["majority", "independent", "dawid-skene", "agreement", "spectral", "logical", "supervised"],
 )
 def test_every_method_can_be_asked_for(tallystick, table, method):
-    done = tallystick("judge", table, "--judges", "gpt,claude,llama", "--truth", "gold", "--method", method, "--json")
+    done = tallystick(
+        "judge",
+        table,
+        "--judges",
+        "gpt,claude,llama",
+        "--truth",
+        "gold",
+        "--method",
+        method,
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["judges"]) == 3
 
@@ -100,9 +127,19 @@ def test_slices_and_windows_come_with_the_answer(tallystick, table):
 def test_following_stdin_prints_one_line_a_window(tallystick):
     data = simulate(POINT).independent_draws(300, rng=6)
     flipped = np.where(np.arange(300) >= 200, np.where(data["gpt"] == "a", "b", "a"), data["gpt"])
-    lines = ["gpt,claude,llama", *(f"{flipped[i]},{data['claude'][i]},{data['llama'][i]}" for i in range(300))]
+    lines = [
+        "gpt,claude,llama",
+        *(f"{flipped[i]},{data['claude'][i]},{data['llama'][i]}" for i in range(300)),
+    ]
     done = tallystick(
-        "judge", "-", "--follow", "--window", "100", "--method", "majority", stdin="\n".join(lines) + "\n"
+        "judge",
+        "-",
+        "--follow",
+        "--window",
+        "100",
+        "--method",
+        "majority",
+        stdin="\n".join(lines) + "\n",
     )
     assert done.returncode == 0, done.stderr
     windows = [json.loads(line)["window"] for line in done.stdout.splitlines()]
@@ -118,15 +155,22 @@ def test_known_judges_and_a_prevalence_range_are_read(tallystick, table, tmp_pat
     known = {name: {"a": float(a), "b": float(b)} for name, (a, b) in POINT.accuracy.items()}
     (tmp_path / "known.json").write_text(json.dumps(known), encoding="utf-8")
     judges = ("--judges", "gpt,claude,llama,qwen")
-    done = tallystick("judge", table, *judges, "--known", "known.json", "--method", "dawid-skene", "--json")
+    done = tallystick(
+        "judge", table, *judges, "--known", "known.json", "--method", "dawid-skene", "--json"
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["prevalence"]["a"]["estimate"] == pytest.approx(0.4, abs=0.06)
-    done = tallystick("judge", table, *judges, "--prevalence", "a=.3,.45", "--method", "logical", "--json")
+    done = tallystick(
+        "judge", table, *judges, "--prevalence", "a=.3,.45", "--method", "logical", "--json"
+    )
     assert json.loads(done.stdout)["judges"][0]["interval"][0] > 0
 
 
 def test_a_saved_tally_can_be_judged(tallystick, table):
-    assert tallystick("tally", table, "--columns", "gpt,claude,llama,gold", "-o", "v.tally").returncode == 0
+    assert (
+        tallystick("tally", table, "--columns", "gpt,claude,llama,gold", "-o", "v.tally").returncode
+        == 0
+    )
     done = tallystick("judge", "v.tally", "--truth", "gold", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["n_labels"] == 86
@@ -140,10 +184,14 @@ def test_labels_that_nobody_voted_for_can_be_named(tallystick):
 
 @pytest.mark.parametrize("method", ["independence", "search", "self-consistency"])
 def test_diagnostics_are_methods_too(tallystick, table, method):
-    done = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--method", method, "--json")
+    done = tallystick(
+        "judge", table, "--judges", "gpt,claude,llama,qwen", "--method", method, "--json"
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verb"] == "judge"
-    refused = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--method", method, "--window", "100")
+    refused = tallystick(
+        "judge", table, "--judges", "gpt,claude,llama,qwen", "--method", method, "--window", "100"
+    )
     assert refused.returncode == 1
     assert "no --window" in refused.stderr
 
@@ -154,9 +202,13 @@ def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick)
     there = json.loads(tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes).stdout)
     assert there["first_share"] == pytest.approx(25 / 30)
     assert "favours the first place" in there["verdict"]
-    back = json.loads(tallystick("judge", "-", "--judges", "ba", "--judges", "ab", *method, stdin=votes).stdout)
+    back = json.loads(
+        tallystick("judge", "-", "--judges", "ba", "--judges", "ab", *method, stdin=votes).stdout
+    )
     assert back["first_share"] == pytest.approx(5 / 30)
-    place = tallystick("judge", "-", "--judges", "ab,ba", *method, "--recorded", "position", stdin=votes)
+    place = tallystick(
+        "judge", "-", "--judges", "ab,ba", *method, "--recorded", "position", stdin=votes
+    )
     assert json.loads(place.stdout)["consistent"] == pytest.approx(0.3)
     one = tallystick("judge", "-", "--judges", "ab", *method, stdin=votes)
     assert one.returncode == 1
@@ -166,7 +218,12 @@ def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick)
 def test_the_text_shows_all_methods_side_by_side_and_what_is_certain(tallystick, table):
     done = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--truth", "gold")
     assert done.returncode == 0, done.stderr
-    for words in ("Every method that applies:", "(by labels)", "not rejected", "For certain: Whatever the truth"):
+    for words in (
+        "Every method that applies:",
+        "(by labels)",
+        "not rejected",
+        "For certain: Whatever the truth",
+    ):
         assert words in done.stdout
 
 
@@ -179,7 +236,10 @@ def test_the_text_shows_all_methods_side_by_side_and_what_is_certain(tallystick,
         (("--known", "absent.json"), "absent.json"),
         (("--method", "supervised"), "needs --truth"),
         (("--method", "majority", "--certified"), "--certified says nothing to --method majority"),
-        (("--method", "spectral", "--prevalence", "a=.3,.4"), "--prevalence says nothing to --method spectral"),
+        (
+            ("--method", "spectral", "--prevalence", "a=.3,.4"),
+            "--prevalence says nothing to --method spectral",
+        ),
         (("--recorded", "position"), "it is for position-bias"),
         (("--certified",), "give --truth"),
         (("--alpha", "2"), "--alpha"),
@@ -201,7 +261,9 @@ def test_hostile_tables_get_a_true_statement_or_a_clear_error(tallystick):
     mute = tallystick("judge", "-", stdin="x,y,z\n0,1,\n1,1,\n0,0,\n")
     assert mute.returncode == 1
     assert "'z'" in mute.stderr
-    three = tallystick("judge", "-", "--method", "independent", stdin="x,y,z\n0,1,2\n1,1,1\n0,0,0\n")
+    three = tallystick(
+        "judge", "-", "--method", "independent", stdin="x,y,z\n0,1,2\n1,1,1\n0,0,0\n"
+    )
     assert three.returncode == 1
     assert "two labels" in three.stderr
     constant = tallystick("judge", "-", stdin="x,y\n1,1\n1,1\n")
@@ -213,23 +275,36 @@ def test_a_saved_tally_is_judged_by_the_columns_that_are_named(tallystick, table
     columns = ",".join((*POINT.names, "gold"))
     assert tallystick("tally", table, "--columns", columns, "-o", "votes.tally").returncode == 0
     asked = ("--judges", "gpt,claude,llama", "--truth", "gold", "--json")
-    whole, counted = (json.loads(tallystick("judge", source, *asked).stdout) for source in (table, "votes.tally"))
+    whole, counted = (
+        json.loads(tallystick("judge", source, *asked).stdout) for source in (table, "votes.tally")
+    )
     assert counted["judges"] == whole["judges"]
     assert "no column 'nobody'" in tallystick("judge", "votes.tally", "--judges", "nobody").stderr
-    assert "--items-out needs the rows" in tallystick("judge", "votes.tally", "--items-out", "x.csv").stderr
+    assert (
+        "--items-out needs the rows"
+        in tallystick("judge", "votes.tally", "--items-out", "x.csv").stderr
+    )
 
 
 def test_weights_are_counts_and_the_answer_says_so(tallystick, table):
-    body = json.loads(tallystick("judge", table, "--judges", "gpt,claude,llama", "--weight", "item", "--json").stdout)
+    body = json.loads(
+        tallystick(
+            "judge", table, "--judges", "gpt,claude,llama", "--weight", "item", "--json"
+        ).stdout
+    )
     assert any("a row of weight w stands for w items" in text for text in body["assumptions"])
 
 
 def test_a_weighted_tally_says_so_and_a_plain_one_does_not(tallystick, table):
     columns = ("--columns", "gpt,claude,llama")
-    assert tallystick("tally", table, *columns, "--weight", "item", "-o", "heavy.tally").returncode == 0
+    assert (
+        tallystick("tally", table, *columns, "--weight", "item", "-o", "heavy.tally").returncode
+        == 0
+    )
     assert tallystick("tally", table, *columns, "-o", "plain.tally").returncode == 0
     heavy, plain = (
-        json.loads(tallystick("judge", name, "--json").stdout)["assumptions"] for name in ("heavy.tally", "plain.tally")
+        json.loads(tallystick("judge", name, "--json").stdout)["assumptions"]
+        for name in ("heavy.tally", "plain.tally")
     )
     assert any("a row of weight w stands for w items" in text for text in heavy)
     assert not any("weight" in text for text in plain)
@@ -239,7 +314,9 @@ def test_a_weighted_tally_says_so_and_a_plain_one_does_not(tallystick, table):
     "option", [("--by", "x"), ("--html", "page.html"), ("--items-out", "i.csv"), ("--weight", "x")]
 )
 def test_following_refuses_what_it_would_not_read(tallystick, option):
-    done = tallystick("judge", "-", "--follow", "--window", "2", *option, stdin="x,y,z\n0,1,0\n1,1,0\n")
+    done = tallystick(
+        "judge", "-", "--follow", "--window", "2", *option, stdin="x,y,z\n0,1,0\n1,1,0\n"
+    )
     assert done.returncode == 1
     assert f"does not take {option[0]}" in done.stderr
     assert done.stdout == ""
@@ -255,10 +332,16 @@ def test_rows_of_one_item_are_pointed_out_in_the_result(tallystick):
 
 
 def test_truth_and_votes_that_are_written_differently_are_refused(tallystick):
-    rows = "".join(f"{'pos' if i % 2 else 'neg'},{'pos' if i % 3 else 'neg'},{g}\n" for i, g in enumerate(GOLD * 10))
+    rows = "".join(
+        f"{'pos' if i % 2 else 'neg'},{'pos' if i % 3 else 'neg'},{g}\n"
+        for i, g in enumerate(GOLD * 10)
+    )
     done = tallystick("judge", "-", "--truth", "gold", stdin="x,y,gold\n" + rows)
     assert done.returncode == 1
-    assert "truth 'gold' says 'negative', 'positive', and the judges only ever say 'neg', 'pos'" in done.stderr
+    assert (
+        "truth 'gold' says 'negative', 'positive', and the judges only ever say 'neg', 'pos'"
+        in done.stderr
+    )
 
 
 def test_a_judge_without_labels_has_a_reason_for_no_new_items(tallystick, table):
@@ -268,5 +351,7 @@ def test_a_judge_without_labels_has_a_reason_for_no_new_items(tallystick, table)
 
 
 def test_a_vote_written_like_a_missing_one_is_pointed_out(tallystick, tmp_path):
-    (tmp_path / "blank.csv").write_text("a,b,c\n" + "yes,no,None\nno,no,yes\nyes,yes,yes\n" * 9, encoding="utf-8")
+    (tmp_path / "blank.csv").write_text(
+        "a,b,c\n" + "yes,no,None\nno,no,yes\nyes,yes,yes\n" * 9, encoding="utf-8"
+    )
     assert "'None' is counted as an answer (c)" in tallystick("judge", "blank.csv").stderr

@@ -71,7 +71,17 @@ def test_the_same_seed_gives_the_same_bytes_and_a_journal_resumes(inside, data):
 def test_gates_leave_with_their_codes(inside, data):
     assert inside(*RUN, "--gate", "flip_rate <= 2%").returncode == 10
     assert inside(*RUN, "--gate", "accuracy_change >= -0.0945").returncode == 11
-    same = (*BASE, "--old", "old", "--api", "replay:old", "--budget", "150", "--gate", "flip_rate <= .05")
+    same = (
+        *BASE,
+        "--old",
+        "old",
+        "--api",
+        "replay:old",
+        "--budget",
+        "150",
+        "--gate",
+        "flip_rate <= .05",
+    )
     assert inside(*same).returncode == 0
     bad = inside(*RUN, "--gate", "flips <= 3")
     assert bad.returncode == 1
@@ -129,9 +139,13 @@ def test_an_old_matrix_alone_falls_back_to_masa(inside, data):
     with (data / "data.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     labels = ["five", "four", "six"]
-    counts = [[sum(r["true"] == t and r["old"] == o for r in rows) for o in (*labels, "")] for t in labels]
+    counts = [
+        [sum(r["true"] == t and r["old"] == o for r in rows) for o in (*labels, "")] for t in labels
+    ]
     (data / "old.csv").write_text("\n".join(",".join(map(str, row)) for row in counts))
-    done = inside(*BASE, "--old-matrix", "old.csv", "--api", "replay:new", "--budget", "150", "--json")
+    done = inside(
+        *BASE, "--old-matrix", "old.csv", "--api", "replay:new", "--budget", "150", "--json"
+    )
     assert done.returncode == 0, done.stderr
     assert "strategy is masa" in done.stderr
     assert json.loads(done.stdout)["strategy"] == "masa"
@@ -143,7 +157,17 @@ def test_an_old_matrix_alone_falls_back_to_masa(inside, data):
 def test_an_item_missing_from_the_old_file_is_named(inside, data):
     lines = (data / "data.csv").read_text(encoding="utf-8").splitlines()
     (data / "past.csv").write_text("\n".join(lines[:-1]), encoding="utf-8")
-    command = (*BASE, "--old", "old", "--old-file", "past.csv", "--api", "replay:new", "--budget", "60")
+    command = (
+        *BASE,
+        "--old",
+        "old",
+        "--old-file",
+        "past.csv",
+        "--api",
+        "replay:new",
+        "--budget",
+        "60",
+    )
     done = inside(*command)
     assert done.returncode == 1
     assert "'i399' is missing from the old file" in done.stderr
@@ -158,7 +182,10 @@ def test_the_next_assessment_starts_from_the_last_and_history_is_kept(inside, da
     assert done.returncode == 0, done.stderr
     assert "2 assessments" in done.stderr
     whole = inside(*RUN[:-1], "400", "--json")
-    assert json.loads(done.stdout)["flip_rate"]["estimate"] < json.loads(whole.stdout)["flip_rate"]["estimate"]
+    assert (
+        json.loads(done.stdout)["flip_rate"]["estimate"]
+        < json.loads(whole.stdout)["flip_rate"]["estimate"]
+    )
 
 
 def test_slices_share_the_calls_of_the_run_and_are_corrected(inside, data):
@@ -177,11 +204,29 @@ def test_a_slice_that_cannot_be_made_is_refused_before_anything_is_asked(inside,
     done = inside(*RUN, "--by", "country", "--journal", "j")
     assert done.returncode == 1
     assert "there is no column 'country' (columns: id, true, old, new, confidence)" in done.stderr
-    assert "400 values, at most 200 make slices" in inside(*RUN, "--by", "id", "--journal", "j").stderr
-    true = [row["true"] for row in csv.DictReader((data / "data.csv").read_text(encoding="utf-8").splitlines())]
-    rows = [",".join(str(true.count(a) * (a == b)) for b in ("five", "four", "six")) for a in ("five", "four", "six")]
+    assert (
+        "400 values, at most 200 make slices" in inside(*RUN, "--by", "id", "--journal", "j").stderr
+    )
+    true = [
+        row["true"]
+        for row in csv.DictReader((data / "data.csv").read_text(encoding="utf-8").splitlines())
+    ]
+    rows = [
+        ",".join(str(true.count(a) * (a == b)) for b in ("five", "four", "six"))
+        for a in ("five", "four", "six")
+    ]
     (data / "matrix.csv").write_text("\n".join(rows), encoding="utf-8")
-    past = (*BASE, "--old-matrix", "matrix.csv", "--api", "replay:new", "--budget", "150", "--journal", "j")
+    past = (
+        *BASE,
+        "--old-matrix",
+        "matrix.csv",
+        "--api",
+        "replay:new",
+        "--budget",
+        "150",
+        "--journal",
+        "j",
+    )
     assert "--by needs the old answer to every item" in inside(*past, "--by", "true").stderr
     assert not (data / "j").exists()
 
@@ -189,7 +234,19 @@ def test_a_slice_that_cannot_be_made_is_refused_before_anything_is_asked(inside,
 def spelled(path, truth, old, new):
     lines = [f"{n},{truth[n % 2]},{old[n % 2]},{new[n % 2]}" for n in range(60)]
     (path / "spelled.csv").write_text("\n".join(["id,true,old,new", *lines]) + "\n")
-    return ("shift", "--data", "spelled.csv", "--truth", "true", "--item", "id", "--old", "old", "--budget", "40")
+    return (
+        "shift",
+        "--data",
+        "spelled.csv",
+        "--truth",
+        "true",
+        "--item",
+        "id",
+        "--old",
+        "old",
+        "--budget",
+        "40",
+    )
 
 
 @pytest.mark.parametrize(
@@ -200,7 +257,9 @@ def spelled(path, truth, old, new):
         (("yes", "no"), ("Yes", "no"), ("yes", "no")),
     ],
 )
-def test_a_label_in_two_spellings_is_refused_and_read_as_one_when_coerced(inside, tmp_path, truth, old, new):
+def test_a_label_in_two_spellings_is_refused_and_read_as_one_when_coerced(
+    inside, tmp_path, truth, old, new
+):
     command = spelled(tmp_path, truth, old, new)
     refused = inside(*command, "--api", "replay:new", "--json")
     assert refused.returncode != 0
@@ -208,13 +267,28 @@ def test_a_label_in_two_spellings_is_refused_and_read_as_one_when_coerced(inside
     done = inside(*command, "--api", "replay:new", "--json", "--coerce")
     assert done.returncode == 0, done.stderr
     body = json.loads(done.stdout)
-    assert (len(body["labels"]), body["accuracy_change"]["estimate"], body["flip_rate"]["estimate"]) == (2, 0, 0)
+    assert (
+        len(body["labels"]),
+        body["accuracy_change"]["estimate"],
+        body["flip_rate"]["estimate"],
+    ) == (2, 0, 0)
 
 
 def test_an_old_file_whose_column_has_the_name_of_the_truth_is_coerced_too(inside, tmp_path):
     command = spelled(tmp_path, ("1", "2"), ("", ""), ("1", "2"))
-    (tmp_path / "old.csv").write_text("\n".join(["id,true", *(f"{n},{n % 2 + 1}.0" for n in range(60))]) + "\n")
-    command = [*command[:-3], "true", "--old-file", "old.csv", *command[-2:], "--api", "replay:new", "--json"]
+    (tmp_path / "old.csv").write_text(
+        "\n".join(["id,true", *(f"{n},{n % 2 + 1}.0" for n in range(60))]) + "\n"
+    )
+    command = [
+        *command[:-3],
+        "true",
+        "--old-file",
+        "old.csv",
+        *command[-2:],
+        "--api",
+        "replay:new",
+        "--json",
+    ]
     assert "--coerce" in inside(*command).stderr
     body = json.loads(inside(*command, "--coerce").stdout)
     assert (body["labels"], body["flip_rate"]["estimate"]) == (["1", "2"], 0)
@@ -222,7 +296,9 @@ def test_an_old_file_whose_column_has_the_name_of_the_truth_is_coerced_too(insid
 
 def test_an_api_that_spells_a_label_in_another_way_is_told_of(inside, tmp_path):
     command = spelled(tmp_path, ("1", "2"), ("1", "2"), ("1", "2"))
-    (tmp_path / "echo.py").write_text("import json, sys\nprint(float(json.load(sys.stdin)['true']))\n")
+    (tmp_path / "echo.py").write_text(
+        "import json, sys\nprint(float(json.load(sys.stdin)['true']))\n"
+    )
     command = (*command[:-1], "4", "--api", f"command:{sys.executable} echo.py", "--json")
     body = json.loads(inside(*command).stdout)
     assert any("'1.0'" in warning and "--coerce" in warning for warning in body["warnings"])
@@ -244,7 +320,9 @@ def test_an_api_that_spells_a_label_in_another_way_is_told_of(inside, tmp_path):
         (("--history", "data.csv"), "no assessment"),
     ],
 )
-def test_what_can_be_known_to_be_wrong_is_refused_before_a_call_is_paid_for(inside, data, options, told):
+def test_what_can_be_known_to_be_wrong_is_refused_before_a_call_is_paid_for(
+    inside, data, options, told
+):
     done = inside(*RUN, "--journal", "j", *options)
     assert done.returncode not in (0, 10, 11)
     assert told in done.stderr
@@ -257,9 +335,25 @@ def test_cells_that_are_not_a_number_make_one_blank_slice(inside, tmp_path):
 
     truth = ["a", "b"] * 30
     part = [[0.5, float("nan"), None][n % 3] for n in range(60)]
-    columns = {"id": list(range(60)), "true": truth, "old": truth, "new": truth, "part": pa.array(part, pa.float64())}
+    columns = {
+        "id": list(range(60)),
+        "true": truth,
+        "old": truth,
+        "new": truth,
+        "part": pa.array(part, pa.float64()),
+    }
     pq.write_table(pa.table(columns), tmp_path / "parts.parquet")
-    command = ("shift", "--data", "parts.parquet", "--truth", "true", "--old", "old", "--item", "id")
+    command = (
+        "shift",
+        "--data",
+        "parts.parquet",
+        "--truth",
+        "true",
+        "--old",
+        "old",
+        "--item",
+        "id",
+    )
     done = inside(*command, "--api", "replay:new", "--budget", "50", "--by", "part", "--json")
     assert done.returncode == 0, done.stderr
     assert [one["slice"] for one in json.loads(done.stdout)["slices"]] == [0.5, None]

@@ -14,7 +14,9 @@ def test_a_saved_tally_can_be_merged_with_itself(tallystick, votes, tmp_path):
 
 def test_patterns_that_are_not_shown_are_counted(tallystick):
     table = "a,b\n" + "".join(f"{i},{i % 2}\n" for i in range(31))
-    assert "The 20 commonest of 31 patterns are shown" in tallystick("tally", "-", stdin=table).stdout
+    assert (
+        "The 20 commonest of 31 patterns are shown" in tallystick("tally", "-", stdin=table).stdout
+    )
     assert "commonest of" not in tallystick("tally", "-", stdin="a,b\n1,0\n").stdout
 
 
@@ -50,7 +52,9 @@ def test_an_absent_column_is_refused_with_the_nearest_name(tallystick):
 
 
 def test_items_come_back_with_their_pattern_and_formulas_are_escaped(tallystick, tmp_path):
-    done = tallystick("tally", "-", "--item", "id", "--items-out", "items.csv", stdin="id,a\n=1+1,x\nb,x\nc,y\n")
+    done = tallystick(
+        "tally", "-", "--item", "id", "--items-out", "items.csv", stdin="id,a\n=1+1,x\nb,x\nc,y\n"
+    )
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()))
     assert rows[0]["id"] == "'=1+1"
@@ -58,7 +62,9 @@ def test_items_come_back_with_their_pattern_and_formulas_are_escaped(tallystick,
 
 
 def test_a_score_is_cut_into_bins(tallystick):
-    done = tallystick("tally", "-", "--cut", "score=0,0.5,1", "--json", stdin="score,vote\n0.2,1\n0.9,1\n1,0\n")
+    done = tallystick(
+        "tally", "-", "--cut", "score=0,0.5,1", "--json", stdin="score,vote\n0.2,1\n0.9,1\n1,0\n"
+    )
     assert json.loads(done.stdout)["columns"]["score"] == [0, 1]
     assert tallystick("tally", "-", "--cut", "score", stdin="score\n0.2\n").returncode == 1
 
@@ -78,7 +84,9 @@ def test_a_file_that_is_no_tally_is_refused_by_merge(tallystick, votes):
 
 
 def test_a_long_table_is_pivoted(tallystick):
-    long = "item,judge,vote\n" + "".join(f"{i},{j},{(i + k) % 2}\n" for i in range(6) for k, j in enumerate("abc"))
+    long = "item,judge,vote\n" + "".join(
+        f"{i},{j},{(i + k) % 2}\n" for i in range(6) for k, j in enumerate("abc")
+    )
     done = tallystick("tally", "-", "--json", stdin=long)
     assert list(json.loads(done.stdout)["columns"]) == ["a", "b", "c"]
     assert "long" in done.stderr

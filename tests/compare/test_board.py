@@ -8,7 +8,9 @@ from tallystick.errors import InputError
 
 
 def test_answers_are_scored_against_the_truth():
-    board = Board.of({"gold": ["a", "b", "a"], "x": ["a", "a", "a"], "y": ["b", "b", "a"]}, truth="gold")
+    board = Board.of(
+        {"gold": ["a", "b", "a"], "x": ["a", "a", "a"], "y": ["b", "b", "a"]}, truth="gold"
+    )
     assert board.scores.tolist() == [[1, 0], [0, 1], [1, 1]]
     assert board.answers is None
 
@@ -45,7 +47,9 @@ def test_no_common_item_is_refused():
         left.add("y", {"c": 1.0})
 
 
-@pytest.mark.parametrize(("cells", "words"), [(["1", "good"], "is 'good'"), ([1.0, float("inf")], "is inf")])
+@pytest.mark.parametrize(
+    ("cells", "words"), [(["1", "good"], "is 'good'"), ([1.0, float("inf")], "is inf")]
+)
 def test_cells_that_are_no_scores_are_refused_with_their_row(cells, words):
     with pytest.raises(InputError, match=rf"row 2.*{words}"):
         Board.of({"x": cells, "y": cells[:1] * 2})
@@ -54,7 +58,10 @@ def test_cells_that_are_no_scores_are_refused_with_their_row(cells, words):
 def test_a_truth_that_is_blank_everywhere_is_refused():
     with pytest.raises(InputError, match="blank everywhere"):
         Board.of(
-            pa.table({"gold": pa.array([None, None], pa.string()), "x": ["a", "b"], "y": ["a", "a"]}), truth="gold"
+            pa.table(
+                {"gold": pa.array([None, None], pa.string()), "x": ["a", "b"], "y": ["a", "a"]}
+            ),
+            truth="gold",
         )
 
 
@@ -72,7 +79,9 @@ def test_two_models_of_one_name_are_refused():
 
 
 def test_a_saved_board_takes_a_new_model(tmp_path):
-    board = Board.of({"q": ["a", "b", "c"], "doc": ["1", "1", "2"], "x": [1, 0, 1]}, item="q", cluster="doc")
+    board = Board.of(
+        {"q": ["a", "b", "c"], "doc": ["1", "1", "2"], "x": [1, 0, 1]}, item="q", cluster="doc"
+    )
     board.save(tmp_path / "board.parquet")
     grown = Board.load(tmp_path / "board.parquet").add("y", {"c": 0.0, "a": 1.0})
     assert grown.names == ("x", "y")
@@ -93,11 +102,19 @@ def test_files_and_mappings_give_the_same_board(tmp_path):
 @pytest.mark.parametrize("truth", [None, "gold"])
 def test_columns_that_are_read_in_blocks_make_the_same_board(truth, monkeypatch):
     rng = np.random.default_rng(0)
-    data = {"id": [f"q{i}" for i in range(40)], "doc": [i // 4 for i in range(40)], "w": rng.random(40)}
-    data |= {name: rng.choice(["1", "0", " 1", None], 40, p=[0.5, 0.4, 0.05, 0.05]).tolist() for name in "abcdefg"}
+    data = {
+        "id": [f"q{i}" for i in range(40)],
+        "doc": [i // 4 for i in range(40)],
+        "w": rng.random(40),
+    }
+    data |= {
+        name: rng.choice(["1", "0", " 1", None], 40, p=[0.5, 0.4, 0.05, 0.05]).tolist()
+        for name in "abcdefg"
+    }
     if truth is not None:
         data = {
-            key: [None if c is None else c.strip() for c in v] if key in "abcdefg" else v for key, v in data.items()
+            key: [None if c is None else c.strip() for c in v] if key in "abcdefg" else v
+            for key, v in data.items()
         }
         data |= {"gold": ["1"] * 40}
     boards = []
@@ -106,7 +123,11 @@ def test_columns_that_are_read_in_blocks_make_the_same_board(truth, monkeypatch)
         boards.append(Board.of(data, item="id", cluster="doc", weight="w", truth=truth))
     for other in boards[1:]:
         assert np.array_equal(other.scores, boards[0].scores)
-        assert (other.items, other.clusters, other.notes) == (boards[0].items, boards[0].clusters, boards[0].notes)
+        assert (other.items, other.clusters, other.notes) == (
+            boards[0].items,
+            boards[0].clusters,
+            boards[0].notes,
+        )
         assert np.array_equal(other.weights, boards[0].weights)
 
 
@@ -126,7 +147,11 @@ PARTLY = {"q": ["a", "b", "c"], "gold": ["x", None, "y"]}
 
 
 def test_models_with_blank_true_labels_are_not_put_side_by_side_nor_saved(tmp_path):
-    whole = Board.of({"q": ["a", "b", "c"], "gold": ["x", "x", "y"], "m": ["x", "x", "x"]}, item="q", truth="gold")
+    whole = Board.of(
+        {"q": ["a", "b", "c"], "gold": ["x", "x", "y"], "m": ["x", "x", "x"]},
+        item="q",
+        truth="gold",
+    )
     partly = Board.of(PARTLY | {"n": ["x", "y", "y"]}, item="q", truth="gold")
     for one, other in ((whole, partly), (partly, whole)):
         with pytest.raises(InputError, match="1 of 3 items of n have no true label"):
@@ -143,7 +168,9 @@ def test_boards_that_contradict_each_other_on_the_truth_are_refused():
     other = Board.of({"q": ["b", "a"], "gold": ["z", "x"], "n": ["z", "x"]}, item="q", truth="gold")
     with pytest.raises(InputError, match="item 'b' is truly 'y' beside 'm' and 'z' beside 'n'"):
         one.beside(other)
-    agreeing = Board.of({"q": ["b", "a"], "gold": ["y", "x"], "n": ["y", "x"]}, item="q", truth="gold")
+    agreeing = Board.of(
+        {"q": ["b", "a"], "gold": ["y", "x"], "n": ["y", "x"]}, item="q", truth="gold"
+    )
     assert one.beside(agreeing).scores.tolist() == [[1, 1], [0, 1]]
     replicated = {"q": ["a", "a", "b"], "gold": ["z", "z", "y"], "n": ["z", "x", "y"]}
     with pytest.raises(InputError, match="item 'a' is truly"):
@@ -168,7 +195,12 @@ def test_a_blank_cluster_is_refused_by_its_row():
 
 
 def test_tokens_for_no_answer_leave_the_names_of_items_and_clusters_alone():
-    data = {"q": ["NA", "b", "c"], "doc": ["NA", "NA", "d"], "x": ["1", "0", "NA"], "y": ["1", "1", "1"]}
+    data = {
+        "q": ["NA", "b", "c"],
+        "doc": ["NA", "NA", "d"],
+        "x": ["1", "0", "NA"],
+        "y": ["1", "1", "1"],
+    }
     board = Board.of(data, item="q", cluster="doc", missing=["NA"])
     assert (board.items, board.clusters) == (("NA", "b"), ("NA", "NA"))
 
@@ -176,7 +208,8 @@ def test_tokens_for_no_answer_leave_the_names_of_items_and_clusters_alone():
 def test_answers_that_share_no_label_with_the_truth_are_refused():
     data = {"gold": ["positive", "negative"], "x": ["pos", "neg"], "y": ["neg", "neg"]}
     with pytest.raises(
-        InputError, match=r"'gold' holds 'positive', 'negative'.*answer 'pos', 'neg'.*no label is shared"
+        InputError,
+        match=r"'gold' holds 'positive', 'negative'.*answer 'pos', 'neg'.*no label is shared",
     ):
         Board.of(data, truth="gold")
 
@@ -184,11 +217,18 @@ def test_answers_that_share_no_label_with_the_truth_are_refused():
 def test_one_model_that_shares_no_label_with_the_truth_is_named():
     data = {"gold": ["yes", "no"], "x": ["1", "0"], "y": ["no", "no"]}
     [note] = Board.of(data, truth="gold").notes
-    assert note.startswith("'x' answers '1', '0' and the truth 'gold' holds 'no', 'yes': no label is shared")
+    assert note.startswith(
+        "'x' answers '1', '0' and the truth 'gold' holds 'no', 'yes': no label is shared"
+    )
 
 
 def test_a_blank_true_label_of_an_item_that_is_left_out_hides_nothing():
-    data = {"q": ["a", "b", "c"], "gold": ["x", None, "y"], "m": ["x", None, "x"], "n": ["x", "x", "y"]}
+    data = {
+        "q": ["a", "b", "c"],
+        "gold": ["x", None, "y"],
+        "m": ["x", None, "x"],
+        "n": ["x", "x", "y"],
+    }
     board = Board.of(data, item="q", truth="gold")
     assert board.answers is None
     assert board.scores.tolist() == [[1, 1], [0, 1]]

@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 
 from tallystick.compare.board import Board
-from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters, pairs_of_same_clusters, satterthwaite
+from tallystick.compare.clusters import (
+    cluster_errors,
+    pairs_of_new_clusters,
+    pairs_of_same_clusters,
+    satterthwaite,
+)
 from tallystick.errors import InputError
 
 
 def general_cr2(sizes, values):
-    """CR2 and its Satterthwaite degrees of freedom by the general matrix formulas, for an intercept only."""
+    """CR2 and its Satterthwaite degrees of freedom by the general matrix formulas, for an intercept
+    only."""
     n = sum(sizes)
     x = np.ones((n, 1))
     hat = x @ np.linalg.inv(x.T @ x) @ x.T
@@ -57,14 +63,18 @@ def test_clusters_that_all_agree_get_an_interval_and_not_a_point():
     assert table.intervals[0].width > 0.1
     for scale in (1e-6, 1 / 3, 1e7):
         uneven = np.array([3.0, 7.0, 11.0, 5.0, 9.0, 13.0])
-        free = pairs_of_new_clusters(uneven, uneven[:, None] * [0.7, 0.5] * scale, bounds=None, alpha=0.05)
+        free = pairs_of_new_clusters(
+            uneven, uneven[:, None] * [0.7, 0.5] * scale, bounds=None, alpha=0.05
+        )
         assert tuple(free.intervals[0]) == (-np.inf, np.inf)
         assert free.p_value.tolist() == [1.0]
 
 
 def test_unbounded_scores_that_differ_alike_throughout_these_clusters_are_not_told_apart():
     loss = np.random.default_rng(1).random((40, 1))
-    alike = Board(names=("x", "y"), scores=np.hstack([loss, loss + 0.25]), clusters=tuple("ab" * 20))
+    alike = Board(
+        names=("x", "y"), scores=np.hstack([loss, loss + 0.25]), clusters=tuple("ab" * 20)
+    )
     table = pairs_of_same_clusters(alike, bounds=None, alpha=0.05)
     assert tuple(table.intervals[0]) == (-np.inf, np.inf)
     assert table.p_value.tolist() == [1.0]
@@ -78,7 +88,8 @@ def test_same_clusters_is_the_stratified_standard_error():
     table = pairs_of_same_clusters(board, bounds=None, alpha=0.05)
     gap = scores[:, 0] - scores[:, 1]
     variance = sum(
-        (np.mean(codes == name)) ** 2 * gap[codes == name].var(ddof=1) / (codes == name).sum() for name in "abc"
+        (np.mean(codes == name)) ** 2 * gap[codes == name].var(ddof=1) / (codes == name).sum()
+        for name in "abc"
     )
     assert table.spread[0] == pytest.approx(np.sqrt(variance))
 
@@ -92,8 +103,12 @@ def test_a_cluster_of_one_item_is_refused_where_items_vary():
 def test_new_clusters_are_less_sure_than_new_items_when_leads_vary():
     rng = np.random.default_rng(6)
     lead = np.repeat(rng.normal(0, 0.4, 12), 50)
-    scores = np.stack([rng.random(600) < 0.5 + lead / 2, rng.random(600) < 0.5 - lead / 2], axis=1).astype(float)
-    board = Board(names=("x", "y"), scores=scores, clusters=tuple(np.repeat(np.arange(12), 50).tolist()))
+    scores = np.stack(
+        [rng.random(600) < 0.5 + lead / 2, rng.random(600) < 0.5 - lead / 2], axis=1
+    ).astype(float)
+    board = Board(
+        names=("x", "y"), scores=scores, clusters=tuple(np.repeat(np.arange(12), 50).tolist())
+    )
     moments = board.moments()
     new = pairs_of_new_clusters(moments.group_counts, moments.group_sums, bounds=(0, 1), alpha=0.05)
     same = pairs_of_same_clusters(board, bounds=(0, 1), alpha=0.05)

@@ -14,7 +14,9 @@ def test_no_difference_is_covered_less_often_than_promised_by_enumeration(n):
     ways = gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(n - b - c + 1)
     for d in (0.02, 0.1, 0.25, 0.5, 0.75, 1.0):
         for lean in (0.5, 0.55, 0.7, 0.9, 1.0):
-            mass = np.exp(ways + xlogy(b, d * lean) + xlogy(c, d * (1 - lean)) + xlogy(n - b - c, 1 - d))
+            mass = np.exp(
+                ways + xlogy(b, d * lean) + xlogy(c, d * (1 - lean)) + xlogy(n - b - c, 1 - d)
+            )
             truth = d * (2 * lean - 1)
             inside = (ends[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= ends[:, 1])
             assert mass[inside].sum() >= 0.95, (d, lean)

@@ -23,7 +23,9 @@ def test_a_real_improvement_is_released():
 def test_what_is_released_never_gets_worse():
     rng = np.random.default_rng(1)
     ladder = Ladder(rule="free")
-    shown = [ladder.submit((rng.random(300) < rate).astype(float)) for rate in (0.5, 0.6, 0.3, 0.4, 0.2)]
+    shown = [
+        ladder.submit((rng.random(300) < rate).astype(float)) for rate in (0.5, 0.6, 0.3, 0.4, 0.2)
+    ]
     assert shown == sorted(shown, reverse=True)
 
 

@@ -36,7 +36,9 @@ def test_unbounded_scores_name_their_assumption():
 
 
 @pytest.mark.parametrize("mid_p", [False, True])
-@pytest.mark.parametrize(("wins", "losses", "n"), [(5, 0, 10), (6, 0, 10), (9, 2, 30), (12, 3, 100), (30, 15, 400)])
+@pytest.mark.parametrize(
+    ("wins", "losses", "n"), [(5, 0, 10), (6, 0, 10), (9, 2, 30), (12, 3, 100), (30, 15, 400)]
+)
 def test_verdict_interval_and_gate_say_the_same(wins, losses, n, mid_p):
     x = np.zeros((n, 2))
     x[:wins, 0] = 1

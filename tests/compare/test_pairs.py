@@ -14,7 +14,9 @@ def test_counts_of_all_pairs_are_those_of_a_plain_loop():
     for i, (a, b) in enumerate(zip(found.first, found.second, strict=True)):
         assert found.first_only[i] == ((scores[:, a] == 1) & (scores[:, b] == 0)).sum()
         assert found.second_only[i] == ((scores[:, a] == 0) & (scores[:, b] == 1)).sum()
-    assert np.allclose(found.difference, scores.mean(axis=0)[found.first] - scores.mean(axis=0)[found.second])
+    assert np.allclose(
+        found.difference, scores.mean(axis=0)[found.first] - scores.mean(axis=0)[found.second]
+    )
 
 
 def test_scores_that_are_not_right_or_wrong_have_no_discordance():
@@ -35,7 +37,9 @@ def test_mid_p_lies_between_half_and_all_of_the_exact_value():
     assert np.all(mid >= exact / 2 - 1e-12)
 
 
-@pytest.mark.parametrize(("b", "c", "n"), [(9, 1, 50), (0, 0, 30), (12, 3, 200), (30, 30, 100), (5, 0, 5)])
+@pytest.mark.parametrize(
+    ("b", "c", "n"), [(9, 1, 50), (0, 0, 30), (12, 3, 200), (30, 30, 100), (5, 0, 5)]
+)
 def test_tango_ends_solve_the_score_equation(b, c, n):
     found = tango(b, c, n)[0]
     for end in found:
@@ -44,10 +48,14 @@ def test_tango_ends_solve_the_score_equation(b, c, n):
             # restricted likelihood, maximised over q on a fine grid instead of by the closed form
             q = np.linspace(max(0, -end), (1 - end) / 2, 400_001)[1:-1]
             with np.errstate(divide="ignore", invalid="ignore"):
-                likelihood = np.where(b > 0, b * np.log(q + end), 0) + np.where(c > 0, c * np.log(q), 0)
+                likelihood = np.where(b > 0, b * np.log(q + end), 0) + np.where(
+                    c > 0, c * np.log(q), 0
+                )
                 likelihood += (n - b - c) * np.log(1 - 2 * q - end) if n > b + c else 0
             best = q[np.nanargmax(likelihood)]
-            assert lead / np.sqrt(n * (2 * best + end * (1 - end))) == pytest.approx(1.959964, abs=3e-3)
+            assert lead / np.sqrt(n * (2 * best + end * (1 - end))) == pytest.approx(
+                1.959964, abs=3e-3
+            )
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 400))

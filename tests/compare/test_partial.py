@@ -24,9 +24,17 @@ def test_labels_on_the_disagreements_alone_give_the_same_pair():
     pair = {name: models[name] for name in ("old", "new")}
     apart = np.array(pair["old"]) != np.array(pair["new"])
     full = evaluate({"gold": truth.tolist(), **pair}, truth="gold").pairs[0]
-    some = evaluate({"gold": [t if a else None for t, a in zip(truth, apart, strict=True)], **pair}, truth="gold")
+    some = evaluate(
+        {"gold": [t if a else None for t, a in zip(truth, apart, strict=True)], **pair},
+        truth="gold",
+    )
     row = some.pairs[0]
-    assert (row.a, row.a_only, row.b_only, row.difference) == (full.a, full.a_only, full.b_only, full.difference)
+    assert (row.a, row.a_only, row.b_only, row.difference) == (
+        full.a,
+        full.a_only,
+        full.b_only,
+        full.difference,
+    )
     assert tuple(row.interval) == pytest.approx(tuple(full.interval))
     assert row.p_value == pytest.approx(full.p_value)
     assert some.decision == "decided"
@@ -47,7 +55,9 @@ def test_the_sharp_interval_holds_for_every_filling_of_the_blanks():
 def test_without_blanks_these_items_are_known_exactly():
     done = Disagreement(items=100, apart=20, labelled=20, first_only=13, second_only=5)
     for blanks in ("any", "random"):
-        assert tuple(partial_interval(done, blanks=blanks, population="these")) == pytest.approx((0.08, 0.08))
+        assert tuple(partial_interval(done, blanks=blanks, population="these")) == pytest.approx(
+            (0.08, 0.08)
+        )
 
 
 def test_random_blanks_are_narrower_and_say_so():
@@ -58,17 +68,32 @@ def test_random_blanks_are_narrower_and_say_so():
 
 def test_what_is_needed_falls_as_labels_come_in():
     def more(m):
-        return labels_needed(Disagreement(items=900, apart=300, labelled=m, first_only=3 * m // 4, second_only=m // 4))
+        return labels_needed(
+            Disagreement(
+                items=900, apart=300, labelled=m, first_only=3 * m // 4, second_only=m // 4
+            )
+        )
 
     assert more(40) > more(120) > more(200)
-    assert labels_needed(Disagreement(items=900, apart=300, labelled=300, first_only=200, second_only=100)) == 0
-    assert labels_needed(Disagreement(items=900, apart=300, labelled=0, first_only=0, second_only=0)) == 300
+    assert (
+        labels_needed(
+            Disagreement(items=900, apart=300, labelled=300, first_only=200, second_only=100)
+        )
+        == 0
+    )
+    assert (
+        labels_needed(Disagreement(items=900, apart=300, labelled=0, first_only=0, second_only=0))
+        == 300
+    )
 
 
 def test_counts_of_a_board_are_those_of_a_loop():
     truth, models = answers(120, seed=3)
     blank = np.random.default_rng(1).random(120) < 0.5
-    board = Board.of({"gold": [None if b else t for t, b in zip(truth, blank, strict=True)], **models}, truth="gold")
+    board = Board.of(
+        {"gold": [None if b else t for t, b in zip(truth, blank, strict=True)], **models},
+        truth="gold",
+    )
     counts = disagreements(board)
     names = list(models)
     for i, (a, b) in enumerate(itertools.combinations(range(3), 2)):
@@ -101,27 +126,40 @@ def test_counts_that_cannot_be_are_refused():
     with pytest.raises(InputError, match="apart <= items"):
         Disagreement(items=5, apart=9, labelled=5, first_only=4, second_only=1)
     with pytest.raises(InputError, match="at least 2 labelled"):
-        partial_interval(Disagreement(items=9, apart=5, labelled=1, first_only=1, second_only=0), blanks="random")
+        partial_interval(
+            Disagreement(items=9, apart=5, labelled=1, first_only=1, second_only=0), blanks="random"
+        )
 
 
 def partly_labelled(won, lost, blank, agreeing):
     rows = (
-        [("x", "x", "y")] * won + [("y", "x", "y")] * lost + [(None, "x", "y")] * blank + [("x", "x", "x")] * agreeing
+        [("x", "x", "y")] * won
+        + [("y", "x", "y")] * lost
+        + [(None, "x", "y")] * blank
+        + [("x", "x", "x")] * agreeing
     )
     gold, a, b = (list(column) for column in zip(*rows, strict=True))
     return evaluate({"gold": gold, "A": a, "B": b}, truth="gold")
 
 
-@pytest.mark.parametrize(("won", "lost", "blank"), [(3, 0, 7), (6, 2, 72), (30, 10, 60), (25, 15, 260)])
+@pytest.mark.parametrize(
+    ("won", "lost", "blank"), [(3, 0, 7), (6, 2, 72), (30, 10, 60), (25, 15, 260)]
+)
 def test_as_many_labels_as_are_needed_do_decide_it(won, lost, blank):
     result = partly_labelled(won, lost, blank, 500)
     more = result.needed.count
     assert result.needed.of.startswith("labels")
     to_first = more * won // (won + lost)
-    assert partly_labelled(won + to_first, lost + more - to_first, blank - more, 500).decision == "decided"
+    assert (
+        partly_labelled(won + to_first, lost + more - to_first, blank - more, 500).decision
+        == "decided"
+    )
     fewer = more - 1
     to_first = fewer * won // (won + lost)
-    assert partly_labelled(won + to_first, lost + fewer - to_first, blank - fewer, 500).decision == "undecided"
+    assert (
+        partly_labelled(won + to_first, lost + fewer - to_first, blank - fewer, 500).decision
+        == "undecided"
+    )
 
 
 @pytest.mark.parametrize(("won", "lost", "blank"), [(7, 2, 1), (2, 1, 7), (0, 0, 5)])

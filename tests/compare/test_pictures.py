@@ -18,4 +18,6 @@ DRAWN = {
 @pytest.mark.parametrize("name", DRAWN)
 def test_the_pictures_of_the_chapter_are_fresh(name):
     committed = (PICTURES / f"compare-{name}.svg").read_text(encoding="utf-8")
-    assert Plot(DRAWN[name]()).svg().strip() == committed.strip(), "run: python benchmarks/truth/compare.py --write"
+    assert Plot(DRAWN[name]()).svg().strip() == committed.strip(), (
+        "run: python benchmarks/truth/compare.py --write"
+    )

@@ -14,15 +14,24 @@ def by_name(result):
 def test_the_numbers_are_those_of_the_errata():
     assert by_name(plan(0.02, disagreement=0.1))["paired, normal approximation"].n_items == 1960
     assert by_name(plan(0.02, disagreement=0.02))["paired, normal approximation"].n_items == 391
-    assert by_name(plan(0.02, disagreement=0.1, mean=0.7))["unpaired, each model its own items"].n_items == 8241
+    assert (
+        by_name(plan(0.02, disagreement=0.1, mean=0.7))[
+            "unpaired, each model its own items"
+        ].n_items
+        == 8241
+    )
 
 
 def test_items_grow_with_the_square_of_the_inverse_difference_and_the_logarithm_of_models():
     def items(difference, models):
-        return by_name(plan(difference, disagreement=0.3, models=models))["Hoeffding and the union bound"].n_items
+        return by_name(plan(difference, disagreement=0.3, models=models))[
+            "Hoeffding and the union bound"
+        ].n_items
 
     assert items(0.01, 10) / items(0.02, 10) == pytest.approx(4, rel=1e-3)
-    assert items(0.02, 1000) / items(0.02, 10) == pytest.approx(np.log(2000 / 0.05) / np.log(20 / 0.05), rel=1e-3)
+    assert items(0.02, 1000) / items(0.02, 10) == pytest.approx(
+        np.log(2000 / 0.05) / np.log(20 / 0.05), rel=1e-3
+    )
 
 
 def test_a_perfect_model_needs_only_the_inverse_difference():
@@ -95,7 +104,12 @@ def test_a_pilot_with_blank_labels_counts_all_its_items():
 
 
 def test_labelled_items_of_a_pilot_stand_for_those_without_a_label():
-    rows = [("x", "x", "y")] * 6 + [("y", "x", "y")] * 2 + [("z", "x", "y")] * 2 + [(None, "x", "y")] * 10
+    rows = (
+        [("x", "x", "y")] * 6
+        + [("y", "x", "y")] * 2
+        + [("z", "x", "y")] * 2
+        + [(None, "x", "y")] * 10
+    )
     rows += [("x", "x", "x")] * 9 + [("y", "x", "x")] * 1 + [(None, "x", "x")] * 70
     gold, a, b = (list(column) for column in zip(*rows, strict=True))
     found = pilot_of(Board.of({"gold": gold, "A": a, "B": b}, truth="gold"))
@@ -119,7 +133,10 @@ def test_models_with_nothing_in_common_disagree_as_their_accuracy_lets_them():
 
 def test_the_union_bound_is_said_to_have_no_power():
     answer = plan(0.02, disagreement=0.1)
-    assert "with power 0.8; 21,911 items put every score within half of it of the truth" in answer.verdict
+    assert (
+        "with power 0.8; 21,911 items put every score within half of it of the truth"
+        in answer.verdict
+    )
     assert by_name(answer)["Hoeffding and the union bound"].note.endswith("no power")
 
 
@@ -129,7 +146,10 @@ def test_no_more_labels_are_planned_than_there_are_items():
         assert all(one.n_items <= population for one in answer.methods)
         assert answer.n_items <= plan_judges(limit=0.05, rate=0.01).n_items
     assert plan_judges(limit=0.05, rate=0.01, population=10**6).n_items == 124
-    assert [one.n_items for one in plan_judges(half_width=0.05, population=500).methods] == [217, 500]
+    assert [one.n_items for one in plan_judges(half_width=0.05, population=500).methods] == [
+        217,
+        500,
+    ]
     with pytest.raises(InputError, match=r"rate must be in \[0, limit\)"):
         plan_judges(limit=0.05, rate=0.041, population=100)
 

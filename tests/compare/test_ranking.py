@@ -40,20 +40,33 @@ def test_a_leaderboard_orders_ranks_and_tiers():
     assert result.pair("d", "a").verdict == "a is better"
     assert 0 < result.detectable_difference < 0.1
     assert result.guarantees[0].name == "Hoeffding and the union bound"
-    assert f"differences from {result.detectable_difference:.3g} on would be seen (power 0.8)" in result.verdict
-    assert any("with less assumed, Hoeffding and the union bound tells" in text for text in result.assumptions)
+    assert (
+        f"differences from {result.detectable_difference:.3g} on would be seen (power 0.8)"
+        in result.verdict
+    )
+    assert any(
+        "with less assumed, Hoeffding and the union bound tells" in text
+        for text in result.assumptions
+    )
 
 
 def test_moments_merged_from_shards_give_the_same_answer():
     scores = board().scores
     columns = {name: scores[:, j] for j, name in enumerate("abcd")}
-    shards = [Moments.of({name: x[part] for name, x in columns.items()}) for part in (slice(0, 100), slice(100, None))]
-    assert leaderboard(shards[1] + shards[0]).to_dict() == leaderboard(Moments.of(columns)).to_dict()
+    shards = [
+        Moments.of({name: x[part] for name, x in columns.items()})
+        for part in (slice(0, 100), slice(100, None))
+    ]
+    assert (
+        leaderboard(shards[1] + shards[0]).to_dict() == leaderboard(Moments.of(columns)).to_dict()
+    )
 
 
 def test_every_pair_has_the_interval_and_the_p_value_of_its_own_counts():
     held = board(n=80, accuracy=(0.6, 0.61, 0.62, 0.63, 0.5, 0.5, 0.51, 0.9))
-    table = pairs_of_items(held.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=100, mid_p=True)
+    table = pairs_of_items(
+        held.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=100, mid_p=True
+    )
     x = held.scores
     b = [int((x[:, i] > x[:, j]).sum()) for i, j in zip(table.first, table.second, strict=True)]
     c = [int((x[:, i] < x[:, j]).sum()) for i, j in zip(table.first, table.second, strict=True)]
@@ -64,15 +77,36 @@ def test_every_pair_has_the_interval_and_the_p_value_of_its_own_counts():
 
 
 def test_the_same_seed_gives_the_same_bytes():
-    assert to_json(evaluate(board(), rng=3).to_dict()) == to_json(evaluate(board(), rng=3).to_dict())
+    assert to_json(evaluate(board(), rng=3).to_dict()) == to_json(
+        evaluate(board(), rng=3).to_dict()
+    )
 
 
 def test_json_has_the_fields_of_the_contract():
     held = json.loads(to_json(evaluate(board()).to_dict()))
-    assert {"schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"} <= set(held)
+    assert {
+        "schema",
+        "verb",
+        "verdict",
+        "decision",
+        "needed",
+        "n_items",
+        "assumptions",
+        "warnings",
+    } <= set(held)
     assert {"models", "pairs", "contenders", "tiers", "detectable_difference"} <= set(held)
     assert {"name", "score", "interval", "rank_interval"} <= set(held["models"][0])
-    wanted = {"a", "b", "difference", "interval", "a_only", "b_only", "p_value", "adjusted_p", "verdict"}
+    wanted = {
+        "a",
+        "b",
+        "difference",
+        "interval",
+        "a_only",
+        "b_only",
+        "p_value",
+        "adjusted_p",
+        "verdict",
+    }
     assert wanted <= set(held["pairs"][0])
 
 
@@ -86,7 +120,9 @@ def test_wins_ties_and_losses_are_scores_in_bounds():
 def test_unbounded_scores_name_their_assumption_and_claim_no_hoeffding():
     scores = np.random.default_rng(1).lognormal(size=(200, 3))
     result = evaluate(Board(names=("x", "y", "z"), scores=scores))
-    assert all("no bounds were declared" in row.interval.promise for row in (*result.models, *result.pairs))
+    assert all(
+        "no bounds were declared" in row.interval.promise for row in (*result.models, *result.pairs)
+    )
     assert not any("Hoeffding" in row.name for row in result.guarantees)
 
 
@@ -155,7 +191,9 @@ def test_scores_that_look_like_shares_ask_for_their_bounds():
     wanted = "declare it (--bounds 0,1)"
     assert any(wanted in text for text in evaluate(Board(names=("x", "y"), scores=shares)).warnings)
     for other in (shares * 3, shares - 0.9):
-        assert not any(wanted in text for text in evaluate(Board(names=("x", "y"), scores=other)).warnings)
+        assert not any(
+            wanted in text for text in evaluate(Board(names=("x", "y"), scores=other)).warnings
+        )
     declared = evaluate(Board(names=("x", "y"), scores=shares), settings=Settings(bounds=(0, 1)))
     assert not any(wanted in text for text in declared.warnings)
 
@@ -206,7 +244,9 @@ def test_models_that_score_the_same_are_called_so():
 
 
 def test_a_difference_beyond_the_bounds_is_not_called_detectable():
-    few = Board(names=tuple("xyz"), scores=np.array([[1, 0.5, 0], [0, 0.5, 1], [1, 0.5, 0.5], [0, 1, 0]]))
+    few = Board(
+        names=tuple("xyz"), scores=np.array([[1, 0.5, 0], [0, 0.5, 1], [1, 0.5, 0.5], [0, 1, 0]])
+    )
     result = evaluate(few, settings=Settings(bounds=(0, 1)))
     assert isinstance(result.detectable_difference, Unknown)
     assert isinstance(result.separable, Unknown)
@@ -231,7 +271,9 @@ def test_figures_and_rows_can_be_drawn():
 def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
     rng = np.random.default_rng(0)
     names = tuple(f"m{j}" for j in range(220))
-    large = Board(names=names, scores=(rng.random((60, 220)) < np.linspace(0.1, 0.9, 220)).astype(float))
+    large = Board(
+        names=names, scores=(rng.random((60, 220)) < np.linspace(0.1, 0.9, 220)).astype(float)
+    )
     result = evaluate(large, settings=Settings(draws=1000))
     best = [row.name for row in result.models]
     listed = {(row.a, row.b) for row in result.pairs}
@@ -239,7 +281,10 @@ def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
     assert set(itertools.pairwise(best)) <= listed
     assert len(listed) == len(result.pairs) == 780 + 180 + 180
     table = pairs_of_items(large.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=1000)
-    assert f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are told apart" in result.verdict
+    assert (
+        f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are told apart"
+        in result.verdict
+    )
     assert any("of 24,090 pairs are listed" in text for text in result.warnings)
     assert [len(figure.columns["model"]) for figure in result.figures()] == [220, 220, 1560]
     assert len(result.rows()) == 220
@@ -248,7 +293,14 @@ def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"alpha": 0.0}, {"population": "people"}, {"bounds": (1.0, 0.0)}, {"blanks": "some"}, {"draws": 0}]
+    "wrong",
+    [
+        {"alpha": 0.0},
+        {"population": "people"},
+        {"bounds": (1.0, 0.0)},
+        {"blanks": "some"},
+        {"draws": 0},
+    ],
 )
 def test_settings_are_held_to_their_ranges(wrong):
     with pytest.raises(InputError):

@@ -10,7 +10,12 @@ def test_with_every_true_difference_found_the_intervals_are_the_true_ranks(quali
     values = np.array(quality, float)
     first, second = np.triu_indices(len(values), 1)
     gap = values[first] - values[second]
-    found = ranks(first, second, np.where(np.abs(gap) > threshold, np.sign(gap), 0), np.argsort(-values, kind="stable"))
+    found = ranks(
+        first,
+        second,
+        np.where(np.abs(gap) > threshold, np.sign(gap), 0),
+        np.argsort(-values, kind="stable"),
+    )
     low = 1 + (values[None, :] > values[:, None]).sum(axis=1)
     high = len(values) - (values[None, :] < values[:, None]).sum(axis=1)
     assert np.all(found.low <= low)

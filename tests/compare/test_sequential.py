@@ -57,7 +57,9 @@ def test_every_item_is_asked_once_in_an_order_that_the_seed_decides():
 
 def test_scores_in_bounds_run_on_their_moments():
     rng = np.random.default_rng(2)
-    board = Board(names=("x", "y"), scores=np.stack([rng.beta(5, 2, 3000), rng.beta(2, 2, 3000)], axis=1))
+    board = Board(
+        names=("x", "y"), scores=np.stack([rng.beta(5, 2, 3000), rng.beta(2, 2, 3000)], axis=1)
+    )
     result = stop_when_clear(board, settings=Settings(bounds=(0.0, 1.0)))
     assert result.best == "x"
     assert result.stopped_at < 1000
@@ -80,7 +82,11 @@ def test_equal_models_are_rarely_told_apart_however_often_one_looks():
 def test_pairs_at_the_stop_are_listed_from_the_top_of_the_board_down():
     scores = (np.random.default_rng(5).random((400, 3)) < [0.3, 0.9, 0.6]).astype(float)
     result = stop_when_clear(Board(names=("low", "high", "mid"), scores=scores))
-    assert [(row.a, row.b) for row in result.pairs] == [("high", "mid"), ("high", "low"), ("mid", "low")]
+    assert [(row.a, row.b) for row in result.pairs] == [
+        ("high", "mid"),
+        ("high", "low"),
+        ("mid", "low"),
+    ]
 
 
 def test_what_does_not_become_clear_is_said():

@@ -1,8 +1,7 @@
 """Coverage of [L, U] by the forward dual and, beside it, by the plug-in of the paper.
 
-The grid takes about ten minutes; finished cells are kept in out/ until the code that they measure changes, so
-that a run that was interrupted goes on.
-"""
+The grid takes about ten minutes; finished cells are kept in out/ until the code that they measure
+changes, so that a run that was interrupted goes on."""
 
 from __future__ import annotations
 
@@ -31,15 +30,18 @@ pytestmark = pytest.mark.slow
 REPETITIONS = 2000
 Z = 1.959963984540054
 CELLS_AT_ONCE = 6_000
-"""Repetitions are batched up to so many (pattern, prediction) cells: beyond it the arrays leave the cache."""
+"""Repetitions are batched up to so many (pattern, prediction) cells: beyond it the arrays leave the
+cache."""
 
 SINGLE = 300
-"""With more patterns than this most are empty, and a repetition is counted by itself on those that occur."""
+"""With more patterns than this most are empty, and a repetition is counted by itself on those that
+occur."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One cell of the grid: where P(Y | Z) comes from, how many votes of how many classes, rows, and the kink."""
+    """One cell of the grid: where P(Y | Z) comes from, how many votes of how many classes, rows,
+    and the kink."""
 
     source: str
     weak: int
@@ -50,11 +52,15 @@ class Cell:
     metrics: tuple[str, ...] = ("accuracy",)
 
     def summaries(self):
-        return [Summary(name, 1 if name in ("precision", "recall", "f1") else None) for name in self.metrics]
+        return [
+            Summary(name, 1 if name in ("precision", "recall", "f1") else None)
+            for name in self.metrics
+        ]
 
 
 def world(cell, seed=1):
-    """Weak labels independent given the class; the classifier leans on them as the label does, or on itself."""
+    """Weak labels independent given the class; the classifier leans on them as the label does, or
+    on itself."""
     draw = np.random.default_rng(seed)
     classes = cell.classes
     votes = np.array(list(itertools.product(range(classes), repeat=cell.weak)))
@@ -95,24 +101,34 @@ def hits(low, high, target):
 
 
 def evidence_of(cell, draw, counts, votes, share, p):
-    """Return what the forward dual and the plug-in are given; None where the votes do not identify the model."""
+    """Return what the forward dual and the plug-in are given; None where the votes do not identify
+    the model."""
     if cell.source == "EM":
         keep = counts[0].sum(axis=1) > 0
         counts, codes = counts[0][keep], votes[keep]
         weight = counts.sum(axis=1).astype(float)
         options = latent.LatentOptions(confusion_prior=0.1)
         try:
-            fitted = latent.fit(codes, weight, n_classes=cell.classes, n_votes=cell.classes, options=options)
+            fitted = latent.fit(
+                codes, weight, n_classes=cell.classes, n_votes=cell.classes, options=options
+            )
             doubt = LabelDoubt(latent.information(fitted), codes, True)
         except NotIdentifiable:
             return None
-        both = Evidence(counts=counts, p=fitted.posterior, bins=label_bins(fitted.posterior, weight), doubt=doubt)
+        both = Evidence(
+            counts=counts,
+            p=fitted.posterior,
+            bins=label_bins(fitted.posterior, weight),
+            doubt=doubt,
+        )
         return both, both
     said = 0.7 * p + 0.3 * p[:, ::-1] if cell.source == "wrong by .3" else p
     gold = None
     if cell.labels:
         cells = (share[:, None] * p).ravel()
-        gold = draw.multinomial(cell.labels, cells / cells.sum(), size=len(counts)).reshape(-1, *p.shape)
+        gold = draw.multinomial(cell.labels, cells / cells.sum(), size=len(counts)).reshape(
+            -1, *p.shape
+        )
     keep = np.ones(len(share), dtype=bool)
     if len(share) > SINGLE:
         keep = counts[0].sum(axis=1) > 0
@@ -125,14 +141,18 @@ def evidence_of(cell, draw, counts, votes, share, p):
     if gold is None:
         return known, known
     learnt = cell.source == "labels"
-    return Evidence(counts=counts, p=None if learnt else said[keep], bins=bins, gold=gold), None if learnt else known
+    return Evidence(counts=counts, p=None if learnt else said[keep], bins=bins, gold=gold), (
+        None if learnt else known
+    )
 
 
 def simulate(cell):
     votes, share, p, q = world(cell)
     wanted = cell.summaries()
     targets = [sharp(share, p, q, one) for one in wanted]
-    draw = np.random.default_rng([cell.weak, cell.classes, cell.n, cell.labels, cell.kink, len(cell.source)])
+    draw = np.random.default_rng(
+        [cell.weak, cell.classes, cell.n, cell.labels, cell.kink, len(cell.source)]
+    )
     found = {(one.metric, how): [] for one in wanted for how in ("forward", "plug-in")}
     refused = 0
     for counts in batches(draw, cell, share, q):
@@ -144,13 +164,18 @@ def simulate(cell):
         for one, target, (low, high) in zip(wanted, targets, ends, strict=True):
             found[one.metric, "forward"].append(hits(low.edge(Z), high.edge(Z), target))
             if held[1] is not None:
-                found[one.metric, "plug-in"].append(hits(*plug_in_interval(held[1], one, alpha=0.05), target))
+                found[one.metric, "plug-in"].append(
+                    hits(*plug_in_interval(held[1], one, alpha=0.05), target)
+                )
     assert refused < REPETITIONS / 100
     return [row(cell, len(share), one.metric, found) for one in wanted]
 
 
 def row(cell, patterns, metric, found):
-    source = {"labels": f"{cell.labels} labels", "wrong by .3": f"wrong by .3, {cell.labels} labels"}
+    source = {
+        "labels": f"{cell.labels} labels",
+        "wrong by .3": f"wrong by .3, {cell.labels} labels",
+    }
     out = {
         "P(Y|Z)": source.get(cell.source, cell.source) + (", kink" if cell.kink else ""),
         "patterns": patterns,
@@ -161,7 +186,9 @@ def row(cell, patterns, metric, found):
     for how in ("forward", "plug-in"):
         name = "" if how == "forward" else "plug-in "
         pairs = found[metric, how]
-        inside, width = (np.concatenate([pair[k] for pair in pairs]) if pairs else None for k in range(2))
+        inside, width = (
+            np.concatenate([pair[k] for pair in pairs]) if pairs else None for k in range(2)
+        )
         if how == "forward":
             out["repetitions"] = len(inside)
         out[f"{name}coverage"] = "" if inside is None else float(inside.mean())
@@ -176,18 +203,34 @@ def grid():
             for weak in (4, 8):
                 yield Cell(source="known", weak=weak, classes=2, n=n, kink=kink, metrics=ratios)
             yield Cell(source="known", weak=12, classes=2, n=n, kink=kink)
-        yield Cell(source="known", weak=4, classes=3, n=5000, kink=kink, metrics=("accuracy", "macro-f1"))
+        yield Cell(
+            source="known", weak=4, classes=3, n=5000, kink=kink, metrics=("accuracy", "macro-f1")
+        )
         yield Cell(source="known", weak=4, classes=6, n=2000, kink=kink)
         yield Cell(source="known", weak=12, classes=2, n=1000, kink=kink)
-        yield Cell(source="labels", weak=6, classes=2, n=1000, kink=kink, labels=300, metrics=ratios)
+        yield Cell(
+            source="labels", weak=6, classes=2, n=1000, kink=kink, labels=300, metrics=ratios
+        )
         for weak, n in ((4, 500), (6, 5000)):
             yield Cell(source="EM", weak=weak, classes=2, n=n, kink=kink, metrics=ratios)
     yield Cell(source="known", weak=4, classes=6, n=5000, kink=True)
-    yield Cell(source="known", weak=6, classes=2, n=1000, kink=True, metrics=("precision", "recall"))
+    yield Cell(
+        source="known", weak=6, classes=2, n=1000, kink=True, metrics=("precision", "recall")
+    )
     for labels in (100, 2000):
-        yield Cell(source="labels", weak=6, classes=2, n=1000, kink=True, labels=labels, metrics=ratios)
+        yield Cell(
+            source="labels", weak=6, classes=2, n=1000, kink=True, labels=labels, metrics=ratios
+        )
     for labels in (100, 300):
-        yield Cell(source="wrong by .3", weak=6, classes=2, n=1000, kink=True, labels=labels, metrics=ratios)
+        yield Cell(
+            source="wrong by .3",
+            weak=6,
+            classes=2,
+            n=1000,
+            kink=True,
+            labels=labels,
+            metrics=ratios,
+        )
     yield Cell(source="labels", weak=12, classes=2, n=1000, kink=True, labels=300)
     yield Cell(source="labels", weak=4, classes=6, n=1000, kink=True, labels=300)
     yield Cell(source="EM", weak=12, classes=2, n=1000, kink=True)
@@ -196,7 +239,18 @@ def grid():
 
 def kept(cell):
     """Return the rows of a cell, from out/ if the same code has measured it already."""
-    sources = (blocks, measured, metrics, plug_in, world, sharp, batches, evidence_of, simulate, row)
+    sources = (
+        blocks,
+        measured,
+        metrics,
+        plug_in,
+        world,
+        sharp,
+        batches,
+        evidence_of,
+        simulate,
+        row,
+    )
     code = hashlib.sha256("".join(map(inspect.getsource, sources)).encode()).hexdigest()[:12]
     key = json.dumps([code, REPETITIONS, asdict(cell)], sort_keys=True)
     folder = Path(__file__).resolve().parents[2] / "out" / "coverage-bound"
@@ -211,15 +265,19 @@ def test_the_forward_dual_covers_the_sharp_bounds(publish_coverage):
     rows = [one for cell in grid() for one in kept(cell)]
     publish_coverage(
         "bound",
-        "How often the sharp bounds [L, U] lie inside the interval, nominal 95 %, and the median width; "
-        "beside it the plug-in of the paper, (2.7), on the same samples. *kink*: P(h | z) = P(Y | z), the hardest "
-        "case; labels: P(Y | Z) learnt from so many labelled rows, or a wrong P(Y | Z) rectified by them; EM: fitted "
-        "on the same rows.",
+        "How often the sharp bounds [L, U] lie inside the interval, nominal 95 %, and the median"
+        " width; beside it the plug-in of the paper, (2.7), on the same samples. *kink*: P(h | z) ="
+        " P(Y | z), the hardest case; labels: P(Y | Z) learnt from so many labelled rows, or a"
+        " wrong P(Y | Z) rectified by them; EM: fitted on the same rows.",
         rows,
     )
     forward_rows = [one["coverage"] for one in rows]
     assert np.mean(forward_rows) >= 0.96
     assert min(forward_rows) >= 0.94
-    collapse = next(one for one in rows if one["patterns"] == 4096 and one["n"] == 1000 and one["P(Y|Z)"] == "known")
+    collapse = next(
+        one
+        for one in rows
+        if one["patterns"] == 4096 and one["n"] == 1000 and one["P(Y|Z)"] == "known"
+    )
     assert collapse["coverage"] >= 0.94
     assert collapse["plug-in coverage"] < 0.5

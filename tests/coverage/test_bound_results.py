@@ -1,7 +1,8 @@
-"""Coverage of what results report besides one metric: bands over thresholds, differences of pairs, risk, matching.
+"""Coverage of what results report besides one metric: bands over thresholds, differences of pairs,
+risk, matching.
 
-Asked through the public functions, on tables whose law is known. *kink*: the laws meet where the sharp bound bends.
-"""
+Asked through the public functions, on tables whose law is known. *kink*: the laws meet where the
+sharp bound bends."""
 
 from __future__ import annotations
 
@@ -12,7 +13,13 @@ import pytest
 
 from tallystick import bound
 from tallystick.bound.label_models import LabelModel
-from tallystick.stats.transport import agreement, class_joint, joint_event, pair_difference, two_labels
+from tallystick.stats.transport import (
+    agreement,
+    class_joint,
+    joint_event,
+    pair_difference,
+    two_labels,
+)
 from tallystick.tally import Tally
 
 pytestmark = pytest.mark.slow
@@ -23,11 +30,14 @@ COST = np.array([[0.0, 5.0], [1.0, 0.0]])
 
 
 def world(weak, seed=1):
-    """Return votes, their law and P(Y | votes), for weak labels that err independently given the class."""
+    """Return votes, their law and P(Y | votes), for weak labels that err independently given the
+    class."""
     draw = np.random.default_rng(seed)
     votes = np.array(list(itertools.product((0, 1), repeat=weak)))
     right = draw.uniform(0.6, 0.8, weak)
-    joint = np.stack([np.where(votes == c, right, 1 - right).prod(axis=1) / 2 for c in (0, 1)], axis=1)
+    joint = np.stack(
+        [np.where(votes == c, right, 1 - right).prod(axis=1) / 2 for c in (0, 1)], axis=1
+    )
     share = joint.sum(axis=1)
     return votes, share, joint / share[:, None]
 
@@ -49,7 +59,8 @@ def names(votes):
 
 
 def samples(draw, n, votes, share, law, columns, cut=None):
-    """Yield tallies of n rows: votes and an atom, whose columns are given; a cut column is a bin of a score."""
+    """Yield tallies of n rows: votes and an atom, whose columns are given; a cut column is a bin of
+    a score."""
     cells = (share[:, None] * law).ravel()
     for _ in range(REPETITIONS):
         counts = draw.multinomial(n, cells / cells.sum()).reshape(law.shape)
@@ -92,7 +103,8 @@ def bands(weak, n, kink, metric):
             targets.append(agreement(q, p).mean(share))
         else:
             below = (share @ q[:, 1] + share @ p[:, 1]) / 2
-            # At the kink the upper end is 1, and rounding may not put it above what any interval can hold.
+            # At the kink the upper end is 1, and rounding may not put it above what any interval
+            # can hold.
             targets.append(tuple(min(1.0, end / below) for end in class_joint(q, p)[1].mean(share)))
     low, high = np.array(targets).T
     draw = np.random.default_rng([1, weak, n, kink])
@@ -101,16 +113,26 @@ def bands(weak, n, kink, metric):
     hits = []
     for tally in samples(draw, n, votes, share, law, {"s": middles}, cut=cut):
         found = bound.sweep(
-            tally, score="s", weak=names(votes), classes=(0, 1), label_models=[known(votes, p)], rng=draw,
+            tally,
+            score="s",
+            weak=names(votes),
+            classes=(0, 1),
+            label_models=[known(votes, p)],
+            rng=draw,
             question=bound.Question(metrics=(metric,)),
-        ).bounds  # fmt: skip
+        ).bounds
         ends = np.array([(b.low, b.high) for b in found]).T
-        hits.append(((ends[0] <= low).all() and (high <= ends[1]).all(), np.median(ends[1] - ends[0])))
-    return row(f"band over {len(THRESHOLDS)} thresholds, {metric}", case_of(kink), len(share), n, hits)
+        hits.append(
+            ((ends[0] <= low).all() and (high <= ends[1]).all(), np.median(ends[1] - ends[0]))
+        )
+    return row(
+        f"band over {len(THRESHOLDS)} thresholds, {metric}", case_of(kink), len(share), n, hits
+    )
 
 
 def lopsided(weak):
-    """Return votes that nearly always look alike: what is then known of a constant classifier is nearly exact."""
+    """Return votes that nearly always look alike: what is then known of a constant classifier is
+    nearly exact."""
     votes = np.array(list(itertools.product((0, 1), repeat=weak)))
     share = np.r_[0.97, np.full(len(votes) - 1, 0.03 / (len(votes) - 1))]
     ones = np.r_[0.134, np.full(len(votes) - 1, 0.4)]
@@ -118,7 +140,8 @@ def lopsided(weak):
 
 
 def pairs(weak, n, kink, of=world):
-    """The difference of two classifiers; at the kink one leans on p and may be perfect, and the other always says 0."""
+    """The difference of two classifiers; at the kink one leans on p and may be perfect, and the
+    other always says 0."""
     votes, share, p = of(weak)
     draw = np.random.default_rng([2, weak, n, kink])
     w = np.zeros((len(share), 2, 2))
@@ -130,11 +153,23 @@ def pairs(weak, n, kink, of=world):
     columns = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}
     for tally in samples(draw, n, votes, share, w.reshape(-1, 4), columns):
         [pair] = bound.select(
-            tally, predictions=["a", "b"], weak=names(votes), classes=(0, 1), label_model=known(votes, p), rng=draw
+            tally,
+            predictions=["a", "b"],
+            weak=names(votes),
+            classes=(0, 1),
+            label_model=known(votes, p),
+            rng=draw,
         ).pairs
-        hits.append((pair.interval.low <= target[0] and target[1] <= pair.interval.high, pair.interval.width))
+        hits.append(
+            (
+                pair.interval.low <= target[0] and target[1] <= pair.interval.high,
+                pair.interval.width,
+            )
+        )
         by_overlap.append(pair.by_overlap[0] <= target[0] and target[1] <= pair.by_overlap[1])
-    found = row("difference of two classifiers", f"{case_of(kink)}, {of.__name__}", len(share), n, hits)
+    found = row(
+        "difference of two classifiers", f"{case_of(kink)}, {of.__name__}", len(share), n, hits
+    )
     return found | {"by overlap": float(np.mean(by_overlap))}
 
 
@@ -148,9 +183,14 @@ def risk(weak, n, kink):
     hits = []
     for tally in samples(draw, n, votes, share, q, {"h": [0, 1]}):
         b = bound.evaluate(
-            tally, prediction="h", weak=names(votes), classes=(0, 1), label_models=[known(votes, p)], rng=draw,
+            tally,
+            prediction="h",
+            weak=names(votes),
+            classes=(0, 1),
+            label_models=[known(votes, p)],
+            rng=draw,
             question=question,
-        ).bounds[0]  # fmt: skip
+        ).bounds[0]
         hits.append((b.low <= target[0] and target[1] <= b.high, b.high - b.low))
     return row("risk, a miss costs 5", case_of(kink), len(share), n, hits)
 
@@ -162,9 +202,13 @@ def matching(weak, n, kink):
     target = joint_event(q[:, 1], p[:, 1]).mean(share)
     draw = np.random.default_rng([4, weak, n, kink])
     hits = []
-    both = (samples(draw, n, votes, share, law, {name: [0, 1]}) for law, name in ((q, "x"), (p, "y")))
+    both = (
+        samples(draw, n, votes, share, law, {name: [0, 1]}) for law, name in ((q, "x"), (p, "y"))
+    )
     for first, second in zip(*both, strict=True):
-        found = bound.match(first, second, x="x", y="y", shared=names(votes), event=[[0, 0], [0, 1]], rng=draw).interval
+        found = bound.match(
+            first, second, x="x", y="y", shared=names(votes), event=[[0, 0], [0, 1]], rng=draw
+        ).interval
         hits.append((found.low <= target[0] and target[1] <= found.high, found.width))
     return row("matching two tables of n rows", case_of(kink), len(share), n, hits)
 
@@ -172,15 +216,21 @@ def matching(weak, n, kink):
 def test_the_other_figures_of_a_result_cover_what_they_bound(publish_coverage):
     rows = []
     for kink in (False, True):
-        rows += [bands(4, 500, kink, "accuracy"), pairs(4, 500, kink), risk(4, 500, kink), matching(4, 500, kink)]
+        rows += [
+            bands(4, 500, kink, "accuracy"),
+            pairs(4, 500, kink),
+            risk(4, 500, kink),
+            matching(4, 500, kink),
+        ]
     rows += [bands(6, 2000, True, "accuracy"), bands(4, 1000, True, "f1"), risk(6, 2000, True)]
     rows += [pairs(2, 400, True, lopsided), pairs(3, 2000, True, lopsided)]
     publish_coverage(
         "bound-results",
-        "How often the interval holds both sharp ends, nominal 95 %, P(Y | Z) known (in matching: learnt from the "
-        "second table). A band has to hold the ends of all its thresholds at once. *kink*: the laws meet where the "
-        "sharp bound bends; *lopsided*: nearly all votes look alike. *by overlap*: how often what the two accuracy "
-        "intervals say holds both ends. Precision, recall, F1 and macro-F1 are in the table of [L, U].",
+        "How often the interval holds both sharp ends, nominal 95 %, P(Y | Z) known (in matching:"
+        " learnt from the second table). A band has to hold the ends of all its thresholds at once."
+        " *kink*: the laws meet where the sharp bound bends; *lopsided*: nearly all votes look"
+        " alike. *by overlap*: how often what the two accuracy intervals say holds both ends."
+        " Precision, recall, F1 and macro-F1 are in the table of [L, U].",
         rows,
     )
     assert np.mean([one["coverage"] for one in rows]) >= 0.95

@@ -1,4 +1,5 @@
-"""Coverage of everything that ``compare`` promises: enumerated where it can be, simulated with a seed where not."""
+"""Coverage of everything that ``compare`` promises: enumerated where it can be, simulated with a
+seed where not."""
 
 from __future__ import annotations
 
@@ -54,7 +55,13 @@ def test_the_exact_interval_never_covers_less_and_tango_does_on_average(publish_
                 for pair in zip(b.tolist(), c.tolist(), strict=True):
                     if pair not in known:
                         found = exact_score(*pair, n)
-                        known[pair], known[pair[::-1]] = (found.low, found.high), (-found.high, -found.low)
+                        known[pair], known[pair[::-1]] = (
+                            (found.low, found.high),
+                            (
+                                -found.high,
+                                -found.low,
+                            ),
+                        )
                 exact = np.array([known[pair] for pair in zip(b.tolist(), c.tolist(), strict=True)])
                 ends["exact"] = (exact[:, 0], exact[:, 1])
             for lean in LEANS:
@@ -71,9 +78,9 @@ def test_the_exact_interval_never_covers_less_and_tango_does_on_average(publish_
         )
     publish_coverage(
         "pairs",
-        "Intervals for the difference of two accuracies on the same items at nominal .95, every outcome enumerated, "
-        f"over disagreements {DISAGREEMENTS} and shares {LEANS} of them that favour the first model (30 cells an n). "
-        "The exact interval is enumerated up to n = 200.",
+        "Intervals for the difference of two accuracies on the same items at nominal .95, every"
+        f" outcome enumerated, over disagreements {DISAGREEMENTS} and shares {LEANS} of them that"
+        " favour the first model (30 cells an n). The exact interval is enumerated up to n = 200.",
         rows,
     )
     assert min(row["exact minimum"] for row in rows if row["exact minimum"] != "") >= 0.95
@@ -98,7 +105,9 @@ def test_bounded_scores_of_real_models_are_covered(shared_data, publish_coverage
         inside = np.zeros(len(truth))
         plain = np.zeros(len(truth))
         for _ in range(4):  # in blocks: 500 x 1653 means at a time
-            counts = rng.multinomial(n, np.full(len(gaps), 1 / len(gaps)), size=RUNS // 4).astype(float)
+            counts = rng.multinomial(n, np.full(len(gaps), 1 / len(gaps)), size=RUNS // 4).astype(
+                float
+            )
             means = counts @ gaps / n
             variances = np.maximum(0, counts @ gaps**2 - n * means**2) / (n - 1)
             found = pseudo_t(means, variances, n, bounds=(-1.0, 1.0))
@@ -115,9 +124,9 @@ def test_bounded_scores_of_real_models_are_covered(shared_data, publish_coverage
         )
     publish_coverage(
         "bounded-scores",
-        "t with half a pseudo-item at each end, nominal .95: differences of the win probabilities of 1653 pairs of "
-        f"models (compare/alpaca_eval2_winrate_805x.parquet), {RUNS} samples with replacement, the truth being the "
-        "mean over all items.",
+        "t with half a pseudo-item at each end, nominal .95: differences of the win probabilities"
+        f" of 1653 pairs of models (compare/alpaca_eval2_winrate_805x.parquet), {RUNS} samples with"
+        " replacement, the truth being the mean over all items.",
         rows,
     )
     assert min(row["mean"] for row in rows) >= 0.945
@@ -130,7 +139,11 @@ def test_clusters_are_covered_and_their_family_wise_error_is_held(publish_covera
     rows = []
     for clusters in (5, 8, 20, 50):
         for sizes in ("equal", "unequal"):
-            counts = np.full(clusters, 20.0) if sizes == "equal" else np.geomspace(4, 120, clusters).round()
+            counts = (
+                np.full(clusters, 20.0)
+                if sizes == "equal"
+                else np.geomspace(4, 120, clusters).round()
+            )
             row = {"clusters": clusters, "sizes": sizes, "coverage": _cluster_coverage(counts, rng)}
             if clusters >= 8:
                 row["family-wise error, 20 equal models"] = _cluster_family(counts, rng)
@@ -138,9 +151,9 @@ def test_clusters_are_covered_and_their_family_wise_error_is_held(publish_covera
     rows = [{**dict.fromkeys(rows[-1], ""), **row} for row in rows]
     publish_coverage(
         "clusters",
-        f"CR2 with Satterthwaite's degrees of freedom, nominal .95, {RUNS} runs: coverage of the difference of two "
-        "models whose lead varies from cluster to cluster as much as from item to item; family-wise error of Holm over "
-        "all 190 pairs of 20 equally good models at .05.",
+        f"CR2 with Satterthwaite's degrees of freedom, nominal .95, {RUNS} runs: coverage of the"
+        " difference of two models whose lead varies from cluster to cluster as much as from item"
+        " to item; family-wise error of Holm over all 190 pairs of 20 equally good models at .05.",
         rows,
     )
     limit = 0.05 + 3 * np.sqrt(0.05 * 0.95 / RUNS)
@@ -164,7 +177,9 @@ def _cluster_coverage(counts, rng):
 def _cluster_family(counts, rng):
     wrong = 0
     for _ in range(RUNS):
-        shared = rng.standard_normal((len(counts), 1)) + rng.standard_normal((len(counts), 20)) * 0.7
+        shared = (
+            rng.standard_normal((len(counts), 1)) + rng.standard_normal((len(counts), 20)) * 0.7
+        )
         right = rng.binomial(counts[:, None].astype(int), 1 / (1 + np.exp(-shared)))
         table = pairs_of_new_clusters(counts, right.astype(float), bounds=(0.0, 1.0), alpha=0.05)
         wrong += bool((table.adjusted_p <= 0.05).any())
@@ -173,7 +188,8 @@ def _cluster_family(counts, rng):
 
 @pytest.mark.slow
 def test_all_true_ranks_are_covered_with_exact_ties(publish_coverage, monkeypatch):
-    monkeypatch.setattr("tallystick.stats.maxt.COMPILED", 1)  # the same numbers (tests/stats/test_maxt.py), sooner
+    # the same numbers (tests/stats/test_maxt.py), sooner
+    monkeypatch.setattr("tallystick.stats.maxt.COMPILED", 1)
     rows = []
     for k in (20, 40, 60):
         for tied in ("five groups", "all"):
@@ -183,11 +199,12 @@ def test_all_true_ranks_are_covered_with_exact_ties(publish_coverage, monkeypatc
                 rows.append({"models": k, "tied": tied, "correlation": shared} | found)
     publish_coverage(
         "ranks",
-        f"{RUNS} runs a row, 500 items, step-down max-T with 1000 draws, nominal .95. *All ranks*: share of runs in "
-        "which every rank interval holds every rank that its model truly has (exactly tied models share their ranks). "
-        "*Family-wise error*: share of runs in which any pair is told apart that is tied, or told apart the wrong way. "
-        "Tied: five groups of exactly tied models (.45 to .8 right), or all (.6). Correlation is that of the latent "
-        "difficulty of items.",
+        f"{RUNS} runs a row, 500 items, step-down max-T with 1000 draws, nominal .95. *All ranks*:"
+        " share of runs in which every rank interval holds every rank that its model truly has"
+        " (exactly tied models share their ranks). *Family-wise error*: share of runs in which any"
+        " pair is told apart that is tied, or told apart the wrong way. Tied: five groups of"
+        " exactly tied models (.45 to .8 right), or all (.6). Correlation is that of the latent"
+        " difficulty of items.",
         rows,
     )
     error = 3 * np.sqrt(0.05 * 0.95 / RUNS)
@@ -204,12 +221,16 @@ def _rank_coverage(accuracy, shared, seed):
     good = wrong = 0
     cut = ndtri(accuracy)
     for _ in range(RUNS):
-        latent = np.sqrt(shared) * rng.standard_normal((n, 1)) + np.sqrt(1 - shared) * rng.standard_normal((n, k))
+        latent = np.sqrt(shared) * rng.standard_normal((n, 1)) + np.sqrt(
+            1 - shared
+        ) * rng.standard_normal((n, k))
         scores = (latent < cut).astype(float)
         moments = Moments.of({str(j): scores[:, j] for j in range(k)})
         table = pairs_of_items(moments, bounds=None, alpha=0.05, rng=rng, draws=1000)
         told = np.where(table.adjusted_p <= 0.05, np.sign(table.difference), 0)
-        found = ranks(table.first, table.second, told, np.argsort(-scores.mean(axis=0), kind="stable"))
+        found = ranks(
+            table.first, table.second, told, np.argsort(-scores.mean(axis=0), kind="stable")
+        )
         good += bool(np.all((found.low <= low) & (found.high >= high)))
         truly = np.sign(accuracy[table.first] - accuracy[table.second])
         wrong += bool(np.any((told != 0) & (told != truly)))
@@ -237,9 +258,9 @@ def test_a_sequential_comparison_stops_falsely_no_more_often_than_it_may(publish
         )
     publish_coverage(
         "stop-early",
-        "Equally good models, run through `compare.Sequential` and looked at after every item, α = .05: how often any "
-        "pair is ever told apart, and how often a z test of the first pair at 1.96 (from the tenth disagreement on) "
-        "tells it apart.",
+        "Equally good models, run through `compare.Sequential` and looked at after every item, α ="
+        " .05: how often any pair is ever told apart, and how often a z test of the first pair at"
+        " 1.96 (from the tenth disagreement on) tells it apart.",
         rows,
     )
     for row in rows:
@@ -247,7 +268,8 @@ def test_a_sequential_comparison_stops_falsely_no_more_often_than_it_may(publish
 
 
 def _equal_models(models, items, d, rng):
-    """Return right/wrong scores of equally good models any two of which disagree on a share d of the items."""
+    """Return right/wrong scores of equally good models any two of which disagree on a share d of
+    the items."""
     if models > 2:
         right = (1 + np.sqrt(1 - 2 * d)) / 2  # independent models disagree on 2 p (1 - p)
         return (rng.random((items, models)) < right).astype(float)
@@ -271,7 +293,9 @@ def test_partial_labels_are_covered_when_blanks_are_random(publish_coverage):
             wins = int(rng.binomial(m, lean))
             labelled = max(2, int(share * m))
             b = int(rng.hypergeometric(wins, m - wins, labelled))
-            counts = Disagreement(items=n, apart=m, labelled=labelled, first_only=b, second_only=labelled - b)
+            counts = Disagreement(
+                items=n, apart=m, labelled=labelled, first_only=b, second_only=labelled - b
+            )
             truths = {"new": d * (2 * lean - 1), "these": (2 * wins - m) / n}
             for population, truth in truths.items():
                 found = partial_interval(counts, blanks="random", population=population)
@@ -282,8 +306,8 @@ def test_partial_labels_are_covered_when_blanks_are_random(publish_coverage):
         )
     publish_coverage(
         "partial-labels",
-        f"Labels on a random share of the disagreements only, nominal .95, {RUNS} runs: the difference on new items "
-        "and on these items.",
+        f"Labels on a random share of the disagreements only, nominal .95, {RUNS} runs: the"
+        " difference on new items and on these items.",
         rows,
     )
     assert min(row["new items"] for row in rows) >= 0.925

@@ -1,4 +1,5 @@
-"""Long simulations of what ``analyse`` reports: every interval, the null of the overlap, and the test of fit."""
+"""Long simulations of what ``analyse`` reports: every interval, the null of the overlap, and the
+test of fit."""
 
 import numpy as np
 import pytest
@@ -29,9 +30,15 @@ def truths(models, rate, rho):
 
 @pytest.mark.slow
 def test_the_shares_and_changes_of_a_log_cover(publish_coverage):
-    """Risk of the majority, items that all get wrong, forgetting, and the set of shares of a filtered log."""
+    """Risk of the majority, items that all get wrong, forgetting, and the set of shares of a
+    filtered log."""
     rows = []
-    for models, items, rate, rho in ((5, 200, 0.3, 0.5), (4, 200, 0.3, 0.5), (5, 100, 0.1, 0.7), (4, 100, 0.1, 0.3)):
+    for models, items, rate, rho in (
+        (5, 200, 0.3, 0.5),
+        (4, 200, 0.3, 0.5),
+        (5, 100, 0.1, 0.7),
+        (4, 100, 0.1, 0.3),
+    ):
         rng = np.random.default_rng([models, items, int(100 * rate)])
         majority, together = truths(models, rate, rho)
         risks, alls, changes = [], [], []
@@ -47,15 +54,22 @@ def test_the_shares_and_changes_of_a_log_cover(publish_coverage):
             ("forgetting", 0.0, changes),
         ):
             rows.append(
-                {"what": what, "panel": setting, "truth": truth, "coverage": np.mean([truth in i for i in intervals]),
-                 "mean width": np.mean([i.width for i in intervals]), "guarantee": intervals[0].guarantee}
-            )  # fmt: skip
+                {
+                    "what": what,
+                    "panel": setting,
+                    "truth": truth,
+                    "coverage": np.mean([truth in i for i in intervals]),
+                    "mean width": np.mean([i.width for i in intervals]),
+                    "guarantee": intervals[0].guarantee,
+                }
+            )
     rows += _filtered_rows()
     publish_coverage(
         "dynamic-log",
-        f"What `dynamic analyse` reports of a log, nominal .95, {REPETITIONS} repetitions a row. Majorities of an even "
-        "number of models have ties that count one half, so their interval is Student's with pseudo-items; of an odd "
-        "number it is exact. The last rows are the sets of shares of random labels that a filtered log allows.",
+        f"What `dynamic analyse` reports of a log, nominal .95, {REPETITIONS} repetitions a row."
+        " Majorities of an even number of models have ties that count one half, so their interval"
+        " is Student's with pseudo-items; of an odd number it is exact. The last rows are the sets"
+        " of shares of random labels that a filtered log allows.",
         rows,
     )
     for row in rows:
@@ -63,7 +77,8 @@ def test_the_shares_and_changes_of_a_log_cover(publish_coverage):
 
 
 def _filtered_rows():
-    """Two validators, a third where they disagree, and only items kept whose validators mostly agree with the label."""
+    """Two validators, a third where they disagree, and only items kept whose validators mostly
+    agree with the label."""
     for share, error in ((0.1, 0.05), (0.3, 0.0), (0.3, 0.1)):
         rng = np.random.default_rng([int(100 * share), int(100 * error)])
         hits, widths, truths_ = 0, 0.0, []
@@ -80,10 +95,13 @@ def _filtered_rows():
             widths += found.width
             truths_.append(truth)
         yield {
-            "what": "random labels, filtered", "panel": f"600 items, {share:g} random, validators err on {error:g}",
-            "truth": float(np.mean(truths_)), "coverage": hits / REPETITIONS, "mean width": widths / REPETITIONS,
+            "what": "random labels, filtered",
+            "panel": f"600 items, {share:g} random, validators err on {error:g}",
+            "truth": float(np.mean(truths_)),
+            "coverage": hits / REPETITIONS,
+            "mean width": widths / REPETITIONS,
             "guarantee": "under",
-        }  # fmt: skip
+        }
 
 
 @pytest.mark.slow
@@ -98,21 +116,45 @@ def test_the_null_of_the_overlap_and_the_test_of_fit_have_their_size(publish_cov
             if found.z is not None:
                 inside.append(found.z_null[0] - 1e-9 <= found.z <= found.z_null[1] + 1e-9)
         setting = f"{models} independent models, {items} items, wrong on {rate:g}"
-        rows.append({"what": "z inside its null range of 95 %", "log": setting, "repetitions": len(inside),
-                     "share": np.mean(inside), "least": binom.ppf(1e-4, len(inside), 0.95) / len(inside),
-                     "most": 1.0})  # fmt: skip
-        rows.append({"what": "p of the overlap at most .05", "log": setting, "repetitions": REPETITIONS,
-                     "share": np.mean(small), "least": 0.0,
-                     "most": binom.isf(1e-4, REPETITIONS, 0.05) / REPETITIONS})  # fmt: skip
+        rows.append(
+            {
+                "what": "z inside its null range of 95 %",
+                "log": setting,
+                "repetitions": len(inside),
+                "share": np.mean(inside),
+                "least": binom.ppf(1e-4, len(inside), 0.95) / len(inside),
+                "most": 1.0,
+            }
+        )
+        rows.append(
+            {
+                "what": "p of the overlap at most .05",
+                "log": setting,
+                "repetitions": REPETITIONS,
+                "share": np.mean(small),
+                "least": 0.0,
+                "most": binom.isf(1e-4, REPETITIONS, 0.05) / REPETITIONS,
+            }
+        )
     rng = np.random.default_rng(5)
-    refuted = [not fit_correlation(panel(rng, 5, 300, 0.3, 0.5), simulations=199, rng=rng).fits for _ in range(300)]
-    rows.append({"what": "fit refuted at 1 %", "log": "5 models, 300 items, wrong on 0.3, rho 0.5, as the fit assumes",
-                 "repetitions": 300, "share": np.mean(refuted), "least": 0.0,
-                 "most": binom.isf(1e-4, 300, 0.01) / 300})  # fmt: skip
+    refuted = [
+        not fit_correlation(panel(rng, 5, 300, 0.3, 0.5), simulations=199, rng=rng).fits
+        for _ in range(300)
+    ]
+    rows.append(
+        {
+            "what": "fit refuted at 1 %",
+            "log": "5 models, 300 items, wrong on 0.3, rho 0.5, as the fit assumes",
+            "repetitions": 300,
+            "share": np.mean(refuted),
+            "least": 0.0,
+            "most": binom.isf(1e-4, 300, 0.01) / 300,
+        }
+    )
     publish_coverage(
         "dynamic-nulls",
-        "Tests of `dynamic analyse` where there is nothing to find; *least* and *most* are where chance alone leaves "
-        "the share with probability .9999.",
+        "Tests of `dynamic analyse` where there is nothing to find; *least* and *most* are where"
+        " chance alone leaves the share with probability .9999.",
         rows,
     )
     for row in rows:
@@ -131,10 +173,18 @@ def test_the_profile_interval_of_rho_covers(publish_coverage):
             interval = fit_correlation(errors, simulations=1, rng=0).interval
             hits += rho in interval
             widths += interval.width
-        rows.append({"rho": rho, "items": items, "coverage": hits / REPETITIONS, "mean width": widths / REPETITIONS})
+        rows.append(
+            {
+                "rho": rho,
+                "items": items,
+                "coverage": hits / REPETITIONS,
+                "mean width": widths / REPETITIONS,
+            }
+        )
     publish_coverage(
         "dynamic-correlation",
-        f"Profile-likelihood interval of the shared difficulty, five models, nominal .95, {REPETITIONS} repetitions.",
+        "Profile-likelihood interval of the shared difficulty, five models, nominal .95,"
+        f" {REPETITIONS} repetitions.",
         rows,
     )
     for row in rows:
@@ -158,12 +208,19 @@ def test_the_profile_interval_of_the_noise_share_covers(publish_coverage):
             hits += share in interval
             widths += interval.width
         rows.append(
-            {"share": share, "validator error": error, "validators": validators, "items": items,
-             "coverage": hits / REPETITIONS, "mean width": widths / REPETITIONS}
-        )  # fmt: skip
+            {
+                "share": share,
+                "validator error": error,
+                "validators": validators,
+                "items": items,
+                "coverage": hits / REPETITIONS,
+                "mean width": widths / REPETITIONS,
+            }
+        )
     publish_coverage(
         "dynamic-noise",
-        f"Profile-likelihood interval of the share of random labels, nominal .95, {REPETITIONS} repetitions.",
+        f"Profile-likelihood interval of the share of random labels, nominal .95, {REPETITIONS}"
+        " repetitions.",
         rows,
     )
     for row in rows:

@@ -1,4 +1,5 @@
-"""Is the advice calibrated: logs are drawn whose future is known, and what was foretold is held against it."""
+"""Is the advice calibrated: logs are drawn whose future is known, and what was foretold is held
+against it."""
 
 import numpy as np
 import pytest
@@ -30,13 +31,16 @@ CELLS = (
 
 
 def foretold(errors, kind, rng):
-    """The options that the advice weighs after these errors, by name, and the fit that it rests on."""
+    """The options that the advice weighs after these errors, by name, and the fit that it rests
+    on."""
     on_path = kind == "path"
     fit = fit_correlation(errors, on_path=on_path, simulations=1, rng=rng)
     learner = fitted_learner(errors, fit, on_path=on_path, draws=200, rng=rng)
     items = Population.uniform(errors.shape[1])
     past = Continued(errors, learner)
-    advice = advise(items, past, rounds=len(errors), rng=rng, beginner=learner, reusable=3 if on_path else 0)
+    advice = advise(
+        items, past, rounds=len(errors), rng=rng, beginner=learner, reusable=3 if on_path else 0
+    )
     return {option.course: option for option in advice.options}, fit
 
 
@@ -45,22 +49,39 @@ def benchmark(kind, epsilon, rho, gamma, rounds, rng):
     items = Population.uniform(ITEMS)
     learner = Correlated(epsilon, rho, gamma, rng.standard_normal(ITEMS))
     plain = None if kind == "path" else 1.0  # a panel's models were all trained on the plain data
-    log = roll_path(items, learner, rounds=rounds, rollouts=1, rng=rng, mixture=plain, keep_errors=True)
+    log = roll_path(
+        items, learner, rounds=rounds, rollouts=1, rng=rng, mixture=plain, keep_errors=True
+    )
     errors, now, past = log.error_sets[0], log.risk[0, -1], Continued(log.error_sets[0], learner)
     reset = [*mixture_table(rounds, None), *mixture_table(rounds + 2, 0.5)[rounds:]]
     after = {
-        "one more round": roll_path(items, past, rounds=rounds + 2, rollouts=1, rng=rng).risk[0, -1],
-        "reset the weight of D_0": roll_path(
-            items, past, rounds=rounds + 2, rollouts=1, rng=rng, mixture=[row.tolist() for row in reset]
-        ).risk[0, -1],
-        "go hierarchical": roll_design(items, hierarchical(), learner, rollouts=1, rng=rng).output_risk[0],
+        "one more round": (
+            roll_path(items, past, rounds=rounds + 2, rollouts=1, rng=rng).risk[0, -1]
+        ),
+        "reset the weight of D_0": (
+            roll_path(
+                items,
+                past,
+                rounds=rounds + 2,
+                rollouts=1,
+                rng=rng,
+                mixture=[row.tolist() for row in reset],
+            ).risk[0, -1]
+        ),
+        "go hierarchical": (
+            roll_design(items, hierarchical(), learner, rollouts=1, rng=rng).output_risk[0]
+        ),
     }
     return errors, {course: now - risk for course, risk in after.items()}
 
 
 def row(what, course, pairs):
-    """How often the interval held the gain, and how good the chance of no gain was, against its base rate."""
-    held = [option.interval.low - 1e-12 <= gain <= option.interval.high + 1e-12 for option, gain in pairs]
+    """How often the interval held the gain, and how good the chance of no gain was, against its
+    base rate."""
+    held = [
+        option.interval.low - 1e-12 <= gain <= option.interval.high + 1e-12
+        for option, gain in pairs
+    ]
     chance = np.array([option.no_gain for option, _ in pairs])
     none = np.array([gain <= 1e-12 for _, gain in pairs])
     return {
@@ -95,7 +116,8 @@ def drawn_rows():
 
 
 def learners():
-    """Real learners that the simulator was not made for, with their data; the last four were not looked at before."""
+    """Real learners that the simulator was not made for, with their data; the last four were not
+    looked at before."""
     from sklearn.datasets import load_breast_cancer, load_digits
     from sklearn.linear_model import SGDClassifier
     from sklearn.preprocessing import StandardScaler
@@ -128,7 +150,9 @@ def real_rows():
                 for errors, curve in zip(wrong, risk, strict=True):
                     if errors[:rounds].any(axis=1).all():
                         options, _ = foretold(errors[:rounds], "path", rng)
-                        pairs.append((options["one more round"], curve[rounds - 1] - curve[rounds + 1]))
+                        pairs.append(
+                            (options["one more round"], curve[rounds - 1] - curve[rounds + 1])
+                        )
             yield row(f"{name}, after {rounds}", "one more round", pairs) | {"rho in its 95 %": "–"}
 
 
@@ -137,11 +161,14 @@ def test_the_foretold_gain_covers_what_happens(publish_coverage):
     drawn, real = list(drawn_rows()), list(real_rows())
     publish_coverage(
         "dynamic-advice",
-        f"Prediction intervals of the gain, nominal {LEVEL:g}, and the chance of no gain (majority risk by right and "
-        f"wrong only). Drawn benchmarks: {REPETITIONS} logs a row of {ITEMS} items from the correlated learner with "
-        "known parameters, each with its own future; the parameters are fitted to the log. Real learners: rollouts of "
-        "classifiers that the simulator was not made for (eight base models, four rollouts each).",
+        f"Prediction intervals of the gain, nominal {LEVEL:g}, and the chance of no gain (majority"
+        f" risk by right and wrong only). Drawn benchmarks: {REPETITIONS} logs a row of {ITEMS}"
+        " items from the correlated learner with known parameters, each with its own future; the"
+        " parameters are fitted to the log. Real learners: rollouts of classifiers that the"
+        " simulator was not made for (eight base models, four rollouts each).",
         [*drawn, *real],
     )
     for each in [*drawn, *real]:
-        assert each["coverage"] >= binom.ppf(1e-4, each["repetitions"], LEVEL) / each["repetitions"], each
+        assert (
+            each["coverage"] >= binom.ppf(1e-4, each["repetitions"], LEVEL) / each["repetitions"]
+        ), each

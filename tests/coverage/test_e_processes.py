@@ -1,4 +1,5 @@
-"""False stops of the e-processes when one looks after every item, on the boundary of their null hypotheses."""
+"""False stops of the e-processes when one looks after every item, on the boundary of their null
+hypotheses."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def _rate(rng, length, population, events, side):
         hits += runs[:, t]
     limit = events / population
     blocks = np.array_split(runs, 10)
-    return np.vstack([rate_log_e(block, limit=limit, population=population, side=side) for block in blocks])
+    return np.vstack(
+        [rate_log_e(block, limit=limit, population=population, side=side) for block in blocks]
+    )
 
 
 def _mean(rng, length, values, chances, side):
@@ -44,7 +47,9 @@ CASES = {
     "rate above 1 %, M = 20,000, 1500 items": lambda rng: _rate(rng, 1500, 20_000, 200, "above"),
     "rate above 1 %, M = 1000, all but 100": lambda rng: _rate(rng, 900, 1000, 10, "above"),
     "rate above 5 %, M = 20,000, 500 items": lambda rng: _rate(rng, 500, 20_000, 1000, "above"),
-    "mean above 0, differences -1, 0, 1": lambda rng: _mean(rng, 1000, [-1.0, 0.0, 1.0], [0.05, 0.9, 0.05], 0),
+    "mean above 0, differences -1, 0, 1": lambda rng: _mean(
+        rng, 1000, [-1.0, 0.0, 1.0], [0.05, 0.9, 0.05], 0
+    ),
     "mean above 0, skewed": lambda rng: _mean(rng, 1000, [-0.1, 0.9], [0.9, 0.1], 0),
     "mean below 0, skewed": lambda rng: _mean(rng, 1000, [-0.1, 0.9], [0.9, 0.1], 1),
 }
@@ -58,9 +63,9 @@ def test_false_stops_are_at_most_alpha_at_any_stopping_time(publish_coverage):
         rows.append({"e-process": name, "false stops": float(stops)})
     publish_coverage(
         "e-processes",
-        f"Share of {RUNS} runs on the boundary of the null hypothesis in which E reaches 20 (α = .05) although one "
-        "looks all the time. By Ville's inequality it is at most .05. For the signs the exact probability is "
-        "`sign_stopping(0.5, horizon)`: .0370 at 2000 signs.",
+        f"Share of {RUNS} runs on the boundary of the null hypothesis in which E reaches 20 (α ="
+        " .05) although one looks all the time. By Ville's inequality it is at most .05. For the"
+        " signs the exact probability is `sign_stopping(0.5, horizon)`: .0370 at 2000 signs.",
         rows,
     )
     for row in rows:

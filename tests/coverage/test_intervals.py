@@ -1,8 +1,8 @@
-"""How often intervals for shares and means hold: by enumeration where that is possible, else by simulation.
+"""How often intervals for shares and means hold: by enumeration where that is possible, else by
+simulation.
 
-An exact interval is held to its level at every share, also just beside the ends of its intervals, where coverage jumps
-and its minimum lies.
-"""
+An exact interval is held to its level at every share, also just beside the ends of its intervals,
+where coverage jumps and its minimum lies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,13 @@ SIDES = ("two", "lower", "upper")
 def chances(n, p):
     """P(X = x) for every x, one row a share."""
     x = np.arange(n + 1)
-    log = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1) + xlogy(x, p[:, None]) + xlog1py(n - x, -p[:, None])
+    log = (
+        gammaln(n + 1)
+        - gammaln(x + 1)
+        - gammaln(n - x + 1)
+        + xlogy(x, p[:, None])
+        + xlog1py(n - x, -p[:, None])
+    )
     return np.exp(log)
 
 
@@ -48,7 +54,9 @@ def shares(found, low, high, steps):
     """A grid of shares, and the shares just beside each end."""
     ends = np.concatenate([found.low, found.high])
     beside = np.concatenate([ends, np.nextafter(ends, 0), np.nextafter(ends, 1)])
-    return np.concatenate([np.linspace(low, high, steps), beside[(beside >= low) & (beside <= high)]])
+    return np.concatenate(
+        [np.linspace(low, high, steps), beside[(beside >= low) & (beside <= high)]]
+    )
 
 
 def hoeffding_of_counts(x, n, **options):
@@ -80,7 +88,11 @@ def hypergeometric_misses(n, k, alpha, side):
     found = hypergeometric(np.arange(k + 1), k, n, alpha=alpha, side=side)
     right = np.arange(n + 1)
     chance = hypergeom.pmf(np.arange(k + 1), n, right[:, None], k)
-    return (chance * ~((found.low <= right[:, None] / n) & (right[:, None] / n <= found.high))).sum(axis=1).max()
+    return (
+        (chance * ~((found.low <= right[:, None] / n) & (right[:, None] / n <= found.high)))
+        .sum(axis=1)
+        .max()
+    )
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -116,14 +128,17 @@ def test_a_subgroup_of_unknown_size_is_covered_at_every_size_and_count(n, k):
             for members in range(max(0, k - (n - size)), min(k, size) + 1):
                 for x in range(max(0, members - (size - right)), min(members, right) + 1):
                     if right / size not in hypergeometric_subgroup(x, members, k, n, alpha=0.2):
-                        missed += hypergeom.pmf(members, n, size, k) * hypergeom.pmf(x, size, right, members)
+                        missed += hypergeom.pmf(members, n, size, k) * hypergeom.pmf(
+                            x, size, right, members
+                        )
             assert missed <= 0.2 + ROUNDING, (size, right)
 
 
 @pytest.mark.parametrize("anytime", [False, True])
 @pytest.mark.parametrize("side", SIDES)
 def test_betting_on_coins_holds_over_every_sequence(anytime, side):
-    """All 2^10 sequences, so that the order is exact too; ends hold the running intersection, so 'at any time'."""
+    """All 2^10 sequences, so that the order is exact too; ends hold the running intersection, so
+    'at any time'."""
     n, alpha = 10, 0.2
     rows = np.array(list(product([0.0, 1.0], repeat=n)))
     found = betting(rows, alpha=alpha, anytime=anytime, side=side)
@@ -146,7 +161,8 @@ def test_betting_on_an_urn_holds_over_every_order(side):
         assert chance[~found.covers(right / n)].sum() <= alpha + ROUNDING, right
 
 
-APPROXIMATE_FLOORS = {  # method: least coverage over shares in [.001, .5], any n of the table, nominal .95
+# method: least coverage over shares in [.001, .5], any n of the table, nominal .95
+APPROXIMATE_FLOORS = {
     "wilson": 0.83,
     "jeffreys": 0.86,
 }
@@ -189,11 +205,20 @@ def test_publish_exact_intervals_for_a_share(publish_coverage):
         at = coverage(found, shares(found, 0, 1, 5001))
         assert at.min() >= 0.95 - ROUNDING
         width = (chances(n, np.linspace(0, 1, 101)) * found.width).sum(axis=1).mean()
-        rows.append({"method": name, "side": side, "n": n, "minimum": float(at.min()), "mean width": float(width)})
+        rows.append(
+            {
+                "method": name,
+                "side": side,
+                "n": n,
+                "minimum": float(at.min()),
+                "mean width": float(width),
+            }
+        )
     publish_coverage(
         "binomial-exact",
-        "Least coverage over every share in [0, 1], by enumeration, nominal 0.95; the shares just beside each "
-        "end, where the minimum lies, are included. Every n from 2 to 60 is held to nominal; these are shown.",
+        "Least coverage over every share in [0, 1], by enumeration, nominal 0.95; the shares just"
+        " beside each end, where the minimum lies, are included. Every n from 2 to 60 is held to"
+        " nominal; these are shown.",
         rows,
     )
 
@@ -210,10 +235,11 @@ def test_publish_approximate_intervals_for_a_share(publish_coverage):
             rows.append(row)
     publish_coverage(
         "binomial-approximate",
-        "Coverage over shares uniform on [0.001, 0.5], by enumeration, nominal 0.95: the mean, the minimum and "
-        "where it lies. Two-sided, every mean is at least 0.945. One-sided, a lower bound by Wilson falls short "
-        "of that up to n = 60 (0.935 at n = 5) and one by Jeffreys at n = 5 (0.944): use Clopper-Pearson there. "
-        "Wilson covers a share of 0.008 at n = 20 with 0.85.",
+        "Coverage over shares uniform on [0.001, 0.5], by enumeration, nominal 0.95: the mean, the"
+        " minimum and where it lies. Two-sided, every mean is at least 0.945. One-sided, a lower"
+        " bound by Wilson falls short of that up to n = 60 (0.935 at n = 5) and one by Jeffreys at"
+        " n = 5 (0.944): use Clopper-Pearson there. Wilson covers a share of 0.008 at n = 20 with"
+        " 0.85.",
         rows,
     )
 
@@ -225,15 +251,22 @@ def test_publish_finite_populations(publish_coverage):
         for side in SIDES:
             worst = max(hypergeometric_misses(n, k, 0.05, side) for k in range(n + 1))
             assert worst <= 0.05 + ROUNDING
-            rows.append({"interval": "hypergeometric", "side": side, "items": str(n), "minimum": 1 - worst})
+            rows.append(
+                {"interval": "hypergeometric", "side": side, "items": str(n), "minimum": 1 - worst}
+            )
     for n1, n2 in ((6, 4), (10, 5), (14, 6), (15, 15)):
-        worst = max(strata_misses(n1, n2, k1, k2, 0.05) for k1, k2 in product(range(0, n1 + 1, 2), range(0, n2 + 1, 2)))
+        worst = max(
+            strata_misses(n1, n2, k1, k2, 0.05)
+            for k1, k2 in product(range(0, n1 + 1, 2), range(0, n2 + 1, 2))
+        )
         assert worst <= 0.05 + ROUNDING
-        rows.append({"interval": "two strata", "side": "two", "items": f"{n1} + {n2}", "minimum": 1 - worst})
+        rows.append(
+            {"interval": "two strata", "side": "two", "items": f"{n1} + {n2}", "minimum": 1 - worst}
+        )
     publish_coverage(
         "finite-exact",
-        "Least coverage over every number of right items and every number of labels (two strata: every division, "
-        "every other number of labels), by enumeration, nominal 0.95.",
+        "Least coverage over every number of right items and every number of labels (two strata:"
+        " every division, every other number of labels), by enumeration, nominal 0.95.",
         rows,
     )
 
@@ -259,11 +292,23 @@ def betting_row(name, n, mode, reps, rng):
     truth = mean
     if mode == "anytime, urn":
         population = draw(rng, 2 * n)
-        values, truth = rng.permuted(np.tile(population, (reps, 1)), axis=1)[:, :n], population.mean()
-    options = {"anytime": mode.startswith("anytime"), "population": 2 * n if mode == "anytime, urn" else None}
+        values, truth = (
+            rng.permuted(np.tile(population, (reps, 1)), axis=1)[:, :n],
+            population.mean(),
+        )
+    options = {
+        "anytime": mode.startswith("anytime"),
+        "population": 2 * n if mode == "anytime, urn" else None,
+    }
     found = betting(values, **options)
     missed = int((~found.covers(truth)).sum())
-    row = {"values": name, "n": n, "mode": mode, "coverage": 1 - missed / reps, "median width": np.median(found.width)}
+    row = {
+        "values": name,
+        "n": n,
+        "mode": mode,
+        "coverage": 1 - missed / reps,
+        "median width": np.median(found.width),
+    }
     plain = {"hoeffding width": np.median(hoeffding(values.mean(axis=1), n).width)}
     assert missed <= allowed_misses(reps, 0.05), row
     return row | {key: float(value) for key, value in plain.items()}
@@ -279,12 +324,15 @@ def test_betting_holds_at_any_time(name, mode):
 def test_publish_betting(publish_coverage):
     reps, rng = 4000, as_rng(12)
     modes = ("fixed n", "anytime", "anytime, urn")
-    rows = [betting_row(name, n, mode, reps, rng) for name, n, mode in product(DISTRIBUTIONS, (30, 200, 1000), modes)]
+    rows = [
+        betting_row(name, n, mode, reps, rng)
+        for name, n, mode in product(DISTRIBUTIONS, (30, 200, 1000), modes)
+    ]
     publish_coverage(
         "betting",
-        f"Share of {reps} seeded repetitions in which the betting interval holds, nominal 0.95. An end never gives "
-        "back what it has refuted, so a miss at any time up to n is a miss here. 'urn': drawn without replacement "
-        "from 2n values.",
+        f"Share of {reps} seeded repetitions in which the betting interval holds, nominal 0.95. An"
+        " end never gives back what it has refuted, so a miss at any time up to n is a miss here."
+        " 'urn': drawn without replacement from 2n values.",
         rows,
     )
 
@@ -302,14 +350,18 @@ def test_publish_pseudo_t(publish_coverage):
         found = pseudo_t(mean, variance, n, bounds=(-1, 1))
         half = t.ppf(0.975, n - 1) * np.sqrt(variance / n)
         row = {"values that differ": rare, "n": n, "coverage": float(found.covers(truth).mean())}
-        row |= {"plain t": float((np.abs(mean - truth) <= half).mean()), "median width": float(np.median(found.width))}
+        row |= {
+            "plain t": float((np.abs(mean - truth) <= half).mean()),
+            "median width": float(np.median(found.width)),
+        }
         rows.append(row)
     held = [row["coverage"] for row in rows]
     assert np.mean(held) >= 0.945
     assert min(held) >= 0.92
     publish_coverage(
         "pseudo-t",
-        f"Coverage over {reps} seeded repetitions of the mean of differences in [-1, 1], nominal 0.95: a share of "
-        f"the values differs from 0, by much. Mean {np.mean(held):.4f}, minimum {min(held):.4f}.",
+        f"Coverage over {reps} seeded repetitions of the mean of differences in [-1, 1], nominal"
+        f" 0.95: a share of the values differs from 0, by much. Mean {np.mean(held):.4f}, minimum"
+        f" {min(held):.4f}.",
         rows,
     )

@@ -1,4 +1,5 @@
-"""Coverage of the intervals of the two baselines, on votes drawn from populations in which their assumption holds."""
+"""Coverage of the intervals of the two baselines, on votes drawn from populations in which their
+assumption holds."""
 
 from __future__ import annotations
 
@@ -18,13 +19,27 @@ from tallystick.tally import Tally
 
 REPETITIONS = 2000
 EVEN = ((0.9, 0.9), (0.8, 0.8), (0.7, 0.7), (0.75, 0.75), (0.65, 0.65))
-UNEVEN = ((0.9, 0.75), (0.7, 0.85), (0.8, 0.65), (0.6, 0.8), (0.75, 0.75), (0.85, 0.6), (0.65, 0.7), (0.7, 0.8))
+UNEVEN = (
+    (0.9, 0.75),
+    (0.7, 0.85),
+    (0.8, 0.65),
+    (0.6, 0.8),
+    (0.75, 0.75),
+    (0.85, 0.6),
+    (0.65, 0.7),
+    (0.7, 0.8),
+)
 LENIENT = ((0.95, 0.65), (0.9, 0.6), (0.92, 0.7), (0.85, 0.6), (0.9, 0.7))
 """All lean to the first label, so that (J7) has one sign and nothing cancels."""
 CELLS = [
     *(("spectral", UNEVEN[:judges], 0.3, n) for judges in (3, 5, 8) for n in (300, 2000)),
     *(("spectral", UNEVEN[:5], 0.5, n) for n in (300, 2000)),
-    *(("agreement", EVEN[:judges], share, n) for judges in (3, 5) for share in (0.5, 0.3) for n in (300, 2000)),
+    *(
+        ("agreement", EVEN[:judges], share, n)
+        for judges in (3, 5)
+        for share in (0.5, 0.3)
+        for n in (300, 2000)
+    ),
     *(("agreement, off its assumption", LENIENT, share, 2000) for share in (0.5, 0.3)),
 ]
 
@@ -51,14 +66,18 @@ def ends(method, ballots):
         found = interval_ends(ballots, moments, *rank_one(moments), alpha=0.05)[2]
     except (NotIdentifiable, ConvergenceError):
         return np.full((2, len(ballots.names)), np.nan)
-    return np.array([tuple(one) if isinstance(one, Interval) else (np.nan, np.nan) for one in found]).T
+    return np.array(
+        [tuple(one) if isinstance(one, Interval) else (np.nan, np.nan) for one in found]
+    ).T
 
 
 def measure(method, accuracy, share, n, seed):
     ballots, chance, truth = population(accuracy, share)
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(n, chance / chance.sum(), REPETITIONS)
-    found = np.array([ends(method, replace(ballots, counts=counts.astype(float))) for counts in drawn])
+    found = np.array(
+        [ends(method, replace(ballots, counts=counts.astype(float))) for counts in drawn]
+    )
     low, high = found[:, 0], found[:, 1]
     given = np.isfinite(low)
     covered = (given & (low <= truth) & (truth <= high)).sum(axis=0) / given.sum(axis=0)
@@ -80,10 +99,11 @@ def test_intervals_of_the_baselines_cover_where_their_assumption_holds(publish_c
     rows = [measure(*cell, seed) for seed, cell in enumerate(CELLS)]
     publish_coverage(
         "judge-baselines",
-        f"Coverage of 95 % intervals for accuracy on new items, {REPETITIONS} draws a row, where one is given (an "
-        "estimate on the edge has none). Mean and worst are over judges. The spectral method assumes independent "
-        "errors given the label; agreement rates assume more, and the last rows show judges that are independent given "
-        "the label, all lenient in one direction, and break it: there the intervals fail, as `agreement` says.",
+        f"Coverage of 95 % intervals for accuracy on new items, {REPETITIONS} draws a row, where"
+        " one is given (an estimate on the edge has none). Mean and worst are over judges. The"
+        " spectral method assumes independent errors given the label; agreement rates assume more,"
+        " and the last rows show judges that are independent given the label, all lenient in one"
+        " direction, and break it: there the intervals fail, as `agreement` says.",
         rows,
     )
     held = [row for row in rows if "off" not in row["method"]]

@@ -1,4 +1,5 @@
-"""Coverage of the intervals from a few labels, on real votes, by drawing the labelled items again and again."""
+"""Coverage of the intervals from a few labels, on real votes, by drawing the labelled items again
+and again."""
 
 from __future__ import annotations
 
@@ -48,7 +49,12 @@ def read(folder, name):
     place = tally.locate(columns)
     order = {label: c for c, label in enumerate(ballots.classes)}
     winner = consensus(ballots).argmax(axis=1)
-    return Known(ballots.codes[place], np.array([order[label] for label in truth]), winner[place], len(ballots.classes))
+    return Known(
+        ballots.codes[place],
+        np.array([order[label] for label in truth]),
+        winner[place],
+        len(ballots.classes),
+    )
 
 
 def draws(n, k, repetitions, seed):
@@ -70,7 +76,11 @@ def table(known, picked, cells, good):
     labelled = np.stack([sums(picked, cell) for cell in cells], axis=2)
     hits = np.stack([sums(picked, cell & good) for cell in cells], axis=2)
     shape = (-1, len(cells))
-    return np.broadcast_to(sizes, labelled.shape).reshape(shape), labelled.reshape(shape), hits.reshape(shape)
+    return (
+        np.broadcast_to(sizes, labelled.shape).reshape(shape),
+        labelled.reshape(shape),
+        hits.reshape(shape),
+    )
 
 
 def distinct(function, *rows):
@@ -86,15 +96,19 @@ def inside(low, high, truth):
 
 
 def cover(low, high, truth, judges, usable):
-    """Return the share of draws covered, one a judge; NaN for one that is usable in less than half of them."""
+    """Return the share of draws covered, one a judge; NaN for one that is usable in less than half
+    of them."""
     covered, counted = inside(low, high, truth).reshape(-1, judges), usable.reshape(-1, judges)
     times = counted.sum(axis=0)
-    share = np.divide((covered & counted).sum(axis=0), times, out=np.full(judges, np.nan), where=times > 0)
+    share = np.divide(
+        (covered & counted).sum(axis=0), times, out=np.full(judges, np.nan), where=times > 0
+    )
     return np.where(times >= 0.5 * len(counted), share, np.nan)
 
 
 def two_strata(known):
-    """Return what (P1) needs: the cells agrees / differs, right votes, and each judge's accuracy."""
+    """Return what (P1) needs: the cells agrees / differs, right votes, and each judge's
+    accuracy."""
     voted = known.codes >= 0
     agree = known.codes == known.chosen[:, None]
     right = voted & (known.codes == known.truth[:, None])
@@ -102,12 +116,19 @@ def two_strata(known):
 
 
 def on_label(known, c):
-    """Return what (P2) needs: the four cells, items of the label, and each judge's accuracy on it."""
+    """Return what (P2) needs: the four cells, items of the label, and each judge's accuracy on
+    it."""
     voted, mine, theirs = known.codes >= 0, known.codes == c, (known.chosen == c)[:, None]
     is_c = np.broadcast_to((known.truth == c)[:, None], voted.shape)
     have = (voted & is_c).sum(axis=0)
-    accuracy = np.divide((mine & is_c).sum(axis=0), have, out=np.full(len(have), np.nan), where=have > 0)
-    return (mine & theirs, mine & ~theirs, voted & ~mine & theirs, voted & ~mine & ~theirs), is_c, accuracy
+    accuracy = np.divide(
+        (mine & is_c).sum(axis=0), have, out=np.full(len(have), np.nan), where=have > 0
+    )
+    return (
+        (mine & theirs, mine & ~theirs, voted & ~mine & theirs, voted & ~mine & ~theirs),
+        is_c,
+        accuracy,
+    )
 
 
 def measure(known, k):
@@ -119,7 +140,9 @@ def measure(known, k):
     usable = m.sum(axis=1) > 0
     found = poststratified_share(n, m, x)
     alone = wilson_width(x.sum(axis=1), m.sum(axis=1), n.sum(axis=1))
-    overall = cover(found.interval.low, found.interval.high, np.tile(accuracy, REPETITIONS), judges, usable)
+    overall = cover(
+        found.interval.low, found.interval.high, np.tile(accuracy, REPETITIONS), judges, usable
+    )
     overall_width = ratio(found.interval.width, alone, judges, usable)
     by_label, label_width = [], []
     for c in range(known.n_classes):
@@ -143,7 +166,8 @@ def measure(known, k):
 
 
 def certify(known, k):
-    """Return the worst coverage of the exact intervals in the draws, and that cell's coverage by enumeration."""
+    """Return the worst coverage of the exact intervals in the draws, and that cell's coverage by
+    enumeration."""
     picked = draws(len(known.truth), k, REPETITIONS, k)
     judges = known.codes.shape[1]
     cells, right, accuracy = two_strata(known)
@@ -160,7 +184,9 @@ def certify(known, k):
         n, m, x = table(known, picked, cells, is_c)
         truth, hits = np.tile(accuracy, REPETITIONS), x.sum(axis=1)
         rows = np.stack((x[:, :2].sum(axis=1), hits, m.sum(axis=1), n.sum(axis=1)), axis=1)
-        found = cover(*distinct(subgroup_ends, rows), truth, judges, (hits > 0) & np.isfinite(truth))
+        found = cover(
+            *distinct(subgroup_ends, rows), truth, judges, (hits > 0) & np.isfinite(truth)
+        )
         if np.nanmin(found) < by_label:
             j = int(np.nanargmin(found))
             voted, has = known.codes[:, j] >= 0, is_c[:, j]
@@ -188,11 +214,14 @@ def subgroup_ends(rows):
 
 def law(good, draws, population):
     """Return P(X = 0..draws); SciPy knows no empty urn."""
-    return hypergeom.pmf(np.arange(draws + 1), population, good, draws) if population else np.ones(1)
+    return (
+        hypergeom.pmf(np.arange(draws + 1), population, good, draws) if population else np.ones(1)
+    )
 
 
 def summed(outcomes, chances, ends, truth):
-    """Return the chance to cover *truth*, given that there is something to say, without the rarest outcomes."""
+    """Return the chance to cover *truth*, given that there is something to say, without the rarest
+    outcomes."""
     outcomes, chances = np.concatenate(outcomes), np.concatenate(chances)
     order = np.argsort(-chances, kind="stable")
     whole = chances.sum()
@@ -201,7 +230,8 @@ def summed(outcomes, chances, ends, truth):
 
 
 def enumerated_strata(n, k, sizes, counts):
-    """Return the chance that the two-stratum interval of one judge covers, over all its outcomes."""
+    """Return the chance that the two-stratum interval of one judge covers, over all its
+    outcomes."""
     outcomes, chances = [], []
     rest = n - sum(sizes)
     for k1, p1 in enumerate(law(sizes[0], k, n)):
@@ -221,7 +251,8 @@ def enumerated_strata(n, k, sizes, counts):
 
 
 def enumerated_subgroup(n, k, groups):
-    """Return the chance that one judge's interval on a label covers; *groups*: right, of the label, voted on."""
+    """Return the chance that one judge's interval on a label covers; *groups*: right, of the label,
+    voted on."""
     right, held, voted = groups
     outcomes, chances = [], []
     for drawn, p1 in enumerate(law(voted, k, n)):
@@ -241,7 +272,10 @@ def wilson_width(right, labelled, items):
     """Width of Wilson's interval from the labels alone, with the finite-population size."""
     share = np.divide(right, labelled, out=np.full(len(right), 0.5), where=labelled > 0)
     size = np.divide(
-        labelled * (items - 1.0), items - labelled, out=np.full(len(right), np.inf), where=items > labelled
+        labelled * (items - 1.0),
+        items - labelled,
+        out=np.full(len(right), np.inf),
+        where=items > labelled,
     )
     low, high = score_ends(share, size, np.array(1.959964))
     return high - low
@@ -256,24 +290,29 @@ def ratio(width, alone, judges, usable):
 
 
 COUNTED = (
-    f"Labels drawn uniformly from real, fully labelled sets, {REPETITIONS} times for every row; 95 % intervals for "
-    "these items. A judge counts (on a label) where it has a labelled vote (of that label) in at least half of the "
-    "draws. "
+    f"Labels drawn uniformly from real, fully labelled sets, {REPETITIONS} times for every row; 95"
+    " % intervals for these items. A judge counts (on a label) where it has a labelled vote (of"
+    " that label) in at least half of the draws. "
 )
 
 
 @pytest.fixture(scope="module")
 def cells(shared_data):
     sets = {name: read(shared_data, name) for name in SETS}
-    return [(name, known, k) for name, known in sets.items() for k in LABELS if k <= len(known.truth)]
+    return [
+        (name, known, k) for name, known in sets.items() for k in LABELS if k <= len(known.truth)
+    ]
 
 
 @pytest.mark.slow
 def test_intervals_from_a_few_labels_cover_on_real_votes(cells, publish_coverage):
-    rows = [{"set": name, "labels": k, "draws": REPETITIONS, **measure(known, k)} for name, known, k in cells]
+    rows = [
+        {"set": name, "labels": k, "draws": REPETITIONS, **measure(known, k)}
+        for name, known, k in cells
+    ]
     sentence = (
-        f"{COUNTED}Mean and worst are over judges (over judges and labels). Width is against Wilson's interval from "
-        "the labels alone, median over judges."
+        f"{COUNTED}Mean and worst are over judges (over judges and labels). Width is against"
+        " Wilson's interval from the labels alone, median over judges."
     )
     publish_coverage("judge-labels", sentence, rows)
     assert np.mean([row["overall mean"] for row in rows]) >= 0.95
@@ -288,11 +327,15 @@ def test_intervals_from_a_few_labels_cover_on_real_votes(cells, publish_coverage
 
 @pytest.mark.slow
 def test_certified_intervals_never_cover_less_than_they_say_on_real_votes(cells, publish_coverage):
-    rows = [{"set": name, "labels": k, "draws": REPETITIONS, **certify(known, k)} for name, known, k in cells]
+    rows = [
+        {"set": name, "labels": k, "draws": REPETITIONS, **certify(known, k)}
+        for name, known, k in cells
+    ]
     sentence = (
-        f"{COUNTED}*Worst* is the judge (judge and label) that the certified intervals covered least often in the "
-        "draws, so it is low by chance; *exact* is the coverage of that very judge summed over every outcome that can "
-        f"be drawn, without chance, and without the rarest outcomes ({LEFT_OUT:g} in all), which count as missed."
+        f"{COUNTED}*Worst* is the judge (judge and label) that the certified intervals covered"
+        " least often in the draws, so it is low by chance; *exact* is the coverage of that very"
+        " judge summed over every outcome that can be drawn, without chance, and without the"
+        f" rarest outcomes ({LEFT_OUT:g} in all), which count as missed."
     )
     publish_coverage("judge-certified", sentence, rows)
     for row in rows:

@@ -18,7 +18,8 @@ def model_of(first: float, pairs) -> LatentModel:
 
 def three_classes() -> LatentModel:
     return LatentModel(
-        [0.5, 0.3, 0.2], [np.eye(3) * (1.5 * a - 0.5) + (1 - a) / 2 for a in (0.85, 0.8, 0.75, 0.8, 0.7)]
+        [0.5, 0.3, 0.2],
+        [np.eye(3) * (1.5 * a - 0.5) + (1 - a) / 2 for a in (0.85, 0.8, 0.75, 0.8, 0.7)],
     )
 
 
@@ -28,12 +29,18 @@ def twenty_judges() -> LatentModel:
 
 CASES = {
     "three judges": (model_of(0.6, [(0.9, 0.8), (0.8, 0.85), (0.75, 0.8)]), 1000),
-    "five judges": (model_of(0.6, [(0.9, 0.8), (0.85, 0.75), (0.7, 0.8), (0.65, 0.9), (0.8, 0.8)]), 500),
+    "five judges": (
+        model_of(0.6, [(0.9, 0.8), (0.85, 0.75), (0.7, 0.8), (0.65, 0.9), (0.8, 0.8)]),
+        500,
+    ),
     "five judges, uneven classes": (
         model_of(0.85, [(0.9, 0.8), (0.85, 0.75), (0.8, 0.8), (0.75, 0.9), (0.8, 0.8)]),
         1000,
     ),
-    "eight judges, the last two weak": (model_of(0.5, [(0.8, 0.8)] * 6 + [(0.55, 0.6), (0.6, 0.55)]), 400),
+    "eight judges, the last two weak": (
+        model_of(0.5, [(0.8, 0.8)] * 6 + [(0.55, 0.6), (0.6, 0.55)]),
+        400,
+    ),
     "five judges, three classes": (three_classes(), 1000),
     "twenty judges": (twenty_judges(), 100),
 }
@@ -63,11 +70,17 @@ def rows_of(case, kind):
             refused += 1
             continue
         hits["accuracy"].append(inside(info.accuracy_interval(), model.accuracy))
-        hits["confusion"].append(inside(info.confusion_interval(), model.confusion)[:, diagonal, diagonal])
+        hits["confusion"].append(
+            inside(info.confusion_interval(), model.confusion)[:, diagonal, diagonal]
+        )
         hits["balance"].append(inside(info.balance_interval(), model.balance))
     for of, hit in hits.items():
         rate = np.nanmean(np.array(hit, dtype=float), axis=0)
-        found = {"mean coverage": float(rate.mean()), "worst": float(rate.min()), "refused": refused}
+        found = {
+            "mean coverage": float(rate.mean()),
+            "worst": float(rate.min()),
+            "refused": refused,
+        }
         yield {"case": case, "items": n, "information": kind, "of": of} | found
 
 
@@ -76,9 +89,10 @@ def test_information_covers_as_promised_when_the_model_is_true(publish_coverage)
     rows = [row for case in CASES for kind in ("observed", "outer") for row in rows_of(case, kind)]
     publish_coverage(
         "latent",
-        f"Share of {REPETITIONS:,} data sets drawn from the model whose 95 % interval holds the truth: mean and worst "
-        "over judges (accuracy), judges and classes (confusion: the chance to be right on each class), classes "
-        "(balance). *Refused* counts data sets with singular information. Off the model these intervals fail.",
+        f"Share of {REPETITIONS:,} data sets drawn from the model whose 95 % interval holds the"
+        " truth: mean and worst over judges (accuracy), judges and classes (confusion: the chance"
+        " to be right on each class), classes (balance). *Refused* counts data sets with singular"
+        " information. Off the model these intervals fail.",
         rows,
     )
     for row in rows:
@@ -97,9 +111,13 @@ def test_the_bootstrap_covers_as_promised_when_the_model_is_true(publish_coverag
     names = [f"right on {a:.2f} and {b:.2f}" for a, b in np.einsum("jcc->jc", RESAMPLED.confusion)]
     publish_coverage(
         "latent-bootstrap",
-        f"Share of {REPETITIONS:,} data sets of 500 items and five judges, drawn from the model, whose 95 % percentile "
-        f"interval ({REPLICATES} parametric replicas) holds the judge's accuracy. The last judge is near chance.",
-        [{"judge": name, "coverage": float(rate)} for name, rate in zip(names, coverage, strict=True)],
+        f"Share of {REPETITIONS:,} data sets of 500 items and five judges, drawn from the model,"
+        f" whose 95 % percentile interval ({REPLICATES} parametric replicas) holds the judge's"
+        " accuracy. The last judge is near chance.",
+        [
+            {"judge": name, "coverage": float(rate)}
+            for name, rate in zip(names, coverage, strict=True)
+        ],
     )
     assert coverage[:4].min() >= 0.91
     assert coverage[4] >= 0.79

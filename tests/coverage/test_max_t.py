@@ -1,4 +1,5 @@
-"""Step-down max-T on leaderboards with exact ties: family-wise error and simultaneous intervals, by simulation."""
+"""Step-down max-T on leaderboards with exact ties: family-wise error and simultaneous intervals, by
+simulation."""
 
 from __future__ import annotations
 
@@ -25,13 +26,17 @@ def test_max_t_holds_the_family_wise_error_with_exact_ties(publish_coverage):
     for n in (200, 1000):
         for shared in (0.0, 0.7):
             for seed, (name, truth) in enumerate(SETTINGS.items()):
-                rows.append({"models": name, "items": n, "correlation": shared} | _measure(truth, n, shared, seed))
+                rows.append(
+                    {"models": name, "items": n, "correlation": shared}
+                    | _measure(truth, n, shared, seed)
+                )
     publish_coverage(
         "max-t",
-        f"Step-down max-T over all pairs of 20 models at α = .05, {RUNS} runs each, 1000 draws a run. *Family-wise "
-        "error*: share of runs in which any pair of equal models is told apart. *All intervals*: share of runs in "
-        "which every simultaneous interval holds the true difference. *Told apart*: mean share of unequal pairs found. "
-        "Correlation is that of the latent scores, which makes items easy or hard for all models at once.",
+        f"Step-down max-T over all pairs of 20 models at α = .05, {RUNS} runs each, 1000 draws a"
+        " run. *Family-wise error*: share of runs in which any pair of equal models is told apart."
+        " *All intervals*: share of runs in which every simultaneous interval holds the true"
+        " difference. *Told apart*: mean share of unequal pairs found. Correlation is that of the"
+        " latent scores, which makes items easy or hard for all models at once.",
         rows,
     )
     for row in rows:
@@ -45,9 +50,13 @@ def _measure(truth, n, shared, seed):
     wrong = missed = 0
     found = []
     for _ in range(RUNS):
-        latent = np.sqrt(shared) * rng.standard_normal((n, 1)) + np.sqrt(1 - shared) * rng.standard_normal((n, 20))
+        latent = np.sqrt(shared) * rng.standard_normal((n, 1)) + np.sqrt(
+            1 - shared
+        ) * rng.standard_normal((n, 20))
         scores = (latent < ndtri(accuracy)).astype(float)
-        tests = pairwise_max_t(scores.sum(axis=0), scores.T @ scores, n, rng=rng, draws=1000, width=1.0)
+        tests = pairwise_max_t(
+            scores.sum(axis=0), scores.T @ scores, n, rng=rng, draws=1000, width=1.0
+        )
         gap = accuracy[tests.first] - accuracy[tests.second]
         told = tests.adjusted_p <= 0.05
         wrong += bool(np.any(told[gap == 0]))

@@ -1,4 +1,5 @@
-"""How often post-stratified and prediction-powered intervals hold: by enumeration for shares, by simulation beyond."""
+"""How often post-stratified and prediction-powered intervals hold: by enumeration for shares, by
+simulation beyond."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ INSIDE = np.array([True, True, False, False])
 @cache
 def outcomes_of(k):
     """Every (labels in the first stratum, right ones there, right ones in the second)."""
-    return np.array([(a, x1, x2) for a in range(k + 1) for x1 in range(a + 1) for x2 in range(k - a + 1)]).T
+    return np.array(
+        [(a, x1, x2) for a in range(k + 1) for x1 in range(a + 1) for x2 in range(k - a + 1)]
+    ).T
 
 
 def choose(n, k):
@@ -30,15 +33,23 @@ def choose(n, k):
 
 
 def share_coverage(sizes, right, k):
-    """Sum over every outcome of k labels drawn uniformly from two strata: coverage, mean width, mean worth."""
+    """Sum over every outcome of k labels drawn uniformly from two strata: coverage, mean width,
+    mean worth."""
     (n1, n2), (r1, r2) = sizes, right
     first, x1, x2 = outcomes_of(k)
-    ways = choose(r1, x1) + choose(n1 - r1, first - x1) + choose(r2, x2) + choose(n2 - r2, k - first - x2)
+    ways = (
+        choose(r1, x1)
+        + choose(n1 - r1, first - x1)
+        + choose(r2, x2)
+        + choose(n2 - r2, k - first - x2)
+    )
     chance = np.exp(ways - choose(n1 + n2, np.array(k)))
     possible = chance > 1e-13
     first, x1, x2, chance = (part[possible] for part in (first, x1, x2, chance))
     labelled = np.stack([first, k - first], axis=1)
-    found = poststratified_share(np.broadcast_to(sizes, labelled.shape), labelled, np.stack([x1, x2], axis=1))
+    found = poststratified_share(
+        np.broadcast_to(sizes, labelled.shape), labelled, np.stack([x1, x2], axis=1)
+    )
     inside = found.interval.covers((r1 + r2) / (n1 + n2))
     return chance @ inside, chance @ found.interval.width, chance @ found.worth
 
@@ -47,7 +58,13 @@ def share_row(n, agree, p_agree, p_differ, k):
     n1 = round(n * agree)
     sizes, right = (n1, n - n1), (round(n1 * p_agree), round((n - n1) * p_differ))
     held, width, worth = share_coverage(sizes, right, k)
-    row = {"items": n, "agree": agree, "right if agree": p_agree, "right if differ": p_differ, "labels": k}
+    row = {
+        "items": n,
+        "agree": agree,
+        "right if agree": p_agree,
+        "right if differ": p_differ,
+        "labels": k,
+    }
     return row | {"coverage": float(held), "mean width": float(width), "worth": float(worth)}
 
 
@@ -61,17 +78,26 @@ def test_a_post_stratified_share_holds_over_every_outcome(k):
 
 @pytest.mark.slow
 def test_publish_post_stratified_shares(publish_coverage):
-    grid = product((108, 400, 2000), (0.6, 0.75, 0.9, 0.97), (0.5, 0.8, 0.95, 1.0), (0.0, 0.1, 0.3, 0.6), (20, 50, 100))
+    grid = product(
+        (108, 400, 2000),
+        (0.6, 0.75, 0.9, 0.97),
+        (0.5, 0.8, 0.95, 1.0),
+        (0.0, 0.1, 0.3, 0.6),
+        (20, 50, 100),
+    )
     rows = [share_row(*cell) for cell in grid]
     held = np.array([row["coverage"] for row in rows])
     assert held.mean() >= 0.945
     assert held.min() >= 0.93
-    summary = [_summary(f"{k} labels", [row for row in rows if row["labels"] == k]) for k in (20, 50, 100)]
+    summary = [
+        _summary(f"{k} labels", [row for row in rows if row["labels"] == k]) for k in (20, 50, 100)
+    ]
     publish_coverage(
         "post-stratified-share",
-        f"Coverage, nominal 0.95, of the post-stratified share of these items over {len(rows)} populations (108 to "
-        "2000 items; the judge agrees with the consensus on 60 to 97 %, is right on 50 to 100 % there and on 0 to "
-        f"60 % elsewhere), by enumeration of every outcome. Mean {held.mean():.4f}, minimum {held.min():.4f}.",
+        f"Coverage, nominal 0.95, of the post-stratified share of these items over {len(rows)}"
+        " populations (108 to 2000 items; the judge agrees with the consensus on 60 to 97 %, is"
+        " right on 50 to 100 % there and on 0 to 60 % elsewhere), by enumeration of every outcome."
+        f" Mean {held.mean():.4f}, minimum {held.min():.4f}.",
         summary,
     )
 
@@ -91,11 +117,20 @@ def _summary(name, rows):
 
 
 def ratio_row(rng, n, prevalence, judge, consensus, k, target, reps):
-    """A judge and a consensus, each with (recall, specificity), err independently; labels are drawn uniformly."""
+    """A judge and a consensus, each with (recall, specificity), err independently; labels are drawn
+    uniformly."""
     cells = []
     for vote, leader in product((1, 0), repeat=2):
-        hit = prevalence * (judge[0] if vote else 1 - judge[0]) * (consensus[0] if leader else 1 - consensus[0])
-        miss = (1 - prevalence) * (1 - judge[1] if vote else judge[1]) * (1 - consensus[1] if leader else consensus[1])
+        hit = (
+            prevalence
+            * (judge[0] if vote else 1 - judge[0])
+            * (consensus[0] if leader else 1 - consensus[0])
+        )
+        miss = (
+            (1 - prevalence)
+            * (1 - judge[1] if vote else judge[1])
+            * (1 - consensus[1] if leader else consensus[1])
+        )
         cells += [hit, miss]
     if target == "items":
         one = np.round(np.array(cells) * n).astype(int)
@@ -104,9 +139,19 @@ def ratio_row(rng, n, prevalence, judge, consensus, k, target, reps):
         items, truth = rng.multinomial(n, np.array(cells) / sum(cells), size=reps), judge[0]
     drawn = np.array([rng.multivariate_hypergeometric(row, k) for row in items])
     found = poststratified_ratio(
-        items[:, ::2] + items[:, 1::2], drawn[:, ::2] + drawn[:, 1::2], drawn[:, ::2], inside=INSIDE, target=target
+        items[:, ::2] + items[:, 1::2],
+        drawn[:, ::2] + drawn[:, 1::2],
+        drawn[:, ::2],
+        inside=INSIDE,
+        target=target,
     )
-    row = {"target": target, "items": n, "prevalence": prevalence, "recall": judge[0], "consensus": consensus[0]}
+    row = {
+        "target": target,
+        "items": n,
+        "prevalence": prevalence,
+        "recall": judge[0],
+        "consensus": consensus[0],
+    }
     return row | {
         "labels": k,
         "coverage": float(found.interval.covers(truth).mean()),
@@ -117,7 +162,8 @@ def ratio_row(rng, n, prevalence, judge, consensus, k, target, reps):
 
 def test_a_post_stratified_ratio_holds():
     rows = [
-        ratio_row(as_rng(3), 300, 0.4, (0.85, 0.8), (0.9, 0.9), 50, target, 2000) for target in ("items", "population")
+        ratio_row(as_rng(3), 300, 0.4, (0.85, 0.8), (0.9, 0.9), 50, target, 2000)
+        for target in ("items", "population")
     ]
     for row in rows:
         assert row["coverage"] >= 0.94, row
@@ -127,20 +173,28 @@ def test_a_post_stratified_ratio_holds():
 def test_publish_post_stratified_ratios(publish_coverage):
     reps, rng = 2000, as_rng(4)
     judges, leaders = ((0.7, 0.7), (0.9, 0.9), (0.98, 0.95)), ((0.8, 0.8), (0.95, 0.95))
-    grid = product(("items", "population"), (200, 1000), (0.15, 0.5), judges, leaders, (20, 50, 100))
-    rows = [ratio_row(rng, n, prev, judge, lead, k, target, reps) for target, n, prev, judge, lead, k in grid]
+    grid = product(
+        ("items", "population"), (200, 1000), (0.15, 0.5), judges, leaders, (20, 50, 100)
+    )
+    rows = [
+        ratio_row(rng, n, prev, judge, lead, k, target, reps)
+        for target, n, prev, judge, lead, k in grid
+    ]
     held = np.array([row["coverage"] for row in rows])
     assert held.mean() >= 0.945
     assert held.min() >= 0.91
     summary = [
-        _summary(f"{target}, {k} labels", [row for row in rows if (row["target"], row["labels"]) == (target, k)])
+        _summary(
+            f"{target}, {k} labels",
+            [row for row in rows if (row["target"], row["labels"]) == (target, k)],
+        )
         for target, k in product(("items", "population"), (20, 50, 100))
     ]
     publish_coverage(
         "post-stratified-ratio",
-        f"Coverage, nominal 0.95, of the post-stratified recall of one label over {len(rows)} cells, {reps} seeded "
-        f"repetitions each. Mean {held.mean():.4f}, minimum {held.min():.4f}: few labelled items of a rare class "
-        "under a weak consensus.",
+        f"Coverage, nominal 0.95, of the post-stratified recall of one label over {len(rows)}"
+        f" cells, {reps} seeded repetitions each. Mean {held.mean():.4f}, minimum {held.min():.4f}:"
+        " few labelled items of a rare class under a weak consensus.",
         summary,
     )
 
@@ -158,12 +212,18 @@ def powered_row(rng, n, m, shape, guess, target, reps):
     }[guess]
     picked = rng.permuted(np.tile(np.arange(n), (reps, 1)), axis=1)[:, :m]
     found = prediction_powered_mean(
-        np.take_along_axis(y, picked, 1), np.take_along_axis(guesses, picked, 1), guesses, target=target
+        np.take_along_axis(y, picked, 1),
+        np.take_along_axis(guesses, picked, 1),
+        guesses,
+        target=target,
     )
     target_mean = y.mean(axis=1) if target == "items" else shape[0] / sum(shape)
     held = found.interval.covers(target_mean).mean()
     row = {"items": n, "labels": m, "mean": shape[0] / sum(shape), "coverage": float(held)}
-    return row | {"mean width": float(found.interval.width.mean()), "worth": float(np.median(found.worth))}
+    return row | {
+        "mean width": float(found.interval.width.mean()),
+        "worth": float(np.median(found.worth)),
+    }
 
 
 @pytest.mark.parametrize("target", ["items", "population"])
@@ -191,8 +251,8 @@ def test_publish_prediction_powered_means(publish_coverage):
     assert min(every) >= 0.91
     publish_coverage(
         "prediction-powered",
-        f"Coverage, nominal 0.95, of the prediction-powered mean over {len(every)} cells (300 or 2000 rows, 20 to "
-        f"200 labels, means from .5 to .95), {reps} seeded repetitions each, by what the guesses are. Mean "
-        f"{np.mean(every):.4f}, minimum {min(every):.4f}.",
+        f"Coverage, nominal 0.95, of the prediction-powered mean over {len(every)} cells (300 or"
+        f" 2000 rows, 20 to 200 labels, means from .5 to .95), {reps} seeded repetitions each, by"
+        f" what the guesses are. Mean {np.mean(every):.4f}, minimum {min(every):.4f}.",
         rows,
     )

@@ -1,4 +1,5 @@
-"""Coverage of the intervals of shift, on real and semi-synthetic changes, at the default strategy."""
+"""Coverage of the intervals of shift, on real and semi-synthetic changes, at the default
+strategy."""
 
 from __future__ import annotations
 
@@ -31,13 +32,19 @@ LEAST = 0.9303
 CODE = "".join(
     path.read_text(encoding="utf-8")
     for path in sorted(
-        (*Path(tallystick.sampling.__path__[0]).rglob("*.py"), *Path(tallystick.shift.__path__[0]).glob("[cdi]*.py"))
+        (
+            *Path(tallystick.sampling.__path__[0]).rglob("*.py"),
+            *Path(tallystick.shift.__path__[0]).glob("[cdi]*.py"),
+        )
     )
 )
-"""The code that samples, counts and makes intervals: what was measured with other code does not count."""
+"""The code that samples, counts and makes intervals: what was measured with other code does not
+count."""
 
 
-def coded(true: list[str], old: list[str], new: list[str], confidence: Any = None) -> tuple[Items, np.ndarray]:
+def coded(
+    true: list[str], old: list[str], new: list[str], confidence: Any = None
+) -> tuple[Items, np.ndarray]:
     labels = sorted(set(true))
     items = Items.of(true, old=[o if o in labels else "" for o in old], confidence=confidence)
     return items, np.array([items.code(text) for text in new])
@@ -47,11 +54,19 @@ def cases(folder: Path) -> Iterator[tuple[str, Items, np.ndarray, tuple[int, ...
     import polars as pl
 
     table = pl.read_csv(folder / "shift" / "semisynthetic_2020_to_2021.csv.gz")
-    kept = {"YELP Amazon": "YELP", "FERPLUS Microsoft": "FER+", "AUDIOMNIST IBM": "AMNIST", "COMMAND Google": "CMD"}
+    kept = {
+        "YELP Amazon": "YELP",
+        "FERPLUS Microsoft": "FER+",
+        "AUDIOMNIST IBM": "AMNIST",
+        "COMMAND Google": "CMD",
+    }
     for (data, api), part in table.group_by("dataset", "api", maintain_order=True):
         if (name := kept.get(f"{data} {api}")) is None:
             continue
-        texts = [[str(value) for value in part[column]] for column in ("true", "pred_2020_real", "pred_2021_simulated")]
+        texts = [
+            [str(value) for value in part[column]]
+            for column in ("true", "pred_2020_real", "pred_2021_simulated")
+        ]
         items, new = coded(*texts, part["conf_2020"].to_numpy())
         yield name, items, new, (200, 2000)
         if name == "YELP":
@@ -60,7 +75,9 @@ def cases(folder: Path) -> Iterator[tuple[str, Items, np.ndarray, tuple[int, ...
     drift = pl.read_csv(folder / "shift" / "llmdrift_2023_03_vs_06.csv.gz", infer_schema_length=0)
     for (task, family), part in drift.group_by("task", "family", maintain_order=True):
         if part["true"].drop_nulls().n_unique() > 1:
-            texts = [part[column].fill_null("").to_list() for column in ("true", "pred_old", "pred_new")]
+            texts = [
+                part[column].fill_null("").to_list() for column in ("true", "pred_old", "pred_new")
+            ]
             items, new = coded(*texts)
             yield f"{task} {family}", items, new, (200, 500) if len(items) > 600 else (200,)
 
@@ -83,8 +100,11 @@ def measure(items: Items, new: np.ndarray, calls: int) -> dict[str, Any]:
 
 
 def kept(plan: Plan, items: Items, new: np.ndarray, seed: int) -> dict[str, Any]:
-    """Return how often each interval held in one block of runs; a block of the same code is not run again."""
-    key = hashlib.sha256(f"{CODE}{plan.fingerprint}{new.tolist()}{seed}{BLOCK}".encode()).hexdigest()
+    """Return how often each interval held in one block of runs; a block of the same code is not run
+    again."""
+    key = hashlib.sha256(
+        f"{CODE}{plan.fingerprint}{new.tolist()}{seed}{BLOCK}".encode()
+    ).hexdigest()
     known = dict(map(json.loads, KEPT.read_text().splitlines())) if KEPT.exists() else {}
     if key not in known:
         known[key] = block(plan, items, new, seed)
@@ -115,15 +135,22 @@ def block(plan: Plan, items: Items, new: np.ndarray, seed: int) -> dict[str, Any
     for first in range(0, BLOCK, step):
         asked = run.items[first : first + step]
         counts = count(items, plan.strata, asked, new[asked])
-        blind = count(items, plan.strata, asked, new[asked], keep=run.blind[first : first + step]).seen
+        blind = count(
+            items, plan.strata, asked, new[asked], keep=run.blind[first : first + step]
+        ).seen
         for name, alpha in (("entries", ALPHA), ("simultaneous", ALPHA / cells)):
-            entries, unseen = entry_bounds(counts, alpha=alpha, by_item=True), unseen_bounds(counts, alpha=alpha)
+            entries, unseen = (
+                entry_bounds(counts, alpha=alpha, by_item=True),
+                unseen_bounds(counts, alpha=alpha),
+            )
             low = np.zeros((len(asked), cells))
             high = np.repeat(unseen.high, L + 1, axis=-1)
             at = counts.true * (L + 1) + counts.answer
             low[:, at], high[:, at] = entries.low, entries.high
             good = inside(low, high, change)
-            hit[name] = hit[name] + (good.sum(axis=0) if name == "entries" else good.all(axis=1).sum())
+            hit[name] = hit[name] + (
+                good.sum(axis=0) if name == "entries" else good.all(axis=1).sum()
+            )
         one = accuracy_bounds(counts, alpha=ALPHA, by_item=True, blind=blind)
         hit["accuracy"] += inside(one.low, one.high, accuracy).sum()
         one = flip_bounds(counts, alpha=ALPHA, blind=blind)
@@ -137,13 +164,17 @@ def test_intervals_cover_as_promised(shared_data, publish_coverage):
         for calls in budgets:
             rows.append({"case": name, "calls": calls, **measure(items, new, calls)})
     kinds = ("worst entry", "worst recall", "accuracy", "flips", "simultaneous")
-    rows.append(dict.fromkeys(rows[0], "") | {"case": "minimum"} | {k: min(row[k] for row in rows) for k in kinds})
+    rows.append(
+        dict.fromkeys(rows[0], "")
+        | {"case": "minimum"}
+        | {k: min(row[k] for row in rows) for k in kinds}
+    )
     publish_coverage(
         "shift",
-        "Share of 2000 runs whose 95 % interval holds the truth, at the default strategy. Entries of the matrix each "
-        "by itself (the worst of all of them), recalls, accuracy, share of flips, and all entries at once "
-        "(simultaneous). FER+, AMNIST, CMD and YELP: semi-synthetic changes; the others are real (LLMDrift), or YELP "
-        "with nothing, or everything, changed.",
+        "Share of 2000 runs whose 95 % interval holds the truth, at the default strategy. Entries"
+        " of the matrix each by itself (the worst of all of them), recalls, accuracy, share of"
+        " flips, and all entries at once (simultaneous). FER+, AMNIST, CMD and YELP: semi-synthetic"
+        " changes; the others are real (LLMDrift), or YELP with nothing, or everything, changed.",
         rows,
     )
     for kind in kinds:
@@ -151,7 +182,8 @@ def test_intervals_cover_as_promised(shared_data, publish_coverage):
 
 
 def slice_row(name: str, items: Items, new: np.ndarray, calls: int, parts: int) -> dict[str, Any]:
-    """Return how often the intervals of slices hold; a slice is a range of the confidence, which foretells change."""
+    """Return how often the intervals of slices hold; a slice is a range of the confidence, which
+    foretells change."""
     assert items.confidence is not None
     cuts = np.quantile(items.confidence, np.arange(1, parts) / parts)
     group = np.searchsorted(cuts, items.confidence, side="right")
@@ -165,7 +197,9 @@ def slice_row(name: str, items: Items, new: np.ndarray, calls: int, parts: int) 
         for part in range(parts):
             mine = group == part
             found = part_of(whole, mine)
-            accuracy = (new[mine] == items.truth[mine]).mean() - (items.old[mine] == items.truth[mine]).mean()
+            accuracy = (new[mine] == items.truth[mine]).mean() - (
+                items.old[mine] == items.truth[mine]
+            ).mean()
             true = accuracy, (new[mine] != items.old[mine]).mean()
             for k, change in enumerate((found.accuracy_change, found.flip_rate)):
                 low, high = change.interval
@@ -173,9 +207,14 @@ def slice_row(name: str, items: Items, new: np.ndarray, calls: int, parts: int) 
                 width[part, k] += high - low
     worst = hit.min(axis=0) / RUNS
     return {
-        "case": name, "calls": calls, "slices": parts, "repetitions": RUNS, "accuracy, worst slice": float(worst[0]),
-        "flips, worst slice": float(worst[1]), "mean width of accuracy": float(width[:, 0].mean() / RUNS),
-    }  # fmt: skip
+        "case": name,
+        "calls": calls,
+        "slices": parts,
+        "repetitions": RUNS,
+        "accuracy, worst slice": float(worst[0]),
+        "flips, worst slice": float(worst[1]),
+        "mean width of accuracy": float(width[:, 0].mean() / RUNS),
+    }
 
 
 def test_intervals_of_slices_cover_as_promised(shared_data, publish_coverage):
@@ -184,9 +223,9 @@ def test_intervals_of_slices_cover_as_promised(shared_data, publish_coverage):
     rows = [slice_row(name, *found[name], calls, parts) for name, calls, parts in asked]
     publish_coverage(
         "shift-slices",
-        "How often the intervals of slices (`shift --by`, `part_of`), nominal 95 % each, hold what is true of all "
-        "items of the slice. Slices are ranges of the old confidence of equal size, so that they change unequally; the "
-        "calls were allocated for the whole.",
+        "How often the intervals of slices (`shift --by`, `part_of`), nominal 95 % each, hold what"
+        " is true of all items of the slice. Slices are ranges of the old confidence of equal size,"
+        " so that they change unequally; the calls were allocated for the whole.",
         rows,
     )
     for kind in ("accuracy, worst slice", "flips, worst slice"):

@@ -26,9 +26,13 @@ REPEATS = 5
 def ask(url, *, calls, wire):
     rows = table(2 * calls)
     client = HttpClient(
-        url, request={"id": "{id}", "new": "{new}"}, label="$.label", headers={}, columns=COLUMNS,
+        url,
+        request={"id": "{id}", "new": "{new}"},
+        label="$.label",
+        headers={},
+        columns=COLUMNS,
         timeout=wire.timeout,
-    )  # fmt: skip
+    )
     how, items = Run(budget=calls, wire=wire), items_of(rows)
     run(items, ReplayClient("new", columns=COLUMNS), rows, how)  # load the libraries
     begin, worked = time.perf_counter(), time.process_time()
@@ -37,7 +41,8 @@ def ask(url, *, calls, wire):
 
 
 def bare(url, *, calls, in_flight):
-    """Return the seconds that sockets alone take, without a library, a plan or a check: what the machine allows."""
+    """Return the seconds that sockets alone take, without a library, a plan or a check: what the
+    machine allows."""
     pending = iter(range(calls))
 
     async def worker():
@@ -57,7 +62,9 @@ def bare(url, *, calls, in_flight):
 
 
 def same(result):
-    return {key: value for key, value in result.to_dict().items() if key not in ("requests", "cost")}
+    return {
+        key: value for key, value in result.to_dict().items() if key not in ("requests", "cost")
+    }
 
 
 def test_the_client_at_full_size(tmp_path, publish_coverage):
@@ -82,7 +89,8 @@ def test_the_client_at_full_size(tmp_path, publish_coverage):
         "2000 calls of 100 ms, 64 in flight",
         f"{best:.2f} x the ideal {ideal:.3f} s (best of {REPEATS}; median {middle:.2f} x)",
         f"{1000 * min(work for _, work, _ in taken) / 2000:.2f} ms of processor time a call",
-        f"bare sockets in the same minutes {min(floor):.2f} x (median {statistics.median(floor):.2f} x)",
+        f"bare sockets in the same minutes {min(floor):.2f} x (median"
+        f" {statistics.median(floor):.2f} x)",
     )
 
     with serving(delay=0.1, faults=0.05, seconds=300) as api:
@@ -92,7 +100,13 @@ def test_the_client_at_full_size(tmp_path, publish_coverage):
     assert len(stats["paid"]) == 2000
     twice = sum(n > 1 for n in stats["paid"].values())
     assert same(faulty) == same(result)
-    note("the same with 5 % faults", str(stats["faults"]), "0 lost", f"{twice} paid twice", "identical result")
+    note(
+        "the same with 5 % faults",
+        str(stats["faults"]),
+        "0 lost",
+        f"{twice} paid twice",
+        "identical result",
+    )
 
     with serving(delay=0.01, seconds=900) as api:
         driver = Path(__file__).resolve().parents[1] / "shift" / "killing.py"

@@ -20,15 +20,28 @@ def options(advice):
 
 def test_early_rounds_are_worth_it_and_late_ones_are_not():
     population = Population.uniform(300)
-    assert advise(population, Correlated(0.1, 0.3), rounds=3, rng=0, rollouts=60).course == "one more round"
+    assert (
+        advise(population, Correlated(0.1, 0.3), rounds=3, rng=0, rollouts=60).course
+        == "one more round"
+    )
     late = advise(population, RandomErrors(0.1), rounds=31, rng=0, rollouts=20)
     assert (late.course, late.gain, late.price) == ("stop", 0.0, 0.0)
 
 
 def test_rounds_are_judged_at_the_next_odd_count():
     population = Population.uniform(200)
-    assert options(advise(population, RandomErrors(0.1), rounds=3, rng=0, rollouts=20))["one more round"].rounds == 2
-    assert options(advise(population, RandomErrors(0.1), rounds=4, rng=0, rollouts=20))["one more round"].rounds == 1
+    assert (
+        options(advise(population, RandomErrors(0.1), rounds=3, rng=0, rollouts=20))[
+            "one more round"
+        ].rounds
+        == 2
+    )
+    assert (
+        options(advise(population, RandomErrors(0.1), rounds=4, rng=0, rollouts=20))[
+            "one more round"
+        ].rounds
+        == 1
+    )
 
 
 def test_the_reason_says_why_one_more_round_is_two():
@@ -41,17 +54,23 @@ def test_the_reason_says_why_one_more_round_is_two():
 
 
 def test_cleaning_is_weighed_only_where_labels_are_random():
-    noisy = advise(Population.uniform(300, noise=0.2), Correlated(0.1, 0.3), rounds=3, rng=0, rollouts=60)
+    noisy = advise(
+        Population.uniform(300, noise=0.2), Correlated(0.1, 0.3), rounds=3, rng=0, rollouts=60
+    )
     assert noisy.course == "clean labels"
     assert options(noisy)["clean labels"].price == 3.0
-    assert "clean labels" not in options(advise(Population.uniform(300), Correlated(0.1), rounds=3, rng=0, rollouts=20))
+    assert "clean labels" not in options(
+        advise(Population.uniform(300), Correlated(0.1), rounds=3, rng=0, rollouts=20)
+    )
 
 
 def test_a_hierarchy_is_not_advised_where_a_path_of_as_many_rounds_does_as_well():
     weighed = advise(Population.uniform(300), RandomErrors(0.1), rounds=3, rng=0, rollouts=60)
     assert "no less" in options(weighed)["go hierarchical"].note
     assert weighed.course != "go hierarchical"
-    better = advise(Population.uniform(400), Correlated(0.2, 0.6, 0.5), rounds=3, rng=0, rollouts=60)
+    better = advise(
+        Population.uniform(400), Correlated(0.2, 0.6, 0.5), rounds=3, rng=0, rollouts=60
+    )
     assert better.course == "go hierarchical"
 
 
@@ -59,7 +78,13 @@ def test_the_bad_sequence_of_theorem_3_5_is_told_to_stop():
     proof = path_certificate(0.25, rounds=40)
     prices = Prices(round=1, value=100)
     advice = advise(
-        proof.population, proof.learner(), rounds=11, rng=0, rollouts=20, prices=prices, beginner=RandomErrors(0.25)
+        proof.population,
+        proof.learner(),
+        rounds=11,
+        rng=0,
+        rollouts=20,
+        prices=prices,
+        beginner=RandomErrors(0.25),
     )
     assert options(advice)["one more round"].no_gain == 1.0
     assert options(advice)["one more round"].gain == 0.0
@@ -67,9 +92,13 @@ def test_the_bad_sequence_of_theorem_3_5_is_told_to_stop():
 
 def test_a_known_past_is_kept():
     population = Population.uniform(300)
-    done = roll_path(population, Correlated(0.2, 0.5), rounds=3, rollouts=1, rng=7, keep_errors=True)
+    done = roll_path(
+        population, Correlated(0.2, 0.5), rounds=3, rollouts=1, rng=7, keep_errors=True
+    )
     learner = Continued(done.error_sets[0], Correlated(0.2, 0.5))
-    advice = advise(population, learner, rounds=3, rng=0, rollouts=40, beginner=Correlated(0.2, 0.5))
+    advice = advise(
+        population, learner, rounds=3, rng=0, rollouts=40, beginner=Correlated(0.2, 0.5)
+    )
     assert f"{done.risk[0, 2]:.3g}" in advice.reason
 
 
@@ -78,13 +107,20 @@ def test_the_predicted_gain_holds_what_happens():
     population, learner = Population.uniform(300), Correlated(0.2, 0.5, 0.3)
     done = roll_path(population, learner, rounds=5, rollouts=200, rng=1)
     gain = done.risk[:, 2] - done.risk[:, 4]
-    interval = options(advise(population, learner, rounds=3, rng=2, rollouts=200))["one more round"].interval
+    interval = options(advise(population, learner, rounds=3, rng=2, rollouts=200))[
+        "one more round"
+    ].interval
     assert np.mean((gain >= interval.low) & (gain <= interval.high)) >= 0.9
 
 
 def test_doubt_is_repeated_and_bad_prices_are_refused():
     advice = advise(
-        Population.uniform(100), RandomErrors(0.2), rounds=3, rng=0, rollouts=20, doubt="the fit is refuted"
+        Population.uniform(100),
+        RandomErrors(0.2),
+        rounds=3,
+        rng=0,
+        rollouts=20,
+        doubt="the fit is refuted",
     )
     assert "Beware: the fit is refuted." in advice.reason
     with pytest.raises(InputError, match="the price round"):

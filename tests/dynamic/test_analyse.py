@@ -32,9 +32,18 @@ def panel(seed=0, rho=0.6, validators=None):
 
 def walk(rounds=5, seed=0, size=600):
     done = roll_path(
-        Population.uniform(size), Correlated(0.2, 0.5, 0.5), rounds=rounds, rollouts=1, rng=seed, keep_errors=True
+        Population.uniform(size),
+        Correlated(0.2, 0.5, 0.5),
+        rounds=rounds,
+        rollouts=1,
+        rng=seed,
+        keep_errors=True,
     )
-    rows = [(str(i), t + 1, f"h{t + 1}", int(not done.error_sets[0, t, i])) for t in range(rounds) for i in range(size)]
+    rows = [
+        (str(i), t + 1, f"h{t + 1}", int(not done.error_sets[0, t, i]))
+        for t in range(rounds)
+        for i in range(size)
+    ]
     item, round_, model, correct = map(list, zip(*rows, strict=True))
     return RoundLog.from_long(item=item, round=round_, model=model, correct=correct), done
 
@@ -61,7 +70,11 @@ def test_a_panel_shows_its_joint_errors_against_chance_and_fit(read):
 
 def test_the_text_says_all_that_was_found_with_its_intervals():
     said = analyse(
-        panel(validators=["aa"] * 200 + ["aba"] * 100), chain=["m0", "m1"], permutations=19, rollouts=20, rng=0
+        panel(validators=["aa"] * 200 + ["aba"] * 100),
+        chain=["m0", "m1"],
+        permutations=19,
+        rollouts=20,
+        rng=0,
     )
     text = said.summary()
     for number in (1, 2, 3):
@@ -80,7 +93,9 @@ def test_a_path_is_read_round_by_round_and_forecast_from_where_it_stands():
     assert [each.risk for each in result.rounds] == pytest.approx(done.risk[0].tolist())
     assert [each.epsilon for each in result.rounds] == pytest.approx(done.epsilon[0].tolist())
     assert len(result.forgetting) == 4
-    assert all(each.change == pytest.approx(each.forgotten - each.learnt) for each in result.forgetting)
+    assert all(
+        each.change == pytest.approx(each.forgotten - each.learnt) for each in result.forgetting
+    )
     assert result.rounds[-1].worst_case > result.rounds[-1].risk
     option = result.advice.options[0]
     assert option.course == "one more round"
@@ -104,7 +119,9 @@ def test_validators_give_the_noise_share_or_the_set():
     assert all(isinstance(each, Interval) for each in result.noise_sets)
     assert result.rounds[0].noise_share == pytest.approx(0.4, abs=0.15)
     assert "clean labels" in [option.course for option in result.advice.options]
-    kept = analyse(panel(validators=["aa"] * 200 + ["aba"] * 100), permutations=99, rollouts=40, rng=0)
+    kept = analyse(
+        panel(validators=["aa"] * 200 + ["aba"] * 100), permutations=99, rollouts=40, rng=0
+    )
     assert isinstance(kept.rounds[0].noise_share, Unknown)
     assert any("set" in text for text in kept.warnings)
 
@@ -113,15 +130,22 @@ def test_answers_are_voted_by_plurality_with_an_interval_in_every_round():
     rng = np.random.default_rng(0)
     wrong = rng.random((3, 200)) < 0.4
     answers = np.where(wrong, rng.choice(["b", "c", "d"], size=wrong.shape), "a")
-    rows = [(str(i), t + 1, f"h{t}", int(not wrong[t, i]), answers[t, i], "a") for t in range(3) for i in range(200)]
+    rows = [
+        (str(i), t + 1, f"h{t}", int(not wrong[t, i]), answers[t, i], "a")
+        for t in range(3)
+        for i in range(200)
+    ]
     item, round_, model, correct, prediction, truth = map(list, zip(*rows, strict=True))
-    log = RoundLog.from_long(item=item, round=round_, model=model, correct=correct, prediction=prediction, truth=truth)
+    log = RoundLog.from_long(
+        item=item, round=round_, model=model, correct=correct, prediction=prediction, truth=truth
+    )
     result = analyse(log, permutations=19, rollouts=20, rng=0)
     plain = RoundLog.from_long(item=item, round=round_, model=model, correct=correct)
     binary = analyse(plain, permutations=19, rollouts=20, rng=0)
     assert all(each.risk in each.interval for each in result.rounds)
     assert result.rounds[0].interval == binary.rounds[0].interval
-    assert result.rounds[2].risk < binary.rounds[2].risk  # scattered wrong answers lose to two right ones
+    # scattered wrong answers lose to two right ones
+    assert result.rounds[2].risk < binary.rounds[2].risk
     assert any("plurality" in text for text in result.assumptions)
     assert not any("plurality" in text for text in binary.assumptions)
 
@@ -140,7 +164,10 @@ def test_models_that_are_always_wrong_leave_the_correlation_unknown():
     assert isinstance(result.overlap[0].rho, Unknown)
     assert isinstance(result.advice, Unknown)
     assert result.decision == "unknowable"
-    assert "No advice: no correlation could be fitted: model 1 of 5 is always wrong" in result.summary()
+    assert (
+        "No advice: no correlation could be fitted: model 1 of 5 is always wrong"
+        in result.summary()
+    )
     json.dumps(result.to_dict(), allow_nan=False)
 
 
@@ -148,14 +175,25 @@ def test_the_result_is_json_and_has_its_figures(read):
     result = read
     out = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert out["verb"] == "dynamic"
-    fields = {"round", "risk", "interval", "epsilon", "worst_case", "lower_bound", "z", "noise_share"}
+    fields = {
+        "round",
+        "risk",
+        "interval",
+        "epsilon",
+        "worst_case",
+        "lower_bound",
+        "z",
+        "noise_share",
+    }
     assert set(out["rounds"][0]) >= fields
     assert [figure.kind for figure in result.figures()] == ["rounds", "forest", "rounds"]
     assert out["seed"] == 0
 
 
 def test_a_round_of_one_item_is_refused():
-    log = RoundLog.from_long(item=["x", "x", "y", "y"], round=[1, 1, 2, 2], model=["a", "b"] * 2, correct=[1, 0, 0, 1])
+    log = RoundLog.from_long(
+        item=["x", "x", "y", "y"], round=[1, 1, 2, 2], model=["a", "b"] * 2, correct=[1, 0, 0, 1]
+    )
     with pytest.raises(InputError, match="round 1 has one item"):
         analyse(log, rng=0)
 
@@ -166,7 +204,9 @@ def test_a_chain_on_a_path_is_refused():
 
 
 def test_anli_is_the_table_of_the_baseline_with_advice_and_its_reason(shared_data):
-    with gzip.open(shared_data / "dynamic" / "anli_dev_rounds_8models.csv.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(
+        shared_data / "dynamic" / "anli_dev_rounds_8models.csv.gz", "rt", encoding="utf-8"
+    ) as lines:
         rows = list(csv.DictReader(lines))
     models = list(rows[0])[4:]
     log = RoundLog.from_wide(

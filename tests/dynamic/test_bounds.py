@@ -29,7 +29,8 @@ from tallystick.errors import InputError
 
 
 class Spiteful:
-    """Errs where earlier models did, as far as epsilon allows: much nearer to the bounds than random errors."""
+    """Errs where earlier models did, as far as epsilon allows: much nearer to the bounds than
+    random errors."""
 
     def __init__(self, epsilon):
         self.epsilon = epsilon
@@ -81,39 +82,60 @@ def test_theorem_3_4_and_its_sharper_forms_hold_on_a_thousand_populations(seed, 
     done = roll_path(people(seed), Spiteful(epsilon), rounds=7, rollouts=2, rng=seed)
     assert np.all(done.epsilon <= epsilon + 1e-9)
     worst = done.risk.max(axis=0)
-    assert worst[2] <= three_round_bound(epsilon) + 1e-9 <= three_round_bound(epsilon, printed=True) + 2e-9
+    assert (
+        worst[2]
+        <= three_round_bound(epsilon) + 1e-9
+        <= three_round_bound(epsilon, printed=True) + 2e-9
+    )
     assert all(worst[t - 1] <= path_bound(epsilon, t) + 1e-9 for t in range(1, 8))
 
 
 @settings(max_examples=1000)
 @given(seeds, epsilons)
-def test_theorem_3_4_holds_on_a_thousand_populations_when_the_benchmark_starts_elsewhere(seed, epsilon):
+def test_theorem_3_4_holds_on_a_thousand_populations_when_the_benchmark_starts_elsewhere(
+    seed, epsilon
+):
     population = people(seed, shifted=True)
     far = shift(population)
     done = roll_path(population, Spiteful(epsilon), rounds=5, rollouts=2, rng=seed)
     worst = done.risk.max(axis=0)
-    assert worst[2] <= three_round_bound(epsilon, far) + 1e-9 <= three_round_bound(epsilon, far, printed=True) + 2e-9
+    assert (
+        worst[2]
+        <= three_round_bound(epsilon, far) + 1e-9
+        <= three_round_bound(epsilon, far, printed=True) + 2e-9
+    )
     assert all(worst[t - 1] <= path_bound(epsilon, t, far) + 1e-9 for t in range(1, 6))
 
 
 @settings(max_examples=1000)
 @given(seeds, st.floats(0.02, 0.3), st.sampled_from(["flat", "nested"]), st.booleans())
-def test_theorem_4_1_holds_on_a_thousand_populations_for_flat_and_for_nested_mixing(seed, epsilon, mixing, shifted):
+def test_theorem_4_1_holds_on_a_thousand_populations_for_flat_and_for_nested_mixing(
+    seed, epsilon, mixing, shifted
+):
     population = people(seed, shifted=shifted)
     done = roll_design(population, HIERARCHY[mixing], Spiteful(epsilon), rollouts=1, rng=seed)
-    assert done.output_risk.max() <= hierarchical_bound(epsilon, shift(population), mixing=mixing) + 1e-9
+    assert (
+        done.output_risk.max()
+        <= hierarchical_bound(epsilon, shift(population), mixing=mixing) + 1e-9
+    )
     if mixing == "flat":
-        assert done.output_risk.max() <= hierarchical_bound(epsilon, shift(population), mixing=mixing, printed=True)
+        assert done.output_risk.max() <= hierarchical_bound(
+            epsilon, shift(population), mixing=mixing, printed=True
+        )
 
 
 @settings(max_examples=1000)
 @given(seeds, st.floats(0, 1), st.floats(0.2, 0.9), st.floats(0.2, 0.9))
-def test_lemma_3_1_proposition_3_2_and_corollary_c_1_hold_on_a_thousand_populations(seed, outside, alpha, delta):
+def test_lemma_3_1_proposition_3_2_and_corollary_c_1_hold_on_a_thousand_populations(
+    seed, outside, alpha, delta
+):
     rng = np.random.default_rng(seed)
     plain = people(seed)
     seen = rng.random(plain.size) < 0.4
     seen[0] = True
-    population = Population(plain.weights, initial=np.where(seen, plain.weights, 0) / plain.weights[seen].sum())
+    population = Population(
+        plain.weights, initial=np.where(seen, plain.weights, 0) / plain.weights[seen].sum()
+    )
     rounds = max(3, random_pick_rounds(alpha, delta))
     done = roll_path(population, Perfect(outside=outside), rounds=rounds, rollouts=3, rng=seed)
     bad = (done.model_risk > alpha).sum(axis=1).max()
@@ -133,13 +155,16 @@ def test_lemma_a_2_bounds_the_risk_of_exponential_updates_on_a_thousand_populati
 @settings(max_examples=1000)
 @given(seeds, st.floats(0.02, 0.5))
 def test_lemma_a_1_a_model_of_the_margin_errors_descends_on_a_thousand_populations(seed, epsilon):
-    """The slope is the one of the lemma, and a short enough step along it lowers the hinge risk by so much."""
+    """The slope is the one of the lemma, and a short enough step along it lowers the hinge risk by
+    so much."""
     population, rng = people(seed), np.random.default_rng(seed)
     margins = rng.normal(0.5, 1, population.size)
     margins[rng.integers(population.size)] = -1  # some margin error there must be
     short = margins < 1
     mass = population.weights[short].sum()
-    errors = Spiteful(epsilon).begin(population, 1, rng)(np.where(short, population.weights / mass, 0)[None], 0)[0]
+    errors = Spiteful(epsilon).begin(population, 1, rng)(
+        np.where(short, population.weights / mass, 0)[None], 0
+    )[0]
     slope = hinge_slope(population, margins, errors)
     assert slope <= -(1 - 2 * epsilon) * mass + 1e-9
     step = 0.5 * np.abs(1 - margins).min()  # no item crosses its margin
@@ -163,7 +188,9 @@ def test_constants_are_those_of_the_text_and_of_the_errata():
     assert three_round_bound(0.1, 0.05, printed=True) == pytest.approx(11 * 0.01 + 8 * 0.1 * 0.05)
     assert three_round_bound(0.1) == pytest.approx(6 * 0.01 / 1.2)
     assert three_round_bound(0.1, 0.05) == pytest.approx(8 * 0.01 + 5 * 0.1 * 0.05)
-    assert hierarchical_bound(0.01, 0.02, mixing="flat", printed=True) == pytest.approx(543e-6 + 300e-4 * 0.02)
+    assert hierarchical_bound(0.01, 0.02, mixing="flat", printed=True) == pytest.approx(
+        543e-6 + 300e-4 * 0.02
+    )
     assert hierarchical_bound(0.01, 0.02, mixing="flat") == pytest.approx(271.5e-6 + 150e-4 * 0.02)
     assert hierarchical_bound(0.01, 0.02, mixing="nested") == pytest.approx(363e-6 + 192e-4 * 0.02)
     assert (path_floor(0.25), hierarchical_floor(0.25)) == (0.25**2 / 8, 0.25**3 / 2)

@@ -12,7 +12,9 @@ def test_weights_are_read_from_text_and_numbers():
 @pytest.mark.parametrize("value", ["1.5", 0.25, "-1", -2, "two", "inf", float("nan"), "1_0", "nan"])
 def test_a_weight_that_counts_nothing_is_refused_by_row_and_value(value):
     shown = "this one is blank" if value != value else f"got {value!r}"
-    with pytest.raises(InputError, match=f"column 'w', row 2: .* whole number from 0 on, .*{shown}"):
+    with pytest.raises(
+        InputError, match=f"column 'w', row 2: .* whole number from 0 on, .*{shown}"
+    ):
         weights_of([1, value, 1], "w")
 
 
@@ -24,7 +26,9 @@ def test_a_blank_weight_is_refused_by_row(value):
 
 @pytest.mark.parametrize("value", [MOST_ITEMS + 1, "1e300"])
 def test_a_weight_beyond_what_can_be_analysed_is_refused_before_memory_is(value):
-    with pytest.raises(InputError, match=r"column 'w', row 1: the weight is .* no more than 500,000"):
+    with pytest.raises(
+        InputError, match=r"column 'w', row 1: the weight is .* no more than 500,000"
+    ):
         weights_of([value], "w")
 
 

@@ -3,7 +3,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Design, check, hierarchical, hierarchical_certificate, path_certificate
+from tallystick.dynamic import (
+    Design,
+    check,
+    hierarchical,
+    hierarchical_certificate,
+    path_certificate,
+)
 from tallystick.errors import InputError
 
 
@@ -33,12 +39,15 @@ def test_theorem_3_5_holds_for_fifty_random_weightings_and_any_vote(inverse):
     rng = np.random.default_rng(inverse)
     for _ in range(50):
         votes = rng.dirichlet(np.ones(60))
-        proof = path_certificate(1 / inverse, rounds=60, mixture=random_table(rng, 60), majority=votes.tolist())
+        proof = path_certificate(
+            1 / inverse, rounds=60, mixture=random_table(rng, 60), majority=votes.tolist()
+        )
         assert proof.check().consistent
         assert proof.output_risk() >= proof.bound - 1e-15
         assert np.all(proof.errors[:, proof.population.weights == proof.bound].any(axis=1))
         share = proof.errors.T.astype(float) @ np.full(60, 1 / 60)
-        assert (share > 0.5).sum() == 1  # the plain majority errs on the common item and nowhere else
+        # the plain majority errs on the common item and nowhere else
+        assert (share > 0.5).sum() == 1
 
 
 def test_the_figure_of_the_baseline_at_a_tenth():
@@ -68,7 +77,11 @@ def test_theorem_4_2_holds_for_random_weights_of_every_mixture_and_vote():
     for k in range(50):
         plain = hierarchical(mixing=("flat", "nested")[k % 2])
         steps = {
-            name: dataclasses.replace(step, weights=weights_of(step, rng)) if len(step.inputs) > 1 else step
+            name: (
+                dataclasses.replace(step, weights=weights_of(step, rng))
+                if len(step.inputs) > 1
+                else step
+            )
             for name, step in plain.steps.items()
         }
         proof = hierarchical_certificate(1 / 5, design=Design("weighted", steps, output="majority"))
@@ -77,7 +90,8 @@ def test_theorem_4_2_holds_for_random_weights_of_every_mixture_and_vote():
 
 
 def test_the_construction_of_theorem_4_2_needs_votes_without_a_dictator():
-    """The text says any weights; one model above half has its own, larger errors collected, and round 4 breaks."""
+    """The text says any weights; one model above half has its own, larger errors collected, and
+    round 4 breaks."""
     plain = hierarchical()
     steps = {**plain.steps, "g1": dataclasses.replace(plain.steps["g1"], weights=(0.6, 0.2, 0.2))}
     proof = hierarchical_certificate(1 / 5, design=Design("dictator", steps, output="majority"))

@@ -38,13 +38,16 @@ def test_duplicates_leave_fewer_distinct_items():
 
 
 def test_a_rollout_without_errors_is_reported_empty():
-    found, empty = gather(WEIGHTS, np.zeros((2, 20)), Collection(items=5, mistakes=0.2), np.random.default_rng(0))
+    found, empty = gather(
+        WEIGHTS, np.zeros((2, 20)), Collection(items=5, mistakes=0.2), np.random.default_rng(0)
+    )
     assert empty.all()
     assert not found.any()
 
 
 @pytest.mark.parametrize(
-    "options", [{"items": 0}, {"coverage": 0}, {"coverage": 1.1}, {"mistakes": 1}, {"duplicates": 0.5}]
+    "options",
+    [{"items": 0}, {"coverage": 0}, {"coverage": 1.1}, {"mistakes": 1}, {"duplicates": 0.5}],
 )
 def test_impossible_collections_are_refused(options):
     with pytest.raises(InputError):

@@ -23,7 +23,9 @@ def test_the_left_side_of_equation_19_is_computed_term_by_term():
 def test_what_an_approximate_learner_did_is_accepted_in_any_design():
     population = Population.uniform(80)
     for design in (path(6), hierarchical(mixing="flat"), hierarchical(mixing="nested")):
-        done = roll_design(population, design, RandomErrors(0.15), rollouts=1, rng=0, keep_errors=True)
+        done = roll_design(
+            population, design, RandomErrors(0.15), rollouts=1, rng=0, keep_errors=True
+        )
         assert check(design, done.error_sets[0], population, epsilon=0.15).consistent
 
 

@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Correlated, Perfect, Population, RandomErrors, control_risk, roll_path
+from tallystick.dynamic import (
+    Correlated,
+    Perfect,
+    Population,
+    RandomErrors,
+    control_risk,
+    roll_path,
+)
 from tallystick.errors import InputError
 
 
@@ -17,7 +24,9 @@ def test_independent_errors_vote_each_other_away_and_shared_ones_do_not():
     people = Population.uniform(400)
     alone = control_risk(people, RandomErrors(0.1), rounds=5, rollouts=100, rng=0).mean(axis=0)
     assert alone[4] == pytest.approx(0.00856, abs=0.002)  # three or more of five, each at .1
-    together = control_risk(people, Correlated(0.1, rho=0.9), rounds=5, rollouts=50, rng=0).mean(axis=0)
+    together = control_risk(people, Correlated(0.1, rho=0.9), rounds=5, rollouts=50, rng=0).mean(
+        axis=0
+    )
     assert together[4] > 0.07
 
 
@@ -27,15 +36,22 @@ def test_fresh_data_reaches_what_the_initial_distribution_leaves_out_and_a_stati
     static = control_risk(people, Perfect(), rounds=4, rollouts=2, rng=0).mean(axis=0)
     fresh = control_risk(people, Perfect(), kind="fresh", rounds=4, rollouts=2, rng=0).mean(axis=0)
     assert static.tolist() == pytest.approx([0.4] * 4)
-    assert fresh.tolist() == pytest.approx([0.4, 0.2, 0.0, 0.0])  # at two models the vote is tied on the unseen
+    # at two models the vote is tied on the unseen
+    assert fresh.tolist() == pytest.approx([0.4, 0.2, 0.0, 0.0])
 
 
 def test_random_labels_are_left_out_of_the_risk():
     people = Population.uniform(200, noise=0.25)
-    assert control_risk(people, RandomErrors(0.15), rounds=1, rollouts=50, rng=0).mean() == pytest.approx(0.2, abs=0.01)
+    assert control_risk(
+        people, RandomErrors(0.15), rounds=1, rollouts=50, rng=0
+    ).mean() == pytest.approx(0.2, abs=0.01)
 
 
 @pytest.mark.parametrize("options", [{"rounds": 0}, {"rollouts": 0}, {"kind": "none"}])
 def test_impossible_controls_are_refused(options):
     with pytest.raises(InputError):
-        control_risk(Population.uniform(10), RandomErrors(0.1), **{"rounds": 2, "rollouts": 2, "rng": 0} | options)
+        control_risk(
+            Population.uniform(10),
+            RandomErrors(0.1),
+            **{"rounds": 2, "rollouts": 2, "rng": 0} | options,
+        )

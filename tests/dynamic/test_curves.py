@@ -7,7 +7,9 @@ from tallystick.errors import InputError
 
 
 def test_with_two_labels_plurality_is_majority_and_agrees_with_the_rollouts():
-    done = roll_path(Population.uniform(50), RandomErrors(0.2), rounds=6, rollouts=5, rng=0, keep_errors=True)
+    done = roll_path(
+        Population.uniform(50), RandomErrors(0.2), rounds=6, rollouts=5, rng=0, keep_errors=True
+    )
     seen = curves(done.error_sets.astype(int), np.zeros(50, dtype=int))
     for name in ("risk", "model_risk", "epsilon"):
         assert getattr(seen, name) == pytest.approx(getattr(done, name), abs=1e-12), name
@@ -25,7 +27,9 @@ def test_the_plurality_of_items_has_the_risk_of_the_curves():
     rng = np.random.default_rng(0)
     calls, truth = rng.integers(0, 4, size=(3, 6, 40)), rng.integers(0, 4, size=40)
     for t in range(1, 7):
-        assert plurality(calls[:, :t], truth).mean(axis=1) == pytest.approx(curves(calls, truth).risk[:, t - 1])
+        assert plurality(calls[:, :t], truth).mean(axis=1) == pytest.approx(
+            curves(calls, truth).risk[:, t - 1]
+        )
 
 
 def test_ties_of_a_plurality_are_split():

@@ -8,7 +8,9 @@ from tallystick.cli.app import app
 
 
 def test_the_demo_reads_three_rounds_gives_advice_and_names_a_command_that_says_the_same(tmp_path):
-    done = CliRunner().invoke(app, ["demo", "dynamic", "--json", "--seed", "1", "--to", str(tmp_path)])
+    done = CliRunner().invoke(
+        app, ["demo", "dynamic", "--json", "--seed", "1", "--to", str(tmp_path)]
+    )
     assert done.exit_code == 0, done.output
     out = json.loads(done.stdout)
     assert (out["verb"], out["action"]) == ("dynamic", "analyse")
@@ -37,4 +39,6 @@ def test_the_demo_reads_three_rounds_gives_advice_and_names_a_command_that_says_
     assert again.exit_code == 0, again.output
     shown = json.loads(again.stdout)
     assert shown["rounds"] == out["rounds"]
-    assert [joint["all_wrong"] for joint in shown["overlap"]] == [joint["all_wrong"] for joint in out["overlap"]]
+    assert [joint["all_wrong"] for joint in shown["overlap"]] == [
+        joint["all_wrong"] for joint in out["overlap"]
+    ]

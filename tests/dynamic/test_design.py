@@ -7,8 +7,14 @@ from tallystick.errors import InputError
 
 
 def test_a_cycle_is_refused_and_drawn():
-    steps = {"h": Step("train", ("D",)), "e": Step("collect", ("h",)), "D": Step("mix", ("initial", "e"))}
-    with pytest.raises(InputError, match=r"has a cycle: (D -> h -> e -> D|h -> e -> D -> h|e -> D -> h -> e);"):
+    steps = {
+        "h": Step("train", ("D",)),
+        "e": Step("collect", ("h",)),
+        "D": Step("mix", ("initial", "e")),
+    }
+    with pytest.raises(
+        InputError, match=r"has a cycle: (D -> h -> e -> D|h -> e -> D -> h|e -> D -> h -> e);"
+    ):
         Design("loop", steps, output="h")
 
 
@@ -28,7 +34,10 @@ def test_a_cycle_is_refused_and_drawn():
             r"step 'D': weights must sum to one, got a sum of 0\.9",
         ),
         ({"h": Step("train", ("initial",)), "m": Step("vote", ("h",), (0.0,))}, "not all zero"),
-        ({"h": Step("train", ("initial",)), "m": Step("vote", ("h",), (1.0, 1.0))}, "as many weights"),
+        (
+            {"h": Step("train", ("initial",)), "m": Step("vote", ("h",), (1.0, 1.0))},
+            "as many weights",
+        ),
         ({"initial": Step("train", ("initial",))}, "no step may take that name"),
     ],
 )
@@ -58,7 +67,9 @@ def test_a_number_as_mixture_is_the_weight_of_the_initial_distribution():
 def test_a_hierarchy_costs_width_to_the_depth_rounds(depth, width, mixing):
     design = hierarchical(depth=depth, width=width, mixing=mixing)
     assert design.rounds == width**depth
-    assert sum(step.operation == "vote" for step in design.steps.values()) == sum(width**k for k in range(depth))
+    assert sum(step.operation == "vote" for step in design.steps.values()) == sum(
+        width**k for k in range(depth)
+    )
 
 
 def test_flat_mixing_weighs_every_part_alike_and_nested_by_layer():

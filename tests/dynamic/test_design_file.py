@@ -22,7 +22,9 @@ weights = [2.0, 1.0]
 """
 
 
-@pytest.mark.parametrize("design", [path(4), path(3, mixture=0.4, majority=[1, 2, 3]), hierarchical(mixing="flat")])
+@pytest.mark.parametrize(
+    "design", [path(4), path(3, mixture=0.4, majority=[1, 2, 3]), hierarchical(mixing="flat")]
+)
 def test_a_design_survives_the_round_trip_through_its_file(design, tmp_path):
     file = tmp_path / "design.toml"
     file.write_text(design_text(design), encoding="utf-8")
@@ -41,8 +43,14 @@ def test_a_readable_file_gives_the_design():
     ("text", "message"),
     [
         ("name = ", "is not TOML"),
-        (TWO.replace('train = "D2"', 'train = "D2"\nvote = ["h1"]'), "steps.h2: a step does exactly one of"),
-        (TWO.replace('collect = "h1"', 'collect = "h1"\nweights = [1.0]'), "steps.e1: collect has no weights"),
+        (
+            TWO.replace('train = "D2"', 'train = "D2"\nvote = ["h1"]'),
+            "steps.h2: a step does exactly one of",
+        ),
+        (
+            TWO.replace('collect = "h1"', 'collect = "h1"\nweights = [1.0]'),
+            "steps.e1: collect has no weights",
+        ),
         (TWO.replace("output", "outcome"), "output: Field required"),
         (TWO.replace("[0.7, 0.3]", "[0.7, 0.4]"), "step 'D2': weights must sum to one"),
         (TWO.replace('train = "initial"', 'train = "D2"'), "has a cycle"),

@@ -19,7 +19,11 @@ def test_figure_2_shows_three_votes_and_the_vote_of_votes():
 
 def test_edges_are_the_inputs_of_the_steps():
     design = hierarchical()
-    drawn = [p for p in ElementTree.fromstring(draw_design(design)).iter(f"{SVG}path") if p.get("marker-end")]
+    drawn = [
+        p
+        for p in ElementTree.fromstring(draw_design(design)).iter(f"{SVG}path")
+        if p.get("marker-end")
+    ]
     assert len(drawn) == sum(len(step.inputs) for step in design.steps.values())
 
 

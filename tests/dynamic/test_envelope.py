@@ -7,7 +7,8 @@ from tallystick.errors import InputError
 
 def test_the_cases_are_ordered_from_the_floor_to_the_worst():
     ahead = envelope(0.1, rounds=7, rho=0.7, rng=0, size=400, rollouts=60)
-    for t in (4, 6):  # at three rounds shared difficulty still helps: the benchmark weighs it up at once
+    # at three rounds shared difficulty still helps: the benchmark weighs it up at once
+    for t in (4, 6):
         assert ahead.random[t] < ahead.fitted[t] < ahead.worst[t]
         assert ahead.floor[t] < ahead.worst[t]
         assert ahead.fitted[t] in ahead.fitted_range[t]

@@ -31,7 +31,9 @@ def test_a_learner_that_takes_weights_and_ignores_them_is_refused():
         refuse_weight_blind(EstimatorTrainer(Pretender(), X, Y), Y, seed=0)
 
 
-@pytest.mark.parametrize("estimator", [GaussianNB(), LogisticRegression(), DecisionTreeClassifier()])
+@pytest.mark.parametrize(
+    "estimator", [GaussianNB(), LogisticRegression(), DecisionTreeClassifier()]
+)
 def test_honest_learners_pass_even_if_they_memorise(estimator):
     refuse_weight_blind(EstimatorTrainer(estimator, X, Y), Y, seed=0)
 

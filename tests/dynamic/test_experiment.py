@@ -34,7 +34,8 @@ def test_a_rollout_is_the_same_with_or_without_its_control_and_on_any_number_of_
 
 
 def noted_tree(folder):
-    """A tree that leaves a note of where it was trained; local, so that it can travel to workers without this file."""
+    """A tree that leaves a note of where it was trained; local, so that it can travel to workers
+    without this file."""
     tree = EstimatorTrainer(TREE, X[:100], Y[:100])
 
     def train(weights, rng):
@@ -56,13 +57,15 @@ def places(folder):
 def on_cluster(folder, backend):
     """Compare rollouts at home with those on the cluster that is up, and say where the latter ran.
 
-    Two slots at least: with one, joblib stays at home. The look whether a learner heeds weights is always at home.
-    """
+    Two slots at least: with one, joblib stays at home. The look whether a learner heeds weights is
+    always at home."""
     trainer, home = noted_tree(folder), f"{os.getpid()} main thread"
     here, _ = learner_rollouts(trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False)
     assert places(folder) == [home]
     with joblib.parallel_config(backend=backend):
-        there, _ = learner_rollouts(trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False, jobs=-1)
+        there, _ = learner_rollouts(
+            trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False, jobs=-1
+        )
     assert np.array_equal(here, there)
     return [place for place in places(folder) if place != home]
 
@@ -70,7 +73,12 @@ def on_cluster(folder, backend):
 @pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_rollouts_run_on_the_worker_of_a_dask_cluster(processes, tmp_path):
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 1, "threads_per_worker": 2, "processes": processes, "dashboard_address": None}
+    options = {
+        "n_workers": 1,
+        "threads_per_worker": 2,
+        "processes": processes,
+        "dashboard_address": None,
+    }
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
         away = on_cluster(tmp_path, "dask")
     assert away
@@ -104,7 +112,14 @@ def test_rollouts_run_on_a_backend_that_hands_everything_over_at_once():
     seen = []
     with joblib.parallel_config(backend="at once"):
         there, _ = learner_rollouts(
-            trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False, jobs=2, progress=seen.append
+            trainer,
+            Y[:100],
+            rounds=2,
+            rollouts=3,
+            rng=5,
+            static=False,
+            jobs=2,
+            progress=seen.append,
         )
     assert np.array_equal(here, there)
     assert seen == [1, 2, 3]
@@ -129,7 +144,9 @@ def test_any_function_of_weights_can_be_the_learner():
 
 def test_progress_is_told_and_bad_numbers_refused():
     seen = []
-    run_experiment(TREE, X[:100], Y[:100], rounds=1, rollouts=2, rng=0, static=False, progress=seen.append)
+    run_experiment(
+        TREE, X[:100], Y[:100], rounds=1, rollouts=2, rng=0, static=False, progress=seen.append
+    )
     assert seen == [1, 2]
     with pytest.raises(InputError, match="at least 1"):
         run_experiment(TREE, X[:100], Y[:100], rounds=0, rollouts=2, rng=0)
@@ -138,5 +155,10 @@ def test_progress_is_told_and_bad_numbers_refused():
 def test_a_base_model_that_learns_nothing_is_refused():
     with pytest.raises(InputError, match="base model gets only"):
         run_experiment(
-            DecisionTreeClassifier(max_depth=1), np.zeros((40, 1)), np.arange(40) % 2, rounds=2, rollouts=1, rng=0
+            DecisionTreeClassifier(max_depth=1),
+            np.zeros((40, 1)),
+            np.arange(40) % 2,
+            rounds=2,
+            rollouts=1,
+            rng=0,
         )

@@ -14,7 +14,9 @@ from tallystick.results import Unknown
 
 def history(rounds=5, seed=0):
     learner = Correlated(0.2, 0.5, 0.4)
-    return roll_path(Population.uniform(500), learner, rounds=rounds, rollouts=1, rng=seed, keep_errors=True)
+    return roll_path(
+        Population.uniform(500), learner, rounds=rounds, rollouts=1, rng=seed, keep_errors=True
+    )
 
 
 def test_the_fitted_learner_has_the_risk_correlation_and_protection_of_the_one_that_made_the_log():
@@ -46,15 +48,23 @@ def test_models_beyond_one_half_have_no_simulator():
 
 
 def test_a_log_whose_correlation_the_profile_could_not_bracket_is_fitted():
-    """The profile once started from nowhere, ended below the maximum, and the search for its ends had none."""
+    """The profile once started from nowhere, ended below the maximum, and the search for its ends
+    had none."""
     for seed in range(12):
         errors = roll_path(
-            Population.uniform(400), Correlated(0.1, 0.7), rounds=3, rollouts=1, rng=seed, keep_errors=True
+            Population.uniform(400),
+            Correlated(0.1, 0.7),
+            rounds=3,
+            rollouts=1,
+            rng=seed,
+            keep_errors=True,
         ).error_sets[0]
         fit = fit_correlation(errors, on_path=True, simulations=1)
         assert fit.rho in fit.interval
 
 
 def test_independent_errors_are_fitted_as_such():
-    errors = roll_path(Population.uniform(600), RandomErrors(0.2), rounds=4, rollouts=1, rng=0, keep_errors=True)
+    errors = roll_path(
+        Population.uniform(600), RandomErrors(0.2), rounds=4, rollouts=1, rng=0, keep_errors=True
+    )
     assert fit_correlation(errors.error_sets[0], on_path=True, simulations=1).interval.low < 0.1

@@ -24,19 +24,32 @@ def table(items=60, rounds=2, seed=0, labels="xyz"):
         "said": ["".join(labels[int(v)] for v in row) for row in said],
         "w": rng.integers(0, 4, items).tolist(),
         "cost": rng.integers(1, 9, items).tolist(),
-        **{name: [labels[k] for k in np.where(wrong[m], other[m], 0)] for m, name in enumerate(MODELS)},
+        **{
+            name: [labels[k] for k in np.where(wrong[m], other[m], 0)]
+            for m, name in enumerate(MODELS)
+        },
     }
 
 
 def wide(columns, **options):
-    named = {"round": "round", "truth": "gold", "models": MODELS, "item": "uid", "validators": "said", "cost": "cost"}
+    named = {
+        "round": "round",
+        "truth": "gold",
+        "models": MODELS,
+        "item": "uid",
+        "validators": "said",
+        "cost": "cost",
+    }
     return RoundLog.from_wide(columns, **{**named, **options})
 
 
 def long(columns, *, on_path=False, answers=True, weight=True):
     """The same as a long log; on a path each model is a round."""
     rows = [(k, m) for k in range(len(columns["uid"])) for m in range(len(MODELS))]
-    of = {name: [columns[name][k] for k, _ in rows] for name in ("uid", "round", "gold", "said", "w", "cost")}
+    of = {
+        name: [columns[name][k] for k, _ in rows]
+        for name in ("uid", "round", "gold", "said", "w", "cost")
+    }
     calls = [columns[MODELS[m]][k] for k, m in rows]
     return RoundLog.from_long(
         item=of["uid"],
@@ -79,7 +92,9 @@ def test_a_weighted_log_says_number_for_number_what_the_repeated_one_says(weight
     assert by_weight.to_dict() == by_copy.to_dict()
     rows, more = item_rows(one, by_weight).columns, item_rows(all_of_them, by_copy).columns
     first = [
-        list(more["item"]).index(f"{name}, copy 0") for name, w in zip(rows["item"], rows["weight"], strict=True) if w
+        list(more["item"]).index(f"{name}, copy 0")
+        for name, w in zip(rows["item"], rows["weight"], strict=True)
+        if w
     ]
     kept = [k for k, w in enumerate(rows["weight"]) if w]
     assert 0 < len(kept) < len(rows["item"])
@@ -87,7 +102,9 @@ def test_a_weighted_log_says_number_for_number_what_the_repeated_one_says(weight
         assert [rows[name][k] for k in kept] == [more[name][k] for k in first], name
 
 
-@pytest.mark.parametrize("make", [lambda t: wide(t), lambda t: long(t, weight=False), lambda t: long(t, answers=False)])
+@pytest.mark.parametrize(
+    "make", [lambda t: wide(t), lambda t: long(t, weight=False), lambda t: long(t, answers=False)]
+)
 def test_the_errors_of_the_vote_average_to_the_risk_of_the_round(make):
     log = make(table(items=80, rounds=4))
     result = said(log)
@@ -95,7 +112,9 @@ def test_the_errors_of_the_vote_average_to_the_risk_of_the_round(make):
     weight = np.array(rows.get("weight", [1] * 80))
     for each in result.rounds:
         where = np.array(rows["round"]) == each.round
-        assert np.average(np.array(rows["vote_error"])[where], weights=weight[where]) == pytest.approx(each.risk)
+        assert np.average(
+            np.array(rows["vote_error"])[where], weights=weight[where]
+        ) == pytest.approx(each.risk)
 
 
 def test_long_and_wide_logs_give_the_same_rows():
@@ -114,8 +133,14 @@ def test_rows_stand_in_the_order_of_the_log_with_its_names():
     assert set(rows["answered"]) == {4}
 
 
-SMALL = {"round": [1, 1, 2, 2], "gold": list("aaaa"), "m": list("abbb"), "n": list("abca"), "o": list("acba"),
-         "p": list("acba")}  # fmt: skip
+SMALL = {
+    "round": [1, 1, 2, 2],
+    "gold": list("aaaa"),
+    "m": list("abbb"),
+    "n": list("abca"),
+    "o": list("acba"),
+    "p": list("acba"),
+}
 
 
 def test_a_tie_is_said_with_its_answers_and_counts_for_its_share():
@@ -129,8 +154,11 @@ def test_a_tie_is_said_with_its_answers_and_counts_for_its_share():
 
 
 def test_without_answers_the_vote_is_right_or_wrong():
-    rows = [(name, number, m, ok) for name, number, all_ok in (("u", 1, "10"), ("v", 1, "11"), ("w", 2, "00"),
-            ("x", 2, "11")) for m, ok in zip("mn", all_ok, strict=True)]  # fmt: skip
+    rows = [
+        (name, number, m, ok)
+        for name, number, all_ok in (("u", 1, "10"), ("v", 1, "11"), ("w", 2, "00"), ("x", 2, "11"))
+        for m, ok in zip("mn", all_ok, strict=True)
+    ]
     item, number, model, correct = map(list, zip(*rows, strict=True))
     log = RoundLog.from_long(item=item, round=number, model=model, correct=correct)
     found = item_rows(log, said(log)).columns
@@ -149,23 +177,35 @@ def test_items_are_checked_by_errors_then_agreement_then_dissent_then_place():
         "n": list("abbbca"),
         "o": list("aabbba"),
     }
-    log = RoundLog.from_wide(columns, round="round", truth="gold", models=["m", "n", "o"], validators="said")
+    log = RoundLog.from_wide(
+        columns, round="round", truth="gold", models=["m", "n", "o"], validators="said"
+    )
     assert item_rows(log, said(log)).columns["check_order"] == [6, 4, 1, 2, 3, 5]
 
 
 def test_difficulty_rises_with_the_models_that_err_and_is_blank_with_its_reason_said_once():
     log = wide(table(items=200))
     rows = item_rows(log, said(log))
-    by_wrong = [np.mean([d for d, w in zip(rows.columns["difficulty"], rows.columns["wrong"], strict=True) if w == k])
-                for k in range(5)]  # fmt: skip
+    by_wrong = [
+        np.mean(
+            [
+                d
+                for d, w in zip(rows.columns["difficulty"], rows.columns["wrong"], strict=True)
+                if w == k
+            ]
+        )
+        for k in range(5)
+    ]
     assert np.all(np.diff(by_wrong) > 0)
     assert not any(note.startswith("difficulty") for note in rows.notes)
     small = RoundLog.from_wide(SMALL, round="round", truth="gold", models=list("mnop"))
     blank = item_rows(small, said(small))
     assert blank.columns["difficulty"] == [None] * 4
     assert blank.notes == (
-        "difficulty is blank in rounds 1 and 2: errors need the shape (models, items) with 2 models and 10 items or "
-        "more, got (4, 2)",
+        (
+            "difficulty is blank in rounds 1 and 2: errors need the shape (models, items) with 2"
+            " models and 10 items or more, got (4, 2)"
+        ),
     )
 
 
@@ -175,7 +215,8 @@ def test_a_fit_that_the_log_refutes_is_said():
     result = replace(result, fits=(replace(result.fits[0], fit_p=0.005), result.fits[1]))
     notes = item_rows(log, result).notes
     assert [note for note in notes if "refutes" in note] == [
-        "difficulty in round 1 rests on a fit that the log refutes (p = 0.005): take it as a rank at most"
+        "difficulty in round 1 rests on a fit that the log refutes (p = 0.005): take it as a rank"
+        " at most"
     ]
 
 
@@ -183,21 +224,31 @@ def test_random_labels_are_a_probability_only_where_their_share_is_a_number():
     log = wide(table(items=200))
     result = said(log)
     rows = item_rows(log, result).columns
-    doubted = [p for p, v in zip(rows["random_label"], rows["validators_disagree"], strict=True) if v == 2]
-    trusted = [p for p, v in zip(rows["random_label"], rows["validators_disagree"], strict=True) if v == 0]
+    doubted = [
+        p for p, v in zip(rows["random_label"], rows["validators_disagree"], strict=True) if v == 2
+    ]
+    trusted = [
+        p for p, v in zip(rows["random_label"], rows["validators_disagree"], strict=True) if v == 0
+    ]
     assert max(trusted) < min(doubted) <= 1
     kept = wide({**table(items=200), "said": ["xx", "xyx"] * 100})
     rows = item_rows(kept, said(kept))
     assert rows.columns["random_label"] == [None] * 200
     assert rows.columns["validators_disagree"] == [0, 1] * 100
-    assert [note for note in rows.notes if note.startswith("random_label is blank in rounds 1 and 2: only items")]
+    assert [
+        note
+        for note in rows.notes
+        if note.startswith("random_label is blank in rounds 1 and 2: only items")
+    ]
 
 
 def test_validators_without_a_true_label_are_left_out_and_it_is_said():
     log = replace(long(table(), answers=False, weight=False), validators=tuple(table()["said"]))
     rows = item_rows(log, said(log))
     assert not any("validators" in name or name == "random_label" for name in rows.columns)
-    assert rows.notes == ("validators are left out: the log has no true label to hold theirs against (--truth)",)
+    assert rows.notes == (
+        "validators are left out: the log has no true label to hold theirs against (--truth)",
+    )
 
 
 def test_an_item_of_weight_nothing_keeps_its_row_and_has_no_place():
@@ -205,7 +256,11 @@ def test_an_item_of_weight_nothing_keeps_its_row_and_has_no_place():
     log = wide(columns, weight="w")
     rows = item_rows(log, said(log))
     out = [k for k, w in enumerate(columns["w"]) if not w]
-    assert all(rows.columns[name][k] is None for k in out for name in ("difficulty", "random_label", "check_order"))
+    assert all(
+        rows.columns[name][k] is None
+        for k in out
+        for name in ("difficulty", "random_label", "check_order")
+    )
     ranks = [rank for rank in rows.columns["check_order"] if rank is not None]
     assert sorted(ranks) == list(range(1, 61 - len(out)))
     assert rows.notes[-1].startswith(f"items of weight 0 ({len(out)} of 60) were not analysed")
@@ -213,7 +268,9 @@ def test_an_item_of_weight_nothing_keeps_its_row_and_has_no_place():
 
 def test_a_chain_is_left_out_and_a_path_has_no_round():
     log = wide(table(items=200))
-    rows = item_rows(log, analyse(log, chain=["a", "b"], permutations=19, rollouts=20, rng=0)).columns
+    rows = item_rows(
+        log, analyse(log, chain=["a", "b"], permutations=19, rollouts=20, rng=0)
+    ).columns
     assert set(rows["answered"]) == {2}
     walk = long(table(), on_path=True, weight=False)
     found = item_rows(walk, said(walk))
@@ -222,16 +279,25 @@ def test_a_chain_is_left_out_and_a_path_has_no_round():
 
 
 def test_anli_lists_first_the_items_that_all_models_get_wrong_alike(shared_data):
-    with gzip.open(shared_data / "dynamic" / "anli_dev_rounds_8models.csv.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(
+        shared_data / "dynamic" / "anli_dev_rounds_8models.csv.gz", "rt", encoding="utf-8"
+    ) as lines:
         rows = list(csv.DictReader(lines))
     models = list(rows[0])[7:]
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     log = RoundLog.from_wide(
-        columns, round="round", truth="gold", models=models, item="uid", validators="verifier_labels"
+        columns,
+        round="round",
+        truth="gold",
+        models=models,
+        item="uid",
+        validators="verifier_labels",
     )
     found = item_rows(log, said(log)).columns
     all_wrong = sum(wrong == 5 for wrong in found["wrong"])
     first = np.argsort(found["check_order"])[:all_wrong]
     assert {found["wrong"][k] for k in first} == {5}
     top = first[:100]
-    assert all(rows[k][models[0]] == rows[k][name] != rows[k]["gold"] for k in top for name in models)
+    assert all(
+        rows[k][models[0]] == rows[k][name] != rows[k]["gold"] for k in top for name in models
+    )

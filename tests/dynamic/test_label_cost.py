@@ -13,7 +13,15 @@ X, Y = load_digits(return_X_y=True)
 
 def test_adversarial_labels_are_priced_in_uniform_ones():
     cost = label_cost(
-        GaussianNB(), X / 16, Y, start=60, batch=10, rounds=5, rollouts=4, rng=0, multiples=(0.5, 1, 4, 8)
+        GaussianNB(),
+        X / 16,
+        Y,
+        start=60,
+        batch=10,
+        rounds=5,
+        rollouts=4,
+        rng=0,
+        multiples=(0.5, 1, 4, 8),
     )
     assert cost.adversarial_labels == 40
     assert cost.search > 1
@@ -39,5 +47,7 @@ def test_a_pool_that_is_too_small_is_refused():
     with pytest.raises(InputError, match="at least"):
         label_cost(GaussianNB(), X, Y, start=50, batch=20, rounds=1, rollouts=2, rng=0)
     with pytest.raises(InputError, match="test_share"):
-        label_cost(GaussianNB(), X, Y, start=50, batch=20, rounds=3, rollouts=2, rng=0, test_share=1.0)
+        label_cost(
+            GaussianNB(), X, Y, start=50, batch=20, rounds=3, rollouts=2, rng=0, test_share=1.0
+        )
     assert np.unique(Y).size == 10

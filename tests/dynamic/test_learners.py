@@ -4,7 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from tallystick.dynamic import Continued, Correlated, Perfect, Population, RandomErrors, Scripted, Wander
+from tallystick.dynamic import (
+    Continued,
+    Correlated,
+    Perfect,
+    Population,
+    RandomErrors,
+    Scripted,
+    Wander,
+)
 from tallystick.errors import InputError
 
 
@@ -22,7 +30,10 @@ def test_epsilon_outside_the_half_open_interval_is_refused(epsilon):
 def test_a_perfect_learner_errs_only_where_its_data_are_silent():
     population = Population.uniform(6)
     weights = np.tile([0.5, 0.5, 0, 0, 0, 0], (3, 1))
-    assert begun(Perfect(), population, 3)(weights, 0).tolist() == [[False, False, True, True, True, True]] * 3
+    assert (
+        begun(Perfect(), population, 3)(weights, 0).tolist()
+        == [[False, False, True, True, True, True]] * 3
+    )
     assert not begun(Perfect(outside=0), population, 3)(weights, 0).any()
 
 
@@ -38,15 +49,25 @@ def test_a_random_learner_keeps_its_promise_and_could_not_err_more(size, epsilon
 
 
 @settings(max_examples=100)
-@given(st.integers(2, 80), st.floats(0.01, 0.5), st.floats(0.05, 1), st.floats(0, 2), st.integers(0, 2**32 - 1))
-def test_the_correlated_learner_takes_the_highest_scores_up_to_its_mass(size, epsilon, rho, gamma, seed):
+@given(
+    st.integers(2, 80),
+    st.floats(0.01, 0.5),
+    st.floats(0.05, 1),
+    st.floats(0, 2),
+    st.integers(0, 2**32 - 1),
+)
+def test_the_correlated_learner_takes_the_highest_scores_up_to_its_mass(
+    size, epsilon, rho, gamma, seed
+):
     """The compiled kernel against a plain sort."""
     rng = np.random.default_rng(seed)
     weights = rng.dirichlet(np.ones(size), size=2)
     clean = np.ones(size, dtype=bool)
     from tallystick.dynamic.kernels import fill
 
-    scores = (np.sqrt(rho) * rng.standard_normal((2, size)) - gamma * np.log(size * weights)).astype(np.float32)
+    scores = (
+        np.sqrt(rho) * rng.standard_normal((2, size)) - gamma * np.log(size * weights)
+    ).astype(np.float32)
     errors = np.empty((2, size), dtype=bool)
     fill(scores, weights, clean, np.full(2, epsilon), np.full(2, np.inf), errors)
     for row in range(2):
@@ -65,9 +86,12 @@ def test_the_correlated_learner_hits_its_mass_on_average():
 
 
 def test_a_wandering_learner_strays_as_far_as_it_was_seen_to():
-    """Of many rounds seen, nearly nothing is left open but the spread itself; of none it does not stray."""
+    """Of many rounds seen, nearly nothing is left open but the spread itself; of none it does not
+    stray."""
     population, weights = Population.uniform(500), np.full((3000, 500), 1 / 500)
-    shares = begun(Correlated(0.2, wander=Wander(0.3, 4000)), population, 3000)(weights, 0).mean(axis=1)
+    shares = begun(Correlated(0.2, wander=Wander(0.3, 4000)), population, 3000)(weights, 0).mean(
+        axis=1
+    )
     scores = norm.ppf(shares)
     assert scores.mean() == pytest.approx(norm.ppf(0.2), abs=0.02)
     assert scores.std() == pytest.approx(0.3, abs=0.02)

@@ -24,7 +24,10 @@ def test_a_long_panel_is_turned_into_models_by_items():
 
 def test_items_tried_in_every_round_make_a_path():
     log = RoundLog.from_long(
-        item=["a", "b"] * 3, round=[1, 1, 2, 2, 3, 3], model=["h"] * 6, correct=["true", "no", "1", "0", 1.0, True]
+        item=["a", "b"] * 3,
+        round=[1, 1, 2, 2, 3, 3],
+        model=["h"] * 6,
+        correct=["true", "no", "1", "0", 1.0, True],
     )
     assert log.kind == "path"
     assert log.models == ("h (round 1)", "h (round 2)", "h (round 3)")
@@ -34,9 +37,15 @@ def test_items_tried_in_every_round_make_a_path():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"round": [1, 1, 1, 1, 3, 3]}, "round 2 is missing from the log: it goes from round 1 to round 3"),
+        (
+            {"round": [1, 1, 1, 1, 3, 3]},
+            "round 2 is missing from the log: it goes from round 1 to round 3",
+        ),
         ({"round": [4] * 6}, r"a log of one round \(round 4\)"),
-        ({"model": ["m", "n", "m", "n", "m", "x"]}, "models differ between rounds: 'x' was not tried in round 1"),
+        (
+            {"model": ["m", "n", "m", "n", "m", "x"]},
+            "models differ between rounds: 'x' was not tried in round 1",
+        ),
         ({"item": ["a", "a", "b", "b", "c", "d"]}, "item 'd' has no row for model 'm'"),
         ({"item": ["a", "a", "b", "b", "a", "a"]}, "item 'a' (has two rows|belongs to round)"),
         ({"model": ["m", "m", "m", "n", "m", "n"]}, "item 'a' has two rows for model 'm'"),
@@ -47,7 +56,10 @@ def test_items_tried_in_every_round_make_a_path():
         ({"item": ["a", "a", "b", None, "c", "c"]}, "column 'item', row 4 is blank"),
         ({"model": ["m", "", "m", "n", "m", "n"]}, "column 'model', row 2 is blank"),
         ({"prediction": ["x", None, "x", "x", "x", "x"]}, "column 'prediction', row 2 is blank"),
-        ({"truth": ["x", "x", "x", "y", "x", "x"]}, "item 'b' has the true label 'x' in one row and 'y' in another"),
+        (
+            {"truth": ["x", "x", "x", "y", "x", "x"]},
+            "item 'b' has the true label 'x' in one row and 'y' in another",
+        ),
         ({"weight": [1, 1, 2, 3, 1, 1]}, "item 'b' has the weight 2 in one row and 3 in another"),
         ({"weight": [1, 1, 1, "half", 1, 1]}, "column 'weight', row 4: .* got 'half'"),
         ({"weight": [0] * 6}, "weights of all 3 items are 0"),
@@ -88,7 +100,9 @@ def test_a_wide_log_is_read_with_its_costs():
 )
 def test_bad_cells_of_a_wide_log_are_named(column, values, message):
     with pytest.raises(InputError, match=message):
-        RoundLog.from_wide({**WIDE, column: values}, round="round", truth="gold", models=["m", "n"], cost="cost")
+        RoundLog.from_wide(
+            {**WIDE, column: values}, round="round", truth="gold", models=["m", "n"], cost="cost"
+        )
 
 
 def test_an_absent_column_is_named():
@@ -97,7 +111,13 @@ def test_an_absent_column_is_named():
 
 
 def test_a_column_that_never_gives_a_true_label_is_not_taken_for_a_model():
-    table = {"round": [1, 2], "gold": ["a", "b"], "m1": ["a", "a"], "m2": ["b", "b"], "checked": ["aa", "bb"]}
+    table = {
+        "round": [1, 2],
+        "gold": ["a", "b"],
+        "m1": ["a", "a"],
+        "m2": ["b", "b"],
+        "checked": ["aa", "bb"],
+    }
     with pytest.raises(InputError, match="column 'checked' never gives one of the true labels"):
         RoundLog.from_wide(table, round="round", truth="gold", models=["m1", "m2", "checked"])
 
@@ -105,7 +125,13 @@ def test_a_column_that_never_gives_a_true_label_is_not_taken_for_a_model():
 def test_an_item_stands_as_often_as_its_weight_says_with_all_that_is_known_of_it():
     columns = {**WIDE, "w": ["2", "1"], "said": ["xx", "yy"]}
     log = RoundLog.from_wide(
-        columns, round="round", truth="gold", models=["m", "n"], cost="cost", validators="said", weight="w"
+        columns,
+        round="round",
+        truth="gold",
+        models=["m", "n"],
+        cost="cost",
+        validators="said",
+        weight="w",
     )
     again = log.select(["n", "m"]).repeated()
     assert (again.items, again.models, again.weight) == (("1", "1", "2"), ("n", "m"), None)
@@ -125,17 +151,26 @@ def test_a_long_log_that_contradicts_itself_is_refused():
     told = {"prediction": ["a", "b", "a", "a"], "truth": ["a", "a", "a", "a"]}
     assert RoundLog.from_long(**log, **told, correct=[1, 0, 1, 1]).errors.sum() == 1
     with pytest.raises(
-        InputError, match=r"row 2: the answer 'b' to a true 'a' is called right \(so in 1 of the rows\)"
+        InputError,
+        match=r"row 2: the answer 'b' to a true 'a' is called right \(so in 1 of the rows\)",
     ):
         RoundLog.from_long(**log, **told, correct=[1, 1, 1, 1])
 
 
 @pytest.mark.parametrize(
     ("column", "values", "name"),
-    [("cost", [1, 1, 10, 1], "cost"), ("validators", ["aa", "aa", "ba", "aa"], "validators' labels")],
+    [
+        ("cost", [1, 1, 10, 1], "cost"),
+        ("validators", ["aa", "aa", "ba", "aa"], "validators' labels"),
+    ],
 )
 def test_what_an_item_has_once_may_not_differ_between_its_rows(column, values, name):
-    log = {"item": ["x", "y"] * 2, "round": [1, 2, 1, 2], "model": ["h1", "h1", "h2", "h2"], "correct": [1, 0, 1, 1]}
+    log = {
+        "item": ["x", "y"] * 2,
+        "round": [1, 2, 1, 2],
+        "model": ["h1", "h1", "h2", "h2"],
+        "correct": [1, 0, 1, 1],
+    }
     same = RoundLog.from_long(**log, truth=["a"] * 4, **{column: [values[0]] * 4})
     assert same.kind == "panel"
     with pytest.raises(InputError, match=f"item 'x' has the {name} "):

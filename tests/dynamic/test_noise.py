@@ -4,7 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dynamic.test_bounds import Spiteful, people
 
-from tallystick.dynamic import Perfect, Population, RandomErrors, noise_bound, noise_closed_form, noise_path, roll_path
+from tallystick.dynamic import (
+    Perfect,
+    Population,
+    RandomErrors,
+    noise_bound,
+    noise_closed_form,
+    noise_path,
+    roll_path,
+)
 from tallystick.errors import InputError
 
 AT = (0, 1, 2, 5, 10, 20, 60)
@@ -31,12 +39,17 @@ def test_theorem_3_6_holds_on_a_thousand_populations(seed, epsilon):
     bound = noise_bound(epsilon, population.noise, 6)
     assert np.all(least >= np.array(bound) - 1e-9)
     if population.noise > epsilon:
-        assert all(least[t] >= noise_closed_form(epsilon, population.noise, t) - 1e-9 for t in range(1, 6))
+        assert all(
+            least[t] >= noise_closed_form(epsilon, population.noise, t) - 1e-9 for t in range(1, 6)
+        )
 
 
 def test_the_identity_of_the_shares_follows_what_was_collected():
-    done = roll_path(Population.uniform(400, noise=0.2), RandomErrors(0.1), rounds=5, rollouts=1, rng=0)
-    found = [0.1 / (0.1 + 0.8 * done.model_risk[0, t]) for t in range(4)]  # half of the noisy mass over all errors
+    done = roll_path(
+        Population.uniform(400, noise=0.2), RandomErrors(0.1), rounds=5, rollouts=1, rng=0
+    )
+    # half of the noisy mass over all errors
+    found = [0.1 / (0.1 + 0.8 * done.model_risk[0, t]) for t in range(4)]
     assert done.noise_share[0] == pytest.approx(noise_path(0.2, found))
 
 
@@ -45,12 +58,19 @@ def test_the_sharpened_recursion_is_above_the_printed_one():
     printed = [delta]
     for t in range(10):
         ratio = (1 - delta) / (1 - printed[-1])
-        printed.append((t + 1) / (t + 2) * printed[-1] + 1 / ((t + 2) * (1 + 2 * (t + 1) * epsilon / delta * ratio)))
-    assert all(ours >= theirs - 1e-12 for ours, theirs in zip(noise_bound(epsilon, delta, 11), printed, strict=True))
+        printed.append(
+            (t + 1) / (t + 2) * printed[-1]
+            + 1 / ((t + 2) * (1 + 2 * (t + 1) * epsilon / delta * ratio))
+        )
+    assert all(
+        ours >= theirs - 1e-12
+        for ours, theirs in zip(noise_bound(epsilon, delta, 11), printed, strict=True)
+    )
 
 
 def test_a_label_drawn_once_is_not_noise_of_this_kind():
-    """One fixed label per point voids Theorem 3.6: a learner that memorises it keeps its data clean."""
+    """One fixed label per point voids Theorem 3.6: a learner that memorises it keeps its data
+    clean."""
     done = roll_path(Population.uniform(400), Perfect(), rounds=5, rollouts=1, rng=0)
     assert np.all(done.noise_share == 0)
 

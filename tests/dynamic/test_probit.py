@@ -12,7 +12,11 @@ from tallystick.errors import InputError, NotIdentifiable
 
 def drawn(rho, models=5, items=2000, seed=0, threshold=0.5):
     rng = np.random.default_rng(seed)
-    return rho**0.5 * rng.standard_normal(items) + (1 - rho) ** 0.5 * rng.standard_normal((models, items)) > threshold
+    return (
+        rho**0.5 * rng.standard_normal(items)
+        + (1 - rho) ** 0.5 * rng.standard_normal((models, items))
+        > threshold
+    )
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.1, 0.5, 0.8])
@@ -33,17 +37,29 @@ def test_the_gradient_is_that_of_the_likelihood():
     )
     at = rng.standard_normal(6)
     value, gradient = _objective(at, patterns, offsets, counts, None)
-    numeric = [(_objective(at + h, patterns, offsets, counts, None)[0] - value) / 1e-6 for h in 1e-6 * np.eye(6)]
+    numeric = [
+        (_objective(at + h, patterns, offsets, counts, None)[0] - value) / 1e-6
+        for h in 1e-6 * np.eye(6)
+    ]
     assert gradient == pytest.approx(numeric, abs=1e-3)
 
 
 def test_on_a_path_the_protection_by_weight_is_fitted_too():
-    """Without gamma a true rho of .5 reads far too low on a path: the benchmark itself breaks up the overlap."""
+    """Without gamma a true rho of .5 reads far too low on a path: the benchmark itself breaks up
+    the overlap."""
     done = roll_path(
-        Population.uniform(4000), Correlated(0.15, 0.5, 0.5), rounds=6, rollouts=1, rng=0, keep_errors=True
+        Population.uniform(4000),
+        Correlated(0.15, 0.5, 0.5),
+        rounds=6,
+        rollouts=1,
+        rng=0,
+        keep_errors=True,
     )
     errors = done.error_sets[0]
-    aware, naive = fit_correlation(errors, on_path=True, simulations=49), fit_correlation(errors, simulations=1)
+    aware, naive = (
+        fit_correlation(errors, on_path=True, simulations=49),
+        fit_correlation(errors, simulations=1),
+    )
     assert abs(aware.rho - 0.5) < 0.12
     assert aware.gamma == pytest.approx(0.5, abs=0.2)
     assert naive.rho < aware.rho - 0.1
@@ -74,7 +90,9 @@ def test_models_that_never_or_always_err_are_named():
 
 
 def test_anli_has_the_correlation_of_the_baseline(shared_data):
-    with gzip.open(shared_data / "dynamic" / "anli_dev_rounds_8models.csv.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(
+        shared_data / "dynamic" / "anli_dev_rounds_8models.csv.gz", "rt", encoding="utf-8"
+    ) as lines:
         rows = list(csv.DictReader(lines))
     models = [name for name in rows[0] if name.startswith("anli-")]
     known = {1: (0.69, 0.087, 0.0015), 2: (0.58, 0.171, 0.023), 3: (0.58, 0.181, 0.026)}
@@ -95,7 +113,9 @@ def test_the_mean_difficulty_is_that_of_many_draws(on_path):
     fit = fit_correlation(errors, simulations=19, on_path=on_path)
     draws = fit.difficulty(errors, rollouts=20_000, rng=0, on_path=on_path)
     error = draws.std(axis=0) / 20_000**0.5
-    assert np.all(np.abs(draws.mean(axis=0) - fit.mean_difficulty(errors, on_path=on_path)) < 5 * error)
+    assert np.all(
+        np.abs(draws.mean(axis=0) - fit.mean_difficulty(errors, on_path=on_path)) < 5 * error
+    )
 
 
 def test_the_difficulty_of_a_history_too_unlikely_for_a_float_is_a_number():

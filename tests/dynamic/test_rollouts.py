@@ -26,10 +26,22 @@ def test_the_fast_lane_of_a_path_agrees_with_the_design_step_by_step(mixture, ma
     population = Population(rng.dirichlet(np.ones(60)), noisy=np.arange(60) < 6)
     learner = Correlated(0.2, 0.4, 0.3)
     fast = roll_path(
-        population, learner, rounds=5, rollouts=7, rng=3, mixture=mixture, majority=majority, keep_errors=True
+        population,
+        learner,
+        rounds=5,
+        rollouts=7,
+        rng=3,
+        mixture=mixture,
+        majority=majority,
+        keep_errors=True,
     )
     slow = roll_design(
-        population, path(5, mixture=mixture, majority=majority), learner, rollouts=7, rng=3, keep_errors=True
+        population,
+        path(5, mixture=mixture, majority=majority),
+        learner,
+        rollouts=7,
+        rng=3,
+        keep_errors=True,
     )
     assert np.array_equal(fast.error_sets, slow.error_sets)
     for name in ("model_risk", "epsilon", "noise_share", "output_risk"):
@@ -38,7 +50,8 @@ def test_the_fast_lane_of_a_path_agrees_with_the_design_step_by_step(mixture, ma
 
 def test_same_seed_same_bytes():
     first, second = (
-        roll_path(Population.uniform(300), Correlated(0.1, 0.5, 0.5), rounds=6, rollouts=300, rng=5) for _ in range(2)
+        roll_path(Population.uniform(300), Correlated(0.1, 0.5, 0.5), rounds=6, rollouts=300, rng=5)
+        for _ in range(2)
     )
     assert first.risk.tobytes() == second.risk.tobytes()
 
@@ -52,14 +65,18 @@ def test_a_perfect_learner_is_done_after_three_rounds_from_any_start():
         seen[0] = True
         population = Population(weights, initial=np.where(seen, weights, 0) / weights[seen].sum())
         for outside in (0.3, 1.0):
-            done = roll_path(population, Perfect(outside=outside), rounds=7, rollouts=20, rng=2, keep_errors=True)
+            done = roll_path(
+                population, Perfect(outside=outside), rounds=7, rollouts=20, rng=2, keep_errors=True
+            )
             assert np.all(done.risk[:, 2:] == 0)
             assert np.all(done.epsilon == 0)
             assert done.error_sets.sum(axis=1).max() <= 1  # no mistake is made twice
 
 
 def test_a_hierarchy_of_random_learners_beats_its_first_path():
-    done = roll_design(Population.uniform(400), hierarchical(), RandomErrors(0.2), rollouts=30, rng=0)
+    done = roll_design(
+        Population.uniform(400), hierarchical(), RandomErrors(0.2), rollouts=30, rng=0
+    )
     assert done.output_risk.mean() < 0.5 * done.risk[:, 2].mean()
 
 
@@ -68,7 +85,12 @@ def test_a_round_without_errors_adds_nothing_to_the_mixture():
     done = roll_path(population, Perfect(), rounds=3, rollouts=2, rng=0)
     assert np.all(done.risk == 0)
     arbitrary = roll_path(
-        population, Perfect(), rounds=3, rollouts=2, rng=0, mixture=[[1], [0.5, 0.5], [0.2, 0.3, 0.5]]
+        population,
+        Perfect(),
+        rounds=3,
+        rollouts=2,
+        rng=0,
+        mixture=[[1], [0.5, 0.5], [0.2, 0.3, 0.5]],
     )
     assert np.all(arbitrary.risk == 0)
 
@@ -102,11 +124,17 @@ def test_few_and_faulty_items_help_less_than_the_whole_error_set():
 
 
 def test_a_design_that_trains_on_an_empty_error_set_is_refused_by_its_step():
-    steps = {"h1": Step("train", ("initial",)), "e1": Step("collect", ("h1",)), "h2": Step("train", ("e1",))}
+    steps = {
+        "h1": Step("train", ("initial",)),
+        "e1": Step("collect", ("h1",)),
+        "h2": Step("train", ("e1",)),
+    }
     alone = Design("bare", steps, output="h2")
     with pytest.raises(InputError, match="step 'h2': the error set that it trains on is empty"):
         roll_design(Population.uniform(20), alone, Perfect(), rollouts=2, rng=0)
-    assert roll_design(Population.uniform(20), alone, RandomErrors(0.2), rollouts=2, rng=0).rounds == 2
+    assert (
+        roll_design(Population.uniform(20), alone, RandomErrors(0.2), rollouts=2, rng=0).rounds == 2
+    )
 
 
 def test_a_path_without_errors_stays_with_its_initial_distribution_even_at_no_weight():

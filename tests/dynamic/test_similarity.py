@@ -3,7 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.dynamic import early_signals, overlap_test, path_certificate, rank_persistence, similarity, vote
+from tallystick.dynamic import (
+    early_signals,
+    overlap_test,
+    path_certificate,
+    rank_persistence,
+    similarity,
+    vote,
+)
 from tallystick.errors import InputError
 
 
@@ -39,12 +46,16 @@ def test_z_of_three_models_is_always_one_and_of_disjoint_ones_unknown():
 
 def test_weights_and_another_majority_are_used():
     errors = np.array([[1, 1, 0], [1, 1, 0]], dtype=bool)
-    assert similarity(errors, weights=np.array([0.6, 0.2, 0.2]), majority=np.array([1, 0, 0])) == pytest.approx(0.75)
+    assert similarity(
+        errors, weights=np.array([0.6, 0.2, 0.2]), majority=np.array([1, 0, 0])
+    ) == pytest.approx(0.75)
 
 
 def test_the_null_has_its_size_and_shared_difficulty_is_found():
     rng = np.random.default_rng(0)
-    p_values = [overlap_test(rng.random((4, 150)) < 0.3, rng=k, permutations=99).p_value for k in range(200)]
+    p_values = [
+        overlap_test(rng.random((4, 150)) < 0.3, rng=k, permutations=99).p_value for k in range(200)
+    ]
     assert np.mean(np.array(p_values) <= 0.05) <= 0.10
     hard = rng.standard_normal(300)
     errors = 0.7 * hard + 0.7 * rng.standard_normal((4, 300)) > 0.5
@@ -77,7 +88,9 @@ def test_early_signals_take_the_vote_that_the_risk_is_of():
     rng = np.random.default_rng(0)
     errors, risk = rng.random((40, 5, 60)) < 0.4, rng.random((40, 5))
     binary = vote(list(errors[:, :4].swapaxes(0, 1)))
-    assert early_signals(errors, risk, early=4, majority=binary) == early_signals(errors, risk, early=4)
+    assert early_signals(errors, risk, early=4, majority=binary) == early_signals(
+        errors, risk, early=4
+    )
     other = early_signals(errors, risk, early=4, majority=binary * (rng.random(binary.shape) < 0.5))
     assert other.z_correlation != early_signals(errors, risk, early=4).z_correlation
 

@@ -37,11 +37,16 @@ def test_the_adversary_stalls_where_the_theorems_say():
     assert all(each.risk == proof.bound for each in result.rounds[2:])
     assert isinstance(result.rounds[0].worst_case, Unknown)
     deep = hierarchical_certificate(0.25)
-    assert simulate(deep.design, deep.learner(), deep.population, rollouts=4, rng=0).output_risk == deep.bound
+    assert (
+        simulate(deep.design, deep.learner(), deep.population, rollouts=4, rng=0).output_risk
+        == deep.bound
+    )
 
 
 def test_a_hierarchy_reports_its_price_and_output():
-    result = simulate(hierarchical(), RandomErrors(0.2), Population.uniform(200), rollouts=20, rng=0)
+    result = simulate(
+        hierarchical(), RandomErrors(0.2), Population.uniform(200), rollouts=20, rng=0
+    )
     assert result.price == 9
     assert result.output_risk in result.output_interval
     assert isinstance(result.advice, Unknown)
@@ -62,18 +67,26 @@ def test_the_controls_stand_beside_every_round_and_in_the_verdict():
 
 
 def test_noise_and_shortfalls_switch_the_bounds_off():
-    noisy = simulate(path(3), RandomErrors(0.1), Population.uniform(200, noise=0.2), rollouts=20, rng=0)
+    noisy = simulate(
+        path(3), RandomErrors(0.1), Population.uniform(200, noise=0.2), rollouts=20, rng=0
+    )
     assert isinstance(noisy.rounds[2].worst_case, Unknown)
     assert noisy.rounds[2].noise_share > 0.3
     short = simulate(
-        path(3), RandomErrors(0.1), Population.uniform(200), rollouts=20, rng=0, collection=Collection(items=10)
+        path(3),
+        RandomErrors(0.1),
+        Population.uniform(200),
+        rollouts=20,
+        rng=0,
+        collection=Collection(items=10),
     )
     assert isinstance(short.rounds[2].worst_case, Unknown)
 
 
 def test_results_are_json_and_reproducible():
     first, second = (
-        simulate(path(4), Perfect(), Population.uniform(50), rollouts=10, rng=3).to_dict() for _ in range(2)
+        simulate(path(4), Perfect(), Population.uniform(50), rollouts=10, rng=3).to_dict()
+        for _ in range(2)
     )
     assert json.dumps(first, allow_nan=False) == json.dumps(second, allow_nan=False)
     assert first["rounds"][1]["z"] is None

@@ -11,7 +11,15 @@ def test_theory_states_every_theorem_that_applies():
     known = theory(0.1, rounds=3, noise=0.2)
     text = " ".join(known.statements)
     assert all(
-        name in text for name in ("Theorem 3.4", "Theorem 3.5", "Theorem 3.6", "Theorem 4.1", "Theorem 4.2", "A.2")
+        name in text
+        for name in (
+            "Theorem 3.4",
+            "Theorem 3.5",
+            "Theorem 3.6",
+            "Theorem 4.1",
+            "Theorem 4.2",
+            "A.2",
+        )
     )
     assert isinstance(known.rounds[2].worst_case, Unknown)
     assert known.rounds[2].noise_share > known.rounds[0].noise_share == 0.2

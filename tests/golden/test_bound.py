@@ -1,4 +1,5 @@
-"""Numbers measured with another program (the paper's recipe on youtube, plug-in bounds at threshold .526)."""
+"""Numbers measured with another program (the paper's recipe on youtube, plug-in bounds at threshold
+.526)."""
 
 import numpy as np
 import pytest
@@ -23,14 +24,22 @@ def test_the_oracle_plug_in_of_youtube_is_within_three_hundredths(shared_data):
     law = np.column_stack([1 - share, share])
     train, test = part == "train", part == "test"
     learner = linear_model.LogisticRegression(C=1.0, max_iter=300).fit(
-        np.tile(features[train], (2, 1)), np.repeat([0, 1], train.sum()), sample_weight=law[train].T.ravel()
+        np.tile(features[train], (2, 1)),
+        np.repeat([0, 1], train.sum()),
+        sample_weight=law[train].T.ravel(),
     )
     h = (learner.predict_proba(features[test])[:, 1] >= 0.526).astype(int)
-    rows = {name: [None if v < 0 else int(v) for v in votes[test, j]] for j, name in enumerate(weak)}
+    rows = {
+        name: [None if v < 0 else int(v) for v in votes[test, j]] for j, name in enumerate(weak)
+    }
     tally = Tally.of({**rows, "h": h})
     known = {row.tobytes(): p for row, p in zip(votes, law, strict=True)}
     table = bound.weak_table(tally, weak=weak, prediction="h", classes=[0, 1])
-    model = bound.label_models.given(table, np.array([known[row.tobytes()] for row in table.votes]), name="oracle")
-    [found] = bound.evaluate(tally, prediction="h", weak=weak, classes=[0, 1], label_models=[model]).bounds
+    model = bound.label_models.given(
+        table, np.array([known[row.tobytes()] for row in table.votes]), name="oracle"
+    )
+    [found] = bound.evaluate(
+        tally, prediction="h", weak=weak, classes=[0, 1], label_models=[model]
+    ).bounds
     assert (found.plugin_lower, found.plugin_upper) == pytest.approx(ORACLE, abs=0.03)
     assert found.low <= (h == y[test]).mean() <= found.high

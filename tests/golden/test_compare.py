@@ -6,9 +6,14 @@ import pytest
 from tallystick.compare import Board, Settings, evaluate
 from tallystick.compare.clusters import pairs_of_new_clusters, satterthwaite
 
-# Adjacent pairs told apart by Hoeffding and the union bound, by Holm on exact McNemar, by step-down max-T; all pairs by
-# max-T; contenders; tiers. Measured beforehand with other code on the same files.
-EXPECTED = {"all": (0, 12, 12, 399, 1, 12), "gsm:": (0, 7, 7, 392, 1, 8), "med_qa:": (0, 1, 1, 324, 2, 2)}
+# Adjacent pairs told apart by Hoeffding and the union bound, by Holm on exact McNemar, by step-down
+# max-T; all pairs by max-T; contenders; tiers. Measured beforehand with other code on the same
+# files.
+EXPECTED = {
+    "all": (0, 12, 12, 399, 1, 12),
+    "gsm:": (0, 7, 7, 392, 1, 8),
+    "med_qa:": (0, 1, 1, 324, 2, 2),
+}
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +57,13 @@ def test_alpaca_eval_tells_apart_what_was_told_apart(shared_data):
 def test_on_new_scenarios_one_pair_of_neighbours_is_told_apart_and_the_next_is_not(helm):
     names, scores, scenarios = helm
     counts = Board(names=names, scores=scores, clusters=tuple(scenarios)).moments()
-    table = pairs_of_new_clusters(counts.group_counts, counts.group_sums, bounds=(0.0, 1.0), alpha=0.05)
+    table = pairs_of_new_clusters(
+        counts.group_counts, counts.group_sums, bounds=(0.0, 1.0), alpha=0.05
+    )
     place = np.argsort(np.argsort(-scores.mean(axis=0), kind="stable"))
     neighbours = np.abs(place[table.first] - place[table.second]) == 1
-    # Two were counted elsewhere with normal quantiles: p = .0399 there is .0766 with 7.4 degrees of freedom.
+    # Two were counted elsewhere with normal quantiles: p = .0399 there is .0766 with 7.4 degrees of
+    # freedom.
     assert np.sort(table.p_value[neighbours])[:2] == pytest.approx([0.0281, 0.0766], abs=5e-5)
 
 

@@ -1,4 +1,5 @@
-"""The trio of classifiers on UCI Adult that the paper's author ships with his package ntqr 0.9, as exact numbers."""
+"""The trio of classifiers on UCI Adult that the paper's author ships with his package ntqr 0.9, as
+exact numbers."""
 
 from fractions import Fraction
 
@@ -8,17 +9,39 @@ from tallystick.judge import exact, independent, majority, supervised_point
 from tallystick.tally import Tally
 
 COUNTS = {
-    "a": {"aaa": 715, "aab": 161, "aba": 2406, "abb": 455, "baa": 290, "bab": 94, "bba": 1335, "bbb": 231},
-    "b": {"aaa": 271, "aab": 469, "aba": 3395, "abb": 7517, "baa": 272, "bab": 399, "bba": 6377, "bbb": 12455},
+    "a": {
+        "aaa": 715,
+        "aab": 161,
+        "aba": 2406,
+        "abb": 455,
+        "baa": 290,
+        "bab": 94,
+        "bba": 1335,
+        "bbb": 231,
+    },
+    "b": {
+        "aaa": 271,
+        "aab": 469,
+        "aba": 3395,
+        "abb": 7517,
+        "baa": 272,
+        "bab": 399,
+        "bba": 6377,
+        "bbb": 12455,
+    },
 }
 NAMES = ("c0", "c1", "c2")
 
 
 @pytest.fixture(scope="module")
 def votes():
-    rows = [(votes, label, count) for label, cells in COUNTS.items() for votes, count in cells.items()]
+    rows = [
+        (votes, label, count) for label, cells in COUNTS.items() for votes, count in cells.items()
+    ]
     columns = {name: [row[0][j] for row in rows] for j, name in enumerate(NAMES)}
-    return Tally.from_patterns({**columns, "truth": [row[1] for row in rows]}, [row[2] for row in rows])
+    return Tally.from_patterns(
+        {**columns, "truth": [row[1] for row in rows]}, [row[2] for row in rows]
+    )
 
 
 def test_labelled_statistics_equal_the_published_fractions(votes):

@@ -1,4 +1,5 @@
-"""Real leaderboards: how many pairs step-down max-T tells apart, against the figures measured before it was written."""
+"""Real leaderboards: how many pairs step-down max-T tells apart, against the figures measured
+before it was written."""
 
 from __future__ import annotations
 
@@ -13,11 +14,14 @@ from tallystick.stats.maxt import pairwise_max_t
     ("file", "told_apart", "within", "neighbours"),
     [
         ("helm_lite_binary", 399, 1, 12),
-        # 1059 on the 797 complete items at 200,000 draws; 10,000 give 1055 to 1062, which an earlier program counted
+        # 1059 on the 797 complete items at 200,000 draws; 10,000 give 1055 to 1062, which an
+        # earlier program counted
         ("alpaca_eval2_winrate_805x", 1059, 2, 5),
     ],
 )
-def test_real_leaderboards_are_told_apart_as_measured(shared_data, file, told_apart, within, neighbours):
+def test_real_leaderboards_are_told_apart_as_measured(
+    shared_data, file, told_apart, within, neighbours
+):
     table = pq.read_table(shared_data / "compare" / f"{file}.parquet")
     models = table.column_names[2:]
     scores = np.column_stack([table[name].to_numpy().astype(float) for name in models])

@@ -12,7 +12,9 @@ import pytest
 from tallystick.errors import FileError, InputError, TallystickError
 from tallystick.io import ColumnOptions, assign, scan, select
 
-VOTES = pa.table({"item": ["x", "y", "z"], "a": pa.array([1, 0, None], pa.int8()), "b": [0.5, float("nan"), 1.0]})
+VOTES = pa.table(
+    {"item": ["x", "y", "z"], "a": pa.array([1, 0, None], pa.int8()), "b": [0.5, float("nan"), 1.0]}
+)
 
 
 def _stream(path: Path, table: pa.Table) -> None:
@@ -21,7 +23,10 @@ def _stream(path: Path, table: pa.Table) -> None:
 
 
 def _write(path: Path, table: pa.Table, kind: str) -> None:
-    writers = {"parquet": lambda: pq.write_table(table, path), "arrow": lambda: pa.feather.write_feather(table, path)}
+    writers = {
+        "parquet": lambda: pq.write_table(table, path),
+        "arrow": lambda: pa.feather.write_feather(table, path),
+    }
     writers.get(kind, lambda: _stream(path, table))()
 
 
@@ -40,7 +45,11 @@ def test_typed_files_keep_their_types(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
 def test_several_files_are_one_table_in_order(tmp_path: Path, kind: str) -> None:
     for number in range(3):
-        _write(tmp_path / f"{number}.bin", pa.table({"a": [number, 10 + number], "b": ["x", "y"]}), kind)
+        _write(
+            tmp_path / f"{number}.bin",
+            pa.table({"a": [number, 10 + number], "b": ["x", "y"]}),
+            kind,
+        )
     with scan(str(tmp_path / "*.bin")) as table:
         assert [a for a, _ in table.relation.fetchall()] == [0, 10, 1, 11, 2, 12]
         assert str(table.row_of("a", 12)) == f"row 2 of {tmp_path / '2.bin'}"
@@ -98,8 +107,13 @@ def test_dates_become_text_decimals_floats_and_nested_columns_are_left_out() -> 
         )
     )
     assert table.kinds == {
-        "day": "text", "cost": "float", "word": "text", "list": "other", "bytes": "other", "none": "text"
-    }  # fmt: skip
+        "day": "text",
+        "cost": "float",
+        "word": "text",
+        "list": "other",
+        "bytes": "other",
+        "none": "text",
+    }
     assert table.left_out.keys() == {"list", "bytes"}
     assert assign(table).labels == ("day", "cost", "word", "none")
     assert table.query("select day, cost, word, none from rows") == [("1970-01-01", 1.5, "x", None)]
@@ -108,7 +122,9 @@ def test_dates_become_text_decimals_floats_and_nested_columns_are_left_out() -> 
 def test_files_whose_columns_differ_are_refused_by_name(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1], "b": [1]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": [1], "c": [1]}), tmp_path / "2.parquet")
-    with pytest.raises(InputError, match=r"1\.parquet has a column 'b', which .*2\.parquet has not"):
+    with pytest.raises(
+        InputError, match=r"1\.parquet has a column 'b', which .*2\.parquet has not"
+    ):
         scan(str(tmp_path / "*.parquet"))
 
 
@@ -117,12 +133,16 @@ def test_files_whose_types_differ_are_usable_under_coerce_only(tmp_path: Path) -
     pq.write_table(pa.table({"a": [1.0], "b": ["x"]}), tmp_path / "2.parquet")
     table = scan(str(tmp_path / "*.parquet"))
     assert table.doubtful.keys() == {"a"}
-    with pytest.raises(InputError, match=r"column 'a' is integer in .*1\.parquet and float in .*2\.parquet"):
+    with pytest.raises(
+        InputError, match=r"column 'a' is integer in .*1\.parquet and float in .*2\.parquet"
+    ):
         assign(table)
     assert assign(table, ColumnOptions(coerce=True)).labels == ("a", "b")
 
 
-@pytest.mark.parametrize("name", ["votes[1].parquet", "v*.parquet", "what?.parquet", "it's {a,b}.parquet"])
+@pytest.mark.parametrize(
+    "name", ["votes[1].parquet", "v*.parquet", "what?.parquet", "it's {a,b}.parquet"]
+)
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_a_name_with_glob_signs_means_that_one_file(tmp_path: Path, name: str, kind: str) -> None:
     for other in ("votes1.parquet", "whatx.parquet", "va.parquet"):
@@ -141,8 +161,12 @@ def test_files_of_two_formats_are_refused(tmp_path: Path) -> None:
 
 def test_a_saved_tally_is_refused_with_the_verb_that_takes_it(tmp_path: Path) -> None:
     schema = pa.schema([("a", pa.int8())], metadata={"tallystick.format": "1"})
-    pa.feather.write_feather(pa.table([pa.array([1], pa.int8())], schema=schema), tmp_path / "votes.tally")
-    with pytest.raises(FileError, match="is a saved tally, not a table: give it to `tallystick judge`"):
+    pa.feather.write_feather(
+        pa.table([pa.array([1], pa.int8())], schema=schema), tmp_path / "votes.tally"
+    )
+    with pytest.raises(
+        FileError, match="is a saved tally, not a table: give it to `tallystick judge`"
+    ):
         scan(tmp_path / "votes.tally")
 
 
@@ -162,7 +186,11 @@ def test_nan_in_parquet_is_no_value_whatever_its_statistics_say(
 ) -> None:
     values = [*known, float("nan")] * 3
     path = tmp_path / "scores.parquet"
-    pq.write_table(pa.table({"a": pa.array(values, kind, from_pandas=False)}), path, write_statistics=statistics)
+    pq.write_table(
+        pa.table({"a": pa.array(values, kind, from_pandas=False)}),
+        path,
+        write_statistics=statistics,
+    )
     wanted = [None if value is None or value != value else value for value in values]
     with scan(path) as table:
         assert [a for (a,) in table.relation.fetchall()] == wanted

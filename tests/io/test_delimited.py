@@ -26,7 +26,10 @@ def _rows(path: Path, content: bytes, **options: str) -> list[tuple[str | None, 
 @pytest.mark.parametrize(
     ("content", "rows"),
     [
-        (b"a,b\n1,1.0\nTrue,NULL\nNA,nan\nnull,-0\n", [("1", "1.0"), ("True", "NULL"), ("NA", "nan"), ("null", "-0")]),
+        (
+            b"a,b\n1,1.0\nTrue,NULL\nNA,nan\nnull,-0\n",
+            [("1", "1.0"), ("True", "NULL"), ("NA", "nan"), ("null", "-0")],
+        ),
         (b"a,b\n 1 ,2\t\n", [(" 1 ", "2\t")]),
         (b"a,b\n1,2", [("1", "2")]),
         (b"a,b\r\n1,2\n3,4\r\n", [("1", "2"), ("3", "4")]),
@@ -46,7 +49,9 @@ def _rows(path: Path, content: bytes, **options: str) -> list[tuple[str | None, 
         (b'a,b\n\\N,\\"x\n', [("\\N", '\\"x')]),
     ],
 )
-def test_cells_are_kept_exactly_as_written(tmp_path: Path, content: bytes, rows: list[tuple[str | None, ...]]) -> None:
+def test_cells_are_kept_exactly_as_written(
+    tmp_path: Path, content: bytes, rows: list[tuple[str | None, ...]]
+) -> None:
     assert _rows(tmp_path / "votes.csv", content) == rows
 
 
@@ -55,8 +60,14 @@ def test_cells_are_kept_exactly_as_written(tmp_path: Path, content: bytes, rows:
     [
         (b"a,b\n", "has a header but no rows"),
         (b"a,b", "has a header but no rows"),
-        (b"a,b\n1,2\n3\n", r"line 3 has 1 field, the header has 2: there is nothing for column 'b'"),
-        (b"a,b\n1,2\n3,4,5\n", r"line 3 has 3 fields, the header has 2: '5' is one too many; quote a cell .* comma"),
+        (
+            b"a,b\n1,2\n3\n",
+            r"line 3 has 1 field, the header has 2: there is nothing for column 'b'",
+        ),
+        (
+            b"a,b\n1,2\n3,4,5\n",
+            r"line 3 has 3 fields, the header has 2: '5' is one too many; quote a cell .* comma",
+        ),
         (b'a,b\n"1\n2",2\n3,4,5\n', r"line 4 has 3 fields"),
         (b"a,b\n1,2\n  \n", "line 3 has 1 field"),
         (b'a,b\n1,2\n"3,4\n5,6\n', r'line 3: a quote \("\) is opened and never closed'),
@@ -66,7 +77,9 @@ def test_cells_are_kept_exactly_as_written(tmp_path: Path, content: bytes, rows:
         (b"\na,b\n1,2\n", "line 1 is blank: the first line must name the columns"),
     ],
 )
-def test_a_broken_record_is_refused_with_its_line(tmp_path: Path, content: bytes, words: str) -> None:
+def test_a_broken_record_is_refused_with_its_line(
+    tmp_path: Path, content: bytes, words: str
+) -> None:
     with pytest.raises(FileError, match=r"votes\.csv.*" + words):
         _scan(tmp_path / "votes.csv", content)
 
@@ -110,7 +123,9 @@ def test_an_unusual_separator_is_told(tmp_path: Path) -> None:
 
 def test_two_possible_separators_are_not_guessed_between(tmp_path: Path) -> None:
     content = b"a,b;c\n1,2;3\n"
-    with pytest.raises(FileError, match=r"comma \(','\) and semicolon \(';'\): say which with delimiter"):
+    with pytest.raises(
+        FileError, match=r"comma \(','\) and semicolon \(';'\): say which with delimiter"
+    ):
         _scan(tmp_path / "a.txt", content)
     assert _scan(tmp_path / "a.txt", content, delimiter=";").columns == ("a,b", "c")
 
@@ -141,10 +156,15 @@ def test_a_nameless_column_gets_a_name_and_a_note(tmp_path: Path) -> None:
         ("a,b,a", r"has 'a' twice \(columns 1 and 3\): rename one"),
         ("a,A", "has both 'a' and 'A', alike but for case"),
         (",column_1", "'column_1' twice"),
-        (",".join(f"c{i}" for i in range(100_000)), "has 100,000 columns, more than 10,000: items go in rows"),
+        (
+            ",".join(f"c{i}" for i in range(100_000)),
+            "has 100,000 columns, more than 10,000: items go in rows",
+        ),
     ],
 )
-def test_column_names_that_cannot_be_told_apart_are_refused(tmp_path: Path, header: str, words: str) -> None:
+def test_column_names_that_cannot_be_told_apart_are_refused(
+    tmp_path: Path, header: str, words: str
+) -> None:
     row = ",".join("1" for _ in header.split(","))
     with pytest.raises(InputError, match=words):
         _scan(tmp_path / "a.csv", f"{header}\n{row}\n".encode())
@@ -153,7 +173,10 @@ def test_column_names_that_cannot_be_told_apart_are_refused(tmp_path: Path, head
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 
 
-@given(rows=st.lists(st.tuples(cells, cells, st.just("x")), min_size=1, max_size=8), quoting=st.sampled_from([0, 1]))
+@given(
+    rows=st.lists(st.tuples(cells, cells, st.just("x")), min_size=1, max_size=8),
+    quoting=st.sampled_from([0, 1]),
+)
 def test_any_text_goes_through_csv_unchanged(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]], quoting: int
 ) -> None:
@@ -198,12 +221,16 @@ def test_nothing_is_left_on_disk_after_a_refusal_or_a_close(tmp_path: Path) -> N
     assert set(scratch().iterdir()) == before
 
 
-def test_rows_beyond_one_batch_keep_their_order_and_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_beyond_one_batch_keep_their_order_and_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(delimited, "BATCH", 7)
     table = _scan(tmp_path / "a.csv", b'a,b\n"x",1\n' + b"".join(b"%d,1\n" % i for i in range(100)))
     assert [cell for cell, _ in table.relation.fetchall()] == ["x", *map(str, range(100))]
     assert table.row_of("a", "99") is not None
-    assert str(table.row_of("a", "99")).endswith("row 101 of " + str(tmp_path / "a.csv") + " (line 102)")
+    assert str(table.row_of("a", "99")).endswith(
+        "row 101 of " + str(tmp_path / "a.csv") + " (line 102)"
+    )
 
 
 def test_a_spool_that_fails_leaves_no_file(tmp_path: Path) -> None:

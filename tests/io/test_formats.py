@@ -31,7 +31,9 @@ def _detect(path: Path, content: bytes) -> str:
         ("a.jsonl", b'{"a": \n', "ndjson"),
     ],
 )
-def test_content_decides_before_the_name(tmp_path: Path, name: str, content: bytes, wanted: str) -> None:
+def test_content_decides_before_the_name(
+    tmp_path: Path, name: str, content: bytes, wanted: str
+) -> None:
     assert _detect(tmp_path / name, content) == wanted
 
 
@@ -60,7 +62,9 @@ def test_content_decides_before_the_name(tmp_path: Path, name: str, content: byt
         (b"PK\x03\x04 and no more", "damaged zip"),
     ],
 )
-def test_what_is_not_a_table_is_refused_by_the_name_of_what_it_is(tmp_path: Path, content: bytes, words: str) -> None:
+def test_what_is_not_a_table_is_refused_by_the_name_of_what_it_is(
+    tmp_path: Path, content: bytes, words: str
+) -> None:
     with pytest.raises(FileError, match=words):
         _detect(tmp_path / "votes.dat", content)
 
@@ -95,7 +99,9 @@ def test_a_password_protected_zip_is_named_as_such(tmp_path: Path) -> None:
         detect(File(path, path.name))
 
 
-def test_a_file_that_may_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("a\n1\n")
 

@@ -32,11 +32,22 @@ def test_blank_nan_none_and_tokens_are_missing_in_every_kind_of_column() -> None
 def test_a_token_that_is_a_number_is_found_in_text_however_it_is_written() -> None:
     table = scan(pa.table({"a": ["-1.0", " -1e0 ", "-1", "-10", "1", "-1x", "-1_0", "x"]}))
     roles = assign(table, ColumnOptions(missing=("-1", "-10.0")))
-    assert [cell for (cell,) in select(table, roles).fetchall()] == [None, None, None, None, "1", "-1x", "-1_0", "x"]
+    assert [cell for (cell,) in select(table, roles).fetchall()] == [
+        None,
+        None,
+        None,
+        None,
+        "1",
+        "-1x",
+        "-1_0",
+        "x",
+    ]
 
 
 def test_tokens_that_stand_nowhere_are_told() -> None:
-    table = scan(pa.table({"a": ["NA", "-1.0", "x"], "b": [0.5, 7.0, float("nan")], "c": [True, None, True]}))
+    table = scan(
+        pa.table({"a": ["NA", "-1.0", "x"], "b": [0.5, 7.0, float("nan")], "c": [True, None, True]})
+    )
     assert unmatched(table, table.columns, ("NA", "-1", "7", "true")) == ()
     [told] = unmatched(table, table.columns, ("na",))
     assert told.startswith("--missing na: no cell of 'a', 'b', 'c' is 'na'")
@@ -52,7 +63,9 @@ def test_text_that_looks_missing_stays_unless_it_is_named() -> None:
 
 def test_a_column_of_text_is_not_a_label_column() -> None:
     table = scan(pa.table({"a": [str(i) for i in range(10_001)], "b": ["x"] * 10_001}))
-    with pytest.raises(InputError, match=r"column 'a' has more than 10,000 different values: it looks like text"):
+    with pytest.raises(
+        InputError, match=r"column 'a' has more than 10,000 different values: it looks like text"
+    ):
         label_sets(table, assign(table))
     assert label_sets(table, assign(table), ["b"]) == {"b": ("x",)}
 
@@ -65,7 +78,10 @@ def test_ten_thousand_labels_are_the_most() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (["1", "x"], "row 2 of the table: column 'w' is 'x', but must be a finite number, at least 0"),
+        (
+            ["1", "x"],
+            "row 2 of the table: column 'w' is 'x', but must be a finite number, at least 0",
+        ),
         (["1", "inf"], "is 'inf'"),
         (["1", "nan"], "is 'nan'"),
         (["1", None], "is missing"),
@@ -83,7 +99,10 @@ def test_a_weight_is_a_finite_number_from_zero_up(values: list[object], words: s
 
 def test_weights_come_as_floats() -> None:
     table = scan(pa.table({"a": ["x", "y"], "w": ["1", "0.5"]}))
-    assert select(table, assign(table, ColumnOptions(weight="w"))).fetchall() == [("x", 1.0), ("y", 0.5)]
+    assert select(table, assign(table, ColumnOptions(weight="w"))).fetchall() == [
+        ("x", 1.0),
+        ("y", 0.5),
+    ]
 
 
 def test_a_number_with_underscores_is_none() -> None:

@@ -16,15 +16,21 @@ def _scan(path: Path, content: str) -> Table:
 
 def test_values_keep_the_type_that_they_have(tmp_path: Path) -> None:
     table = _scan(
-        tmp_path / "a.jsonl", '{"i": 1, "s": "1", "b": true, "f": 0.5, "n": null}\n\n{"i": 2, "late": "NA"}\n'
+        tmp_path / "a.jsonl",
+        '{"i": 1, "s": "1", "b": true, "f": 0.5, "n": null}\n\n{"i": 2, "late": "NA"}\n',
     )
     assert table.columns == ("i", "s", "b", "f", "n", "late")
-    assert table.relation.fetchall() == [(1, "1", True, 0.5, None, None), (2, None, None, None, None, "NA")]
+    assert table.relation.fetchall() == [
+        (1, "1", True, 0.5, None, None),
+        (2, None, None, None, None, "NA"),
+    ]
     assert table.kinds["i"] == "integer"
 
 
 def test_whole_and_broken_numbers_are_one_column_of_numbers(tmp_path: Path) -> None:
-    assert _scan(tmp_path / "a.jsonl", '{"a": 1}\n{"a": 1.5}\n{"a": NaN}\n').relation.fetchall() == [
+    assert _scan(
+        tmp_path / "a.jsonl", '{"a": 1}\n{"a": 1.5}\n{"a": NaN}\n'
+    ).relation.fetchall() == [
         (1.0,),
         (1.5,),
         (None,),
@@ -34,9 +40,15 @@ def test_whole_and_broken_numbers_are_one_column_of_numbers(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ('{"a": 1}\n{"a":\n', r"line 2 is not one JSON object \(Expecting value at character 6\): complete the line"),
+        (
+            '{"a": 1}\n{"a":\n',
+            r"line 2 is not one JSON object \(Expecting value at character 6\): complete the line",
+        ),
         ('{"a": 1}\n[1]\n', r"line 2 is '\[1\]', not an object"),
-        ('{\n "a": 1\n}\n', r"line 1 is not one JSON object .*: put each object on one line \(jq -c \.\)"),
+        (
+            '{\n "a": 1\n}\n',
+            r"line 1 is not one JSON object .*: put each object on one line \(jq -c \.\)",
+        ),
         ('{"a": 1, "a": 2}\n', "line 1 cannot be read .key 'a' occurs twice in one object"),
         ('{"a": 1} {"a": 2}\n', "line 1 is not one JSON object"),
         ('{"a": ' + "[" * 100_000 + "\n", "line 1 cannot be read"),
@@ -59,7 +71,9 @@ def test_nested_values_are_left_out_with_a_note_and_refused_when_named(tmp_path:
 
 def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path: Path) -> None:
     table = _scan(tmp_path / "a.jsonl", '{"a": 1}\n{"a": "1"}\n')
-    with pytest.raises(InputError, match=r"mixes integer at line 1 of .* and text at line 2 of .*--coerce"):
+    with pytest.raises(
+        InputError, match=r"mixes integer at line 1 of .* and text at line 2 of .*--coerce"
+    ):
         assign(table)
     assert assign(table, ColumnOptions(coerce=True)).labels == ("a",)
 
@@ -70,11 +84,20 @@ def test_an_integer_beyond_64_bits_is_refused(tmp_path: Path) -> None:
         assign(table)
 
 
-def test_keys_that_appear_after_the_first_batch_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_that_appear_after_the_first_batch_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ndjson, "BATCH", 2)
     lines = [f'{{"a": {i}}}' for i in range(5)] + ['{"b": "x"}']
     table = _scan(tmp_path / "a.jsonl", "\n".join(lines))
-    assert table.relation.fetchall() == [(0, None), (1, None), (2, None), (3, None), (4, None), (None, "x")]
+    assert table.relation.fetchall() == [
+        (0, None),
+        (1, None),
+        (2, None),
+        (3, None),
+        (4, None),
+        (None, "x"),
+    ]
 
 
 def test_types_are_compared_over_all_files(tmp_path: Path) -> None:

@@ -13,7 +13,10 @@ from tallystick.io.table import Table
 
 def _table(columns: Mapping[str, Sequence[Any]] | None = None) -> Table:
     return scan(
-        pa.table(columns or {"item": ["x", "y"], "gold": [1, 0], "lr_a": [1, 0], "lr_b": [0, 0], "w": [1.0, 2.0]})
+        pa.table(
+            columns
+            or {"item": ["x", "y"], "gold": [1, 0], "lr_a": [1, 0], "lr_b": [0, 0], "w": [1.0, 2.0]}
+        )
     )
 
 
@@ -34,8 +37,12 @@ def test_every_column_not_named_otherwise_is_a_label() -> None:
         (("lr_[a]",), ("lr_a",)),
     ],
 )
-def test_labels_are_named_with_commas_globs_and_repetition(patterns: tuple[str, ...], labels: tuple[str, ...]) -> None:
-    assert assign(_table(), ColumnOptions(truth="gold", item="item", labels=patterns)).labels == labels
+def test_labels_are_named_with_commas_globs_and_repetition(
+    patterns: tuple[str, ...], labels: tuple[str, ...]
+) -> None:
+    assert (
+        assign(_table(), ColumnOptions(truth="gold", item="item", labels=patterns)).labels == labels
+    )
 
 
 def test_a_literal_name_wins_over_commas_and_globs() -> None:
@@ -52,10 +59,16 @@ def test_a_literal_name_wins_over_commas_and_globs() -> None:
         (ColumnOptions(labels=("lr_c",)), r"no column 'lr_c'; did you mean 'lr_"),
         (ColumnOptions(labels=("gpt*",)), "no column of the table matches 'gpt\\*'"),
         (ColumnOptions(labels=("lr_a,",)), "has no column ''"),
-        (ColumnOptions(labels=("gold",), truth="gold"), "column 'gold' is given as truth and as a label column"),
+        (
+            ColumnOptions(labels=("gold",), truth="gold"),
+            "column 'gold' is given as truth and as a label column",
+        ),
         (ColumnOptions(item="item", truth="item"), "column 'item' is given as item and as truth"),
         (ColumnOptions(others={"cluster": "nope"}), "has no column 'nope'"),
-        (ColumnOptions(truth="gold", weight="w", by="lr_a", others={"score": "lr_b"}), "has no label columns left"),
+        (
+            ColumnOptions(truth="gold", weight="w", by="lr_a", others={"score": "lr_b"}),
+            "has no label columns left",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: ColumnOptions, words: str) -> None:
@@ -64,7 +77,11 @@ def test_what_cannot_be_meant_is_refused(options: ColumnOptions, words: str) -> 
 
 
 def test_missing_tokens_may_be_given_with_commas() -> None:
-    assert assign(_table(), ColumnOptions(missing=("-1, NA", "none"))).missing == ("-1", "NA", "none")
+    assert assign(_table(), ColumnOptions(missing=("-1, NA", "none"))).missing == (
+        "-1",
+        "NA",
+        "none",
+    )
 
 
 def test_one_may_slice_by_the_truth() -> None:
@@ -75,7 +92,8 @@ def test_one_may_slice_by_the_truth() -> None:
 def test_a_duplicate_item_is_refused_with_both_rows() -> None:
     table = _table({"q": ["x", "y", "y", "x"], "a": [1, 1, 1, 0]})
     with pytest.raises(
-        InputError, match=r"duplicate item 'x' in column 'q', at row 1 of the table and row 4 of the table"
+        InputError,
+        match=r"duplicate item 'x' in column 'q', at row 1 of the table and row 4 of the table",
     ):
         assign(table, ColumnOptions(item="q"))
 
@@ -92,7 +110,9 @@ def test_a_repeating_item_column_is_never_a_judge() -> None:
 
 
 def test_an_item_column_that_is_named_a_label_is_one() -> None:
-    assert assign(_table({"id": [1, 2], "a": [1, 0]}), ColumnOptions(labels=("id", "a"))).labels == ("id", "a")
+    assert assign(
+        _table({"id": [1, 2], "a": [1, 0]}), ColumnOptions(labels=("id", "a"))
+    ).labels == ("id", "a")
 
 
 def test_an_unnamed_truth_is_pointed_out() -> None:

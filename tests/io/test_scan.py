@@ -52,7 +52,10 @@ def test_lines_are_counted_within_each_file(tmp_path: Path) -> None:
 
 def test_a_missing_column_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "1.csv").write_text("item,truth\n1,2\n")
-    with pytest.raises(InputError, match=r"has no column 'truht'; did you mean 'truth'\? \(columns: 'item', 'truth'\)"):
+    with pytest.raises(
+        InputError,
+        match=r"has no column 'truht'; did you mean 'truth'\? \(columns: 'item', 'truth'\)",
+    ):
         scan(tmp_path / "1.csv").row_of("truht", "2")
 
 
@@ -98,5 +101,7 @@ def test_real_archives_are_refused_by_name(shared_data: Path, name: str) -> None
 
 
 def test_a_real_file_without_a_header_is_refused(shared_data: Path) -> None:
-    with pytest.raises(InputError, match="if the first line is data, put a line with column names above it"):
+    with pytest.raises(
+        InputError, match="if the first line is data, put a line with column names above it"
+    ):
         scan(shared_data / "judge" / "agaricus-lepiota.data.gz")

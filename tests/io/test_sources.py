@@ -61,7 +61,8 @@ def test_one_file_given_twice_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "words"), [([], "no file was given"), (["-", "-"], "once only"), ([3], "path, got int")]
+    ("source", "words"),
+    [([], "no file was given"), (["-", "-"], "once only"), ([3], "path, got int")],
 )
 def test_a_source_that_names_no_file_is_refused(source: list[str], words: str) -> None:
     with pytest.raises(InputError, match=words):
@@ -83,6 +84,11 @@ def test_standard_input_is_spooled() -> None:
 
 
 def test_standard_input_is_read_by_content(tmp_path: Path) -> None:
-    code = "from tallystick.io import scan; t = scan('-'); print(t.columns, t.relation.fetchall(), t.files, t.source)"
-    done = subprocess.run([sys.executable, "-c", code], input=b'{"a": 1}\n', capture_output=True, check=True)
+    code = (
+        "from tallystick.io import scan; t = scan('-'); print(t.columns, t.relation.fetchall(),"
+        " t.files, t.source)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=b'{"a": 1}\n', capture_output=True, check=True
+    )
     assert done.stdout.decode().strip() == "('a',) [(1,)] () standard input"

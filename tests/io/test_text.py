@@ -24,14 +24,19 @@ def test_plain_text_comes_through(tmp_path: Path, pack: object) -> None:
 
 
 def test_a_bad_byte_is_named_with_its_line_and_offset(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"a\.csv, line 3: byte 0xe9 at offset 8 is not UTF-8; save the file as UTF-8"):
+    with pytest.raises(
+        FileError,
+        match=r"a\.csv, line 3: byte 0xe9 at offset 8 is not UTF-8; save the file as UTF-8",
+    ):
         _check(tmp_path / "a.csv", "a,b\n1,2\né,3\n".encode("latin-1"))
 
 
 def test_a_bad_byte_far_into_the_file_is_placed_exactly(tmp_path: Path) -> None:
     line = b"12345678,abcdef\n"
     content = line * (CHUNK // 8) + b"\xc3"
-    with pytest.raises(FileError, match=rf"line {CHUNK // 8 + 1}: byte 0xc3 at offset {16 * (CHUNK // 8):,} "):
+    with pytest.raises(
+        FileError, match=rf"line {CHUNK // 8 + 1}: byte 0xc3 at offset {16 * (CHUNK // 8):,} "
+    ):
         _check(tmp_path / "a.csv", content)
 
 
@@ -47,7 +52,9 @@ def test_a_nul_byte_is_named_with_its_place(tmp_path: Path) -> None:
 
 def test_a_truncated_gzip_says_after_which_line_it_breaks_off(tmp_path: Path) -> None:
     packed = gzip.compress(b"".join(b"%d,x\n" % i for i in range(200_000)))
-    with pytest.raises(FileError, match=r"truncated \.gz file: it breaks off after line [\d,]{6,}; copy it again"):
+    with pytest.raises(
+        FileError, match=r"truncated \.gz file: it breaks off after line [\d,]{6,}; copy it again"
+    ):
         _check(tmp_path / "a.csv.gz", packed[: len(packed) // 2])
 
 
@@ -59,7 +66,10 @@ def test_a_gzip_with_a_flipped_byte_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_gzip_of_several_members_is_read_whole(tmp_path: Path) -> None:
-    assert _check(tmp_path / "a.csv.gz", gzip.compress(b"a\n1\n") + gzip.compress(b"2\n"))[0] == b"a\n1\n2\n"
+    assert (
+        _check(tmp_path / "a.csv.gz", gzip.compress(b"a\n1\n") + gzip.compress(b"2\n"))[0]
+        == b"a\n1\n2\n"
+    )
 
 
 def test_one_endless_line_is_refused_before_it_fills_the_memory(

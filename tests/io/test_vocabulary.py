@@ -17,19 +17,29 @@ ONES: list[Label] = ["1", 1, 1.0, True, "True", "true", "TRUE", "1.0", "01", "1e
 
 @pytest.mark.parametrize("first", ONES)
 @pytest.mark.parametrize("second", ONES)
-def test_two_spellings_of_one_are_refused_and_coerced_to_the_same(first: Label, second: Label) -> None:
+def test_two_spellings_of_one_are_refused_and_coerced_to_the_same(
+    first: Label, second: Label
+) -> None:
     labels = {"a": [first], "b": [second]}
     if type(first) is type(second) and first == second:
         assert check_vocabulary(labels) == {"a": {first: first}, "b": {second: second}}
     else:
-        with pytest.raises(InputError, match=r"in column 'a'\).*in column 'b'\) look like one label .*--coerce"):
+        with pytest.raises(
+            InputError, match=r"in column 'a'\).*in column 'b'\) look like one label .*--coerce"
+        ):
             check_vocabulary(labels)
     assert check_vocabulary(labels, coerce=True) == {"a": {first: 1}, "b": {second: 1}}
 
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("yes", "Yes"), ("yes", " yes "), ("very good", "very  good"), ("é", "e\u0301"), (0.5, "0.50")],
+    [
+        ("yes", "Yes"),
+        ("yes", " yes "),
+        ("very good", "very  good"),
+        ("é", "e\u0301"),
+        (0.5, "0.50"),
+    ],
 )
 def test_variants_of_one_word_are_refused_even_within_a_column(first: Label, second: Label) -> None:
     with pytest.raises(InputError, match="spelled in two ways"):
@@ -37,7 +47,16 @@ def test_variants_of_one_word_are_refused_even_within_a_column(first: Label, sec
 
 
 @pytest.mark.parametrize(
-    "labels", [["yes", "no"], ["1", "2", "10"], ["a1", "a2"], [0, 1], [True, False], ["", "x"], ["inf", "nan"]]
+    "labels",
+    [
+        ["yes", "no"],
+        ["1", "2", "10"],
+        ["a1", "a2"],
+        [0, 1],
+        [True, False],
+        ["", "x"],
+        ["inf", "nan"],
+    ],
 )
 def test_labels_that_differ_pass_as_they_are(labels: list[Label]) -> None:
     assert check_vocabulary({"a": labels}) == {"a": {label: label for label in labels}}
@@ -46,7 +65,8 @@ def test_labels_that_differ_pass_as_they_are(labels: list[Label]) -> None:
 def test_rows_are_named_where_they_can_be_found() -> None:
     table = scan(pa.table({"gpt": ["0", "1"], "claude": [0, 1]}))
     with pytest.raises(
-        InputError, match=r"'0' \(text, in column 'gpt', row 1 of the table\) and the label 0 \(integer"
+        InputError,
+        match=r"'0' \(text, in column 'gpt', row 1 of the table\) and the label 0 \(integer",
     ):
         check_vocabulary({"gpt": ["0", "1"], "claude": [0, 1]}, locate_row=table.row_of)
 

@@ -15,7 +15,9 @@ from tallystick.errors import FileError, InputError
 from tallystick.io import atomic, escape, scan, unescape, write_csv
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+x", "-x", "@SUM(A1)", "\tx", "\rx", "-", "=cmd|' /C calc'!A0", "-1+1"])
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+x", "-x", "@SUM(A1)", "\tx", "\rx", "-", "=cmd|' /C calc'!A0", "-1+1"]
+)
 def test_what_a_spreadsheet_would_run_is_escaped(cell: str) -> None:
     assert escape(cell) == "'" + cell
 
@@ -31,7 +33,9 @@ def test_escaping_is_undone_and_always_safe(cell: str) -> None:
     assert not escape(cell).startswith(("=", "@", "\t", "\r"))
 
 
-text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
+text = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8
+)
 
 
 @given(st.lists(text, min_size=1, max_size=6))
@@ -46,7 +50,9 @@ def test_any_text_comes_back_from_csv(cells: list[str]) -> None:
 @pytest.mark.parametrize("ending", ["csv", "tsv", "ndjson", "jsonl", "parquet"])
 def test_each_format_comes_back_through_scan(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"out.{ending}"
-    write_csv(path, {"item": ["x", "é\n,\t"], "p": np.array([0.25, math.nan]), "n": pa.array([1, None])})
+    write_csv(
+        path, {"item": ["x", "é\n,\t"], "p": np.array([0.25, math.nan]), "n": pa.array([1, None])}
+    )
     with scan(path) as table:
         typed = ending in ("ndjson", "jsonl", "parquet")
         assert table.columns == ("item", "p", "n")

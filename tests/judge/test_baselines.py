@@ -47,7 +47,9 @@ def test_agreement_fails_for_independent_judges_by_the_gap_that_is_derived():
     wrong = ballots.codes != ballots.truth[:, None]
     share = ballots.counts / ballots.n
     e_x, e_y = share @ wrong[:, 0], share @ wrong[:, 1]
-    assert share @ (wrong[:, 0] & wrong[:, 1]) - e_x * e_y == pytest.approx(agreement_gap(0.5, (1, 0.6), (1, 0.6)))
+    assert share @ (wrong[:, 0] & wrong[:, 1]) - e_x * e_y == pytest.approx(
+        agreement_gap(0.5, (1, 0.6), (1, 0.6))
+    )
     estimate = agreement(joint, truth="truth").judges[0].accuracy
     assert abs(estimate - 0.8) > 0.05
     with pytest.raises(NotIdentifiable, match="three judges"):
@@ -95,7 +97,11 @@ def test_sensitivity_is_the_derivative_by_a_real_correlation():
         for a, pair in enumerate((("y", "z"), ("x", "z"), ("x", "y"))):
             moved = []
             for sign in (1, -1):
-                point = Point(prevalence="2/5", accuracy=quality, correlations={(label, pair): f"{sign}/100000"})
+                point = Point(
+                    prevalence="2/5",
+                    accuracy=quality,
+                    correlations={(label, pair): f"{sign}/100000"},
+                )
                 shares = correlated(point)
                 patterns = np.array([["ab".index(vote) for vote in pattern] for pattern in shares])
                 trio = solve_trios(patterns, [float(share) for share in shares.values()])
@@ -109,10 +115,14 @@ def test_a_judge_near_its_blind_spot_has_a_large_condition_number():
     for weak in ("1/2", "11/20", "3/5", "4/5"):
         quality = {"x": ("9/10", "9/10"), "y": ("4/5", "4/5"), "z": (weak, "3/5")}
         numbers.append(
-            sensitivity(simulate(Point(prevalence="2/5", accuracy=quality)).tally, truth="truth").condition[0]
+            sensitivity(
+                simulate(Point(prevalence="2/5", accuracy=quality)).tally, truth="truth"
+            ).condition[0]
         )
     assert numbers == sorted(numbers, reverse=True)
-    assert sensitivity(simulate(Point(prevalence="2/5", accuracy=quality)).tally, truth="truth").worst()[0] == (
+    assert sensitivity(
+        simulate(Point(prevalence="2/5", accuracy=quality)).tally, truth="truth"
+    ).worst()[0] == (
         "x",
         "y",
         "z",
@@ -120,8 +130,14 @@ def test_a_judge_near_its_blind_spot_has_a_large_condition_number():
 
 
 def test_a_shared_bias_is_invisible():
-    """Every judge sees one label where the truth is another on a tenth of items: no vote shows it."""
-    quality = {"w": ("4/5", "4/5"), "x": ("9/10", "4/5"), "y": ("4/5", "9/10"), "z": ("4/5", "7/10")}
+    """Every judge sees one label where the truth is another on a tenth of items: no vote shows
+    it."""
+    quality = {
+        "w": ("4/5", "4/5"),
+        "x": ("9/10", "4/5"),
+        "y": ("4/5", "9/10"),
+        "z": ("4/5", "7/10"),
+    }
     seen = simulate(Point(prevalence="2/5", accuracy=quality)).stream(rng=1)
     votes = {name: seen[name] for name in quality}
     result = independent(Tally.of(votes))
@@ -160,7 +176,9 @@ def test_errors_of_the_spectral_method_are_those_of_its_numerical_derivatives():
         share, accuracy = spectral_point(trio_moments(these.codes, these.counts))
         return np.concatenate(([share], accuracy.ravel(), accuracy @ [share, 1 - share]))
 
-    assert np.concatenate(([balance], by_label.ravel(), overall)) == pytest.approx(slopes(ballots, point), rel=1e-4)
+    assert np.concatenate(([balance], by_label.ravel(), overall)) == pytest.approx(
+        slopes(ballots, point), rel=1e-4
+    )
 
 
 def test_ends_of_agreement_are_those_of_its_numerical_derivatives():
@@ -168,7 +186,9 @@ def test_ends_of_agreement_are_those_of_its_numerical_derivatives():
     estimate = agreement_accuracy(ballots)
     low, high = agreement_ends(ballots, alpha=0.05)
     half = (np.log(high / (1 - high)) - np.log(low / (1 - low))) / 2 / 1.959964
-    assert half * estimate * (1 - estimate) == pytest.approx(slopes(ballots, agreement_accuracy), rel=1e-4)
+    assert half * estimate * (1 - estimate) == pytest.approx(
+        slopes(ballots, agreement_accuracy), rel=1e-4
+    )
 
 
 def test_intervals_of_baselines_name_their_assumption_or_say_why_there_is_none():
@@ -176,7 +196,9 @@ def test_intervals_of_baselines_name_their_assumption_or_say_why_there_is_none()
     votes = {name: data[name].tolist() for name in QUALITY}
     found = spectral(Tally.of(votes))
     assert all(score.accuracy in score.interval for score in found.judges)
-    assert {score.interval.guarantee for score in (*found.judges, *agreement(Tally.of(votes)).judges)} == {"under"}
+    assert {
+        score.interval.guarantee for score in (*found.judges, *agreement(Tally.of(votes)).judges)
+    } == {"under"}
     votes["w"][0] = None
     gap = spectral(Tally.of(votes))
     assert isinstance(gap.judges[0].interval, Unknown)

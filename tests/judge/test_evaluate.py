@@ -22,7 +22,9 @@ POINT = Point(prevalence="2/5", accuracy=QUALITY)
 
 def drawn(n, *, rng=1, labelled=0):
     data = simulate(POINT).independent_draws(n, rng=rng)
-    data["truth"] = [label if i < labelled else None for i, label in enumerate(data["truth"].tolist())]
+    data["truth"] = [
+        label if i < labelled else None for i, label in enumerate(data["truth"].tolist())
+    ]
     return Tally.of(data)
 
 
@@ -38,8 +40,13 @@ def copied(n, *, rng=1):
 def test_numbers_as_labels_are_said_to_have_no_order():
     draw = np.random.default_rng(1)
     grade = draw.integers(1, 4, 300)
-    grades = {name: np.where(draw.random(300) < 0.7, grade, draw.integers(1, 4, 300)) for name in QUALITY}
-    assert any("labels 1 to 3 are names with no order" in one for one in evaluate(Tally.of(grades)).assumptions)
+    grades = {
+        name: np.where(draw.random(300) < 0.7, grade, draw.integers(1, 4, 300)) for name in QUALITY
+    }
+    assert any(
+        "labels 1 to 3 are names with no order" in one
+        for one in evaluate(Tally.of(grades)).assumptions
+    )
     assert not any("no order" in one for one in evaluate(drawn(300), truth="truth").assumptions)
 
 
@@ -80,7 +87,9 @@ def test_labels_reject_estimates_that_are_wrong_and_keep_those_that_are_not():
     assert "dawid-skene is rejected" in {alarm.name for alarm in result.alarms}
     assert "reject" in result.verdict
     fair = evaluate(drawn(4000, labelled=400), truth="truth")
-    assert {estimate.method: estimate.rejected for estimate in fair.estimates}["dawid-skene"] is False
+    assert {estimate.method: estimate.rejected for estimate in fair.estimates}[
+        "dawid-skene"
+    ] is False
 
 
 def test_labels_make_numbers_that_rest_on_no_independence():
@@ -93,7 +102,10 @@ def test_labels_make_numbers_that_rest_on_no_independence():
     assert result.needed.of == "labelled items like these"
     assert result.n_labels == 200
     assert result.labels_worth > 200
-    truth = {name: 0.4 * float(eval_pair[0]) + 0.6 * float(eval_pair[1]) for name, eval_pair in POINT.accuracy.items()}
+    truth = {
+        name: 0.4 * float(eval_pair[0]) + 0.6 * float(eval_pair[1])
+        for name, eval_pair in POINT.accuracy.items()
+    }
     for score in result.judges:
         assert isinstance(score.interval, Interval)
         assert abs(score.accuracy - truth[score.name]) < 0.08
@@ -109,20 +121,27 @@ def test_it_is_decided_only_if_nobody_may_be_as_good():
     level = evaluate(Tally.of({"x": [0, 1] * 5, "y": [1, 0] * 5, "gold": [0] * 10}), truth="gold")
     assert level.decision == "undecided"
     assert str(level.needed) == "more labels on items drawn at random"
-    few = evaluate(Tally.of({"x": [0] * 14, "y": [0] * 12 + [1] * 2, "gold": [0] * 14}), truth="gold")
+    few = evaluate(
+        Tally.of({"x": [0] * 14, "y": [0] * 12 + [1] * 2, "gold": [0] * 14}), truth="gold"
+    )
     assert few.decision == "undecided"
     assert few.needed.of == "labelled items like these"
 
 
 def test_what_is_needed_follows_the_level():
-    counts = [evaluate(drawn(4000), truth="truth", alpha=alpha).needed.count for alpha in (0.2, 0.05, 0.01)]
+    counts = [
+        evaluate(drawn(4000), truth="truth", alpha=alpha).needed.count
+        for alpha in (0.2, 0.05, 0.01)
+    ]
     assert counts == sorted(set(counts))
 
 
 def test_certified_intervals_are_exact():
     result = few_labels(drawn(1000, labelled=100), truth="truth", certified=True)
     assert {score.interval.guarantee for score in result.judges} == {"exact"}
-    assert {part.interval.guarantee for score in result.judges for part in score.per_label.values()} == {"exact"}
+    assert {
+        part.interval.guarantee for score in result.judges for part in score.per_label.values()
+    } == {"exact"}
     with pytest.raises(InputError, match="these items"):
         few_labels(drawn(100, labelled=10), truth="truth", certified=True, target="population")
 
@@ -151,7 +170,9 @@ def test_one_item_one_judge_and_identical_judges_never_give_a_wrong_number():
     same = {name: [0, 1, 0, 1, 1] * 20 for name in "xyz"}
     result = evaluate(Tally.of(same))
     assert result.decision == "undecided"
-    assert not result.trios["sensible"] or all(score.interval is not None for score in result.judges)
+    assert not result.trios["sensible"] or all(
+        score.interval is not None for score in result.judges
+    )
 
 
 def test_a_constant_judge_is_graded_and_said_to_be_blind():
@@ -167,7 +188,11 @@ def test_a_constant_judge_is_graded_and_said_to_be_blind():
 
 def test_scores_are_refused_as_labels():
     rng = np.random.default_rng(1)
-    for votes in (rng.random((60, 3)).round(3), rng.random((4000, 3)).round(2), rng.integers(0, 10**6, (60, 3))):
+    for votes in (
+        rng.random((60, 3)).round(3),
+        rng.random((4000, 3)).round(2),
+        rng.integers(0, 10**6, (60, 3)),
+    ):
         with pytest.raises(InputError, match="look like scores or free text"):
             evaluate(Tally.of({name: votes[:, k] for k, name in enumerate("xyz")}))
     many = evaluate(Tally.of({name: rng.integers(0, 25, 300) for name in "xyz"}))
@@ -200,7 +225,9 @@ def test_true_labels_that_no_judge_gives_are_pointed_out():
         "no judge ever says 2, the only true label so far" in w
         for w in evaluate(Tally.of(votes), truth="gold").warnings
     )
-    with pytest.raises(InputError, match="truth 'gold' says 2, 3, and the judges only ever say 0, 1"):
+    with pytest.raises(
+        InputError, match="truth 'gold' says 2, 3, and the judges only ever say 0, 1"
+    ):
         evaluate(Tally.of({**votes, "gold": [2, 3] * 20}), truth="gold")
 
 
@@ -235,7 +262,9 @@ def test_sixty_five_judges_with_all_patterns_distinct_work():
 def test_three_labels_go_through_everything_that_is_not_binary():
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 3, 1500)
-    votes = {f"j{k}": np.where(rng.random(1500) < 0.8, truth, rng.integers(0, 3, 1500)) for k in range(5)}
+    votes = {
+        f"j{k}": np.where(rng.random(1500) < 0.8, truth, rng.integers(0, 3, 1500)) for k in range(5)
+    }
     result = evaluate(Tally.of(votes))
     assert result.method == "dawid-skene"
     assert result.trios == {}
@@ -245,7 +274,17 @@ def test_three_labels_go_through_everything_that_is_not_binary():
 def test_results_are_json_and_carry_the_fields_of_the_contract():
     body = evaluate(drawn(800, labelled=60), truth="truth").to_dict()
     assert to_json(body)
-    for name in ("judges", "prevalence", "solutions", "estimates", "alarms", "trios", "verdict", "decision", "needed"):
+    for name in (
+        "judges",
+        "prevalence",
+        "solutions",
+        "estimates",
+        "alarms",
+        "trios",
+        "verdict",
+        "decision",
+        "needed",
+    ):
         assert name in body
     judge = body["judges"][0]
     assert {"name", "accuracy", "interval", "per_label"} <= set(judge)
@@ -260,7 +299,9 @@ def test_items_get_their_consensus():
     attached = attach(evaluate(Tally.of(data)), data)
     assert set(attached["consensus"]) == {"a", "b"}
     assert (np.asarray(attached["consensus_probability"]) >= 0.5).all()
-    assert np.allclose(np.asarray(attached["doubt"]) + np.asarray(attached["consensus_probability"]), 1)
+    assert np.allclose(
+        np.asarray(attached["doubt"]) + np.asarray(attached["consensus_probability"]), 1
+    )
 
 
 def test_figures_and_rows_are_complete():
@@ -303,7 +344,9 @@ def test_majority_states_ties_and_always_warns():
     assert any("tied" in warning for warning in result.warnings)
     assert any("cannot warn" in warning for warning in result.warnings)
     assert [score.accuracy for score in result.judges] == pytest.approx([2.5 / 3, 2.5 / 3])
-    others = majority(Tally.of({"x": [0, 0, 1], "y": [1, 0, 1], "z": [0, 0, 0]}), leave_one_out=True)
+    others = majority(
+        Tally.of({"x": [0, 0, 1], "y": [1, 0, 1], "z": [0, 0, 0]}), leave_one_out=True
+    )
     assert others.judges[0].accuracy == pytest.approx((0.5 + 1 + 0.5) / 3)
 
 
@@ -313,7 +356,9 @@ def test_independence_accepts_independent_judges_and_finds_the_pair_that_copies(
     assert "proves nothing" in fair.verdict
     data = simulate(POINT).independent_draws(3000, rng=7)
     data["y"] = np.where(np.random.default_rng(1).random(3000) < 0.8, data["x"], data["y"])
-    votes = Tally.of({**{k: v for k, v in data.items() if k != "truth"}, "v": simulate_more(data["truth"])})
+    votes = Tally.of(
+        {**{k: v for k, v in data.items() if k != "truth"}, "v": simulate_more(data["truth"])}
+    )
     caught = independence(votes)
     assert caught.rejected
     assert set(caught.pair) == {"x", "y"}

@@ -5,7 +5,9 @@ from tallystick.judge.ballots import Ballots
 from tallystick.judge.label_draw import label_draw
 from tallystick.tally import Tally
 
-POINT = Point(prevalence="2/5", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "17/20"), "z": ("4/5", "3/4")})
+POINT = Point(
+    prevalence="2/5", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "17/20"), "z": ("4/5", "3/4")}
+)
 
 
 def labelled(places, n=400, rng=1):
@@ -23,16 +25,24 @@ def test_labels_on_items_of_one_vote_are_caught_and_the_verdict_says_so():
     assert "x votes a on 100 % of the labelled items" in result.warnings[0]
     assert result.verdict.endswith("so do not rely on that.")
     assert result.decision == "undecided"
-    assert "labels were not drawn at random" in {alarm.name for alarm in evaluate(tally, truth="truth").alarms}
+    assert "labels were not drawn at random" in {
+        alarm.name for alarm in evaluate(tally, truth="truth").alarms
+    }
 
 
 def test_random_labels_raise_no_more_alarms_than_allowed():
     rng = np.random.default_rng(5)
     found = [
-        label_draw(Ballots.of(labelled(rng.choice(200, 40, replace=False), 200, int(rng.integers(1e6))), truth="truth"))
+        label_draw(
+            Ballots.of(
+                labelled(rng.choice(200, 40, replace=False), 200, int(rng.integers(1e6))),
+                truth="truth",
+            )
+        )
         for _ in range(300)
     ]
-    assert sum(alarm is not None for alarm in found) <= 11  # at most 1 % each: the 1e-4 quantile of 300
+    # at most 1 % each: the 1e-4 quantile of 300
+    assert sum(alarm is not None for alarm in found) <= 11
 
 
 def test_all_or_no_labels_cannot_be_a_bad_draw():

@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from tallystick.judge import Point, dawid_skene, evaluate, few_labels, majority, simulate, supervised
+from tallystick.judge import (
+    Point,
+    dawid_skene,
+    evaluate,
+    few_labels,
+    majority,
+    simulate,
+    supervised,
+)
 from tallystick.judge.ballots import Ballots
 from tallystick.judge.leader import by_labels, by_votes, leader
 from tallystick.tally import Tally
@@ -11,7 +19,10 @@ def lucky(n=300):
     """Three judges with many votes and one with two votes, both right; everything is labelled."""
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, n)
-    votes = {name: np.where(rng.random(n) < a, truth, 1 - truth) for name, a in (("x", 0.95), ("y", 0.8), ("z", 0.7))}
+    votes = {
+        name: np.where(rng.random(n) < a, truth, 1 - truth)
+        for name, a in (("x", 0.95), ("y", 0.8), ("z", 0.7))
+    }
     return {**votes, "lucky": [int(truth[i]) if i < 2 else None for i in range(n)], "gold": truth}
 
 
@@ -24,13 +35,17 @@ def test_a_judge_with_few_votes_does_not_lead_however_lucky():
         majority(Tally.of(lucky()), truth="gold"),
         dawid_skene(Tally.of(lucky()), truth="gold"),
     ):
-        assert "x leads with" in answer.verdict or "x would lead with" in answer.verdict, answer.method
+        assert "x leads with" in answer.verdict or "x would lead with" in answer.verdict, (
+            answer.method
+        )
         assert ", and lucky" in answer.verdict
 
 
 def test_all_labels_are_still_a_sample_of_new_items():
     result = evaluate(Tally.of(lucky()), truth="gold")
-    assert result.verdict.startswith("All votes are labelled (300 items); on new items like these x leads")
+    assert result.verdict.startswith(
+        "All votes are labelled (300 items); on new items like these x leads"
+    )
     best, _, _, few = result.judges
     assert best.interval.width == 0
     assert 0.03 < best.new_items.width < 0.07
@@ -41,7 +56,10 @@ def test_all_labels_are_still_a_sample_of_new_items():
 
 
 def test_a_leader_above_all_others_is_right_most_often():
-    point = Point(prevalence="1/2", accuracy={"x": ("19/20", "19/20"), "y": ("3/4", "3/4"), "z": ("7/10", "7/10")})
+    point = Point(
+        prevalence="1/2",
+        accuracy={"x": ("19/20", "19/20"), "y": ("3/4", "3/4"), "z": ("7/10", "7/10")},
+    )
     result = few_labels(Tally.of(simulate(point).independent_draws(2000, rng=1)), truth="truth")
     assert "x is right most often, on" in result.verdict
 
@@ -76,18 +94,22 @@ def test_judges_of_whom_nothing_is_known_neither_lead_nor_rival():
 
 
 def test_judges_on_the_same_items_are_told_apart_by_where_they_differ():
-    """80 labels: intervals of 75 % and 55 % overlap, but one is never wrong where the other is right."""
+    """80 labels: intervals of 75 % and 55 % overlap, but one is never wrong where the other is
+    right."""
     truth = np.zeros(80, int)
     table = {"x": np.arange(80) >= 60, "y": np.arange(80) >= 44}
     votes = {name: wrong.astype(int) for name, wrong in table.items()}
     result = few_labels(Tally.of({**votes, "gold": truth}), truth="gold")
     assert "x is right most often" in result.verdict
     apart = {**votes, "y": [None if i == 79 else v for i, v in enumerate(votes["y"].tolist())]}
-    assert "y may be as good" in few_labels(Tally.of({**apart, "gold": truth}), truth="gold").verdict
+    assert (
+        "y may be as good" in few_labels(Tally.of({**apart, "gold": truth}), truth="gold").verdict
+    )
 
 
 def test_a_wrong_sole_leader_is_named_at_most_as_often_as_alpha():
-    """Three judges that are truly alike, 2000 draws of 40 labelled items: a sole leader is always a false claim."""
+    """Three judges that are truly alike, 2000 draws of 40 labelled items: a sole leader is always a
+    false claim."""
     rng = np.random.default_rng(11)
     patterns = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
     share = np.array([0.45, 0.05, 0.05, 0.06, 0.05, 0.06, 0.06, 0.22])

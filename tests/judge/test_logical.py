@@ -19,11 +19,18 @@ def truths(n_labels, n):
 
 def votes_of(n_labels, judges, n):
     return st.lists(
-        st.lists(st.integers(0, n_labels - 1), min_size=n, max_size=n), min_size=judges, max_size=judges
+        st.lists(st.integers(0, n_labels - 1), min_size=n, max_size=n),
+        min_size=judges,
+        max_size=judges,
     ).filter(lambda rows: len({v for row in rows for v in row}) == n_labels)
 
 
-cases = st.one_of(*(votes_of(labels, judges, n) for labels, judges, n in ((2, 2, 8), (2, 3, 7), (3, 2, 6), (3, 3, 5))))
+cases = st.one_of(
+    *(
+        votes_of(labels, judges, n)
+        for labels, judges, n in ((2, 2, 8), (2, 3, 7), (3, 2, 6), (3, 3, 5))
+    )
+)
 
 
 def brute(rows, every, j, keep):
@@ -130,6 +137,8 @@ def test_weights_are_refused():
 
 
 def test_missing_votes_are_allowed():
-    result = logical(Tally.of({"x": [0, 1, None, 1], "y": [0, 0, 0, None]}), prevalence={0: (0.75, 1.0)})
+    result = logical(
+        Tally.of({"x": [0, 1, None, 1], "y": [0, 0, 0, None]}), prevalence={0: (0.75, 1.0)}
+    )
     assert list(result.judges[0].interval) == pytest.approx([0, 2 / 3])
     assert list(result.judges[1].interval) == pytest.approx([2 / 3, 1])

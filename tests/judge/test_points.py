@@ -19,7 +19,9 @@ inner = st.fractions(min_value=Fraction(1, 6), max_value=Fraction(5, 6), max_den
 
 @given(inner, st.lists(st.tuples(shares, shares), min_size=1, max_size=4))
 def test_the_smallest_test_has_exactly_the_point_and_no_correlation(prevalence, accuracy):
-    point = Point(prevalence=prevalence, accuracy={f"j{k}": pair for k, pair in enumerate(accuracy)})
+    point = Point(
+        prevalence=prevalence, accuracy={f"j{k}": pair for k, pair in enumerate(accuracy)}
+    )
     test = simulate(point)
     found = supervised_point(test.tally, truth="truth")
     assert found.n == test.size
@@ -36,7 +38,11 @@ def test_no_smaller_test_exists():
         assert any((share * size).denominator > 1 for share in shares_of_items)
 
 
-@given(st.lists(st.integers(0, 5), min_size=16, max_size=16).filter(lambda c: sum(c[:8]) and sum(c[8:])))
+@given(
+    st.lists(st.integers(0, 5), min_size=16, max_size=16).filter(
+        lambda c: sum(c[:8]) and sum(c[8:])
+    )
+)
 def test_any_labelled_sketch_is_remade_by_its_own_point(cells):
     patterns = [tuple("ab"[k >> j & 1] for j in range(3)) for k in range(8)]
     rows = [(votes, label) for label in "ab" for votes in patterns]
@@ -47,7 +53,9 @@ def test_any_labelled_sketch_is_remade_by_its_own_point(cells):
         return
     point = Point(
         prevalence=found.prevalence["a"],
-        accuracy={name: (found.accuracy(name)["a"], found.accuracy(name)["b"]) for name in found.names},
+        accuracy={
+            name: (found.accuracy(name)["a"], found.accuracy(name)["b"]) for name in found.names
+        },
         correlations=found.correlations(),
     )
     n = sum(cells)
@@ -75,7 +83,9 @@ def test_a_stream_is_a_shuffle_and_independent_draws_are_not():
 
 def test_impossible_correlations_are_refused():
     point = Point(
-        prevalence="1/2", accuracy={"x": ("1", "1"), "y": ("1/2", "1/2")}, correlations={("a", ("x", "y")): "1/4"}
+        prevalence="1/2",
+        accuracy={"x": ("1", "1"), "y": ("1/2", "1/2")},
+        correlations={("a", ("x", "y")): "1/4"},
     )
     with pytest.raises(InputError, match="correlations"):
         correlated(point)

@@ -10,8 +10,14 @@ from tallystick.tally import Tally
 def drawn(rng, n, accuracy, labelled):
     """Return judges that err independently, and the truth of some items."""
     truth = rng.integers(0, 2, n)
-    votes = {f"j{k}": np.where(rng.random(n) < right, truth, 1 - truth) for k, right in enumerate(accuracy)}
-    return {**votes, "gold": [int(label) if i < labelled else None for i, label in enumerate(truth)]}
+    votes = {
+        f"j{k}": np.where(rng.random(n) < right, truth, 1 - truth)
+        for k, right in enumerate(accuracy)
+    }
+    return {
+        **votes,
+        "gold": [int(label) if i < labelled else None for i, label in enumerate(truth)],
+    }
 
 
 def verdicts(votes):
@@ -43,7 +49,9 @@ def test_judges_that_copy_one_another_are_rejected_by_sixty_labels(copies):
 
 def claim(value, low, high):
     estimate = Estimate(method="guess", assumption="none", accuracy={"x": value})
-    return refutation.Claim(estimate=estimate, doubt=lambda alpha: (np.array([low]), np.array([high])))
+    return refutation.Claim(
+        estimate=estimate, doubt=lambda alpha: (np.array([low]), np.array([high]))
+    )
 
 
 @pytest.fixture
@@ -56,7 +64,10 @@ def test_an_estimate_is_rejected_only_beyond_both_doubts(ballots):
     sure, unsure, unknown = (claim(0.9, low, 0.95) for low in (0.89, 0.75, np.nan))
     tested, alarms = refutation.tested_by_labels([sure, unsure, unknown], ballots, 0.05)
     assert [one.rejected for one in tested] == [True, False, None]
-    assert "it gives x 0.900 (0.890 to 0.950 by its own doubt), and 100 labels allow [0.7" in tested[0].why
+    assert (
+        "it gives x 0.900 (0.890 to 0.950 by its own doubt), and 100 labels allow [0.7"
+        in tested[0].why
+    )
     assert tested[2].why == "not tested: how sure it is of x is not known"
     assert [alarm.name for alarm in alarms] == ["guess is rejected"]
 
@@ -66,7 +77,9 @@ def test_a_doubt_is_not_worked_out_where_it_cannot_matter(ballots):
         raise AssertionError("asked for")
 
     estimate = Estimate(method="guess", assumption="none", accuracy={"x": 0.8})
-    tested, _ = refutation.tested_by_labels([refutation.Claim(estimate=estimate, doubt=never)], ballots, 0.05)
+    tested, _ = refutation.tested_by_labels(
+        [refutation.Claim(estimate=estimate, doubt=never)], ballots, 0.05
+    )
     assert tested[0].rejected is False
 
 

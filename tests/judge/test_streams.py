@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.judge import Point, Windows, majority, position_bias, self_consistency, simulate, windows
+from tallystick.judge import (
+    Point,
+    Windows,
+    majority,
+    position_bias,
+    self_consistency,
+    simulate,
+    windows,
+)
 from tallystick.results import to_json
 from tallystick.tally import Tally
 
@@ -19,10 +27,17 @@ def stream(n, rng):
 def test_windows_do_not_depend_on_how_the_stream_is_cut_into_batches():
     data = stream(1000, 1)
     whole = list(windows([data], size=250, evaluation=majority))
-    parts = [{name: values[i : i + 37] for name, values in data.items()} for i in range(0, 1000, 37)]
+    parts = [
+        {name: values[i : i + 37] for name, values in data.items()} for i in range(0, 1000, 37)
+    ]
     cut = list(windows(parts, size=250, evaluation=majority))
     assert [window.to_dict() for window in whole] == [window.to_dict() for window in cut]
-    assert [(window.start, window.end) for window in whole] == [(0, 250), (250, 500), (500, 750), (750, 1000)]
+    assert [(window.start, window.end) for window in whole] == [
+        (0, 250),
+        (250, 500),
+        (500, 750),
+        (750, 1000),
+    ]
     assert to_json(whole[0].to_dict())
 
 
@@ -33,9 +48,13 @@ def test_a_change_of_one_judge_is_told_and_a_quiet_stream_is_not():
     flip = np.random.default_rng(0).random(4000) < 0.35
     flip[:2000] = False
     data["y"] = np.where(flip, np.where(data["y"] == "a", "b", "a"), data["y"])
-    found = [window.index for window in windows([data], size=200, evaluation=majority) if window.change]
+    found = [
+        window.index for window in windows([data], size=200, evaluation=majority) if window.change
+    ]
     assert found[0] in (10, 11)
-    loud = next(window for window in windows([data], size=200, evaluation=majority) if window.change)
+    loud = next(
+        window for window in windows([data], size=200, evaluation=majority) if window.change
+    )
     assert "y" in loud.change.proves
     assert "items did" in loud.change.does_not_prove
 
@@ -44,7 +63,10 @@ def test_false_alarms_are_rarer_than_alpha_over_whole_streams():
     alarms = 0
     for seed in range(30):
         alarms += any(
-            window.change for window in windows([stream(1000, 100 + seed)], size=100, evaluation=majority, alpha=0.05)
+            window.change
+            for window in windows(
+                [stream(1000, 100 + seed)], size=100, evaluation=majority, alpha=0.05
+            )
         )
     assert alarms <= 6  # P(Binomial(30, .05) > 6) is 6e-4
 
@@ -78,13 +100,19 @@ def test_wrong_sizes_and_foreign_columns_are_refused():
 
 
 def test_position_bias_is_found_and_named():
-    biased = Tally.of({"ab": ["A"] * 60 + ["A"] * 30 + ["B"] * 10, "ba": ["A"] * 60 + ["B"] * 30 + ["A"] * 10})
+    biased = Tally.of(
+        {"ab": ["A"] * 60 + ["A"] * 30 + ["B"] * 10, "ba": ["A"] * 60 + ["B"] * 30 + ["A"] * 10}
+    )
     found = position_bias(biased, first="ab", second="ba")
     assert "favours the first place" in found.verdict
     assert found.first_share == pytest.approx(0.75)
     assert found.best_accuracy == pytest.approx(0.8)
-    by_place = Tally.of({"ab": [1] * 60 + [1] * 30 + [2] * 10, "ba": [2] * 60 + [1] * 30 + [2] * 10})
-    assert position_bias(by_place, first="ab", second="ba", recorded="position").first_share == pytest.approx(0.75)
+    by_place = Tally.of(
+        {"ab": [1] * 60 + [1] * 30 + [2] * 10, "ba": [2] * 60 + [1] * 30 + [2] * 10}
+    )
+    assert position_bias(
+        by_place, first="ab", second="ba", recorded="position"
+    ).first_share == pytest.approx(0.75)
     even = position_bias(Tally.of({"ab": ["A", "B"], "ba": ["A", "B"]}), first="ab", second="ba")
     assert even.consistent == 1
     assert len(even.figures()) == 1

@@ -11,13 +11,20 @@ from hypothesis import strategies as st
 
 from tallystick.tally import Moments
 
-ROWS = st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 1), st.sampled_from(["x", "y", None])), max_size=12)
+ROWS = st.lists(
+    st.tuples(st.integers(-50, 50), st.integers(0, 1), st.sampled_from(["x", "y", None])),
+    max_size=12,
+)
 TIGHT = {"rtol": 1e-13, "atol": 1e-13}
 
 
 def _moments(rows: list[Any], scale: float = 1.0) -> Moments:
     return Moments.of(
-        {"a": [row[0] * scale for row in rows], "b": [row[1] * scale for row in rows], "g": [row[2] for row in rows]},
+        {
+            "a": [row[0] * scale for row in rows],
+            "b": [row[1] * scale for row in rows],
+            "g": [row[2] for row in rows],
+        },
         by="g",
     )
 
@@ -34,7 +41,9 @@ def test_whole_scores_add_up_exactly_in_any_order(a: list[Any], b: list[Any], c:
 
 @settings(max_examples=40)
 @given(a=ROWS, b=ROWS, c=ROWS)
-def test_other_scores_add_up_to_rounding_in_any_order(a: list[Any], b: list[Any], c: list[Any]) -> None:
+def test_other_scores_add_up_to_rounding_in_any_order(
+    a: list[Any], b: list[Any], c: list[Any]
+) -> None:
     x, y, z = (_moments(rows, scale=0.1) for rows in (a, b, c))
     left, right, whole = (x + y) + z, z + (y + x), _moments(a + b + c, scale=0.1)
     for other in (right, whole):
@@ -59,5 +68,11 @@ def test_saved_moments_come_back_to_the_last_bit(
 @given(rows=ROWS, cut=st.integers(0, 12))
 def test_updates_equal_one_pass(rows: list[Any], cut: int) -> None:
     stream = _moments(rows[:cut])
-    stream.update({"a": [r[0] for r in rows[cut:]], "b": [r[1] for r in rows[cut:]], "g": [r[2] for r in rows[cut:]]})
+    stream.update(
+        {
+            "a": [r[0] for r in rows[cut:]],
+            "b": [r[1] for r in rows[cut:]],
+            "g": [r[2] for r in rows[cut:]],
+        }
+    )
     assert stream == _moments(rows)

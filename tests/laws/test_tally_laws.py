@@ -1,4 +1,5 @@
-"""The laws of a tally, over every form: dense, sparse, weighted, labels of every type, missing votes."""
+"""The laws of a tally, over every form: dense, sparse, weighted, labels of every type, missing
+votes."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def tables(draw: st.DrawFn, *, form: str) -> Table:
     k = WIDE if form == "sparse" else 2
     labels = [0, 1] if form == "sparse" else VOCABULARY
     rows = draw(st.lists(st.tuples(*[st.sampled_from(labels)] * k), max_size=12))
-    if form == "sparse":  # both labels in every column, so that the table of all patterns is too large
+    # both labels in every column, so that the table of all patterns is too large
+    if form == "sparse":
         rows = [(0,) * k, (1,) * k, *rows]
     weights = [draw(st.integers(0, 64)) / 8 for _ in rows] if form == "weighted" else None
     return Table(tuple(f"c{j}" for j in range(k)), rows, weights)
@@ -96,7 +98,9 @@ def test_the_order_of_columns_does_not_matter(form: str, data: st.DataObject) ->
     table = data.draw(tables(form=form))
     order = data.draw(st.permutations(range(len(table.names))))
     turned = Table(
-        tuple(table.names[j] for j in order), [tuple(row[j] for j in order) for row in table.rows], table.weights
+        tuple(table.names[j] for j in order),
+        [tuple(row[j] for j in order) for row in table.rows],
+        table.weights,
     )
     assert turned.tally() == table.tally()
     assert turned.tally() + table.tally() == table.tally() + turned.tally()
@@ -132,13 +136,17 @@ def test_updates_in_any_batching_equal_one_pass(form: str, data: st.DataObject) 
     batches=st.lists(st.lists(st.tuples(*[st.integers(-128, 127)] * 2), max_size=6), max_size=5),
     dtype=st.sampled_from([np.int8, np.int16, np.int64]),
 )
-def test_a_stream_of_integer_arrays_equals_one_pass(batches: list[list[tuple[int, int]]], dtype: type) -> None:
+def test_a_stream_of_integer_arrays_equals_one_pass(
+    batches: list[list[tuple[int, int]]], dtype: type
+) -> None:
     stream = Tally()
     for batch in batches:
         stream.update({f"c{j}": np.array([row[j] for row in batch], dtype) for j in range(2)})
     rows = [row for batch in batches for row in batch]
     if batches:
-        assert stream == Tally.of({f"c{j}": np.array([row[j] for row in rows], dtype) for j in range(2)})
+        assert stream == Tally.of(
+            {f"c{j}": np.array([row[j] for row in rows], dtype) for j in range(2)}
+        )
     assert dict(zip(_patterns(stream), stream.counts.tolist(), strict=True)) == Counter(rows)
 
 
@@ -202,7 +210,8 @@ def test_counts_equal_those_of_a_plain_dictionary(form: str, data: st.DataObject
         plain[key] = plain.get(key, 0) + weight
     tally = table.tally()
     found = {
-        tuple((type(label), label) for label in row): n for row, n in zip(_patterns(tally), tally.counts, strict=True)
+        tuple((type(label), label) for label in row): n
+        for row, n in zip(_patterns(tally), tally.counts, strict=True)
     }
     assert found == {key: n for key, n in plain.items() if n}
     assert tally.n == sum(plain.values())

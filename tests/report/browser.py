@@ -1,4 +1,5 @@
-"""One headless Chromium for all pages, driven over a pipe by the DevTools protocol: no driver library is needed."""
+"""One headless Chromium for all pages, driven over a pipe by the DevTools protocol: no driver
+library is needed."""
 
 from __future__ import annotations
 
@@ -17,18 +18,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-ABSENT = "no Chromium on this machine (no package registry of Python carries one; on Debian: apt-get install chromium)"
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
+ABSENT = (
+    "no Chromium on this machine (no package registry of Python carries one; on Debian: apt-get"
+    " install chromium)"
+)
 
 _PATIENCE = 60.0
 _FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-quic",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
-    "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=900,1600", "--remote-debugging-pipe",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--window-size=900,1600",
+    "--remote-debugging-pipe",
+)
 # The browser reads commands from descriptor 3 and answers on descriptor 4.
 _LAUNCH = (
-    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execvp(sys.argv[3], sys.argv[3:])"
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4);"
+    " os.execvp(sys.argv[3], sys.argv[3:])"
 )
 
 
@@ -45,14 +63,20 @@ class Visit:
         return self.browser.send(method, session=self.session, **parameters)
 
     def evaluate(self, expression: str) -> Any:
-        """Return what a JavaScript expression gives in the page; this is the test looking, not the page running."""
-        out = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        """Return what a JavaScript expression gives in the page; this is the test looking, not the
+        page running."""
+        out = self.send(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in out, out
         return out["result"].get("value")
 
     def prefer(self, **features: str) -> None:
         """Emulate what the reader's system prefers, e.g. ``color_scheme="dark"``."""
-        wanted = [{"name": f"prefers-{name.replace('_', '-')}", "value": value} for name, value in features.items()]
+        wanted = [
+            {"name": f"prefers-{name.replace('_', '-')}", "value": value}
+            for name, value in features.items()
+        ]
         self.send("Emulation.setEmulatedMedia", features=wanted)
 
     def screenshot(self, path: Path) -> None:
@@ -67,11 +91,21 @@ class Browser:
         assert CHROMIUM is not None
         theirs_in, ours_out = _pipe()
         ours_in, theirs_out = _pipe()
-        command = [sys.executable, "-c", _LAUNCH, str(theirs_in), str(theirs_out), CHROMIUM, *_FLAGS]
+        command = [
+            sys.executable,
+            "-c",
+            _LAUNCH,
+            str(theirs_in),
+            str(theirs_out),
+            CHROMIUM,
+            *_FLAGS,
+        ]
         self._process = subprocess.Popen(
             [*command, f"--user-data-dir={profile}", "about:blank"],
-            pass_fds=(theirs_in, theirs_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            pass_fds=(theirs_in, theirs_out),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(theirs_in)
         os.close(theirs_out)
         self._out, self._in = ours_out, ours_in
@@ -94,7 +128,8 @@ class Browser:
 
     @contextmanager
     def visit(self, path: Path, *, patient: bool = True) -> Iterator[Visit]:
-        """Open *path*, wait until it has loaded (*patient*: drawn), and note all requests and complaints meanwhile."""
+        """Open *path*, wait until it has loaded (*patient*: drawn), and note all requests and
+        complaints meanwhile."""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         visit = Visit(self, session)

@@ -37,13 +37,24 @@ class Drawn(Result):
         known = [isinstance(row["interval"], Interval) for row in self.models]
         columns = {
             "model": names,
-            "score": [row["score"] if isinstance(row["score"], float) else None for row in self.models],
-            "lo": [row["interval"].low if ok else None for row, ok in zip(self.models, known, strict=True)],
-            "hi": [row["interval"].high if ok else None for row, ok in zip(self.models, known, strict=True)],
+            "score": [
+                row["score"] if isinstance(row["score"], float) else None for row in self.models
+            ],
+            "lo": [
+                row["interval"].low if ok else None
+                for row, ok in zip(self.models, known, strict=True)
+            ],
+            "hi": [
+                row["interval"].high if ok else None
+                for row, ok in zip(self.models, known, strict=True)
+            ],
         }
         roles = {"name": "model", "x": "score", "low": "lo", "high": "hi"}
         grid = {"r": names, "c": names, "v": [0.1 * (-1) ** i for i in range(len(names))]}
-        curve = {"round": list(range(len(names))), "risk": [float("nan"), *(0.1 * i for i in range(1, len(names)))]}
+        curve = {
+            "round": list(range(len(names))),
+            "risk": [float("nan"), *(0.1 * i for i in range(1, len(names)))],
+        }
         return (
             Figure("forest", HOSTILE[0], columns, roles),
             Figure("matrix", "m", grid, {"row": "r", "column": "c", "value": "v"}),
@@ -52,8 +63,15 @@ class Drawn(Result):
 
 
 def result(names: Any, **more: Any) -> Drawn:
-    rows = [{"name": name, "score": 0.5, "interval": Interval(0.4, 0.6, guarantee="exact")} for name in names]
-    rows[-1] = {"name": rows[-1]["name"], "score": Unknown("no votes"), "interval": Unknown("no votes")}
+    rows = [
+        {"name": name, "score": 0.5, "interval": Interval(0.4, 0.6, guarantee="exact")}
+        for name in names
+    ]
+    rows[-1] = {
+        "name": rows[-1]["name"],
+        "score": Unknown("no votes"),
+        "interval": Unknown("no votes"),
+    }
     return Drawn(verdict=f"{names[0]} leads", n_items=3, models=tuple(rows), **more)
 
 
@@ -64,7 +82,8 @@ def hostile() -> Drawn:
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One Chromium for all pages; where there is none the test is skipped and says how to get one."""
+    """One Chromium for all pages; where there is none the test is skipped and says how to get
+    one."""
     if CHROMIUM is None:
         pytest.skip(ABSENT)
     running = Browser(tmp_path_factory.mktemp("profile"))

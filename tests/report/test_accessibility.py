@@ -1,4 +1,5 @@
-"""The page for those who do not see it, do not use a mouse, or need contrast: looked at in a real browser."""
+"""The page for those who do not see it, do not use a mouse, or need contrast: looked at in a real
+browser."""
 
 from itertools import pairwise
 
@@ -64,7 +65,9 @@ def test_the_page_says_its_language_and_its_title(visit):
 
 
 def test_headings_begin_with_one_and_skip_no_level(visit):
-    levels = visit.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))")
+    levels = visit.evaluate(
+        "[...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
+    )
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(b <= a + 1 for a, b in pairwise(levels))
@@ -76,7 +79,9 @@ def test_a_screen_reader_hears_a_name_for_every_picture_table_and_region(visit):
     names = {}
     for node in nodes:
         if not node.get("ignored"):
-            names.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
+            names.setdefault(node["role"]["value"], []).append(
+                node.get("name", {}).get("value", "")
+            )
     assert len(names["image"]) == visit.evaluate(
         "document.querySelectorAll('figure').length"
     )  # light or dark, not both
@@ -92,7 +97,9 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit):
     seen = []
     for _ in range(40):
         for kind in ("keyDown", "keyUp"):
-            visit.send("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
+            visit.send(
+                "Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9
+            )
         here = visit.evaluate(FOCUS)
         if here[0] == "BODY":
             break
@@ -105,7 +112,10 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit):
 
 def test_the_skip_link_leads_to_the_answer(visit):
     assert (
-        visit.evaluate("document.querySelector(document.querySelector('.skip').getAttribute('href')).tagName") == "MAIN"
+        visit.evaluate(
+            "document.querySelector(document.querySelector('.skip').getAttribute('href')).tagName"
+        )
+        == "MAIN"
     )
 
 
@@ -116,13 +126,21 @@ def test_all_text_stands_out_from_its_paper(visit, mode):
 
 
 def test_a_narrow_screen_scrolls_in_one_direction_only(visit):
-    visit.send("Emulation.setDeviceMetricsOverride", width=320, height=640, deviceScaleFactor=1, mobile=False)
+    visit.send(
+        "Emulation.setDeviceMetricsOverride",
+        width=320,
+        height=640,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
     assert visit.evaluate("document.scrollingElement.scrollWidth") <= 320
 
 
 def test_on_paper_the_page_is_light_whatever_the_screen_prefers(visit):
     visit.send(
-        "Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}]
+        "Emulation.setEmulatedMedia",
+        media="print",
+        features=[{"name": "prefers-color-scheme", "value": "dark"}],
     )
     assert visit.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert visit.evaluate("[...document.images].every(image => image.currentSrc === image.src)")

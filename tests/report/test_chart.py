@@ -10,7 +10,13 @@ from tallystick.report.theme import THEMES, contrast, readable_on
 from tallystick.report.words import key
 from tallystick.results import Figure, Result
 
-LINE = {"x": [1, 2, 3], "y": [0.1, None, 0.3], "lo": [0.0, 0.1, 0.2], "hi": [0.2, 0.3, 0.4], "g": ["a", "a", "b"]}
+LINE = {
+    "x": [1, 2, 3],
+    "y": [0.1, None, 0.3],
+    "lo": [0.0, 0.1, 0.2],
+    "hi": [0.2, 0.3, 0.4],
+    "g": ["a", "a", "b"],
+}
 FIGURES = [
     Figure("forest", "f", {"n": ["a", "b"], "s": [1.0, 2.0]}, {"name": "n", "x": "s"}),
     Figure(
@@ -24,13 +30,24 @@ FIGURES = [
         "bands",
         "b",
         LINE,
-        {"x": "x", "y": "y", "low": "lo", "high": "hi", "outer_low": "lo", "outer_high": "hi", "mark": "y"},
+        {
+            "x": "x",
+            "y": "y",
+            "low": "lo",
+            "high": "hi",
+            "outer_low": "lo",
+            "outer_high": "hi",
+            "mark": "y",
+        },
     ),
     Figure("rounds", "r", LINE, {"x": "x", "y": "y"}),
     Figure("curve", "c", {"x": ["jan", "feb"], "y": [1.0, 2.0]}, {"x": "x", "y": "y"}),
     Figure("curve", "c", {"x": [0.001, 1.0], "y": [10, 100_000]}, {"x": "x", "y": "y"}),
     Figure(
-        "matrix", "m", {"r": ["a", "b"], "c": ["a", "a"], "v": [-0.1, None]}, {"row": "r", "column": "c", "value": "v"}
+        "matrix",
+        "m",
+        {"r": ["a", "b"], "c": ["a", "a"], "v": [-0.1, None]},
+        {"row": "r", "column": "c", "value": "v"},
     ),
     Figure("matrix", "m", {"r": [], "c": [], "v": []}, {"row": "r", "column": "c", "value": "v"}),
     *(
@@ -55,7 +72,11 @@ def test_every_kind_is_drawn(figure, mode):
 
 
 def inline(spec):
-    return spec["data"]["values"] if "values" in spec["data"] else next(iter(spec["datasets"].values()))
+    return (
+        spec["data"]["values"]
+        if "values" in spec["data"]
+        else next(iter(spec["datasets"].values()))
+    )
 
 
 def test_an_estimate_and_its_interval_stand_where_they_should():
@@ -72,13 +93,17 @@ def test_an_estimate_and_its_interval_stand_where_they_should():
 
 def test_sizes_over_two_decades_are_drawn_on_a_logarithmic_axis():
     spec = chart(FIGURES[6]).to_dict()
-    scales = {layer["encoding"][axis]["scale"].get("type") for layer in spec["layer"] for axis in "xy"}
+    scales = {
+        layer["encoding"][axis]["scale"].get("type") for layer in spec["layer"] for axis in "xy"
+    }
     assert scales == {"log"}
 
 
 def test_a_leaderboard_of_thousands_is_cut_and_says_so():
     n = 5000
-    figure = Figure("forest", "f", {"n": [f"m{i}" for i in range(n)], "s": [0.5] * n}, {"name": "n", "x": "s"})
+    figure = Figure(
+        "forest", "f", {"n": [f"m{i}" for i in range(n)], "s": [0.5] * n}, {"name": "n", "x": "s"}
+    )
     drawn, note = thin(figure)
     assert len(drawn.columns["n"]) == MOST_NAMES
     assert note == "the first 60 of 5,000 are drawn"
@@ -86,7 +111,8 @@ def test_a_leaderboard_of_thousands_is_cut_and_says_so():
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"), [("short", "short"), ("a\nb\tc", "a b c"), ("x‮y", "xy"), ("é" * 60, "é" * 47 + "…")]
+    ("text", "shown"),
+    [("short", "short"), ("a\nb\tc", "a b c"), ("x‮y", "xy"), ("é" * 60, "é" * 47 + "…")],
 )
 def test_text_from_the_data_is_cut_to_one_harmless_line(text, shown):
     assert shorten(text) == shown
@@ -123,7 +149,11 @@ def specification(figure, mode="light"):
 
 
 def encodings(figure, channel):
-    return [layer["encoding"][channel] for layer in specification(figure)["layer"] if channel in layer["encoding"]]
+    return [
+        layer["encoding"][channel]
+        for layer in specification(figure)["layer"]
+        if channel in layer["encoding"]
+    ]
 
 
 def test_counts_have_whole_ticks():
@@ -132,12 +162,18 @@ def test_counts_have_whole_ticks():
 
 
 def test_a_count_over_two_decades_stays_on_a_linear_axis():
-    asked = Figure("curve", "c", {"q": range(1, 601), "asked": range(1, 601)}, {"x": "q", "y": "asked"})
+    asked = Figure(
+        "curve", "c", {"q": range(1, 601), "asked": range(1, 601)}, {"x": "q", "y": "asked"}
+    )
     assert {x["scale"].get("type", "linear") for x in encodings(asked, "x")} == {"linear"}
 
 
 def test_columns_named_like_the_rows_stand_in_their_order():
-    cells = {"r": ["a", "b", "c", "b", "c", "a"], "c": ["b", "a", "a", "c", "b", "c"], "v": [0.1] * 6}
+    cells = {
+        "r": ["a", "b", "c", "b", "c", "a"],
+        "c": ["b", "a", "a", "c", "b", "c"],
+        "v": [0.1] * 6,
+    }
     drawn = Figure("matrix", "m", cells, {"row": "r", "column": "c", "value": "v"})
     assert {tuple(x["sort"]) for x in encodings(drawn, "x")} == {("a", "b", "c")}
 
@@ -168,16 +204,29 @@ def test_the_numbers_in_a_matrix_can_be_read_on_their_cells(mode):
 
 
 def test_marks_that_no_axis_names_are_explained_in_words():
-    columns = {"n": ["a"], "s": [0.5], "lo": [0.4], "hi": [0.6], "with_doubt_low": [0.3], "with_doubt_high": [0.7]}
+    columns = {
+        "n": ["a"],
+        "s": [0.5],
+        "lo": [0.4],
+        "hi": [0.6],
+        "with_doubt_low": [0.3],
+        "with_doubt_high": [0.7],
+    }
     roles = {"name": "n", "value": "s", "low": "lo", "high": "hi"}
     roles |= {"outer_low": "with_doubt_low", "outer_high": "with_doubt_high"}
-    assert key(Figure("forest", "f", columns, roles)) == "thin line: with doubt; thick line: lo to hi; point: s"
+    assert (
+        key(Figure("forest", "f", columns, roles))
+        == "thin line: with doubt; thick line: lo to hi; point: s"
+    )
 
 
 def test_more_groups_than_colours_differ_by_their_dashes():
     n = 9
     figure = Figure(
-        "curve", "c", {"x": [1] * n, "y": [1.0] * n, "g": list(range(n))}, {"x": "x", "y": "y", "group": "g"}
+        "curve",
+        "c",
+        {"x": [1] * n, "y": [1.0] * n, "g": list(range(n))},
+        {"x": "x", "y": "y", "group": "g"},
     )
     [dashes] = encodings(figure, "strokeDash")
     turns = list(map(tuple, dashes["scale"]["range"]))

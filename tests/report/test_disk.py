@@ -14,12 +14,16 @@ COMMAND = str(Path(sys.executable).with_name("tallystick"))
 @pytest.fixture
 def votes(tmp_path):
     path = tmp_path / "votes.csv"
-    path.write_text("item,ann,bob\n" + "".join(f"{i},{i % 2},{i % 3 % 2}\n" for i in range(60)), encoding="utf-8")
+    path.write_text(
+        "item,ann,bob\n" + "".join(f"{i},{i % 2},{i % 3 % 2}\n" for i in range(60)),
+        encoding="utf-8",
+    )
     return path
 
 
 def tally(votes, page, most_bytes=None):
-    """Run the installed command; *most_bytes* is all that the system lets it write into one file."""
+    """Run the installed command; *most_bytes* is all that the system lets it write into one
+    file."""
     limit = (most_bytes, most_bytes)
     return subprocess.run(
         [COMMAND, "tally", str(votes), "--html", str(page), "--json"],
@@ -27,7 +31,9 @@ def tally(votes, page, most_bytes=None):
         text=True,
         check=False,
         timeout=300,
-        preexec_fn=None if most_bytes is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+        preexec_fn=(
+            None if most_bytes is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        ),
     )
 
 

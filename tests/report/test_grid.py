@@ -14,14 +14,18 @@ def of(*rows, most=10):
 
 def test_a_column_in_which_nothing_is_known_is_left_out():
     table = of(
-        {"a": 1, "b": None, "c": Unknown("no labels"), "d": math.nan}, {"a": None, "b": None, "c": None, "d": None}
+        {"a": 1, "b": None, "c": Unknown("no labels"), "d": math.nan},
+        {"a": None, "b": None, "c": None, "d": None},
     )
     assert table.names == ("a",)
     assert table.rows == (("1",), ("–",))
 
 
 def test_an_interval_is_one_cell_and_its_promise_is_said_once():
-    table = of({"x": Interval(0.1, 0.25, guarantee="exact")}, {"x": Interval(0.3, math.inf, guarantee="exact")})
+    table = of(
+        {"x": Interval(0.1, 0.25, guarantee="exact")},
+        {"x": Interval(0.3, math.inf, guarantee="exact")},
+    )
     assert [row[0] for row in table.rows] == ["[0.10, 0.25]", "[0.30, ∞]"]
     assert table.promise == "95 %, exact"
     assert (

@@ -1,4 +1,5 @@
-"""In a notebook a result is a table, and a plot is a picture; nothing from the data becomes markup."""
+"""In a notebook a result is a table, and a plot is a picture; nothing from the data becomes
+markup."""
 
 from tallystick.report import plot
 from tests.report.conftest import HOSTILE
@@ -15,7 +16,18 @@ def test_a_result_is_a_table_with_its_verdict_and_its_notes(hostile):
 
 def test_nothing_from_the_data_becomes_markup_in_a_notebook(hostile):
     seen = tags(hostile._repr_html_())
-    assert {tag for tag, _ in seen} == {"p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+    assert {tag for tag, _ in seen} == {
+        "p",
+        "strong",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "ul",
+        "li",
+    }
     assert all(attributes == ({"scope": "col"} if tag == "th" else {}) for tag, attributes in seen)
 
 

@@ -25,24 +25,36 @@ def tags(text):
 
 
 def test_nothing_from_the_data_becomes_markup(hostile):
-    text = page(hostile, provenance=Provenance(command="tallystick <b>", digests={"</code><script>": "00"}))
+    text = page(
+        hostile, provenance=Provenance(command="tallystick <b>", digests={"</code><script>": "00"})
+    )
     seen = tags(text)
-    assert {tag for tag, _ in seen}.isdisjoint({"script", "iframe", "object", "embed", "link", "form"})
+    assert {tag for tag, _ in seen}.isdisjoint(
+        {"script", "iframe", "object", "embed", "link", "form"}
+    )
     assert not any(name.startswith("on") for _, attributes in seen for name in attributes)
-    addresses = [v for _, attributes in seen for k, v in attributes.items() if k in ("src", "href", "srcset")]
+    addresses = [
+        v for _, attributes in seen for k, v in attributes.items() if k in ("src", "href", "srcset")
+    ]
     assert addresses
     assert all(address.startswith(("data:", "#")) for address in addresses)
     assert "{{ 7*7 }}" in text, "a template inside the data was run"
 
 
 def test_the_policy_forbids_scripts_and_the_network(hostile):
-    [policy] = [a["content"] for tag, a in tags(page(hostile)) if a.get("http-equiv") == "Content-Security-Policy"]
+    [policy] = [
+        a["content"]
+        for tag, a in tags(page(hostile))
+        if a.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert policy.startswith("default-src 'none'")
     assert "script-src" not in policy
 
 
 def test_the_pictures_carry_no_script(hostile):
-    images = [a.get("src") or a["srcset"] for tag, a in tags(page(hostile)) if tag in ("img", "source")]
+    images = [
+        a.get("src") or a["srcset"] for tag, a in tags(page(hostile)) if tag in ("img", "source")
+    ]
     assert len(images) == 6
     for image in images:
         svg = base64.b64decode(image.split(",", 1)[1]).decode("utf-8")

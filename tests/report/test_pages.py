@@ -22,16 +22,36 @@ COMMANDS = {
     "compare": ["FOLDER/compare.csv", "--truth", "truth"],
     "doctor": [],
     "dynamic analyse": ["FOLDER/dynamic.csv", "--truth", "gold", "--rollouts", "20"],
-    "dynamic simulate": ["--learner", "correlated", "--rho", ".5", "--epsilon", ".1", "--rounds", "4", "--rollouts",
-                         "20"],
+    "dynamic simulate": [
+        "--learner",
+        "correlated",
+        "--rho",
+        ".5",
+        "--epsilon",
+        ".1",
+        "--rounds",
+        "4",
+        "--rollouts",
+        "20",
+    ],
     "dynamic theory": ["--epsilon", ".1", "--rounds", "4"],
     "judge": ["FOLDER/judge.csv", "--truth", "gold"],
     "merge": ["FOLDER/one.tally", "FOLDER/two.tally", "-o", "FOLDER/both.tally"],
     "plan": ["--difference", ".05", "--disagreement", ".2"],
-    "shift": ["--data", "FOLDER/shift.csv", "--truth", "truth", "--old", "pred_old", "--api", "replay:pred_new",
-              "--budget", "60"],
+    "shift": [
+        "--data",
+        "FOLDER/shift.csv",
+        "--truth",
+        "truth",
+        "--old",
+        "pred_old",
+        "--api",
+        "replay:pred_new",
+        "--budget",
+        "60",
+    ],
     "tally": ["FOLDER/judge.csv", "--columns", "gpt,claude"],
-}  # fmt: skip
+}
 WITHOUT_PICTURES = {"doctor"}
 ROWS = 300
 
@@ -48,7 +68,8 @@ VERBS = dict(leaves(typer.main.get_command(app)))
 
 
 def test_every_verb_writes_a_page_and_is_opened_here():
-    assert {name for name, options in VERBS.items() if "--html" not in options} == {"demo"}  # which always writes one
+    # which always writes one
+    assert {name for name, options in VERBS.items() if "--html" not in options} == {"demo"}
     assert set(COMMANDS) == set(VERBS) - {"demo"}
 
 
@@ -59,11 +80,23 @@ def folder(tmp_path_factory):
     for question in ("compare", "judge", "bound", "shift", "dynamic"):
         table = generate(question, rng=0)
         n = len(table["item"])
-        some = range(0, n, max(1, n // ROWS)) if question == "dynamic" else range(ROWS)  # all rounds
-        few = {name: [values[i] for i in some] for name, values in table.items() if name not in ("model_d", "model_e")}
+        # all rounds
+        some = range(0, n, max(1, n // ROWS)) if question == "dynamic" else range(ROWS)
+        few = {
+            name: [values[i] for i in some]
+            for name, values in table.items()
+            if name not in ("model_d", "model_e")
+        }
         write_csv(made / f"{question}.csv", few)
     for name in ("one", "two"):
-        run("tally", str(made / "judge.csv"), "--columns", "gpt,claude", "-o", str(made / f"{name}.tally"))
+        run(
+            "tally",
+            str(made / "judge.csv"),
+            "--columns",
+            "gpt,claude",
+            "-o",
+            str(made / f"{name}.tally"),
+        )
     return made
 
 
@@ -74,7 +107,8 @@ def run(*arguments):
 
 
 def drawn(visit):
-    """For each image: how many pixels differ from its corner, counted on a canvas in the browser."""
+    """For each image: how many pixels differ from its corner, counted on a canvas in the
+    browser."""
     return visit.evaluate("""
       [...document.images].map(image => {
         const size = {width: image.naturalWidth, height: image.naturalHeight};
@@ -87,7 +121,9 @@ def drawn(visit):
 
 def assert_sound(visit, page):
     assert page.stat().st_size < LONGEST
-    assert [url for url in visit.requests if not url.startswith("data:")] == [page.resolve().as_uri()]
+    assert [url for url in visit.requests if not url.startswith("data:")] == [
+        page.resolve().as_uri()
+    ]
     assert visit.complaints == []
 
 
@@ -124,9 +160,15 @@ def test_a_hostile_result_is_drawn_and_does_nothing(browser, tmp_path):
         assert_sound(visit, page)
         assert len(drawn(visit)) == 3
         assert (
-            visit.evaluate("document.scripts.length + document.querySelectorAll('iframe, object, embed').length") == 0
+            visit.evaluate(
+                "document.scripts.length + document.querySelectorAll('iframe, object,"
+                " embed').length"
+            )
+            == 0
         )
-        assert visit.evaluate("document.querySelector('h1').innerText").startswith("<script>alert(1)</script>")
+        assert visit.evaluate("document.querySelector('h1').innerText").startswith(
+            "<script>alert(1)</script>"
+        )
 
 
 def test_a_script_smuggled_into_the_page_would_be_blocked_by_its_policy(browser, tmp_path):

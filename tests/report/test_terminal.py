@@ -81,7 +81,9 @@ def test_long_tables_are_cut_and_say_so():
 def test_a_wide_table_breaks_its_heads_and_no_number(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setenv("NO_COLOR", "1")
-    row = {f"quite a long head {j}": 0.1234 + j / 10 for j in range(6)} | {"range": Interval(0.25, 0.75)}
+    row = {f"quite a long head {j}": 0.1234 + j / 10 for j in range(6)} | {
+        "range": Interval(0.25, 0.75)
+    }
     out = Terminal()
     show(Drawn(verdict="v", n_items=1, models=(row,)), stream=out)
     text = re.sub(r"\x1b\[\d*m", "", out.getvalue())

@@ -8,14 +8,27 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from tallystick.sampling import Budget, Equal, Flips, Masa, Neyman, Plan, Policy, Proportional, Sampler, Strata, Uniform
+from tallystick.sampling import (
+    Budget,
+    Equal,
+    Flips,
+    Masa,
+    Neyman,
+    Plan,
+    Policy,
+    Proportional,
+    Sampler,
+    Strata,
+    Uniform,
+)
 
 Answers = list[int | None]
 
 
 @pytest.fixture(scope="session")
 def scenarios() -> st.SearchStrategy[tuple[Plan, Answers]]:
-    """Plans with whatever options they may have, each with the answer to every item (None: the call fails)."""
+    """Plans with whatever options they may have, each with the answer to every item (None: the call
+    fails)."""
     return _scenarios()
 
 
@@ -72,5 +85,8 @@ def _scenarios(draw: st.DrawFn) -> tuple[Plan, Answers]:
         replacement=replacement,
     )
     failing = rng.random(M) < draw(st.sampled_from([0.0, 0.3]))
-    answers = [None if fails else int(code) for fails, code in zip(failing, rng.integers(0, J, M), strict=True)]
+    answers = [
+        None if fails else int(code)
+        for fails, code in zip(failing, rng.integers(0, J, M), strict=True)
+    ]
     return plan, answers

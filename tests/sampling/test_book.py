@@ -10,7 +10,9 @@ from tallystick.sampling.effects import Effects
 
 
 @given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.integers(1, 30))
-def test_running_sums_are_those_of_the_vectors(seed: int, dense: bool, baseline: bool, n: int) -> None:
+def test_running_sums_are_those_of_the_vectors(
+    seed: int, dense: bool, baseline: bool, n: int
+) -> None:
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(4, 3)) if dense else np.eye(4)
     weights = rng.random((2, 4))
@@ -39,7 +41,11 @@ def test_runs_side_by_side_are_runs_apart_to_the_last_bit(seed: int) -> None:
     together = Book(effects, strata, runs)
     apart = [Book(effects, strata) for _ in range(runs)]
     for _ in range(20):
-        k, new, old = rng.integers(0, strata, runs), rng.integers(0, 4, runs), rng.integers(0, 4, runs)
+        k, new, old = (
+            rng.integers(0, strata, runs),
+            rng.integers(0, 4, runs),
+            rng.integers(0, 4, runs),
+        )
         together.tell(np.arange(runs) * strata + k, k, new, old)
         for book, where, a, b in zip(apart, k.tolist(), new.tolist(), old.tolist(), strict=True):
             book.tell(where, where, a, b)

@@ -13,7 +13,9 @@ def test_the_tightest_limit_counts() -> None:
     assert Budget(money=30.0).planned(available=10, price=2.0) == 10
 
 
-@pytest.mark.parametrize("bad", [{"calls": 0}, {"money": 0.0}, {"money": float("inf")}, {"money": float("nan")}, {}])
+@pytest.mark.parametrize(
+    "bad", [{"calls": 0}, {"money": 0.0}, {"money": float("inf")}, {"money": float("nan")}, {}]
+)
 def test_no_budget_is_no_budget(bad: dict[str, float]) -> None:
     with pytest.raises(InputError):
         Budget(**bad)

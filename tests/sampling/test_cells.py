@@ -37,7 +37,9 @@ def expected(right: np.ndarray, calls: int) -> np.ndarray:
 
 
 @given(seeds, st.integers(20, 2000), st.booleans())
-def test_history_cells_partition_all_items_and_expect_enough_questions(seed: int, calls: int, ranked: bool) -> None:
+def test_history_cells_partition_all_items_and_expect_enough_questions(
+    seed: int, calls: int, ranked: bool
+) -> None:
     rng = np.random.default_rng(seed)
     true = rng.integers(0, 6, 400)
     old = np.where(rng.random(400) < 0.2, rng.integers(0, 6, 400), true)
@@ -46,7 +48,8 @@ def test_history_cells_partition_all_items_and_expect_enough_questions(seed: int
     mixed = [len(np.unique(true[strata.of == k])) > 1 for k in range(len(strata))]
     assert sum(mixed) <= 4, "only the pool mixes labels, cut into at most four bins"
     least = 3 if ranked else 4  # a bin by confidence, or a cell
-    assert np.quantile(e, 0.9) >= min(least, calls / 2)  # leftovers of wrong answers may expect less
+    # leftovers of wrong answers may expect less
+    assert np.quantile(e, 0.9) >= min(least, calls / 2)
     assert 2 * len(strata) <= max(calls, 2), "two questions everywhere fit the budget"
 
 
@@ -55,8 +58,8 @@ def test_each_rule_of_the_default_shows_on_a_small_example() -> None:
     true = np.repeat([0, 0, 0, 1, 1, 2], [60, 20, 4, 50, 1, 3])
     old = np.repeat([0, 1, 2, 1, 0, 2], [60, 20, 4, 50, 1, 3])
     strata = history_cells(true, old, calls=40)
-    # e: label 0 right 14.7, wrong as 1 9.8, wrong as 2 2.0 (leftover); label 1 in all 12.7, its wrong side .5 (mixed);
-    # label 2 in all .7 (pooled).
+    # e: label 0 right 14.7, wrong as 1 9.8, wrong as 2 2.0 (leftover); label 1 in all 12.7, its
+    # wrong side .5 (mixed); label 2 in all .7 (pooled).
     assert strata.sizes.tolist() == [60, 20, 4, 51, 3]
     # families: right or not; all in the lowest third, as there is no confidence
     assert strata.families.tolist() == [3, 0, 0, 3, 3]
@@ -73,7 +76,8 @@ def test_a_lone_leftover_joins_a_cell_that_can_show_its_spread() -> None:
 
 
 def test_strata_never_need_more_than_the_budget() -> None:
-    # Six labels, each with few right items and a wrong side that is just worth a cell and a leftover.
+    # Six labels, each with few right items and a wrong side that is just worth a cell and a
+    # leftover.
     true = np.repeat(np.arange(6), 14)
     old = np.concatenate([[t] * 2 + [(t + 1) % 6] * 10 + [(t + 2) % 6] * 2 for t in range(6)])
     assert len(history_cells(true, old, calls=200)) == 18

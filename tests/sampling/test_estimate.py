@@ -29,13 +29,20 @@ OLD = np.array([0, 0, 1, 2, 2, 0, 2])
 
 
 def plan_of(**change: Any) -> Plan:
-    basic: dict[str, Any] = {"strata": STRATA, "policy": Proportional(), "budget": Budget(calls=4), "n_outcomes": 3}
+    basic: dict[str, Any] = {
+        "strata": STRATA,
+        "policy": Proportional(),
+        "budget": Budget(calls=4),
+        "n_outcomes": 3,
+    }
     return Plan(**basic | {"baseline": OLD} | change)
 
 
 def samples() -> np.ndarray:
     """Return every way to draw two items from each stratum."""
-    pairs = itertools.product(itertools.combinations(range(4), 2), itertools.combinations(range(4, 7), 2))
+    pairs = itertools.product(
+        itertools.combinations(range(4), 2), itertools.combinations(range(4, 7), 2)
+    )
     return np.array([a + b for a, b in pairs])
 
 

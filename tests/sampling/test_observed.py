@@ -8,7 +8,13 @@ STRATA = Strata(np.array([0, 0, 1, 1, 1]))
 
 
 def test_counts_by_hand() -> None:
-    plan = Plan(strata=STRATA, policy=Uniform(), budget=Budget(calls=4), n_outcomes=2, baseline=[0, 1, 1, 1, 0])
+    plan = Plan(
+        strata=STRATA,
+        policy=Uniform(),
+        budget=Budget(calls=4),
+        n_outcomes=2,
+        baseline=[0, 1, 1, 1, 0],
+    )
     seen = observe(plan, np.array([1, 2, 3, 4]), np.array([1, 0, FAILED, 0]))
     assert seen.asked.tolist() == [1, 3]
     assert seen.answered.tolist() == [1, 2]
@@ -21,8 +27,12 @@ def test_counts_by_hand() -> None:
     assert some.asked.tolist() == [1, 0]
 
 
-def test_without_a_baseline_nothing_is_said_of_one_and_with_replacement_no_fraction_is_exhausted() -> None:
-    plan = Plan(strata=STRATA, policy=Uniform(), budget=Budget(calls=9), n_outcomes=2, replacement=True)
+def test_without_a_baseline_nothing_is_said_of_one_and_with_replacement_no_fraction_is_exhausted() -> (
+    None
+):
+    plan = Plan(
+        strata=STRATA, policy=Uniform(), budget=Budget(calls=9), n_outcomes=2, replacement=True
+    )
     seen = observe(plan, np.array([[0, 0], [2, 4]]), np.array([[0, 0], [1, 1]]))
     assert seen.old is None
     assert seen.same is None

@@ -18,7 +18,8 @@ BASIC: dict[str, Any] = {
 
 def test_a_budget_too_small_for_the_minimum_is_refused_with_a_way_out() -> None:
     with pytest.raises(
-        BudgetError, match="2 strata with at least 2 questions each need 4 calls, the budget has 3 for them"
+        BudgetError,
+        match="2 strata with at least 2 questions each need 4 calls, the budget has 3 for them",
     ):
         Plan(**BASIC | {"budget": Budget(calls=3)})
     Plan(**BASIC | {"budget": Budget(calls=3), "policy": Uniform()})
@@ -72,4 +73,6 @@ def test_parts_that_do_not_fit_are_refused_at_once(change: dict[str, Any], compl
 )
 def test_whatever_decides_a_run_is_in_the_fingerprint(change: dict[str, Any]) -> None:
     assert Plan(**BASIC | change).fingerprint != Plan(**BASIC).fingerprint
-    assert Plan(**BASIC).fingerprint == Plan(**BASIC | {"strata": Strata([0, 0, 0, 1, 1])}).fingerprint
+    assert (
+        Plan(**BASIC).fingerprint == Plan(**BASIC | {"strata": Strata([0, 0, 0, 1, 1])}).fingerprint
+    )

@@ -37,7 +37,9 @@ def test_every_run_of_a_replay_is_the_run_of_a_sampler(
 
 
 def test_blocks_do_not_change_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = Plan(strata=Strata([0, 1] * 40), policy=Proportional(), budget=Budget(calls=20), n_outcomes=2)
+    plan = Plan(
+        strata=Strata([0, 1] * 40), policy=Proportional(), budget=Budget(calls=20), n_outcomes=2
+    )
     whole = replay(plan, np.arange(80) % 2, runs=7, rng=1)
     monkeypatch.setattr(sys.modules[replay.__module__], "BLOCK", 250)
     parts = replay(plan, np.arange(80) % 2, runs=7, rng=1)
@@ -48,7 +50,12 @@ def test_blocks_do_not_change_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_with_uniform_answers_every_item_is_drawn_equally_often() -> None:
-    plan = Plan(strata=Strata([0, 0, 0, 1, 1, 1]), policy=Proportional(), budget=Budget(calls=4), n_outcomes=1)
+    plan = Plan(
+        strata=Strata([0, 0, 0, 1, 1, 1]),
+        policy=Proportional(),
+        budget=Budget(calls=4),
+        n_outcomes=1,
+    )
     counts = np.bincount(replay(plan, [0] * 6, runs=3000, rng=1).items.ravel())
     assert counts == pytest.approx(2000, abs=4 * np.sqrt(3000 * 2 / 9))
 
@@ -62,6 +69,12 @@ def test_what_a_replay_cannot_do_is_refused() -> None:
         replay(plan, [0, 1], runs=1, rng=0)
     with pytest.raises(InputError, match="runs must be at least 1"):
         replay(plan, [0, 1, 1], runs=0, rng=0)
-    priced = Plan(strata=strata, policy=Proportional(), budget=Budget(money=2.0), n_outcomes=2, prices=[1, 1, 1])
+    priced = Plan(
+        strata=strata,
+        policy=Proportional(),
+        budget=Budget(money=2.0),
+        n_outcomes=2,
+        prices=[1, 1, 1],
+    )
     with pytest.raises(InputError, match="counts calls, not money"):
         replay(priced, [0, 1, 1], runs=1, rng=0)

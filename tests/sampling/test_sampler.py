@@ -89,7 +89,8 @@ def test_a_restored_run_continues_identically_with_answers_in_flight(
 
 
 def test_the_choice_uses_exactly_the_answers_that_are_due() -> None:
-    # Two strata; in the second, every answer differs. Whatever arrives early must not be used early.
+    # Two strata; in the second, every answer differs. Whatever arrives early must not be used
+    # early.
     plan = plan_of(strata=Strata(np.repeat([0, 1], 30)), in_flight=6)
     eager, lazy = Sampler(plan, rng=3), Sampler(plan, rng=3)
     answers = [0] * 30 + [0, 1, 2] * 10
@@ -138,10 +139,12 @@ def test_money_ends_the_run_before_the_first_item_it_cannot_pay_for(finish: Fini
     assert 31 - 2.5 < sampler.spent <= 31
     rest = Sampler(plan_of(budget=Budget(calls=50), prices=prices, policy=Proportional()), rng=5)
     longer = finish(rest, [0] * 60).items
-    # No dear item was skipped: the run is a prefix of a longer one until the next would not fit. (The plans differ in
-    # calls, but this policy does not look at them.)
+    # No dear item was skipped: the run is a prefix of a longer one until the next would not fit.
+    # (The plans differ in calls, but this policy does not look at them.)
     assert longer[: len(sampler.items)] == sampler.items
-    assert sampler.spent + prices[longer[len(sampler.items)]] > 31 or len(sampler.items) == plan.calls
+    assert (
+        sampler.spent + prices[longer[len(sampler.items)]] > 31 or len(sampler.items) == plan.calls
+    )
     assert Sampler.restore(plan, sampler.state()).spent == sampler.spent
 
 

@@ -16,7 +16,9 @@ def some_strata(draw: st.DrawFn) -> Strata:
 
 
 @given(st.composite(some_strata)(), st.integers(1, 30))
-def test_merging_leaves_no_small_stratum_unless_all_items_are_too_few(strata: Strata, least: int) -> None:
+def test_merging_leaves_no_small_stratum_unless_all_items_are_too_few(
+    strata: Strata, least: int
+) -> None:
     merged = merge_small(strata, least=least)
     assert merged.n_items == strata.n_items
     assert merged.sizes.min() >= min(least, strata.n_items)
@@ -46,9 +48,13 @@ def test_large_strata_are_left_alone() -> None:
         ([0, 1], [0], "one family a stratum"),
     ],
 )
-def test_what_is_no_partition_is_refused(of: list[float], family: list[int] | None, complaint: str) -> None:
+def test_what_is_no_partition_is_refused(
+    of: list[float], family: list[int] | None, complaint: str
+) -> None:
     with pytest.raises(InputError, match=complaint):
-        Strata(np.array(of, dtype=None if of else int), None if family is None else np.array(family))
+        Strata(
+            np.array(of, dtype=None if of else int), None if family is None else np.array(family)
+        )
 
 
 def test_bad_merges_are_refused() -> None:

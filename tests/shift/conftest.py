@@ -56,7 +56,15 @@ def table(n: int, *, seed: int = 0) -> list[dict[str, Any]]:
         true = rng.choice(("four", "five", "six"))
         old = true if rng.random() < 0.9 else rng.choice(("four", "five", "six", ""))
         new = "five" if true == "four" and rng.random() < 0.2 else old
-        rows.append({"id": f"i{number}", "true": true, "old": old, "new": new, "confidence": round(rng.random(), 3)})
+        rows.append(
+            {
+                "id": f"i{number}",
+                "true": true,
+                "old": old,
+                "new": new,
+                "confidence": round(rng.random(), 3),
+            }
+        )
     return rows
 
 

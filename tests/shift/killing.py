@@ -2,9 +2,8 @@
 
     python killing.py URL KILLS CALLS FOLDER SEED
 
-A process of its own, so that it may fork: the libraries are loaded once, and every run is a real process that really
-dies. Prints one JSON object.
-"""
+A process of its own, so that it may fork: the libraries are loaded once, and every run is a real
+process that really dies. Prints one JSON object."""
 
 import json
 import os
@@ -32,7 +31,9 @@ PRELOADED = (httpx, scipy.special, scipy.stats, stamina)
 def go(url: str, calls: int, journal: Path) -> dict:
     rows = table(4 * calls)
     request = {"id": journal.name + "/{id}", "new": "{new}"}
-    client = HttpClient(url, request=request, label="$.label", headers={}, columns=COLUMNS, timeout=10)
+    client = HttpClient(
+        url, request=request, label="$.label", headers={}, columns=COLUMNS, timeout=10
+    )
     how = Run(budget=calls, wire=Wire(concurrency=8), journal=journal, repeats=calls // 10)
     return run(items_of(rows), client, rows, how).to_dict()
 
@@ -46,7 +47,10 @@ def child(url: str, calls: int, journal: Path) -> int:
 
 
 def same(result: dict) -> str:
-    return json.dumps({key: value for key, value in result.items() if key not in ("requests", "cost")}, sort_keys=True)
+    return json.dumps(
+        {key: value for key, value in result.items() if key not in ("requests", "cost")},
+        sort_keys=True,
+    )
 
 
 def _lines(path: Path) -> int:
@@ -64,7 +68,8 @@ def main(url: str, kills: int, calls: int, folder: Path, seed: int) -> None:
     for number in range(kills):
         journal = folder / f"j{number}"
         pid = child(url, calls, journal)
-        # A random moment of the run, not of the clock: however busy the machine is, it dies in the middle.
+        # A random moment of the run, not of the clock: however busy the machine is, it dies in the
+        # middle.
         moment = chance.randrange(1, int(0.8 * lines))
         while _lines(journal) < moment:
             time.sleep(0.001)

@@ -1,11 +1,12 @@
-"""A small API on loopback that answers late, and badly now and then. Run as a process; prints its port.
+"""A small API on loopback that answers late, and badly now and then. Run as a process; prints its
+port.
 
     python server.py DELAY FAULTS SECONDS
 
-POST / answers {"label": …} with the field "new" of the request; POST /v1/chat/completions like a chat model; POST /echo
-with the Authorization header it got; POST /denied with 401. GET /stats says what was asked and answered. It ends by
-itself after SECONDS. A bare protocol, so that it takes little of the machine on which the client is timed.
-"""
+POST / answers {"label": …} with the field "new" of the request; POST /v1/chat/completions like a
+chat model; POST /echo with the Authorization header it got; POST /denied with 401. GET /stats says
+what was asked and answered. It ends by itself after SECONDS. A bare protocol, so that it takes
+little of the machine on which the client is timed."""
 
 import asyncio
 import contextlib
@@ -14,7 +15,9 @@ import random
 import sys
 from collections import Counter
 
-DELAY, FAULTS, SECONDS = (float(word) for word in sys.argv[1:4]) if __name__ == "__main__" else (0.0, 0.0, 0.0)
+DELAY, FAULTS, SECONDS = (
+    (float(word) for word in sys.argv[1:4]) if __name__ == "__main__" else (0.0, 0.0, 0.0)
+)
 KINDS = ("500", "429", "reset", "hang", "garbage")
 requests: Counter[str] = Counter()
 paid: Counter[str] = Counter()
@@ -23,7 +26,12 @@ busy = {"now": 0, "most": 0}
 
 
 def reply(status: str, body: str, *more: str) -> bytes:
-    lines = (f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(body.encode())}", *more)
+    lines = (
+        f"HTTP/1.1 {status}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body.encode())}",
+        *more,
+    )
     return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
 
 
@@ -40,7 +48,10 @@ class Connection(asyncio.Protocol):
         if not found:
             return
         lines = head.decode().split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        headers = {
+            name.lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines[1:])
+        }
         length = int(headers.get("content-length", 0))
         if len(rest) >= length:
             self.buffer = rest[length:]
@@ -58,7 +69,8 @@ class Connection(asyncio.Protocol):
 
     def answer(self, item: str, label: str) -> None:
         busy["now"] -= 1
-        # Whether and how an item fails is its own: the same in every run, and only at the first try.
+        # Whether and how an item fails is its own: the same in every run, and only at the first
+        # try.
         chance = random.Random(item)
         if requests[item] == 1 and chance.random() < FAULTS:
             kind = chance.choice(KINDS)
@@ -78,14 +90,21 @@ class Connection(asyncio.Protocol):
 
 def special(path: str, headers: dict[str, str], body: bytes) -> bytes:
     if path == "/stats":
-        return reply("200 OK", json.dumps({"requests": requests, "paid": paid, "faults": faults, "most": busy["most"]}))
+        return reply(
+            "200 OK",
+            json.dumps(
+                {"requests": requests, "paid": paid, "faults": faults, "most": busy["most"]}
+            ),
+        )
     if path == "/denied":
         requests["denied"] += 1
         return reply("401 Unauthorized", '{"error": "bad key"}')
     if path == "/echo":
         return reply("200 OK", json.dumps({"label": headers.get("authorization", "none")}))
     words = json.loads(body)["messages"][0]["content"].split()
-    return reply("200 OK", json.dumps({"choices": [{"message": {"content": f"I would say: {words[-1]}."}}]}))
+    return reply(
+        "200 OK", json.dumps({"choices": [{"message": {"content": f"I would say: {words[-1]}."}}]})
+    )
 
 
 async def main() -> None:

@@ -46,7 +46,9 @@ def test_every_strategy_estimates_the_same_change(items, new, strategy):
     assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(20) + 1e-12)
 
 
-def test_without_flips_the_estimated_error_is_zero_and_its_bound_is_what_may_have_flipped_unseen(items):
+def test_without_flips_the_estimated_error_is_zero_and_its_bound_is_what_may_have_flipped_unseen(
+    items,
+):
     plan, answers = asked_by(items, items.old)
     result = assess(items, plan.strata, answers)
     assert not np.any(result.shift)
@@ -66,7 +68,9 @@ def test_simultaneous_intervals_are_wider(items, new):
 
 
 def test_only_an_old_matrix_leaves_the_flip_rate_unknown(items, new):
-    past = Items.of([items.labels[t] for t in items.truth], matrix=items.matrix, labels=items.labels)
+    past = Items.of(
+        [items.labels[t] for t in items.truth], matrix=items.matrix, labels=items.labels
+    )
     plan = design(past, calls=200, how=Design(strategy="masa"))
     run = replay(plan, new, runs=1, rng=0)
     result = assess(past, plan.strata, Answers.of(run.items[0], new[run.items[0]]), strategy="masa")
@@ -123,9 +127,28 @@ def test_the_contract_holds(items, new):
     plan, answers = asked_by(items, new)
     result = assess(items, plan.strata, answers, seed=7)
     body = result.to_dict()
-    for name in ("schema", "verb", "verdict", "decision", "needed", "n_items", "assumptions", "warnings"):
+    for name in (
+        "schema",
+        "verb",
+        "verdict",
+        "decision",
+        "needed",
+        "n_items",
+        "assumptions",
+        "warnings",
+    ):
         assert name in body
-    for name in ("shift", "interval", "labels", "accuracy_change", "flip_rate", "calls", "cost", "strata", "top_cells"):
+    for name in (
+        "shift",
+        "interval",
+        "labels",
+        "accuracy_change",
+        "flip_rate",
+        "calls",
+        "cost",
+        "strata",
+        "top_cells",
+    ):
         assert name in body
     assert body["verb"] == "shift"
     assert np.shape(body["interval"]) == (3, 4, 2)
@@ -143,7 +166,9 @@ def test_the_plain_ways_would_have_been_worse(items, new):
 
 
 def test_undecided_says_how_many_calls_more(items, new):
-    plan, answers = asked_by(items, np.where(np.arange(len(items)) % 97 == 0, 0, items.old), calls=60)
+    plan, answers = asked_by(
+        items, np.where(np.arange(len(items)) % 97 == 0, 0, items.old), calls=60
+    )
     result = assess(items, plan.strata, answers)
     assert result.decision == "undecided"
     assert result.needed is not None
@@ -151,13 +176,20 @@ def test_undecided_says_how_many_calls_more(items, new):
 
 
 def test_no_estimate_leaves_what_is_possible():
-    # Three answers, all of one label, from one stratum of two: the mean alone would take away more than there was.
+    # Three answers, all of one label, from one stratum of two: the mean alone would take away more
+    # than there was.
     items = Items.of(["no", "yes"] * 50, old=["no", "yes"] * 50)
     result = assess(items, Strata(np.zeros(100, int)), Answers.of([1, 3, 5], [0, 0, 0]))
     before = items.matrix
     for i, row in enumerate(result.interval):
         for j, interval in enumerate(row):
-            assert -before[i, j] <= interval.low <= result.shift[i][j] <= interval.high <= 0.5 - before[i, j] + 1e-12
+            assert (
+                -before[i, j]
+                <= interval.low
+                <= result.shift[i][j]
+                <= interval.high
+                <= 0.5 - before[i, j] + 1e-12
+            )
     assert result.recall_change["yes"].estimate == -1
     assert result.accuracy_change.estimate == pytest.approx(-0.5)
     assert result.accuracy_change.interval.high <= 0
@@ -203,7 +235,8 @@ def test_the_sensitivity_to_failed_calls_subtracts_the_old_answers_of_the_items_
     truth = ["a"] * 200
     old = ["a"] * 100 + ["b"] * 100
     items = Items.of(truth, old=old, labels=["a", "b"])
-    asked = np.r_[np.arange(40), np.arange(100, 110)]  # more of those that were right than there are
+    # more of those that were right than there are
+    asked = np.r_[np.arange(40), np.arange(100, 110)]
     codes = items.old[asked].copy()
     codes[0] = FAILED
     result = assess(items, Strata([0] * 200), Answers.of(asked, codes))

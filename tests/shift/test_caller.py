@@ -61,14 +61,23 @@ def test_what_is_not_worth_a_retry_is_not_retried(items, rows):
     assert journal.sent == {"q0": 1, "q1": 1}
 
 
-def test_the_breaker_opens_after_so_many_failed_items_in_a_row_and_keeps_what_was_answered(items, rows, tmp_path):
+def test_the_breaker_opens_after_so_many_failed_items_in_a_row_and_keeps_what_was_answered(
+    items, rows, tmp_path
+):
     broken = [Fault("broken", retry=False, billed=True) for _ in range(6)]
     client = Scripted("four", *broken[:2], "five", *broken[2:])
     with pytest.raises(ClientError, match="3 items failed in a row, the last because broken"):
         ask(items, rows, client, wire=Wire(breaker=3), journal=tmp_path / "j", number=10)
     _, answers = read_journal(tmp_path / "j")
     told = {key: entry.code for key, entry in answers.items()}
-    assert told == {"q0": items.code("four"), "q1": None, "q2": None, "q3": items.code("five"), "q4": None, "q5": None}
+    assert told == {
+        "q0": items.code("four"),
+        "q1": None,
+        "q2": None,
+        "q3": items.code("five"),
+        "q4": None,
+        "q5": None,
+    }
     assert len(client.script) == 1, "nothing was asked after it opened"
 
 
@@ -95,7 +104,9 @@ def test_nobody_asks_on_once_the_key_was_refused(items, rows):
 
     async def main():
         caller = Caller(client, items, rows, Wire(concurrency=1), Journal(None, head={}))
-        return await asyncio.gather(*(caller.ask(f"q{n}", n) for n in range(5)), return_exceptions=True)
+        return await asyncio.gather(
+            *(caller.ask(f"q{n}", n) for n in range(5)), return_exceptions=True
+        )
 
     assert [type(one) for one in asyncio.run(main())] == [ClientError] * 5
     assert len(client.times) == 1
@@ -109,7 +120,9 @@ def test_limits_that_are_no_positive_number_are_refused_by_name(name, value):
 
 
 @pytest.mark.parametrize("wait", [1e300, float("inf"), 3600.0])
-def test_a_server_that_asks_to_wait_for_ages_fails_the_call_and_is_quoted(items, rows, tmp_path, wait):
+def test_a_server_that_asks_to_wait_for_ages_fails_the_call_and_is_quoted(
+    items, rows, tmp_path, wait
+):
     client = Scripted("five", Fault("busy", wait=wait, **BUSY))
     codes, journal = ask(items, rows, client, wire=Wire(), number=2, journal=tmp_path / "j")
     assert codes == [items.code("five"), None]

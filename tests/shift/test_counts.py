@@ -41,6 +41,8 @@ def test_collapsed_strata_all_have_two_answers_or_are_whole(sizes, seed):
     joined = collapse(strata, answered)
     got = np.bincount(
         joined.of,
-        weights=np.concatenate([np.r_[np.ones(a), np.zeros(s - a)] for a, s in zip(answered, sizes, strict=True)]),
+        weights=np.concatenate(
+            [np.r_[np.ones(a), np.zeros(s - a)] for a, s in zip(answered, sizes, strict=True)]
+        ),
     )
     assert len(joined) == 1 or (got >= np.minimum(2, joined.sizes)).all()

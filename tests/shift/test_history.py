@@ -81,7 +81,9 @@ def test_an_answer_of_the_last_run_that_is_no_label_any_more_is_refused(tmp_path
 def test_a_journal_that_does_not_say_its_labels_is_taken_only_for_the_same_data(tmp_path):
     truth = ["cat", "dog"] * 10
     items = asked_in_full(truth, truth[::-1], tmp_path / "j")
-    events = [json.loads(line.rpartition("\t")[0]) for line in (tmp_path / "j").read_text().splitlines()]
+    events = [
+        json.loads(line.rpartition("\t")[0]) for line in (tmp_path / "j").read_text().splitlines()
+    ]
     del events[0]["labels"], events[0]["loose"]
     last, lines = "", []
     for event in events:

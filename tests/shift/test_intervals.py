@@ -47,7 +47,9 @@ def test_nothing_seen_is_bounded_about_like_the_rule_of_three():
 
 
 def test_an_event_that_is_impossible_everywhere_is_zero():
-    bounds = sum_bounds(np.zeros(2), sample([10, 10], [5, 5]), alpha=0.05, possible=np.zeros(2, bool))
+    bounds = sum_bounds(
+        np.zeros(2), sample([10, 10], [5, 5]), alpha=0.05, possible=np.zeros(2, bool)
+    )
     assert (bounds.value, bounds.low, bounds.high) == (0, 0, 0)
 
 
@@ -81,7 +83,9 @@ def test_coverage_of_one_stratum_by_enumeration():
 
     size, asked = 400, 60
     x = np.arange(asked + 1.0)
-    seen = Sample(np.ones(1), np.full((asked + 1, 1), float(asked)), np.full((asked + 1, 1), asked / size))
+    seen = Sample(
+        np.ones(1), np.full((asked + 1, 1), float(asked)), np.full((asked + 1, 1), asked / size)
+    )
     bounds = sum_bounds(x[:, None], seen, alpha=0.05)
     coverage = []
     for total in range(size + 1):

@@ -57,7 +57,9 @@ def test_a_missing_line_is_refused(path):
         Journal(path, head=HEAD)
 
 
-@pytest.mark.parametrize(("name", "word"), [("data", "other data"), ("client", "template"), ("plan", "budget")])
+@pytest.mark.parametrize(
+    ("name", "word"), [("data", "other data"), ("client", "template"), ("plan", "budget")]
+)
 def test_another_run_is_refused_with_the_reason(path, name, word):
     before = path.read_bytes()
     with pytest.raises(FormatError, match=word):

@@ -6,10 +6,19 @@ from scipy.stats import binom
 
 from tallystick.errors import InputError
 from tallystick.sampling import Budget, Masa, Plan, Strata, replay
-from tallystick.shift import loss_bound, optimal_allocation, optimal_loss, theorem_bound, theorem_conditions
+from tallystick.shift import (
+    loss_bound,
+    optimal_allocation,
+    optimal_loss,
+    theorem_bound,
+    theorem_conditions,
+)
 
 
-@given(st.lists(st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)), min_size=2, max_size=8), st.integers(0, 99))
+@given(
+    st.lists(st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)), min_size=2, max_size=8),
+    st.integers(0, 99),
+)
 def test_no_allocation_beats_the_optimum(cells, seed):
     p = np.array([a for a, _ in cells]) / sum(a for a, _ in cells)
     sigma = np.array([b for _, b in cells])
@@ -69,20 +78,27 @@ def test_lemma_three_is_false_as_it_is_printed():
     t, p, delta = 10, 0.3, 5e-4
     k = np.arange(t + 1)
     apart = np.abs(np.sqrt(np.maximum(score(k, t), 0)) - np.sqrt(2 * p * (1 - p)))
-    assert binom.pmf(k, t, p)[apart > np.sqrt(np.log(2 / delta) / (2 * t))].sum() == pytest.approx(0.7**10, rel=1e-3)
+    assert binom.pmf(k, t, p)[apart > np.sqrt(np.log(2 / delta) / (2 * t))].sum() == pytest.approx(
+        0.7**10, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("calls", [200, 1000, 4000])
 def test_theorem_two_bounds_the_loss_of_the_algorithm(calls):
     sizes, rates = np.array([500, 300, 200]), np.array([0.5, 0.1, 0.3])
     of = np.repeat(np.arange(3), sizes)
-    answers = np.concatenate([np.arange(n) < round(n * rate) for n, rate in zip(sizes, rates, strict=True)]).astype(int)
+    answers = np.concatenate(
+        [np.arange(n) < round(n * rate) for n, rate in zip(sizes, rates, strict=True)]
+    ).astype(int)
     exploration = 2 * np.log(2) + np.log(3) + 2.25 * np.log(calls) + 0.01
     assert theorem_conditions(labels=2, bins=2, calls=calls, exploration=exploration) == ()
     plan = Plan(
-        strata=Strata(of), policy=Masa(exploration=exploration), budget=Budget(calls=calls), n_outcomes=2,
+        strata=Strata(of),
+        policy=Masa(exploration=exploration),
+        budget=Budget(calls=calls),
+        n_outcomes=2,
         replacement=True,
-    )  # fmt: skip
+    )
     p, sigma = sizes / 1000, np.sqrt(2 * rates * (1 - rates))
     seen = replay(plan, answers, runs=400, rng=1).observed()
     # Lemma 6: no partition is asked much less than the optimum would ask it.
@@ -90,13 +106,15 @@ def test_theorem_two_bounds_the_loss_of_the_algorithm(calls):
     least = (p * sigma).min() / (p * sigma).sum()
     wider = 1 + 12 / calls + 4 / sigma.min() * (2 * exploration / (calls * least)) ** 0.25
     assert (best / seen.asked).max() <= wider
-    # Theorem 2: nor does the loss of the stratified mean exceed its bound. The loss sums over partitions.
+    # Theorem 2: nor does the loss of the stratified mean exceed its bound. The loss sums over
+    # partitions.
     means = seen.new / seen.answered[..., None]
     truth = np.stack([1 - rates, rates], axis=1)
     loss = (p[:, None] ** 2 * (means - truth) ** 2).sum(axis=(1, 2))
     best_loss = optimal_loss(p, sigma, calls=calls)
     assert loss.mean() <= theorem_bound(p, sigma, labels=2, calls=calls, exploration=exploration)
-    # The constants of the theorem are loose; what is left above the optimum is small, and falls faster than 1/N.
+    # The constants of the theorem are loose; what is left above the optimum is small, and falls
+    # faster than 1/N.
     assert loss.mean() / best_loss <= 1.3
     assert loss.mean() >= best_loss * (1 - 4 * loss.std() / loss.mean() / 20)
 

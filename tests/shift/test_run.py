@@ -10,7 +10,14 @@ import pytest
 
 from tallystick.errors import BudgetError, FileError, FormatError, InputError
 from tallystick.shift import Design, Progress, Run, Wire, run
-from tallystick.shift.clients import ClientError, CommandClient, HttpClient, OpenAIClient, PythonClient, ReplayClient
+from tallystick.shift.clients import (
+    ClientError,
+    CommandClient,
+    HttpClient,
+    OpenAIClient,
+    PythonClient,
+    ReplayClient,
+)
 
 from .conftest import COLUMNS
 
@@ -20,18 +27,26 @@ REQUEST = {"id": "{id}", "new": "{new}"}
 
 def http(url, *, wire, request=REQUEST, headers=None, label="$.label"):
     return HttpClient(
-        url, request=request, label=label, headers=headers or {}, columns=COLUMNS,
+        url,
+        request=request,
+        label=label,
+        headers=headers or {},
+        columns=COLUMNS,
         timeout=wire.timeout,
-    )  # fmt: skip
+    )
 
 
 def same(result):
-    return {key: value for key, value in result.to_dict().items() if key not in ("requests", "cost")}
+    return {
+        key: value for key, value in result.to_dict().items() if key not in ("requests", "cost")
+    }
 
 
 def test_a_replayed_change_is_found(items, rows):
     result = run(items, REPLAY, rows, Run(budget=300))
-    truth = sum(row["new"] == row["true"] for row in rows) - sum(row["old"] == row["true"] for row in rows)
+    truth = sum(row["new"] == row["true"] for row in rows) - sum(
+        row["old"] == row["true"] for row in rows
+    )
     assert truth / 600 in result.accuracy_change.interval
     assert result.calls == 300
     assert result.top_cells[0].true == "four"
@@ -49,7 +64,8 @@ def test_the_server_gives_the_result_of_the_replay_however_answers_arrive(items,
 
 
 def test_faults_lose_nothing_and_pay_nothing_twice(items, rows, server):
-    wire = Wire(concurrency=8, timeout=6, wait=0.05)  # a busy machine must not look like a hanging server
+    # a busy machine must not look like a hanging server
+    wire = Wire(concurrency=8, timeout=6, wait=0.05)
     how = Run(budget=150, wire=wire)
     with server(delay=0.01, faults=0.15) as api:
         result = run(items, http(api.url, wire=wire), rows, how)
@@ -133,11 +149,15 @@ def test_a_refused_key_stops_the_run_at_once(items, rows, server, tmp_path):
         assert api.stats()["requests"] == {"denied": 1}
 
 
-def test_keys_come_from_the_environment_and_are_written_nowhere(items, rows, server, tmp_path, monkeypatch):
+def test_keys_come_from_the_environment_and_are_written_nowhere(
+    items, rows, server, tmp_path, monkeypatch
+):
     monkeypatch.setenv("SHIFT_TEST_KEY", "sk-very-secret")
     how = Run(budget=60, journal=tmp_path / "j")
     with server() as api:
-        client = http(f"{api.url}/echo", wire=how.wire, headers={"Authorization": "Bearer $SHIFT_TEST_KEY"})
+        client = http(
+            f"{api.url}/echo", wire=how.wire, headers={"Authorization": "Bearer $SHIFT_TEST_KEY"}
+        )
         result = run(items, client, rows, how)
     journal = (tmp_path / "j").read_text()
     assert "Bearer ***" in journal  # the server sent the key back, and it was struck out
@@ -162,9 +182,12 @@ def test_a_chat_model_is_asked_and_read(items, rows, server, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with server() as api:
         client = OpenAIClient(
-            f"tiny@{api.url}/v1", prompt="One of {labels}? {new}", labels=items.labels, columns=COLUMNS,
+            f"tiny@{api.url}/v1",
+            prompt="One of {labels}? {new}",
+            labels=items.labels,
+            columns=COLUMNS,
             timeout=5,
-        )  # fmt: skip
+        )
         asked = [row for row in rows if row["new"]][:200]
         chosen = items_from(asked)
         result = run(chosen, client, asked, Run(budget=80))
@@ -197,7 +220,10 @@ def test_a_function_answers_each_item(items, rows, tmp_path, monkeypatch):
 
 
 def test_failed_calls_are_missing_not_wrong(items, rows, tmp_path, monkeypatch):
-    text = "def ask(row):\n    if row['id'].endswith('7'):\n        raise KeyError('x')\n    return row['new']\n"
+    text = (
+        "def ask(row):\n    if row['id'].endswith('7'):\n        raise KeyError('x')\n    return"
+        " row['new']\n"
+    )
     (tmp_path / "bad_api.py").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
     result = run(items, PythonClient("bad_api:ask"), rows, Run(budget=200))
@@ -285,17 +311,21 @@ def test_items_asked_twice_show_the_noise_floor(items, rows, tmp_path, monkeypat
     assert changed.noise.p_value < 0.05
 
 
-def test_second_answers_that_were_paid_for_count_when_the_money_runs_out(items, rows, tmp_path, monkeypatch):
+def test_second_answers_that_were_paid_for_count_when_the_money_runs_out(
+    items, rows, tmp_path, monkeypatch
+):
     (tmp_path / "lossy_api.py").write_text(
-        "from tallystick.shift.clients import Fault\nasked = []\n\nasync def ask(row):\n    asked.append(1)\n"
-        "    if len(asked) <= 10:\n        raise Fault('lost', retry=True, billed=True)\n    return row['new']\n"
+        "from tallystick.shift.clients import Fault\nasked = []\n\nasync def ask(row):\n   "
+        " asked.append(1)\n    if len(asked) <= 10:\n        raise Fault('lost', retry=True,"
+        " billed=True)\n    return row['new']\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     wire = Wire(concurrency=1, wait=0.001, price=1, max_cost=100, attempts=20)
     result = run(items, PythonClient("lossy_api:ask"), rows, Run(budget=100, repeats=40, wire=wire))
     assert result.noise.items == 30
     assert (result.calls, result.cost) == (90, 100)
-    assert any("2 items were not asked a second time" in warning for warning in result.warnings)  # of 32
+    # of 32
+    assert any("2 items were not asked a second time" in warning for warning in result.warnings)
 
 
 def test_a_run_that_the_money_ended_says_so(items, rows):

@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats.acceptance import Acceptance, acceptance_plan, interval_items, zero_failure_items
+from tallystick.stats.acceptance import (
+    Acceptance,
+    acceptance_plan,
+    interval_items,
+    zero_failure_items,
+)
 from tallystick.stats.binomial import binomial_up_to
 from tallystick.stats.concentration import Hoeffding
 
@@ -26,10 +31,16 @@ def test_the_perfect_predictor_needs_three_over_epsilon():
         assert zero_failure_items(rate) * rate == pytest.approx(3, rel=0.06)
 
 
-@given(population=st.integers(2, 300), percent=st.integers(1, 99), alpha=st.sampled_from([0.01, 0.05, 0.2]))
+@given(
+    population=st.integers(2, 300),
+    percent=st.integers(1, 99),
+    alpha=st.sampled_from([0.01, 0.05, 0.2]),
+)
 def test_without_replacement_the_number_is_the_exact_hypergeometric_one(population, percent, alpha):
     failing = ceil(Fraction(percent, 100) * population)
-    clean = [Fraction(comb(population - failing, n), comb(population, n)) for n in range(population + 1)]
+    clean = [
+        Fraction(comb(population - failing, n), comb(population, n)) for n in range(population + 1)
+    ]
     exact = next(n for n in range(1, population + 1) if clean[n] <= Fraction(alpha))
     assert zero_failure_items(percent / 100, alpha=alpha, population=population) == exact
 

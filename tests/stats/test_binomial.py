@@ -20,8 +20,12 @@ def mass(n, p):
 def test_both_tails_equal_the_exact_sums(n, p, data):
     k = data.draw(st.integers(-1, n))
     exact = mass(n, p)
-    assert binomial_up_to(k, n, p) == pytest.approx(float(sum(exact[: k + 1])), rel=1e-12, abs=1e-300)
-    assert binomial_above(k, n, p) == pytest.approx(float(sum(exact[k + 1 :])), rel=1e-12, abs=1e-300)
+    assert binomial_up_to(k, n, p) == pytest.approx(
+        float(sum(exact[: k + 1])), rel=1e-12, abs=1e-300
+    )
+    assert binomial_above(k, n, p) == pytest.approx(
+        float(sum(exact[k + 1 :])), rel=1e-12, abs=1e-300
+    )
 
 
 @pytest.mark.parametrize(("n", "p"), [(1, 0.5), (40, 0.0), (40, 1.0), (1000, 0.3), (10**6, 0.02)])

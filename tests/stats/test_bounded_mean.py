@@ -53,7 +53,9 @@ def test_the_interval_is_what_is_not_refuted(seed, n):
     mu = np.linspace(-1, 1, 201)
     above, below = bounded_mean_log_e(*moments(x), mean=mu)
     clear = (np.abs(mu - low) > 1e-9) & (np.abs(mu - high) > 1e-9)
-    np.testing.assert_array_equal((np.maximum(above, below) >= np.log(40))[clear], ((mu < low) | (mu > high))[clear])
+    np.testing.assert_array_equal(
+        (np.maximum(above, below) >= np.log(40))[clear], ((mu < low) | (mu > high))[clear]
+    )
 
 
 def test_the_interval_shrinks_to_about_twice_that_of_t():

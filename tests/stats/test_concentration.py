@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.binomial import binomial_above, binomial_up_to
-from tallystick.stats.concentration import Bernstein, Chebyshev, Chernoff, Hoeffding, Markov, McDiarmid
+from tallystick.stats.concentration import (
+    Bernstein,
+    Chebyshev,
+    Chernoff,
+    Hoeffding,
+    Markov,
+    McDiarmid,
+)
 
 sides = st.sampled_from([1, 2])
 
@@ -26,7 +33,8 @@ def bounds_of_a_coin(p, side):
 
 @given(p=st.floats(0.01, 0.99), n=st.integers(1, 300), t=st.floats(0.005, 0.9), side=sides)
 def test_no_bound_is_below_the_exact_binomial_tail(p, n, t, side):
-    # heads >= n(p+t), a hair inside, so that rounding cannot move the exact tail across a whole number
+    # heads >= n(p+t), a hair inside, so that rounding cannot move the exact tail across a whole
+    # number
     exact = binomial_above(np.ceil(n * (p + t) + 1e-9) - 1, n, p)
     if side == 2:
         exact = exact + binomial_up_to(np.floor(n * (p - t) - 1e-9), n, p)
@@ -48,11 +56,14 @@ def test_items_is_the_first_n_whose_tail_is_small_enough(p, t, alpha, side):
 def test_the_tail_at_the_radius_is_alpha(p, n, alpha, side):
     for bound in bounds_of_a_coin(p, side):
         radius = float(bound.radius(n, alpha))
-        if isinstance(bound, Chernoff) and radius >= (max(p, 1 - p) if side == 2 else 1 - p) * (1 - 1e-9):
+        if isinstance(bound, Chernoff) and radius >= (max(p, 1 - p) if side == 2 else 1 - p) * (
+            1 - 1e-9
+        ):
             continue  # the coin cannot stray further than this at all
         assert bound.tail(radius * (1 + 1e-9), n) <= alpha * (1 + 1e-6)
         if isinstance(bound, Chernoff) and side == 2:
-            assume(radius < min(p, 1 - p) * (1 - 1e-6))  # beyond it one of the two tails drops out at once
+            # beyond it one of the two tails drops out at once
+            assume(radius < min(p, 1 - p) * (1 - 1e-6))
         assert bound.tail(radius * (1 - 1e-9), n) >= alpha * (1 - 1e-5)
 
 
@@ -65,10 +76,12 @@ def test_chernoff_is_the_sharpest_of_the_exponential_bounds(p, t, n):
 
 def test_the_closed_forms_of_the_chapter():
     assert Hoeffding().items(0.02, 0.05) == int(np.ceil(np.log(40) / (2 * 0.02**2)))
-    assert Hoeffding().tail(2 / np.sqrt(100), 100) == pytest.approx(0.00067, abs=1e-5)  # section 3.5, t = 2
+    # section 3.5, t = 2
+    assert Hoeffding().tail(2 / np.sqrt(100), 100) == pytest.approx(0.00067, abs=1e-5)
     a, n = 30.0, 100  # Theorem 1 for a sum of coins in {-1, 1}
     assert Hoeffding(width=2.0, sides=1).tail(a / n, n) == pytest.approx(np.exp(-(a**2) / (2 * n)))
-    assert Chebyshev().radius(100, 0.25) == pytest.approx(0.1)  # two standard deviations of at most 1/2
+    # two standard deviations of at most 1/2
+    assert Chebyshev().radius(100, 0.25) == pytest.approx(0.1)
 
 
 def test_markov_is_not_helped_by_more_items():

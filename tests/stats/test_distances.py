@@ -42,7 +42,9 @@ def test_the_product_rules_of_hellinger_and_kl_hold_on_the_product_itself(pair):
     p, q = pair
     pp, qq = np.outer(p, p).ravel(), np.outer(q, q).ravel()
     single = min(1.0, d.hellinger_squared(p, q))
-    assert d.hellinger_squared(pp, qq) == pytest.approx(d.hellinger_squared_of_product([single], 2), abs=1e-12)
+    assert d.hellinger_squared(pp, qq) == pytest.approx(
+        d.hellinger_squared_of_product([single], 2), abs=1e-12
+    )
     assert d.kl(pp, qq) == pytest.approx(2 * d.kl(p, q), abs=1e-9)
     assert d.hellinger_squared_of_product([single], 5) <= 5 * single + 1e-12
 
@@ -58,7 +60,9 @@ def test_the_distance_between_powers_equals_the_sum_over_all_sequences(pair, n):
 @given(n=st.integers(0, 60), p=st.floats(0, 1), q=st.floats(0, 1))
 def test_the_binomial_overlap_equals_the_exact_sum(n, p, q):
     a, b = Fraction(p), Fraction(q)
-    exact = sum(comb(n, k) * min(a**k * (1 - a) ** (n - k), b**k * (1 - b) ** (n - k)) for k in range(n + 1))
+    exact = sum(
+        comb(n, k) * min(a**k * (1 - a) ** (n - k), b**k * (1 - b) ** (n - k)) for k in range(n + 1)
+    )
     assert d.binomial_overlap(n, p, q) == pytest.approx(float(exact), rel=1e-11, abs=1e-300)
     assert d.binomial_total_variation(n, p, q) == pytest.approx(float(1 - exact), abs=1e-12)
 
@@ -73,7 +77,8 @@ def test_a_million_tosses_keep_their_digits():
 
 
 def test_one_toss_of_the_biased_coin_is_half_epsilon_away():
-    assert d.total_variation([0.5, 0.5], [0.45, 0.55]) == pytest.approx(0.05)  # ε = .1; the text prints ε
+    # ε = .1; the text prints ε
+    assert d.total_variation([0.5, 0.5], [0.45, 0.55]) == pytest.approx(0.05)
 
 
 def test_bernoulli_divergence_is_the_two_point_divergence():

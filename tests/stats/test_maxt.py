@@ -13,7 +13,9 @@ from tallystick.stats.power import range_critical
 
 
 def outcome(scores, **options):
-    return pairwise_max_t(scores.sum(axis=0), scores.T @ scores, len(scores), **({"rng": 0, "width": 1.0} | options))
+    return pairwise_max_t(
+        scores.sum(axis=0), scores.T @ scores, len(scores), **({"rng": 0, "width": 1.0} | options)
+    )
 
 
 @st.composite
@@ -50,7 +52,10 @@ def test_the_step_down_equals_the_plain_algorithm_on_the_same_draws():
     tests = outcome(scores, draws=500, rng=9)
     covariance = np.cov(scores.T, bias=True)
     values, vectors = np.linalg.eigh(covariance)
-    z = np.random.default_rng(9).standard_normal((500, 5)) @ (vectors * np.sqrt(np.maximum(values, 0))).T
+    z = (
+        np.random.default_rng(9).standard_normal((500, 5))
+        @ (vectors * np.sqrt(np.maximum(values, 0))).T
+    )
     order = list(np.argsort(-np.abs(tests.statistic)))
     plain, floor = np.empty(len(order)), 0.0
     for step, pair in enumerate(order):
@@ -109,7 +114,8 @@ def test_the_family_wise_error_is_held_with_exact_ties():
     wrong, missed, runs = 0, 0, 400
     equal = truth[:, None] == truth[None, :]
     for run in range(runs):
-        ability = rng.standard_normal((400, 1))  # items differ in difficulty, so models are correlated
+        # items differ in difficulty, so models are correlated
+        ability = rng.standard_normal((400, 1))
         noise = rng.standard_normal((400, 8))
         scores = (0.6 * ability + 0.8 * noise < ndtri(truth)).astype(float)
         tests = outcome(scores, rng=run, draws=1000)
@@ -139,7 +145,9 @@ def test_shapes_that_do_not_fit_are_refused():
 
 @pytest.mark.parametrize(("models", "draws"), [(2, 1), (5, 63), (20, 300)])
 def test_the_compiled_loop_counts_the_same_draws(models, draws, monkeypatch):
-    scores = (np.random.default_rng(8).random((200, models)) < np.linspace(0.4, 0.7, models)).astype(float)
+    scores = (
+        np.random.default_rng(8).random((200, models)) < np.linspace(0.4, 0.7, models)
+    ).astype(float)
     scores[:, -1] = scores[:, 0]  # a pair without variance
     plain = outcome(scores, draws=draws)
     monkeypatch.setattr("tallystick.stats.maxt.COMPILED", 1)

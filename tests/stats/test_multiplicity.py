@@ -14,14 +14,33 @@ from tallystick.stats.multiplicity import benjamini_hochberg, bonferroni, hochbe
 METHODS = [bonferroni, holm, hochberg, benjamini_hochberg]
 p_values = arrays(float, st.integers(1, 30), elements=st.floats(0, 1))
 
-# The 15 p-values of Benjamini and Hochberg's kind of example, adjusted by statsmodels 0.14 (multipletests).
-P = [0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216, 0.222, 0.251, 0.269, 0.275, 0.34]
+# The 15 p-values of Benjamini and Hochberg's kind of example, adjusted by statsmodels 0.14
+# (multipletests).
+P = [
+    0.001,
+    0.008,
+    0.039,
+    0.041,
+    0.042,
+    0.06,
+    0.074,
+    0.205,
+    0.212,
+    0.216,
+    0.222,
+    0.251,
+    0.269,
+    0.275,
+    0.34,
+]
 HOLM = [0.015, 0.112, 0.507, 0.507, 0.507, 0.6, 0.666] + [1.0] * 8
 HOCHBERG = [0.015, 0.112] + [0.34] * 13
 FDR = [0.015, 0.06, 0.126, 0.126, 0.126, 0.15, 0.1585714286] + [0.2946428571] * 7 + [0.34]
 
 
-@pytest.mark.parametrize(("method", "peer"), [(holm, HOLM), (hochberg, HOCHBERG), (benjamini_hochberg, FDR)])
+@pytest.mark.parametrize(
+    ("method", "peer"), [(holm, HOLM), (hochberg, HOCHBERG), (benjamini_hochberg, FDR)]
+)
 def test_the_adjusted_values_equal_statsmodels(method, peer):
     shuffled = np.random.default_rng(0).permutation(15)
     np.testing.assert_allclose(method(np.array(P)[shuffled]), np.array(peer)[shuffled], atol=1e-9)

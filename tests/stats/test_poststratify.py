@@ -17,8 +17,16 @@ def test_the_ends_are_those_of_the_formula():
     q = t.ppf(0.975, k.sum() - 2)
     star = k * (sizes - 1) / (sizes - k)
     brick = wilson(share * star, star, quantile=q)
-    low = (weights * share).sum() - np.sqrt((weights**2 * (share - brick.low) ** 2).sum()) - 1 / (2 * total)
-    high = (weights * share).sum() + np.sqrt((weights**2 * (brick.high - share) ** 2).sum()) + 1 / (2 * total)
+    low = (
+        (weights * share).sum()
+        - np.sqrt((weights**2 * (share - brick.low) ** 2).sum())
+        - 1 / (2 * total)
+    )
+    high = (
+        (weights * share).sum()
+        + np.sqrt((weights**2 * (brick.high - share) ** 2).sum())
+        + 1 / (2 * total)
+    )
     found = poststratified_share(sizes, k, x)
     assert found.estimate[0] == pytest.approx((weights * share).sum())
     assert tuple(found.interval[0]) == pytest.approx((low, high))
@@ -31,8 +39,12 @@ def test_the_population_keeps_the_doubt_of_drawing_its_items():
     brick = wilson(x, k, quantile=q)
     between = q**2 * (weights * (share - est) ** 2).sum() / 108
     found = poststratified_share(sizes, k, x, target="population").interval[0]
-    assert found.low == pytest.approx(est - np.sqrt((weights**2 * (share - brick.low) ** 2).sum() + between))
-    assert found.high == pytest.approx(est + np.sqrt((weights**2 * (brick.high - share) ** 2).sum() + between))
+    assert found.low == pytest.approx(
+        est - np.sqrt((weights**2 * (share - brick.low) ** 2).sum() + between)
+    )
+    assert found.high == pytest.approx(
+        est + np.sqrt((weights**2 * (brick.high - share) ** 2).sum() + between)
+    )
 
 
 def test_every_row_is_a_judge_of_its_own():
@@ -64,8 +76,12 @@ def test_everything_labelled_leaves_a_point():
 
 
 def test_logic_bounds_the_ends():
-    assert tuple(poststratified_share([3, 3], [2, 2], [2, 2]).interval[0]) == pytest.approx((4 / 6, 1))
-    assert tuple(poststratified_share([3, 3], [2, 2], [0, 0]).interval[0]) == pytest.approx((0, 2 / 6))
+    assert tuple(poststratified_share([3, 3], [2, 2], [2, 2]).interval[0]) == pytest.approx(
+        (4 / 6, 1)
+    )
+    assert tuple(poststratified_share([3, 3], [2, 2], [0, 0]).interval[0]) == pytest.approx(
+        (0, 2 / 6)
+    )
 
 
 def test_no_labels_leave_the_estimate_unknown():
@@ -136,10 +152,19 @@ def test_the_population_ratio_is_wider_than_the_one_of_these_items():
         (lambda: poststratified_share([10], [11], [3]), "between 0 and sizes"),
         (lambda: poststratified_share([10], [5], [6]), "between 0 and labelled"),
         (lambda: poststratified_share([[0, 0]], [[0, 0]], [[0, 0]]), "no items at all"),
-        (lambda: poststratified_share([10], [5], [3], target="everyone"), "target must be 'items' or 'population'"),
+        (
+            lambda: poststratified_share([10], [5], [3], target="everyone"),
+            "target must be 'items' or 'population'",
+        ),
         (lambda: poststratified_share([10], [5], [3], alpha=2), r"alpha must be in \(0, 1\)"),
-        (lambda: poststratified_ratio([1, 1], [1, 1], [1, 1], inside=np.array([True, True])), "some of the 2 cells"),
-        (lambda: poststratified_ratio([1, 1], [1, 1], [1, 1], inside=np.array([True])), "some of the 2 cells"),
+        (
+            lambda: poststratified_ratio([1, 1], [1, 1], [1, 1], inside=np.array([True, True])),
+            "some of the 2 cells",
+        ),
+        (
+            lambda: poststratified_ratio([1, 1], [1, 1], [1, 1], inside=np.array([True])),
+            "some of the 2 cells",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):

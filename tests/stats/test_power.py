@@ -82,7 +82,8 @@ def test_a_leaderboard_needs_logarithmically_more_and_far_less_than_hoeffding():
     sizes = [pw.leaderboard_items(0.02, k, 0.1) for k in (2, 10, 100, 1000)]
     assert sizes[0] == pw.paired_items(0.02, 0.1)
     assert np.all(np.diff(sizes) > 0)
-    assert np.diff(sizes)[-1] < 1.5 * np.diff(sizes)[-2]  # one more factor of ten costs about the same again
+    # one more factor of ten costs about the same again
+    assert np.diff(sizes)[-1] < 1.5 * np.diff(sizes)[-2]
     assert sizes[2] < pw.union_items(0.02, 100) / 4
     assert pw.union_items(0.02, 30) == int(np.ceil(2 * np.log(2 * 30 / 0.05) / 0.02**2))
 
@@ -116,4 +117,8 @@ def test_more_models_need_a_larger_difference_at_the_same_items():
     found = [detectable_difference(3000, 0.1, models=k) for k in (2, 10, 100)]
     assert found == sorted(found)
     for k, difference in zip((2, 10, 100), found, strict=True):
-        assert leaderboard_items(difference * 1.0001, k, 0.1) <= 3000 <= leaderboard_items(difference * 0.9999, k, 0.1)
+        assert (
+            leaderboard_items(difference * 1.0001, k, 0.1)
+            <= 3000
+            <= leaderboard_items(difference * 0.9999, k, 0.1)
+        )

@@ -28,14 +28,18 @@ def test_the_ends_are_those_of_the_formula(target):
     half = t.ppf(0.975, m - 1) * np.sqrt(variance)
     found = prediction_powered_mean(y[:m], c[:m], c, target=target)
     assert found.estimate[0] == pytest.approx(c.mean() + centre)
-    assert tuple(found.interval[0]) == pytest.approx((c.mean() + centre - half, c.mean() + centre + half))
+    assert tuple(found.interval[0]) == pytest.approx(
+        (c.mean() + centre - half, c.mean() + centre + half)
+    )
 
 
 def test_few_labels_trust_the_guesses_in_full_and_many_labels_tune():
     y, c, _ = some(n=1000)
     assert prediction_powered_mean(y[:99], c[:99], c).tuning[0] == 1
     slope = np.polyfit(c[:300], y[:300], 1)[0]
-    assert prediction_powered_mean(y[:300], c[:300], c).tuning[0] == pytest.approx(np.clip(slope, 0, 1))
+    assert prediction_powered_mean(y[:300], c[:300], c).tuning[0] == pytest.approx(
+        np.clip(slope, 0, 1)
+    )
 
 
 def test_useless_guesses_are_given_no_weight_when_there_are_labels_enough():
@@ -54,20 +58,29 @@ def test_perfect_guesses_are_worth_many_labels():
 def test_everything_labelled_leaves_a_point():
     y, c, _ = some(n=50)
     found = prediction_powered_mean(y, c, c)
-    assert found.estimate[0] == found.interval.low[0] == found.interval.high[0] == pytest.approx(y.mean())
+    assert (
+        found.estimate[0]
+        == found.interval.low[0]
+        == found.interval.high[0]
+        == pytest.approx(y.mean())
+    )
     assert found.worth[0] == 50
 
 
 def test_bounds_move_and_scale_the_interval():
     y, c, m = some()
     unit = prediction_powered_mean(y[:m], c[:m], c).interval[0]
-    wide = prediction_powered_mean(10 * y[:m] - 5, 10 * c[:m] - 5, 10 * c - 5, bounds=(-5, 5)).interval[0]
+    wide = prediction_powered_mean(
+        10 * y[:m] - 5, 10 * c[:m] - 5, 10 * c - 5, bounds=(-5, 5)
+    ).interval[0]
     assert tuple(wide) == pytest.approx([10 * end - 5 for end in unit])
 
 
 def test_rows_are_problems_of_their_own():
     y, c, m = some()
-    both = prediction_powered_mean(np.stack([y[:m], 1 - y[:m]]), np.stack([c[:m], 1 - c[:m]]), np.stack([c, 1 - c]))
+    both = prediction_powered_mean(
+        np.stack([y[:m], 1 - y[:m]]), np.stack([c[:m], 1 - c[:m]]), np.stack([c, 1 - c])
+    )
     assert both.estimate.sum() == pytest.approx(1)
     assert both.interval.low[0] == pytest.approx(1 - both.interval.high[1])
 

@@ -37,9 +37,12 @@ def test_a_clean_run_is_as_long_as_promised(limit, percent):
 def test_the_mean_of_e_is_exactly_one_on_the_boundary():
     population, events = 10, 3
     for side in ("below", "above"):
-        paths = np.exp(rate_log_e(all_orders(population, events), limit=0.3, population=population, side=side))
+        paths = np.exp(
+            rate_log_e(all_orders(population, events), limit=0.3, population=population, side=side)
+        )
         for t in range(population):
-            # beyond some t every order is settled one way or the other; until then E is a martingale
+            # beyond some t every order is settled one way or the other; until then E is a
+            # martingale
             assert paths[:, t].mean() <= 1 + 1e-9
         assert paths[:, 0].mean() == pytest.approx(1)
         assert paths[:, 3].mean() == pytest.approx(1)
@@ -63,13 +66,16 @@ def test_a_whole_population_is_always_settled():
         for events in range(population + 1):
             orders = all_orders(population, events)
             last = {
-                s: rate_log_e(orders, limit=limit, population=population, side=s)[:, -1] for s in ("below", "above")
+                s: rate_log_e(orders, limit=limit, population=population, side=s)[:, -1]
+                for s in ("below", "above")
             }
             assert np.all(np.isposinf(last["below"])) == (events < limit * population)
             assert np.all(np.isposinf(last["above"])) == (events > limit * population)
 
 
-@given(st.lists(st.booleans(), max_size=60), st.integers(0, 60), st.sampled_from(["below", "above"]))
+@given(
+    st.lists(st.booleans(), max_size=60), st.integers(0, 60), st.sampled_from(["below", "above"])
+)
 def test_a_stream_equals_the_batch_wherever_it_is_cut(events, cut, side):
     test = RateTest(limit=0.2, population=100, side=side)
     streamed = test.update(events[:cut]).update(events[cut:])
@@ -93,8 +99,11 @@ def test_a_stream_equals_the_batch_wherever_it_is_cut(events, cut, side):
 def test_four_thousand_boundary_runs_stop_falsely_at_most_alpha(population, events, side, length):
     rng = np.random.default_rng(43)
     runs = random_orders(rng, population, events, 4000, length)
-    peaks = rate_log_e(runs, limit=events / population, population=population, side=side).max(axis=1)
-    # above 253 a binomial count of 4000 at .05 comes once in 10,000 times; a test that never stops would be useless
+    peaks = rate_log_e(runs, limit=events / population, population=population, side=side).max(
+        axis=1
+    )
+    # above 253 a binomial count of 4000 at .05 comes once in 10,000 times; a test that never stops
+    # would be useless
     assert 40 <= np.sum(peaks >= np.log(20)) <= 253
 
 
@@ -109,7 +118,9 @@ def test_many_runs_go_through_at_once():
     runs = np.random.default_rng(47).random((3, 4, 50)) < 0.1
     together = rate_log_e(runs, limit=0.1, population=60, side="above")
     assert together.shape == (3, 4, 50)
-    np.testing.assert_allclose(together[1, 2], rate_log_e(runs[1, 2], limit=0.1, population=60, side="above"))
+    np.testing.assert_allclose(
+        together[1, 2], rate_log_e(runs[1, 2], limit=0.1, population=60, side="above")
+    )
 
 
 def test_bad_answers_are_refused():

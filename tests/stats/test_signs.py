@@ -18,7 +18,9 @@ signs = st.lists(st.sampled_from([-1, 0, 1]), max_size=60)
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_the_e_value_equals_its_exact_fraction(b, c):
     exact = Fraction(2 ** (b + c), (b + c + 1) * comb(b + c, b))  # B(b+1, c+1) = 1/((m+1) C(m, b))
-    assert float(sign_log_e(b, c)) == pytest.approx(log(exact.numerator) - log(exact.denominator), abs=1e-9)
+    assert float(sign_log_e(b, c)) == pytest.approx(
+        log(exact.numerator) - log(exact.denominator), abs=1e-9
+    )
 
 
 def test_the_e_value_has_mean_one_under_equal_models():
@@ -40,7 +42,9 @@ def test_batches_may_be_cut_anywhere(first, second):
 
 @given(signs)
 def test_items_on_which_nobody_wins_change_nothing(path):
-    assert SignTest().update([s for s in path if s]).peak == pytest.approx(SignTest().update(path).peak)
+    assert SignTest().update([s for s in path if s]).peak == pytest.approx(
+        SignTest().update(path).peak
+    )
 
 
 def test_five_thousand_wins_do_not_overflow():
@@ -59,7 +63,9 @@ def test_the_stopping_law_equals_the_sum_over_all_runs(lean):
         when = np.flatnonzero(e >= log(1 / alpha))
         if when.size:
             stopped[when[0] + 1 :] += lean ** wins[-1] * (1 - lean) ** (length - wins[-1])
-    np.testing.assert_allclose(sign_stopping(lean, length, alpha=alpha).stopped, stopped, atol=1e-12)
+    np.testing.assert_allclose(
+        sign_stopping(lean, length, alpha=alpha).stopped, stopped, atol=1e-12
+    )
 
 
 def test_false_stops_stay_below_alpha_for_ever():

@@ -32,7 +32,9 @@ def test_the_recursion_agrees_with_the_batch_at_every_step(seen: list[int]) -> N
 
 
 @given(answers, st.lists(st.floats(0, 3), min_size=5, max_size=5))
-def test_three_sums_of_weighted_vectors_give_the_weighted_estimate(seen: list[int], weights: list[float]) -> None:
+def test_three_sums_of_weighted_vectors_give_the_weighted_estimate(
+    seen: list[int], weights: list[float]
+) -> None:
     vectors = np.eye(5)[seen] * weights
     sums = spread(len(seen), (vectors**2).sum(), (vectors.sum(axis=0) ** 2).sum())
     batch = uncertainty(np.bincount(seen, minlength=5), weights=weights)

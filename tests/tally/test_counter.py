@@ -1,4 +1,5 @@
-"""Every way of counting integers gives the same counts: NumPy, the compiled kernels, packed rows."""
+"""Every way of counting integers gives the same counts: NumPy, the compiled kernels, packed
+rows."""
 
 from __future__ import annotations
 
@@ -26,10 +27,13 @@ def _same(columns: list[np.ndarray[Any, Any]]) -> None:
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
 @pytest.mark.parametrize(
-    ("k", "size"), [(1, 2), (2, 2), (3, 2), (4, 2), (8, 2), (3, 5), (1, 256), (2, 200), (5, 40), (40, 3)]
+    ("k", "size"),
+    [(1, 2), (2, 2), (3, 2), (4, 2), (8, 2), (3, 5), (1, 256), (2, 200), (5, 40), (40, 3)],
 )
 @pytest.mark.parametrize("low", [0, 3])
-def test_all_kernels_count_alike(monkeypatch: pytest.MonkeyPatch, dtype: type, k: int, size: int, low: int) -> None:
+def test_all_kernels_count_alike(
+    monkeypatch: pytest.MonkeyPatch, dtype: type, k: int, size: int, low: int
+) -> None:
     monkeypatch.setattr(counter, "_CHUNK", 1000)
     monkeypatch.setattr(counter, "_COMPILE_ROWS", 0)
     rng = np.random.default_rng(k * size)
@@ -40,13 +44,22 @@ def test_all_kernels_count_alike(monkeypatch: pytest.MonkeyPatch, dtype: type, k
 def test_a_layout_grows_with_what_it_meets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counter, "_CHUNK", 64)
     monkeypatch.setattr(counter, "_COMPILE_ROWS", 0)
-    column = np.concatenate([np.zeros(64), np.ones(64), np.full(64, -128), np.full(64, 127)]).astype(np.int8)
+    column = np.concatenate(
+        [np.zeros(64), np.ones(64), np.full(64, -128), np.full(64, 127)]
+    ).astype(np.int8)
     _same([column, np.arange(256).astype(np.int8), column[::-1]])
 
 
 @settings(max_examples=60)
-@given(n=st.integers(0, 40), shift=st.integers(0, 9), bad=st.sampled_from([None, 2, 128, 255]), seed=st.integers(0, 99))
-def test_intersections_count_or_leave_the_table_alone(n: int, shift: int, bad: int | None, seed: int) -> None:
+@given(
+    n=st.integers(0, 40),
+    shift=st.integers(0, 9),
+    bad=st.sampled_from([None, 2, 128, 255]),
+    seed=st.integers(0, 99),
+)
+def test_intersections_count_or_leave_the_table_alone(
+    n: int, shift: int, bad: int | None, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     n *= 100  # more than one run of words, and a rest that fills no word
     n += shift
@@ -80,6 +93,9 @@ def test_weights_are_added_up_in_both_forms() -> None:
 
 
 def test_a_small_table_does_not_load_numba() -> None:
-    script = "import sys; from tallystick.tally import Tally; Tally.of({'a': [1, 0]}); print('numba' in sys.modules)"
+    script = (
+        "import sys; from tallystick.tally import Tally; Tally.of({'a': [1, 0]}); print('numba' in"
+        " sys.modules)"
+    )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"

@@ -48,7 +48,9 @@ ENGINES: dict[str, Callable[[pa.Table], Any]] = {
     "arrow chunks": lambda t: pa.concat_tables([t.slice(0, 100), t.slice(100)]),
     "record batch": lambda t: t.combine_chunks().to_batches()[0],
     "pandas": lambda t: t.to_pandas(),
-    "pandas with its own index": lambda t: t.to_pandas().set_index(pd.RangeIndex(5, 5 + 3 * len(t), 3)),
+    "pandas with its own index": (
+        lambda t: t.to_pandas().set_index(pd.RangeIndex(5, 5 + 3 * len(t), 3))
+    ),
     "pandas on arrow": lambda t: t.to_pandas(types_mapper=pd.ArrowDtype),
     "polars": pl.from_arrow,
     "polars lazy": lambda t: pl.from_arrow(t).lazy(),
@@ -81,15 +83,25 @@ def test_an_engine_locates_as_numpy_does(engine: str) -> None:
 @pytest.mark.parametrize("options", [{}, {"by": "text"}, {"weight": "w"}, {"missing": [-1]}])
 def test_an_engine_adds_up_as_numpy_does(engine: str, options: dict[str, Any]) -> None:
     options = {"columns": ["small", "score", "flag"], **options}
-    found, want = Moments.of(ENGINES[engine](votes()), **options), Moments.of(plain(votes()), **options)
-    assert (found.n, found.dropped, found.groups, found.exact) == (want.n, want.dropped, want.groups, want.exact)
+    found, want = (
+        Moments.of(ENGINES[engine](votes()), **options),
+        Moments.of(plain(votes()), **options),
+    )
+    assert (found.n, found.dropped, found.groups, found.exact) == (
+        want.n,
+        want.dropped,
+        want.groups,
+        want.exact,
+    )
     np.testing.assert_allclose(found.group_sums, want.group_sums, rtol=1e-13)
     np.testing.assert_allclose(found.products, want.products, rtol=1e-12)
     np.testing.assert_allclose(found.centred, want.centred, rtol=1e-10)
 
 
 @pytest.mark.parametrize("engine", ["polars lazy", "duckdb", "dask"])
-def test_only_counts_are_collected_from_a_lazy_engine(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_counts_are_collected_from_a_lazy_engine(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = ENGINES[engine](votes(5000))
     tall: list[int] = []
     collect, fetch, rows = (
@@ -155,7 +167,9 @@ def test_a_number_with_underscores_is_none(tmp_path: Path) -> None:
 def test_a_parquet_file_keeps_its_types(tmp_path: Path) -> None:
     pq.write_table(votes(), tmp_path / "v.parquet")
     columns = ["small", "text"]
-    assert Tally.of(tmp_path / "v.parquet", columns=columns) == Tally.of(plain(votes()), columns=columns)
+    assert Tally.of(tmp_path / "v.parquet", columns=columns) == Tally.of(
+        plain(votes()), columns=columns
+    )
     found = Moments.of(tmp_path / "v.parquet", columns=["small", "score"])
     assert found == Moments.of(votes(), columns=["small", "score"])
 
@@ -179,12 +193,16 @@ def test_164_judges_from_a_real_file(shared_data: Path) -> None:
     assert len(judges) == 164
     assert tally.n == len(frame) == 800
     assert tally == Tally.of(frame[judges])
-    assert np.bincount(tally.locate(frame), minlength=tally.patterns).tolist() == tally.counts.tolist()
+    assert (
+        np.bincount(tally.locate(frame), minlength=tally.patterns).tolist() == tally.counts.tolist()
+    )
 
 
 @pytest.mark.parametrize("engine", ["arrow", "pandas", "polars", "polars lazy", "duckdb", "dask"])
 def test_text_is_refused_early_and_by_name(engine: str) -> None:
-    text = pa.table({"vote": pa.array([0, 1] * 6000), "essay": pa.array([f"essay {i}" for i in range(12_000)])})
+    text = pa.table(
+        {"vote": pa.array([0, 1] * 6000), "essay": pa.array([f"essay {i}" for i in range(12_000)])}
+    )
     with pytest.raises(InputError, match=r"'essay' has more than 10,000 distinct values"):
         Tally.of(ENGINES[engine](text))
 
@@ -224,12 +242,20 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
 def test_spark_counts_as_numpy_does(spark: Any) -> None:
     table = votes(60)
     rows = [tuple(None if v != v else v for v in row.values()) for row in table.to_pylist()]
-    frame = spark.createDataFrame(rows, "small tinyint, flag boolean, text string, score double, w double")
-    options: dict[str, Any] = {"columns": ["small", "score", "text"], "cut": {"score": EDGES}, "weight": "w"}
+    frame = spark.createDataFrame(
+        rows, "small tinyint, flag boolean, text string, score double, w double"
+    )
+    options: dict[str, Any] = {
+        "columns": ["small", "score", "text"],
+        "cut": {"score": EDGES},
+        "weight": "w",
+    }
     assert Tally.of(frame, **options) == Tally.of(plain(table), **options)
     found, want = (Moments.of(data, columns=["small", "score"]) for data in (frame, plain(table)))
     assert (found.n, found.dropped) == (want.n, want.dropped)

@@ -25,7 +25,9 @@ def test_merging_loses_nothing_to_a_large_mean() -> None:
     parts = sum(Moments.of({"a": part}) for part in np.split(x, 40))
     assert isinstance(parts, Moments)
     shifted = x - 1e8  # exact: both are floats of one size
-    np.testing.assert_allclose(parts.centred[0, 0], ((shifted - shifted.mean()) ** 2).sum(), rtol=1e-8)
+    np.testing.assert_allclose(
+        parts.centred[0, 0], ((shifted - shifted.mean()) ** 2).sum(), rtol=1e-8
+    )
 
 
 def test_whole_scores_stay_exact_until_their_squares_are_too_large() -> None:

@@ -12,7 +12,9 @@ from tallystick.tally import Tally, describe
 
 
 def test_the_json_of_a_tally_has_its_columns_and_its_number_of_patterns() -> None:
-    told = json.loads(to_json(describe(Tally.of({"a": ["yes", None], "b": ["no", "no"]})).to_dict()))
+    told = json.loads(
+        to_json(describe(Tally.of({"a": ["yes", None], "b": ["no", "no"]})).to_dict())
+    )
     assert told["verb"] == "tally"
     assert told["columns"] == {"a": ["yes", None], "b": ["no"]}
     assert told["patterns"] == 2

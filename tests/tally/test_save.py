@@ -35,7 +35,9 @@ def test_a_killed_save_leaves_the_old_file_whole(tmp_path: Path) -> None:
     old.save(path)
     before = path.read_bytes()
     command = [sys.executable, "-c", SAVER, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as saver:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as saver:
         assert saver.stdout is not None
         assert saver.stdout.readline().strip() == "writing"
         os.kill(saver.pid, signal.SIGKILL)
@@ -44,7 +46,9 @@ def test_a_killed_save_leaves_the_old_file_whole(tmp_path: Path) -> None:
     assert Tally.load(path) == old
 
 
-def test_a_save_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_that_fails_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -40,12 +40,17 @@ def test_masked_and_strided_arrays_are_read_right() -> None:
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"a": ["1", "0"], "b": [1, 0]}, r"'1' \(text, in column 'a'\).*1 \(integer, in column 'b'\)"),
+        (
+            {"a": ["1", "0"], "b": [1, 0]},
+            r"'1' \(text, in column 'a'\).*1 \(integer, in column 'b'\)",
+        ),
         ({"a": [1, 1.0]}, r"1 \(integer.*1\.0 \(number"),
         ({"a": [1, True]}, r"1 \(integer.*True \(boolean"),
     ],
 )
-def test_two_spellings_of_one_label_are_refused_unless_coerced(columns: dict[str, Any], said: str) -> None:
+def test_two_spellings_of_one_label_are_refused_unless_coerced(
+    columns: dict[str, Any], said: str
+) -> None:
     with pytest.raises(InputError, match=said):
         Tally.of(columns)
     assert 1 in Tally.of(columns, coerce=True).labels["a"]
@@ -105,16 +110,25 @@ def test_edges_must_rise(edges: list[float]) -> None:
         (lambda: Tally.of({"a": [1]}, columns="a"), r"write columns=\['a'\]"),
         (lambda: Tally.of({"a": [1]}, columns=["a", "a"]), "'a' more than once"),
         (lambda: Tally.of({"a": [1]}, columns=[]), "at least one column"),
-        (lambda: Tally.of({"a": [1], "w": [1]}, columns=["a", "w"], weight="w"), "'w' cannot be a column and"),
+        (
+            lambda: Tally.of({"a": [1], "w": [1]}, columns=["a", "w"], weight="w"),
+            "'w' cannot be a column and",
+        ),
         (lambda: Tally.of({"a": [1, 2], "b": [1]}), "equal lengths"),
         (lambda: Tally.of({"a": np.zeros((2, 2))}), "one-dimensional"),
-        (lambda: Tally.of({"a": np.array(["2020-01-01"], "datetime64[D]")}), "has dtype datetime64"),
+        (
+            lambda: Tally.of({"a": np.array(["2020-01-01"], "datetime64[D]")}),
+            "has dtype datetime64",
+        ),
         (lambda: Tally.of({"a": [b"x"]}), "holds a bytes"),
         (lambda: Tally.of({"a": [float("inf")]}), "infinite"),
         (lambda: Tally.of({"a": [2**60]}), r"beyond 2\^53"),
         (lambda: Tally.of(42), "got a int"),
         (lambda: Tally.of(pd.DataFrame([[1, 2]])), "named by text"),
-        (lambda: Tally.of(pd.DataFrame([[1, 2]], columns=["a", "a"])), "more than one column|duplicate"),
+        (
+            lambda: Tally.of(pd.DataFrame([[1, 2]], columns=["a", "a"])),
+            "more than one column|duplicate",
+        ),
         (lambda: Tally.of({"a": [1]}).where(a=7), "no label 7: it has 1"),
         (lambda: Tally.of({"a": [1]}).where(b=1), "no column 'b'"),
         (lambda: Tally.of({"a": [1]}).marginal("a"), "sequence"),

@@ -1,7 +1,7 @@
 """Looks at a table, says what its columns are taken for, and runs all that applies.
 
-``detect`` reads the columns and asks where it cannot tell; ``audit`` runs every capability that applies. Each
-capability loads when it is asked.
+``detect`` reads the columns and asks where it cannot tell; ``audit`` runs every capability that
+applies. Each capability loads when it is asked.
 """
 
 from __future__ import annotations

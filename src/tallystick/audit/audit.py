@@ -13,7 +13,9 @@ from tallystick.io import Table
 __all__ = ["audit"]
 
 
-def audit(table: Table, roles: Reading | Named | None = None, *, alpha: float = 0.05, rng: Rng = 0) -> AuditResult:
+def audit(
+    table: Table, roles: Reading | Named | None = None, *, alpha: float = 0.05, rng: Rng = 0
+) -> AuditResult:
     """Look at the columns of *table* and run all that applies.
 
     Parameters
@@ -21,8 +23,9 @@ def audit(table: Table, roles: Reading | Named | None = None, *, alpha: float = 
     table
         What `tallystick.io.scan` read.
     roles
-        What `detect` found, or what the caller says of the columns; nothing lets `detect` look. A question that is
-        still open is an error that names the option (the field of `Named`) which answers it.
+        What `detect` found, or what the caller says of the columns; nothing lets `detect` look. A
+        question that is still open is an error that names the option (the field of `Named`) which
+        answers it.
     alpha
         One minus the level of every interval.
     rng

@@ -13,10 +13,12 @@ Floats = npt.NDArray[np.float64]
 
 
 def kappas(codes: Codes) -> Floats:
-    r"""Return Cohen's kappa of every pair of columns, on the rows that both fill; NaN where nothing can be said.
+    r"""Return Cohen's kappa of every pair of columns, on the rows that both fill; NaN where nothing
+    can be said.
 
-    With :math:`f_i(l)` the frequency of label :math:`l` in column :math:`i` on those rows, chance is
-    :math:`c = \sum_l f_i(l) f_j(l)` and kappa is :math:`(a - c) / (1 - c)` for agreement :math:`a`.
+    With :math:`f_i(l)` the frequency of label :math:`l` in column :math:`i` on those rows, chance
+    is :math:`c = \sum_l f_i(l) f_j(l)` and kappa is :math:`(a - c) / (1 - c)` for agreement
+    :math:`a`.
 
     Examples
     --------
@@ -33,14 +35,18 @@ def kappas(codes: Codes) -> Floats:
         chance += here * here.T
     with np.errstate(divide="ignore", invalid="ignore"):
         agreement, chance = same / common, chance / (common * common)
-        return np.asarray(np.where(1 - chance > 1e-6, (agreement - chance) / (1 - chance), np.nan), dtype=float)
+        return np.asarray(
+            np.where(1 - chance > 1e-6, (agreement - chance) / (1 - chance), np.nan), dtype=float
+        )
 
 
 def beyond_chance(truth: Codes, votes: Codes) -> tuple[Floats, Floats]:
-    r"""Return how often each column says the truth, and by how many standard errors that is more than by chance.
+    r"""Return how often each column says the truth, and by how many standard errors that is more
+    than by chance.
 
-    Chance is :math:`\sum_l F(l) f_j(l)` with the frequencies :math:`F` of the truth on *all* its rows: a voter that
-    only ever says one label, and otherwise abstains, is better than chance if it speaks where that label is true.
+    Chance is :math:`\sum_l F(l) f_j(l)` with the frequencies :math:`F` of the truth on *all* its
+    rows: a voter that only ever says one label, and otherwise abstains, is better than chance if it
+    speaks where that label is true.
 
     Examples
     --------

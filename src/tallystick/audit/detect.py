@@ -1,4 +1,6 @@
-"""Look at the columns of a table and say what each is taken for, and why; ask where that cannot be told."""
+"""Look at the columns of a table and say what each is taken for, and why; ask where that cannot be
+told.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ Profiles = Mapping[str, Profile]
 def detect(table: Table, named: Named | None = None) -> Reading:
     """Say what the columns of *table* are.
 
-    Values decide: which columns use the same labels, how far they agree beyond chance, how many values and blanks they
-    have. Names are hints. What could be two things is asked, never guessed; everything in *named* is obeyed.
+    Values decide: which columns use the same labels, how far they agree beyond chance, how many
+    values and blanks they have. Names are hints. What could be two things is asked, never guessed;
+    everything in *named* is obeyed.
 
     Examples
     --------
@@ -49,9 +52,15 @@ def detect(table: Table, named: Named | None = None) -> Reading:
     book.take(chosen.get("ignore", ()), "not used", "you said so")
     for name in [name for name in book.free if name in table.doubtful and not said.coerce]:
         book.ask("--coerce", f"{table.doubtful[name]}, or leave it out (--ignore {name})")
-    voting = tuple(dict.fromkeys(n for role in ("judges", "models", "weak") for n in chosen.get(role, ())))
+    voting = tuple(
+        dict.fromkeys(n for role in ("judges", "models", "weak") for n in chosen.get(role, ()))
+    )
     voters, scores = Voters(), chosen.get("models", ())
-    if scores and not said.truth and not any(is_truth(name) for name in book.free if name not in voting):
+    if (
+        scores
+        and not said.truth
+        and not any(is_truth(name) for name in book.free if name not in voting)
+    ):
         book.take(scores, "scores", "you said so, and there is no truth: higher is better")
     else:
         versions = tuple(name for name in (said.old, said.new) if name is not None)
@@ -64,7 +73,8 @@ def detect(table: Table, named: Named | None = None) -> Reading:
     slices = tuple(name for part in book.taken if part.role == "slice" for name in part.columns)
     votes = tuple(name for name in voters.votes if name != more.get("prediction"))
     judged = {"prediction", "score"} & {*more, *single}
-    abstain = len(unmatched(table, votes, voters.missing)) < len(voters.missing)  # a token may be for the truth alone
+    # a token may be for the truth alone
+    abstain = len(unmatched(table, votes, voters.missing)) < len(voters.missing)
     weak = chosen.get("weak", ()) or (votes if judged or abstain else ())
     return Reading(
         **{**found, **more, "truth": voters.truth or said.truth},
@@ -89,16 +99,23 @@ def _named_alone(table: Table, named: Named) -> dict[str, str]:
             raise InputError(f"--{role} names one column, got {column!r}")
         if column in holder:
             raise InputError(
-                f"column {column!r} is given as {holder[column]} and as {role}: name two different columns"
+                f"column {column!r} is given as {holder[column]} and as {role}: name two different"
+                " columns"
             )
         holder[column] = role
     return single
 
 
 def _named_outright(table: Table, named: Named) -> tuple[str, ...]:
-    """Return the columns of group options that are named in full: nothing else may be made of them."""
+    """Return the columns of group options that are named in full: nothing else may be made of
+    them.
+    """
     patterns = (*named.judges, *named.models, *named.weak)
-    pieces = [piece for p in patterns for piece in ([p] if p in table.columns else map(str.strip, p.split(",")))]
+    pieces = [
+        piece
+        for p in patterns
+        for piece in ([p] if p in table.columns else map(str.strip, p.split(",")))
+    ]
     return tuple(piece for piece in pieces if piece in table.columns)
 
 
@@ -108,7 +125,11 @@ def _named_groups(table: Table, named: Named, book: Notebook) -> dict[str, tuple
     groups = {"judges": named.judges, "models": named.models, "weak": named.weak}
     found = {role: expand(patterns, table, taken) for role, patterns in groups.items() if patterns}
     if named.ignore:
-        held = {column: role for column, role in taken.items() if role not in ("slice", "text", "not used", "item")}
+        held = {
+            column: role
+            for column, role in taken.items()
+            if role not in ("slice", "text", "not used", "item")
+        }
         found["ignore"] = expand(named.ignore, table, held)
     return found
 
@@ -127,17 +148,27 @@ def _tell_voters(
     truth = voters.truth
     if truth is not None and truth != named.truth:
         profile = profiles[truth]
-        how = "its name" if is_truth(truth) else "its name, and votes with its labels that agree with it beyond chance"
-        part = f"; it is known on {profile.filled:,} of {profile.rows:,} rows" if profile.blank else ""
+        how = (
+            "its name"
+            if is_truth(truth)
+            else "its name, and votes with its labels that agree with it beyond chance"
+        )
+        part = (
+            f"; it is known on {profile.filled:,} of {profile.rows:,} rows" if profile.blank else ""
+        )
         book.take(
-            [truth], "truth", f"{how}; {len(profile.values)} labels ({listed(sorted(map(str, profile.values)))}){part}"
+            [truth],
+            "truth",
+            f"{how}; {len(profile.values)} labels"
+            f" ({listed(sorted(map(str, profile.values)))}){part}",
         )
     if voters.votes:
         if chosen:
             why = "you said so"
         elif truth is not None:
             silent = (
-                frozenset(value for name in voters.votes for value in profiles[name].values) - profiles[truth].values
+                frozenset(value for name in voters.votes for value in profiles[name].values)
+                - profiles[truth].values
             )
             codes = sample.codes([truth, *voters.votes], silent=silent)
             both = (codes[:, :1] >= 0) & (codes[:, 1:] >= 0)
@@ -149,13 +180,17 @@ def _tell_voters(
             why += f"; {listed(voters.missing)} means no vote, since it never is the truth"
         book.take(voters.votes, "votes", why)
     if truth is not None and not named.missing:
-        strange = {v for name in voters.votes for v in profiles[name].values} - profiles[truth].values
+        strange = {v for name in voters.votes for v in profiles[name].values} - profiles[
+            truth
+        ].values
         strange -= set(map(canonical, voters.missing))
         if strange and not profiles[truth].blank:
-            shown = sorted(token for value in strange for token in spellings(table, voters.votes, value))
+            shown = sorted(
+                token for value in strange for token in spellings(table, voters.votes, value)
+            )
             book.notes.append(
-                f"{listed(shown)} never is the truth and counts as wrong; if it means no answer, say "
-                f"--missing={shown[0]}"
+                f"{listed(shown)} never is the truth and counts as wrong; if it means no answer,"
+                f" say --missing={shown[0]}"
             )
 
 
@@ -177,15 +212,25 @@ def _uses(
 
 
 def _find_scores(profiles: Profiles, voters: Voters, book: Notebook) -> tuple[str, ...]:
-    """Take numbers between 0 and 1 in columns named like models for scores; ask about any other table."""
+    """Take numbers between 0 and 1 in columns named like models for scores; ask about any other
+    table.
+    """
     numbers = [name for name in book.free if profiles[name].nature == "numbers"]
     labels = [name for name in book.free if profiles[name].nature == "labels"]
-    flat = [name for name in book.free if profiles[name].nature == "constant" and are_voters((name,), "models")]
+    flat = [
+        name
+        for name in book.free
+        if profiles[name].nature == "constant" and are_voters((name,), "models")
+    ]
     within = tuple(n for n in (*numbers, *flat) if _within_unit(profiles[n]))
     targets = [name for name in labels if is_truth(name) or plain(name) in WEAK_TRUTHS]
     several = sum(name in numbers for name in within) >= 2 and len(within) > len(labels)
     if voters.truth is None and several and are_voters(within, "models") and not targets:
-        book.take(within, "scores", "numbers between 0 and 1 in columns named like models: higher is better")
+        book.take(
+            within,
+            "scores",
+            "numbers between 0 and 1 in columns named like models: higher is better",
+        )
         return within
     seen = f"; the columns left are {listed(book.free)}" if book.free else ""
     truth = (
@@ -195,14 +240,19 @@ def _find_scores(profiles: Profiles, voters: Voters, book: Notebook) -> tuple[st
     )
     book.ask(
         "--judges",
-        f"{truth}{seen}: name the judges or weak labels (--judges), or the models (--models, with scores or with a "
-        "--truth)",
+        f"{truth}{seen}: name the judges or weak labels (--judges), or the models (--models, with"
+        " scores or with a --truth)",
     )
     return ()
 
 
 def _within_unit(profile: Profile) -> bool:
-    return profile.low is not None and profile.high is not None and profile.low >= 0 and profile.high <= 1
+    return (
+        profile.low is not None
+        and profile.high is not None
+        and profile.low >= 0
+        and profile.high <= 1
+    )
 
 
 def _leave_out(profiles: Profiles, voters: Voters, book: Notebook) -> None:

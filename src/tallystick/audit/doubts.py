@@ -19,20 +19,27 @@ __all__ = ["doubt_votes"]
 Profiles = Mapping[str, Profile]
 
 _MARKS: tuple[frozenset[Label], ...] = (
-    frozenset({0, 1}), frozenset({"correct", "incorrect"}), frozenset({"right", "wrong"}), frozenset({"pass", "fail"}),
-)  # fmt: skip
+    frozenset({0, 1}),
+    frozenset({"correct", "incorrect"}),
+    frozenset({"right", "wrong"}),
+    frozenset({"pass", "fail"}),
+)
 _RATINGS: tuple[frozenset[Label], ...] = tuple(
     frozenset(range(low, high + 1)) for low, high in ((1, 5), (1, 7), (1, 10), (0, 10))
 )
 _ANYTHING: tuple[frozenset[Label], ...] = (
-    frozenset({"yes", "no"}), frozenset({"y", "n"}), frozenset({"true", "false"}), frozenset({True, False}),
+    frozenset({"yes", "no"}),
+    frozenset({"y", "n"}),
+    frozenset({"true", "false"}),
+    frozenset({True, False}),
     frozenset({"t", "f"}),
-)  # fmt: skip
+)
 """Words that facts of every sort have in common: sharing them says little."""
 
 _SURE = 3.0
 _CLOSE = 0.6
-"""Kappa with the truth from which a column of such words is taken for an answer, whatever its name."""
+"""Kappa with the truth from which a column of such words is taken for an answer, whatever its name.
+"""
 
 _MOST_PAIRED = 40
 _AGREE = 0.2
@@ -53,13 +60,15 @@ def doubt_votes(
     """Ask wherever *votes* could be marks, ratings, facts or the truth itself."""
     said = frozenset(value for name in votes for value in profiles[name].values) - silent
     labels = profiles[truth].values if truth is not None else said
-    others = [n for n in book.free if profiles[n].nature == "labels" and n not in votes and n != truth]
+    others = [
+        n for n in book.free if profiles[n].nature == "labels" and n not in votes and n != truth
+    ]
     if labels in _RATINGS:
         low, *_, high = sorted(map(str, labels), key=int)
         book.ask(
             "--judges",
-            f"{listed(votes)} hold the whole numbers {low} to {high}: name them as --judges if they are labels "
-            "with no order, or as --models, without a truth, if they are ratings",
+            f"{listed(votes)} hold the whole numbers {low} to {high}: name them as --judges if they"
+            " are labels with no order, or as --models, without a truth, if they are ratings",
         )
     elif truth is not None:
         _doubt_against(sample, votes, truth, labels, silent, others, book)
@@ -84,39 +93,55 @@ def _doubt_against(
     if max(together, float(np.median(z))) < _SURE and (labels in _MARKS or not are_voters(votes)):
         book.ask(
             "--judges",
-            f"{listed(votes)} hold the labels of {truth!r} but agree with it no more than by chance: name them as "
-            f"--judges if they are answers, or as --models with --ignore {truth} if 1 marks a right answer",
+            f"{listed(votes)} hold the labels of {truth!r} but agree with it no more than by"
+            " chance: name them as --judges if they are answers, or as --models with --ignore"
+            f" {truth} if 1 marks a right answer",
         )
         return
     largest, size = Counter(map(family, votes)).most_common(1)[0]
-    unnamed = [not are_voters((name,)) and (family(name) != largest or size < 3 or is_feature(name)) for name in votes]
-    strange = [name for name, score, odd in zip(votes, z, unnamed, strict=True) if odd and score < _SURE]
+    unnamed = [
+        not are_voters((name,)) and (family(name) != largest or size < 3 or is_feature(name))
+        for name in votes
+    ]
+    strange = [
+        name for name, score, odd in zip(votes, z, unnamed, strict=True) if odd and score < _SURE
+    ]
     agreement = kappas(codes)[0, 1:] if _says_little(labels) else np.ones(len(votes))
-    loose = [name for name, kappa, odd in zip(votes, agreement, unnamed, strict=True) if odd and not kappa >= _CLOSE]
-    copies = [name for name, odd in zip(votes, unnamed, strict=True) if odd and set(tokens(name)) & _COPIES]
+    loose = [
+        name
+        for name, kappa, odd in zip(votes, agreement, unnamed, strict=True)
+        if odd and not kappa >= _CLOSE
+    ]
+    copies = [
+        name
+        for name, odd in zip(votes, unnamed, strict=True)
+        if odd and set(tokens(name)) & _COPIES
+    ]
     if strange:
         book.ask(
             "--judges",
-            f"{listed(strange)} hold the labels of {truth!r} but agree with it no more than by chance: name the judges "
-            f"or models (--judges …), or leave out what is none (--ignore {strange[0]})",
+            f"{listed(strange)} hold the labels of {truth!r} but agree with it no more than by"
+            " chance: name the judges or models (--judges …), or leave out what is none (--ignore"
+            f" {strange[0]})",
         )
     elif loose:
         book.ask(
             "--judges",
-            f"{listed(loose)} hold {listed(sorted(map(str, labels)))} as {truth!r} does, but so do many facts: name "
-            f"the judges or models (--judges …), or leave out what is none (--ignore {loose[0]})",
+            f"{listed(loose)} hold {listed(sorted(map(str, labels)))} as {truth!r} does, but so do"
+            " many facts: name the judges or models (--judges …), or leave out what is none"
+            f" (--ignore {loose[0]})",
         )
     elif copies:
         book.ask(
             "--judges",
-            f"column {copies[0]!r} may be the truth once more, or have been made from it: name the judges or models "
-            f"(--judges …), or leave it out (--ignore {copies[0]})",
+            f"column {copies[0]!r} may be the truth once more, or have been made from it: name the"
+            f" judges or models (--judges …), or leave it out (--ignore {copies[0]})",
         )
     elif len(others) > len(votes) and not are_voters(votes):
         book.ask(
             "--judges",
-            f"{listed(votes)} hold the labels of {truth!r}, but most columns ({listed(others)}) do not, so this may be "
-            "a table of facts: name the judges or models",
+            f"{listed(votes)} hold the labels of {truth!r}, but most columns ({listed(others)}) do"
+            " not, so this may be a table of facts: name the judges or models",
         )
 
 
@@ -138,62 +163,82 @@ def _doubt_alone(
         seen = [*votes, *others]
         book.ask(
             "--judges",
-            f"no group of columns clearly answers one question ({listed(seen)}): name the judges (--judges), "
-            "or the models (--models), and the true labels if there are any (--truth)",
+            f"no group of columns clearly answers one question ({listed(seen)}): name the judges"
+            " (--judges), or the models (--models), and the true labels if there are any"
+            " (--truth)",
         )
     elif labels in _MARKS and not judges:
         shown = " and ".join(map(str, sorted(labels, key=repr)))
         book.ask(
             "--models or --judges",
-            f"{listed(votes)} hold {shown} and no column is named as the truth: name them as --models if "
-            "they mark right and wrong answers, or as --judges if they are the labels voted for (and --truth, if one "
-            "of the columns is the truth)",
+            f"{listed(votes)} hold {shown} and no column is named as the truth: name them as"
+            " --models if they mark right and wrong answers, or as --judges if they are the labels"
+            " voted for (and --truth, if one of the columns is the truth)",
         )
     elif labels in _ANYTHING and not are_voters(votes):
         book.ask(
             "--judges",
-            f"{listed(votes)} hold {listed(sorted(map(str, labels)))}, as facts of every sort do: name the judges or "
-            "models (--judges), and the true labels if there are any (--truth)",
+            f"{listed(votes)} hold {listed(sorted(map(str, labels)))}, as facts of every sort do:"
+            " name the judges or models (--judges), and the true labels if there are any"
+            " (--truth)",
         )
     elif all(isinstance(label, int | float) for label in labels) and len(labels) > 2 and not judges:
         book.ask(
             "--judges or --models",
-            f"{listed(votes)} hold the numbers {listed(sorted(map(str, labels)))}: name them as --judges if these are "
-            "labels, or as --models if they are scores",
+            f"{listed(votes)} hold the numbers {listed(sorted(map(str, labels)))}: name them as"
+            " --judges if these are labels, or as --models if they are scores",
         )
     else:
         _doubt_agreement(sample, votes, silent, others, book)
 
 
 def _doubt_agreement(
-    sample: Sample, votes: tuple[str, ...], silent: frozenset[Label], others: Sequence[str], book: Notebook
+    sample: Sample,
+    votes: tuple[str, ...],
+    silent: frozenset[Label],
+    others: Sequence[str],
+    book: Notebook,
 ) -> None:
     """Ask about columns that neither their names nor their agreement with the others call votes."""
     families = Counter(map(family, votes))
-    strange = [name for name in votes if not are_voters((name,)) and (families[family(name)] < 3 or is_feature(name))]
+    strange = [
+        name
+        for name in votes
+        if not are_voters((name,)) and (families[family(name)] < 3 or is_feature(name))
+    ]
     if not strange and are_voters(votes):
         return
     looked = tuple(dict.fromkeys((*strange, *votes)))[:_MOST_PAIRED]
     pairs = kappas(sample.codes(looked, silent=silent))
     np.fill_diagonal(pairs, np.nan)
-    means = [float(row[np.isfinite(row)].mean()) if np.isfinite(row).any() else 0.0 for row in pairs]
-    doubtful = [name for name, mean in zip(looked, means, strict=True) if mean < _AGREE and name in (strange or votes)]
+    means = [
+        float(row[np.isfinite(row)].mean()) if np.isfinite(row).any() else 0.0 for row in pairs
+    ]
+    doubtful = [
+        name
+        for name, mean in zip(looked, means, strict=True)
+        if mean < _AGREE and name in (strange or votes)
+    ]
     if doubtful or (not are_voters(votes) and (len(votes) < 3 or others)):
         shown = doubtful or votes
         book.ask(
             "--judges",
-            f"{listed(shown)} hold the same values as others, but neither their names nor their agreement (kappa "
-            f"{min(means):.2f}) say that all answer one question: name the judges (--judges), or leave out what is "
-            "none (--ignore)",
+            f"{listed(shown)} hold the same values as others, but neither their names nor their"
+            f" agreement (kappa {min(means):.2f}) say that all answer one question: name the judges"
+            " (--judges), or leave out what is none (--ignore)",
         )
 
 
 def _doubt_odd_ones(profiles: Profiles, votes: tuple[str, ...], book: Notebook) -> None:
-    """Ask about the one vote that could be the truth: by its name, or because it alone is mostly blank."""
+    """Ask about the one vote that could be the truth: by its name, or because it alone is mostly
+    blank.
+    """
     families = Counter(family(name) for name in votes)
     for name in votes:
         alone = families[family(name)] == 1
-        blank = profiles[name].blank > 0.5 and all(profiles[o].blank < 0.1 for o in votes if o != name)
+        blank = profiles[name].blank > 0.5 and all(
+            profiles[o].blank < 0.1 for o in votes if o != name
+        )
         hints = set(tokens(name)) & _COPIES
         named = [other for other in votes if other != name and are_voters((other,))]
         unlike = 2 * len(named) >= len(votes) - 1 > 0 and not are_voters((name,))
@@ -203,7 +248,8 @@ def _doubt_odd_ones(profiles: Profiles, votes: tuple[str, ...], book: Notebook) 
                 why = f"has {sorted(hints)[0]!r} in its name"
             book.ask(
                 "--truth",
-                f"column {name!r} holds the same labels as the others and {why}: is it the truth (--truth {name}), one "
-                f"more judge (name all of them with --judges), or neither (--ignore {name})?",
+                f"column {name!r} holds the same labels as the others and {why}: is it the truth"
+                f" (--truth {name}), one more judge (name all of them with --judges), or neither"
+                f" (--ignore {name})?",
             )
             return

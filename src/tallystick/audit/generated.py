@@ -45,9 +45,17 @@ def _truth(n: int, shares: tuple[float, ...], draw: np.random.Generator) -> Ints
 
 
 def _answers(
-    truth: Ints, accuracy: float, labels: int, draw: np.random.Generator, *, hard: Any = 0.0, shared: float = 0.0
+    truth: Ints,
+    accuracy: float,
+    labels: int,
+    draw: np.random.Generator,
+    *,
+    hard: Any = 0.0,
+    shared: float = 0.0,
 ) -> Ints:
-    """Answer with a given accuracy; a share *shared* of what makes an item hard is common to all who answer it."""
+    """Answer with a given accuracy; a share *shared* of what makes an item hard is common to all
+    who answer it.
+    """
     from scipy.special import ndtri
 
     luck = np.sqrt(shared) * hard + np.sqrt(1 - shared) * draw.standard_normal(len(truth))
@@ -62,7 +70,8 @@ def _compare(draw: np.random.Generator) -> Columns:
     names = np.array(_TICKETS)
     models = {"large": 0.86, "distilled": 0.85, "medium": 0.8, "small": 0.7}
     answers = {
-        name: names[_answers(truth, accuracy, 4, draw, hard=hard, shared=0.6)] for name, accuracy in models.items()
+        name: names[_answers(truth, accuracy, 4, draw, hard=hard, shared=0.6)]
+        for name, accuracy in models.items()
     }
     return {"item": np.arange(n), "truth": names[truth], **answers}
 
@@ -81,13 +90,20 @@ def _judge(draw: np.random.Generator) -> Columns:
 
 
 def _bound(draw: np.random.Generator) -> Columns:
-    """Five rules vote on e-mails, or are silent; a classifier was trained on them, and nobody has true labels."""
+    """Five rules vote on e-mails, or are silent; a classifier was trained on them, and nobody has
+    true labels.
+    """
     from scipy.special import expit
 
     n = 6000
     truth = _truth(n, (0.65, 0.35), draw)
     names = np.array(["ham", "spam"])
-    rules = {"lf_link": (0.85, 0.5), "lf_money": (0.9, 0.35), "lf_sender": (0.8, 0.7), "lf_length": (0.7, 0.9)}
+    rules = {
+        "lf_link": (0.85, 0.5),
+        "lf_money": (0.9, 0.35),
+        "lf_sender": (0.8, 0.7),
+        "lf_length": (0.7, 0.9),
+    }
     rules |= {"lf_caps": (0.78, 0.4)}
     votes = {
         name: np.where(draw.random(n) < cover, names[_answers(truth, accuracy, 2, draw)], "")
@@ -98,7 +114,9 @@ def _bound(draw: np.random.Generator) -> Columns:
 
 
 def _shift(draw: np.random.Generator) -> Columns:
-    """Two versions of a sentiment API on 8,000 reviews: the new one calls more neutral reviews negative."""
+    """Two versions of a sentiment API on 8,000 reviews: the new one calls more neutral reviews
+    negative.
+    """
     n = 8000
     truth = _truth(n, (0.5, 0.3, 0.2), draw)
     names = np.array(["positive", "negative", "neutral"])
@@ -116,23 +134,32 @@ def _shift(draw: np.random.Generator) -> Columns:
 
 
 def _dynamic(draw: np.random.Generator) -> Columns:
-    """Three rounds of adversarially collected items; later rounds are harder for all five models alike."""
+    """Three rounds of adversarially collected items; later rounds are harder for all five models
+    alike.
+    """
     sizes, ease = (800, 700, 600), (0.9, 0.72, 0.64)
     names = np.array(["entailment", "neutral", "contradiction"])
     rounds = np.repeat(np.arange(1, 4), sizes)
-    truth, hard = _truth(len(rounds), (1 / 3, 1 / 3, 1 / 3), draw), draw.standard_normal(len(rounds))
+    truth, hard = (
+        _truth(len(rounds), (1 / 3, 1 / 3, 1 / 3), draw),
+        draw.standard_normal(len(rounds)),
+    )
     answers = {}
     for k, name in enumerate(("model_a", "model_b", "model_c", "model_d", "model_e")):
         said = np.empty(len(rounds), dtype=np.int64)
         for number, accuracy in enumerate(ease, start=1):
             here = rounds == number
-            said[here] = _answers(truth[here], accuracy - 0.02 * k, 3, draw, hard=hard[here], shared=0.5)
+            said[here] = _answers(
+                truth[here], accuracy - 0.02 * k, 3, draw, hard=hard[here], shared=0.5
+            )
         answers[name] = names[said]
     return {"item": np.arange(len(rounds)), "round": rounds, "gold": names[truth], **answers}
 
 
 def _audit(draw: np.random.Generator) -> Columns:
-    """One table of a team that tests everything: three rounds, three models, and an API in two versions."""
+    """One table of a team that tests everything: three rounds, three models, and an API in two
+    versions.
+    """
     n = 2400
     truth, hard = _truth(n, (0.4, 0.3, 0.2, 0.1), draw), draw.standard_normal(n)
     names = np.array(_TICKETS)
@@ -147,7 +174,10 @@ def _audit(draw: np.random.Generator) -> Columns:
         "pred_old": names[old],
         "pred_new": names[np.where(moved, 0, old)],
         "conf_old": np.round(sure, 4),
-        **{name: names[_answers(truth, a, 4, draw, hard=hard, shared=0.6)] for name, a in models.items()},
+        **{
+            name: names[_answers(truth, a, 4, draw, hard=hard, shared=0.6)]
+            for name, a in models.items()
+        },
     }
 
 

@@ -1,4 +1,6 @@
-"""What the name of a column hints at. A hint never decides alone: the content of the column has to agree."""
+"""What the name of a column hints at. A hint never decides alone: the content of the column has to
+agree.
+"""
 
 from __future__ import annotations
 
@@ -35,58 +37,251 @@ __all__ = [
 Sort: TypeAlias = Literal["any", "judges", "models"]
 
 TRUTHS = frozenset(
-    {"truth", "true", "true_label", "gold", "gold_label", "ground_truth", "groundtruth", "y_true", "gt", "gt_label",
-     "gold_standard", "gold_answer", "true_class", "true_answer", "correct_answer", "correct_label", "answer_key"}
-)  # fmt: skip
+    {
+        "truth",
+        "true",
+        "true_label",
+        "gold",
+        "gold_label",
+        "ground_truth",
+        "groundtruth",
+        "y_true",
+        "gt",
+        "gt_label",
+        "gold_standard",
+        "gold_answer",
+        "true_class",
+        "true_answer",
+        "correct_answer",
+        "correct_label",
+        "answer_key",
+    }
+)
 """Names that say nothing but truth."""
 
 WEAK_TRUTHS = frozenset(
-    {"y", "label", "labels", "class", "target", "answer", "expected", "reference", "actual", "outcome", "solution"}
+    {
+        "y",
+        "label",
+        "labels",
+        "class",
+        "target",
+        "answer",
+        "expected",
+        "reference",
+        "actual",
+        "outcome",
+        "solution",
+    }
 )
 """Names that are given to a truth, and to other things too."""
 
 CONSENSUS = frozenset(
-    {"human", "humans", "expert", "oracle", "consensus", "majority", "final", "adjudicated", "verified", "audited",
-     "winner", "resolved"}
-)  # fmt: skip
+    {
+        "human",
+        "humans",
+        "expert",
+        "oracle",
+        "consensus",
+        "majority",
+        "final",
+        "adjudicated",
+        "verified",
+        "audited",
+        "winner",
+        "resolved",
+    }
+)
 """Words for a column that could be the truth, or one more judge, or a vote over the others."""
 
 CONFIDENCES = frozenset(
-    {"conf", "confidence", "confidences", "prob", "probs", "proba", "probability", "p", "score", "logit", "logprob"}
+    {
+        "conf",
+        "confidence",
+        "confidences",
+        "prob",
+        "probs",
+        "proba",
+        "probability",
+        "p",
+        "score",
+        "logit",
+        "logprob",
+    }
 )
-PREDICTIONS = frozenset({"pred", "preds", "prediction", "predictions", "predicted", "yhat", "output", "classifier"})
+PREDICTIONS = frozenset(
+    {"pred", "preds", "prediction", "predictions", "predicted", "yhat", "output", "classifier"}
+)
 MEASURES = frozenset(
-    {"token", "tokens", "latency", "cost", "costs", "price", "time", "seconds", "duration", "length", "timestamp",
-     "date", "year", "age", "count", "size", "ms", "usd"}
-)  # fmt: skip
+    {
+        "token",
+        "tokens",
+        "latency",
+        "cost",
+        "costs",
+        "price",
+        "time",
+        "seconds",
+        "duration",
+        "length",
+        "timestamp",
+        "date",
+        "year",
+        "age",
+        "count",
+        "size",
+        "ms",
+        "usd",
+    }
+)
 SPLITS = frozenset({"split", "fold", "partition"})
 SLICES = frozenset(
-    {"scenario", "dataset", "data_set", "task", "family", "api", "domain", "category", "subset", "group", "topic",
-     "language", "lang", "source", "subject", "benchmark", "region", "segment", "cluster", "document", "user", "week",
-     "month", "day"}
-)  # fmt: skip
+    {
+        "scenario",
+        "dataset",
+        "data_set",
+        "task",
+        "family",
+        "api",
+        "domain",
+        "category",
+        "subset",
+        "group",
+        "topic",
+        "language",
+        "lang",
+        "source",
+        "subject",
+        "benchmark",
+        "region",
+        "segment",
+        "cluster",
+        "document",
+        "user",
+        "week",
+        "month",
+        "day",
+    }
+)
 ROUNDS = frozenset({"round", "rounds"})
 TEXTS = frozenset(
-    {"text", "prompt", "premise", "hypothesis", "sentence", "comment", "content", "context", "question", "passage"}
+    {
+        "text",
+        "prompt",
+        "premise",
+        "hypothesis",
+        "sentence",
+        "comment",
+        "content",
+        "context",
+        "question",
+        "passage",
+    }
 )
 _FEATURES = frozenset(
-    {"x", "f", "q", "v", "feature", "feat", "var", "variable", "col", "column", "attr", "attribute", "dim", "symptom",
-     "question", "has", "is", "was"}
-)  # fmt: skip
+    {
+        "x",
+        "f",
+        "q",
+        "v",
+        "feature",
+        "feat",
+        "var",
+        "variable",
+        "col",
+        "column",
+        "attr",
+        "attribute",
+        "dim",
+        "symptom",
+        "question",
+        "has",
+        "is",
+        "was",
+    }
+)
 _IDENTIFIERS = frozenset({"id", "ids", "uuid", "guid", "idx"})
-_WEIGHTS = frozenset({"sample_weight", "sampling_weight", "survey_weight", "importance_weight", "row_weight"})
+_WEIGHTS = frozenset(
+    {"sample_weight", "sampling_weight", "survey_weight", "importance_weight", "row_weight"}
+)
 _ITEMS = ITEM_NAMES | {"uuid", "guid", "index", "key", "row_id", "qid"}
 _JUDGES = frozenset(
-    {"judge", "annotator", "rater", "worker", "coder", "labeler", "labeller", "reviewer", "grader", "crowd", "vote",
-     "lf", "weak", "llm", "judges", "voter"}
-)  # fmt: skip
+    {
+        "judge",
+        "annotator",
+        "rater",
+        "worker",
+        "coder",
+        "labeler",
+        "labeller",
+        "reviewer",
+        "grader",
+        "crowd",
+        "vote",
+        "lf",
+        "weak",
+        "llm",
+        "judges",
+        "voter",
+    }
+)
 _MODELS = frozenset(
-    {"model", "gpt", "gpt2", "gpt3", "gpt4", "gpt35", "chatgpt", "claude", "llama", "llama2", "llama3", "gemini",
-     "gemma", "mistral", "mixtral", "qwen", "falcon", "bert", "roberta", "deberta", "xlnet", "electra", "albert",
-     "bart", "deepseek", "palm", "command", "phi", "vicuna", "alpaca", "t5", "davinci", "chatglm", "chatglm2",
-     "pythia", "wizardlm", "grok", "oasst", "openbuddy", "baize", "hermes", "openhermes", "luminous", "yi", "nous",
-     "fusechat", "ultralm", "minichat", "instruct", "svm", "xgboost", "resnet", "api"}
-)  # fmt: skip
+    {
+        "model",
+        "gpt",
+        "gpt2",
+        "gpt3",
+        "gpt4",
+        "gpt35",
+        "chatgpt",
+        "claude",
+        "llama",
+        "llama2",
+        "llama3",
+        "gemini",
+        "gemma",
+        "mistral",
+        "mixtral",
+        "qwen",
+        "falcon",
+        "bert",
+        "roberta",
+        "deberta",
+        "xlnet",
+        "electra",
+        "albert",
+        "bart",
+        "deepseek",
+        "palm",
+        "command",
+        "phi",
+        "vicuna",
+        "alpaca",
+        "t5",
+        "davinci",
+        "chatglm",
+        "chatglm2",
+        "pythia",
+        "wizardlm",
+        "grok",
+        "oasst",
+        "openbuddy",
+        "baize",
+        "hermes",
+        "openhermes",
+        "luminous",
+        "yi",
+        "nous",
+        "fusechat",
+        "ultralm",
+        "minichat",
+        "instruct",
+        "svm",
+        "xgboost",
+        "resnet",
+        "api",
+    }
+)
 _ERAS = {
     **dict.fromkeys(("old", "before", "prev", "previous", "earlier"), (0, 0)),
     **dict.fromkeys(("new", "after", "curr", "current", "later"), (0, 1)),
@@ -126,7 +321,8 @@ def is_identifier(name: str) -> bool:
 
 
 def is_feature(name: str) -> bool:
-    """Return whether *name* begins as the columns of facts often do: ``x1``, ``q_07``, ``has_link``.
+    """Return whether *name* begins as the columns of facts often do: ``x1``, ``q_07``,
+    ``has_link``.
 
     >>> is_feature("x1"), is_feature("has_link"), is_feature("w1"), is_feature("lf_x")
     (True, True, False, False)
@@ -140,20 +336,29 @@ def is_truth(name: str) -> bool:
 
 
 def is_weight(name: str) -> bool:
-    """Return whether *name* says that the column weighs rows (a plain ``weight`` may be a person's)."""
+    """Return whether *name* says that the column weighs rows (a plain ``weight`` may be a
+    person's).
+    """
     return plain(name) in _WEIGHTS
 
 
 def are_voters(columns: tuple[str, ...], of: Sort = "any") -> bool:
-    """Return whether three in four names are those of judges (annotators, labelling functions), models, or either.
+    """Return whether three in four names are those of judges (annotators, labelling functions),
+    models, or either.
 
     >>> are_voters(("lf_0", "lf_1")), are_voters(("smoker", "diabetic")), are_voters(("gpt-4", "claude"))
     (True, False, True)
     >>> are_voters(("gpt-4", "claude"), "judges"), are_voters(("pred_a", "pred_b"), "models")
     (False, False)
     """
-    known = {"any": _JUDGES | _MODELS | PREDICTIONS, "judges": _JUDGES, "models": _MODELS - _JUDGES}[of]
-    other = {"any": frozenset[str](), "judges": frozenset[str](), "models": _JUDGES | PREDICTIONS}[of]
+    known = {
+        "any": _JUDGES | _MODELS | PREDICTIONS,
+        "judges": _JUDGES,
+        "models": _MODELS - _JUDGES,
+    }[of]
+    other = {"any": frozenset[str](), "judges": frozenset[str](), "models": _JUDGES | PREDICTIONS}[
+        of
+    ]
     hits = 0
     for name in columns:
         words = {*tokens(name), *map(_without_digits, tokens(name))}

@@ -34,12 +34,13 @@ class Profile:
     seen, distinct
         Filled cells that were looked at, and how many different values they hold.
     nature
-        ``empty``, ``constant``, ``labels`` (few values that repeat), ``numbers`` (many, or with fractions) or
-        ``text``.
+        ``empty``, ``constant``, ``labels`` (few values that repeat), ``numbers`` (many, or with
+        fractions) or ``text``.
     low, high
         The range, if every value is a number.
     counts
-        How often each value occurs, spelled canonically; empty where there are too many, or fractions.
+        How often each value occurs, spelled canonically; empty where there are too many, or
+        fractions.
     """
 
     name: str
@@ -87,9 +88,13 @@ def _profile(name: str, sample: Sample) -> Profile:
     encoded = sample.column(name).drop_null().combine_chunks().dictionary_encode()
     words = encoded.dictionary.to_pylist()
     seen = len(encoded)
-    often = np.bincount(np.from_dlpack(encoded.indices), minlength=len(words)).tolist() if seen else []
+    often = (
+        np.bincount(np.from_dlpack(encoded.indices), minlength=len(words)).tolist() if seen else []
+    )
     numbers = _numbers(words)
-    whole = numbers is not None and all(number == math.floor(number) for number in numbers if math.isfinite(number))
+    whole = numbers is not None and all(
+        number == math.floor(number) for number in numbers if math.isfinite(number)
+    )
     finite = numbers is not None and all(map(math.isfinite, numbers))
     counts: dict[Label, int] = {}
     if len(words) <= MOST_VALUES and (numbers is None or (whole and finite)):

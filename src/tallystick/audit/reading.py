@@ -12,9 +12,24 @@ from tallystick.io import Roles
 __all__ = ["Named", "Question", "Reading", "Role", "Taken", "listed"]
 
 Role: TypeAlias = Literal[
-    "item", "truth", "votes", "scores", "weak labels", "prediction", "score", "old", "new", "confidence", "round",
-    "validators", "weight", "cluster", "slice", "text", "not used",
-]  # fmt: skip
+    "item",
+    "truth",
+    "votes",
+    "scores",
+    "weak labels",
+    "prediction",
+    "score",
+    "old",
+    "new",
+    "confidence",
+    "round",
+    "validators",
+    "weight",
+    "cluster",
+    "slice",
+    "text",
+    "not used",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +41,11 @@ class Named:
     item, truth, prediction, score, old, new, confidence, round, validators, weight, cluster
         One column each, or None.
     judges, models, weak, ignore
-        Columns: names, commas and globs. *judges* and *weak* vote for labels; *models* answer (with a truth) or carry
-        scores (without); *ignore* are left out.
+        Columns: names, commas and globs. *judges* and *weak* vote for labels; *models* answer (with
+        a truth) or carry scores (without); *ignore* are left out.
     missing
-        Tokens that mean no answer; None asks about suspicious ones, an empty tuple says that there are none.
+        Tokens that mean no answer; None asks about suspicious ones, an empty tuple says that there
+        are none.
     rows_are_items
         Every row is an item of its own, whatever a column of item names says.
     coerce
@@ -58,9 +74,18 @@ class Named:
     def single(self) -> dict[str, str]:
         """Return the columns that were named one by one, role to column."""
         roles = (
-            "item", "truth", "prediction", "score", "old", "new", "confidence", "round", "validators", "weight",
+            "item",
+            "truth",
+            "prediction",
+            "score",
+            "old",
+            "new",
+            "confidence",
+            "round",
+            "validators",
+            "weight",
             "cluster",
-        )  # fmt: skip
+        )
         return {role: getattr(self, role) for role in roles if getattr(self, role) is not None}
 
 
@@ -83,7 +108,10 @@ class Taken:
         plural = many or self.role in ("votes", "scores", "weak labels", "validators", "text")
         article = "" if plural else "a " if self.role == "slice" else "the "
         answers = " answers" if self.role in ("old", "new") else ""
-        return f"{listed(self.columns)} {'are' if many else 'is'} taken for {article}{self.role}{answers}: {self.why}"
+        return (
+            f"{listed(self.columns)} {'are' if many else 'is'} taken for"
+            f" {article}{self.role}{answers}: {self.why}"
+        )
 
 
 @dataclass(frozen=True)
@@ -145,15 +173,22 @@ class Reading:
     notes: tuple[str, ...] = ()
 
     def ask(self, source: str) -> None:
-        """Refuse by the first question, if there is one; the message names the option that answers it."""
+        """Refuse by the first question, if there is one; the message names the option that answers
+        it.
+        """
         if self.questions:
             seen = "; ".join(str(part) for part in self.taken if part.role != "not used")
             raise InputError(
-                f"{source}: {'; '.join(map(str, self.questions))}" + (f" (so far: {seen})" if seen else "")
+                f"{source}: {'; '.join(map(str, self.questions))}"
+                + (f" (so far: {seen})" if seen else "")
             )
 
     def roles(
-        self, labels: Sequence[str], *, truth: str | None = None, others: Mapping[str, str] | None = None
+        self,
+        labels: Sequence[str],
+        *,
+        truth: str | None = None,
+        others: Mapping[str, str] | None = None,
     ) -> Roles:
         """Return the same as the verbs understand it, for the columns *labels*."""
         return Roles(

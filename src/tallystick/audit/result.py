@@ -84,7 +84,9 @@ class AuditResult(Result):
 
     def patterns(self) -> PatternTable | None:
         """Return what the first section with something to attach to items has learnt of them."""
-        return next((found for part in self.sections if (found := part.patterns()) is not None), None)
+        return next(
+            (found for part in self.sections if (found := part.patterns()) is not None), None
+        )
 
     @property
     def headline(self) -> str:
@@ -104,27 +106,42 @@ class AuditResult(Result):
 
     def parts(self) -> tuple[Part, ...]:
         """Return one part a question, answered or not."""
-        answered = [Part(p.verb, QUESTIONS.get(p.verb, p.verb), _headline(p.verdict), p) for p in self.sections]
+        answered = [
+            Part(p.verb, QUESTIONS.get(p.verb, p.verb), _headline(p.verdict), p)
+            for p in self.sections
+        ]
         left = [Part(p.verb, QUESTIONS.get(p.verb, p.verb), p.reason) for p in self.skipped]
         return (*answered, *left)
 
     def summary(self) -> str:
         """Return the verdict, then what every section says of itself."""
         taken = [f"  {part}" for part in self.columns]
-        sections = [f"\n{QUESTIONS.get(part.verb, part.verb)}\n{part.summary()}" for part in self.sections]
-        left = [f"\n{QUESTIONS.get(part.verb, part.verb)}\nNot answered: {part.reason}" for part in self.skipped]
+        sections = [
+            f"\n{QUESTIONS.get(part.verb, part.verb)}\n{part.summary()}" for part in self.sections
+        ]
+        left = [
+            f"\n{QUESTIONS.get(part.verb, part.verb)}\nNot answered: {part.reason}"
+            for part in self.skipped
+        ]
         return "\n".join([self.verdict, "", "Columns:", *taken, *sections, *left])
 
 
 def conclude(
-    reading: Reading, sections: Sequence[Result], skipped: Sequence[Skipped], *, seed: int | None = None
+    reading: Reading,
+    sections: Sequence[Result],
+    skipped: Sequence[Skipped],
+    *,
+    seed: int | None = None,
 ) -> AuditResult:
     """Put the sections under one verdict; without any the reasons are the error."""
     if not sections:
         reasons = "; ".join(f"{part.verb}: {part.reason}" for part in skipped)
-        raise InputError(f"nothing here can be answered ({reasons or 'no capability applies to these columns'})")
+        raise InputError(
+            f"nothing here can be answered ({reasons or 'no capability applies to these columns'})"
+        )
     decisions = {part.decision for part in sections}
-    decision: Decision = decisions.pop() if len(decisions) == 1 else "undecided"  # settled only if all of it is
+    # settled only if all of it is
+    decision: Decision = decisions.pop() if len(decisions) == 1 else "undecided"
     needs = [part.needed for part in sections if part.needed is not None]
     return AuditResult(
         verdict=_verdict(sections, len(skipped)),
@@ -132,7 +149,11 @@ def conclude(
         needed=_most(needs) if decision == "undecided" else None,
         n_items=max(part.n_items for part in sections),
         assumptions=(
-            *(f"columns: {part}" for part in reading.taken if part.role not in ("not used", "text")),
+            *(
+                f"columns: {part}"
+                for part in reading.taken
+                if part.role not in ("not used", "text")
+            ),
             *_told(sections, "assumptions"),
         ),
         warnings=(*reading.notes, *_limits(reading, sections), *_told(sections, "warnings")),
@@ -154,13 +175,19 @@ def _limits(reading: Reading, sections: Sequence[Result]) -> list[str]:
     if reading.weight is not None and plain:
         used = [part.verb for part in sections if part.verb in _WEIGHED]
         reach = f"is used by {' and '.join(used)} only" if used else "is not used"
-        said.append(f"the weight {reading.weight!r} {reach}; every row counts once in {' and '.join(plain)}")
+        said.append(
+            f"the weight {reading.weight!r} {reach}; every row counts once in {' and '.join(plain)}"
+        )
     counted = [part.verb for part in sections if _is_count(part)]
     if counted:
         said.append(
-            f"every label is known: the answer of {' and '.join(counted)} counts these very items, without doubt "
-            "and without a word on others"
-            + ("; the intervals of compare speak of such items at large" if sections[0].verb == "compare" else "")
+            f"every label is known: the answer of {' and '.join(counted)} counts these very items,"
+            " without doubt and without a word on others"
+            + (
+                "; the intervals of compare speak of such items at large"
+                if sections[0].verb == "compare"
+                else ""
+            )
         )
     return said
 
@@ -176,11 +203,14 @@ def _verdict(sections: Sequence[Result], left: int) -> str:
     count = "1 question" if len(sections) == 1 else f"{len(sections)} questions"
     more = f" ({left} more could not be answered)" if left else ""
     head = f"Of {count}, {settled} {'is' if settled == 1 else 'are'} decided{more}."
-    return " ".join([head, *(f"{part.verb.capitalize()}: {_headline(part.verdict)}" for part in sections)])
+    return " ".join(
+        [head, *(f"{part.verb.capitalize()}: {_headline(part.verdict)}" for part in sections)]
+    )
 
 
 def _headline(text: str) -> str:
-    """Return the clause with the number and its doubt; what follows it stands in the section itself.
+    """Return the clause with the number and its doubt; what follows it stands in the section
+    itself.
 
     >>> _headline("a leads with 0.9 [0.8, 1.0] vs. b; 3 pairs are open. The rest is clear.")
     'a leads with 0.9 [0.8, 1.0] vs. b.'
@@ -193,5 +223,7 @@ def _told(sections: Sequence[Result], field: str) -> tuple[str, ...]:
 
 
 def _most(needs: Sequence[Needed]) -> Needed | None:
-    """Return the largest need, since it settles the most; one without a number only if there is no other."""
+    """Return the largest need, since it settles the most; one without a number only if there is no
+    other.
+    """
     return max(needs, key=lambda need: -1 if need.count is None else need.count, default=None)

@@ -1,4 +1,6 @@
-"""Evenly spaced rows of a table, in memory: enough to see what a column is, whatever the size of the table."""
+"""Evenly spaced rows of a table, in memory: enough to see what a column is, whatever the size of
+the table.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ class Sample:
         return self.rare.get(name, self.cells[name])
 
     def codes(self, columns: Sequence[str], silent: frozenset[Label] = frozenset()) -> Codes:
-        """Return labels as whole numbers, rows by columns, -1 where there is none or one of *silent*.
+        """Return labels as whole numbers, rows by columns, -1 where there is none or one of
+        *silent*.
 
         Labels that read alike in two columns (``1`` and ``"1"``) have one number.
         """
@@ -62,7 +65,10 @@ class Sample:
         for j, name in enumerate(columns):
             encoded = self.cells[name].combine_chunks().dictionary_encode()
             words = [canonical(word) for word in encoded.dictionary.to_pylist()]
-            numbers = np.array([-1 if word in silent else seen.setdefault(word, len(seen)) for word in words], np.int32)
+            numbers = np.array(
+                [-1 if word in silent else seen.setdefault(word, len(seen)) for word in words],
+                np.int32,
+            )
             index = np.from_dlpack(encoded.indices.fill_null(-1))
             out[:, j] = np.where(index >= 0, numbers[index], -1) if len(numbers) else -1
         return out
@@ -81,7 +87,10 @@ def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
     """
     kinds = table.kinds
     names = [name for name in table.columns if name not in table.left_out]
-    cells = {name: f"{without_missing(name, kinds[name], missing)} as {identifier(name)}" for name in names}
+    cells = {
+        name: f"{without_missing(name, kinds[name], missing)} as {identifier(name)}"
+        for name in names
+    }
     [(rows,)] = table.query("select count(*) from rows")
     most = max(1, min(MOST_ROWS, MOST_CELLS // max(1, len(names))))
     step = -(-rows // most) if rows else 1
@@ -91,7 +100,9 @@ def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
         filled = {name: looked.num_rows - looked[name].null_count for name in names}
         return Sample(rows, filled, looked, {})
     inner = "select *, row_number() over () as place_ from rows"
-    looked = table.derive(f"select {chosen} from ({inner}) where place_ % {step} = 0").to_arrow_table()
+    looked = table.derive(
+        f"select {chosen} from ({inner}) where place_ % {step} = 0"
+    ).to_arrow_table()
     counts = ", ".join(f"count({identifier(name)})" for name in names)
     [exact] = table.query(f"select {counts} from (select {chosen} from rows)")
     filled = dict(zip(names, exact, strict=True))
@@ -111,7 +122,8 @@ def is_unique(table: Table, columns: Sequence[str]) -> bool:
 
 
 def spellings(table: Table, columns: Sequence[str], value: Label) -> tuple[str, ...]:
-    """Return how *columns* write *value*, a canonical label, anywhere in the table; they are tokens for "missing".
+    """Return how *columns* write *value*, a canonical label, anywhere in the table; they are tokens
+    for "missing".
 
     >>> import pyarrow as pa
     >>> from tallystick.io import scan
@@ -122,6 +134,9 @@ def spellings(table: Table, columns: Sequence[str], value: Label) -> tuple[str, 
     for name in columns:
         if isinstance(value, str) and table.kinds[name] == "text":
             cell = identifier(name)
-            rows = table.query(f"select distinct {cell} from rows where {cell} is not null limit {MAX_LABELS}")
+            rows = table.query(
+                f"select distinct {cell} from rows where {cell} is not null limit {MAX_LABELS}"
+            )
             found |= {word.strip() for (word,) in rows if canonical(word) == value}
-    return tuple(sorted(found)) or (str(value),)  # a token that is a number means every spelling of it
+    # a token that is a number means every spelling of it
+    return tuple(sorted(found)) or (str(value),)

@@ -23,7 +23,9 @@ _THRESHOLDS = tuple(k / 20 for k in range(1, 20))
 _UNIT = "no score can lie outside 0 and 1; all of these lie within"
 
 
-def ask_all(table: Table, reading: Reading, *, alpha: float, rng: Rng) -> tuple[list[Result], list[Skipped]]:
+def ask_all(
+    table: Table, reading: Reading, *, alpha: float, rng: Rng
+) -> tuple[list[Result], list[Skipped]]:
     """Run all that applies; what applies but cannot answer says why."""
     answered: list[Result] = []
     skipped: list[Skipped] = []
@@ -35,7 +37,10 @@ def ask_all(table: Table, reading: Reading, *, alpha: float, rng: Rng) -> tuple[
         except TallystickError as error:
             skipped.append(Skipped(verb, str(error)))
     if reading.weak and not (reading.prediction or reading.score):
-        reason = "the weak labels bound a classifier: name its answers (--prediction) or its scores (--score)"
+        reason = (
+            "the weak labels bound a classifier: name its answers (--prediction) or its scores"
+            " (--score)"
+        )
         skipped.append(Skipped("bound", reason))
     return answered, skipped
 
@@ -57,18 +62,24 @@ def _compare(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
     from tallystick.compare import Settings, evaluate
     from tallystick.compare.reading import read_board
 
-    columns = reading.scores or (*reading.votes, *([reading.prediction] if reading.prediction else []))
+    columns = reading.scores or (
+        *reading.votes,
+        *([reading.prediction] if reading.prediction else []),
+    )
     bounds = None
     if reading.scores and _within_unit(table, reading):
         bounds = (0.0, 1.0)
     others = {"cluster": reading.cluster} if reading.cluster else None
     roles = reading.roles(columns, truth=None if reading.scores else reading.truth, others=others)
     roles = replace(roles, item=None)  # every row is an item, as the reading has found
-    settings = Settings(bounds=bounds, alpha=alpha, blanks="random")  # as judge assumes of the same labels
+    # as judge assumes of the same labels
+    settings = Settings(bounds=bounds, alpha=alpha, blanks="random")
     board = read_board(_narrow(table, roles), roles, bounds=bounds)
     found = evaluate(board, settings=settings, rng=rng)
     # Marks that are all 0 or 1 declare themselves, here as in the verb.
-    return found if bounds is None or np.isin(board.scores, (0, 1)).all() else _rests_on(found, _UNIT)
+    return (
+        found if bounds is None or np.isin(board.scores, (0, 1)).all() else _rests_on(found, _UNIT)
+    )
 
 
 def _rests_on(found: Result, assumption: str) -> Result:
@@ -79,12 +90,16 @@ def _narrow(table: Table, roles: Roles) -> Table:
     """Return the columns that have a role; what the others are named is settled by now."""
     used = {*roles.labels, roles.truth, roles.weight, *roles.others.values()}
     names = tuple(name for name in table.columns if name in used)
-    return replace(table, relation=table.relation.project(", ".join(map(identifier, names))), columns=names)
+    return replace(
+        table, relation=table.relation.project(", ".join(map(identifier, names))), columns=names
+    )
 
 
 def _within_unit(table: Table, reading: Reading) -> bool:
     numbers = [f"try_cast({_cell(table, reading, name)} as double)" for name in reading.scores]
-    [ends] = table.query(f"select {', '.join(f'min({number}), max({number})' for number in numbers)} from rows")
+    [ends] = table.query(
+        f"select {', '.join(f'min({number}), max({number})' for number in numbers)} from rows"
+    )
     return all(end is not None and 0 <= end <= 1 for end in ends)
 
 
@@ -93,7 +108,13 @@ def _judge(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
     from tallystick.tally import Tally
 
     columns = (*reading.votes, *([reading.truth] if reading.truth else []))
-    votes = Tally.of(table, columns=columns, weight=reading.weight, missing=reading.missing, coerce=reading.coerce)
+    votes = Tally.of(
+        table,
+        columns=columns,
+        weight=reading.weight,
+        missing=reading.missing,
+        coerce=reading.coerce,
+    )
     found = evaluate(votes, truth=reading.truth, alpha=alpha, rng=rng)
     return found if reading.weight is None else _rests_on(found, ROWS_COUNT)
 
@@ -106,10 +127,24 @@ def _bound(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
     columns = (*reading.weak, judged, *([reading.truth] if reading.truth else []))
     cut = {judged: edges_of(_THRESHOLDS)} if reading.prediction is None else None
     counted = Tally.of(
-        table, columns=columns, cut=cut, weight=reading.weight, missing=reading.missing, coerce=reading.coerce
+        table,
+        columns=columns,
+        cut=cut,
+        weight=reading.weight,
+        missing=reading.missing,
+        coerce=reading.coerce,
     )
-    said: dict[str, Any] = {"weak": reading.weak, "truth": reading.truth, "question": Question(alpha=alpha), "rng": rng}
-    found = sweep(counted, score=judged, **said) if cut else evaluate(counted, prediction=judged, **said)
+    said: dict[str, Any] = {
+        "weak": reading.weak,
+        "truth": reading.truth,
+        "question": Question(alpha=alpha),
+        "rng": rng,
+    }
+    found = (
+        sweep(counted, score=judged, **said)
+        if cut
+        else evaluate(counted, prediction=judged, **said)
+    )
     return found if reading.weight is None else _rests_on(found, ROWS_COUNT)
 
 
@@ -121,7 +156,12 @@ def _shift(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
 
     if reading.truth is None or reading.old is None or reading.new is None:
         raise InputError("the true label of every item is needed: name its column (--truth)")
-    names = [reading.truth, reading.old, reading.new, *([reading.confidence] if reading.confidence else [])]
+    names = [
+        reading.truth,
+        reading.old,
+        reading.new,
+        *([reading.confidence] if reading.confidence else []),
+    ]
     truth, old, new, *confidence = _columns(table, reading, names)
     labels = {str(value) for value in truth if value is not None}
     others = sorted({str(value) for value in old if value is not None} - labels)
@@ -136,7 +176,12 @@ def _dynamic(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
 
     if reading.round is None or reading.truth is None:
         raise InputError("the true label of every item is needed: name its column (--truth)")
-    names = [reading.round, reading.truth, *reading.votes, *([reading.validators] if reading.validators else [])]
+    names = [
+        reading.round,
+        reading.truth,
+        *reading.votes,
+        *([reading.validators] if reading.validators else []),
+    ]
     columns = dict(zip(names, _columns(table, reading, names), strict=True))
     log = RoundLog.from_wide(
         columns,

@@ -1,4 +1,6 @@
-"""Columns that say what a row is, not what anyone answered: items, slices, rounds, weights, text, measurements."""
+"""Columns that say what a row is, not what anyone answered: items, slices, rounds, weights, text,
+measurements.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +29,28 @@ __all__ = ["find_structure"]
 Profiles = Mapping[str, Profile]
 
 
-def find_structure(table: Table, profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]:
+def find_structure(
+    table: Table, profiles: Profiles, named: Named, book: Notebook
+) -> dict[str, str]:
     """Take what is no answer out of the free columns; return the roles found, role to column."""
     found: dict[str, str] = {}
-    book.take([name for name in book.free if profiles[name].nature == "empty"], "not used", "every cell is blank")
+    book.take(
+        [name for name in book.free if profiles[name].nature == "empty"],
+        "not used",
+        "every cell is blank",
+    )
     slices = _slices(profiles, book)
     found |= _round(profiles, named, book)
     found |= _weight(profiles, named, book)
     found |= _cluster(profiles, named, book)
     found |= _item(table, profiles, named, book, slices)
-    book.take([name for name in book.free if is_identifier(name)], "not used", "named like an identifier")
+    book.take(
+        [name for name in book.free if is_identifier(name)], "not used", "named like an identifier"
+    )
     measures = [
-        name for name in book.free if set(tokens(name)) & MEASURES and profiles[name].low is not None
+        name
+        for name in book.free
+        if set(tokens(name)) & MEASURES and profiles[name].low is not None
     ]  # the numbers of a vote could never be told from 0/1 costs, so only names that say so count
     book.take(measures, "not used", "named like a measurement")
     texts = [name for name in book.free if profiles[name].nature == "text" and not is_truth(name)]
@@ -63,7 +75,9 @@ def _slices(profiles: Profiles, book: Notebook) -> dict[str, list[str]]:
             found["slice"].append(name)
     for names in found.values():
         for name in names:
-            book.take([name], "slice", f"its name, and values that repeat ({profiles[name].distinct:,})")
+            book.take(
+                [name], "slice", f"its name, and values that repeat ({profiles[name].distinct:,})"
+            )
     return found
 
 
@@ -76,9 +90,15 @@ def _round(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]:
         first, last = (numbers[0], numbers[-1]) if numbers else (0, 0)
         contiguous = len(numbers) == len(profile.values) == last - first + 1
         if profile.nature == "labels" and contiguous and not profile.blank:
-            book.take([name], "round", f"its name, and whole numbers {first} to {last} in every row")
+            book.take(
+                [name], "round", f"its name, and whole numbers {first} to {last} in every row"
+            )
             return {"round": name}
-        book.take([name], "not used", "named like a round, but does not hold the numbers of two or more rounds")
+        book.take(
+            [name],
+            "not used",
+            "named like a round, but does not hold the numbers of two or more rounds",
+        )
     return {}
 
 
@@ -95,7 +115,8 @@ def _weight(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]:
         if plain(name) in ("weight", "weights"):
             book.ask(
                 "--weight",
-                f"does column {name!r} weigh the rows (--weight {name}) or is it a mere fact (--ignore {name})?",
+                f"does column {name!r} weigh the rows (--weight {name}) or is it a mere fact"
+                f" (--ignore {name})?",
             )
             book.take([name], "not used", "it could weigh the rows, or be a fact about the item")
     return {}
@@ -115,13 +136,15 @@ def _cluster(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]
 def _item(
     table: Table, profiles: Profiles, named: Named, book: Notebook, slices: Mapping[str, list[str]]
 ) -> dict[str, str]:
-    """Take the column of item names: all different, or different within the parts of one data set."""
+    """Take the column of item names: all different, or different within the parts of one data
+    set.
+    """
     if named.item is not None:
         if not is_unique(table, [named.item]) and not named.rows_are_items:
             book.ask(
                 "--item",
-                f"column {named.item!r} repeats: average its rows first, name another column, or say that every row is "
-                "an item of its own (--rows-are-items)",
+                f"column {named.item!r} repeats: average its rows first, name another column, or"
+                " say that every row is an item of its own (--rows-are-items)",
             )
         return {}
     usual = [name for name in book.free if is_item(name)]
@@ -129,23 +152,34 @@ def _item(
     unique = [name for name in whole if _may_be_unique(profiles[name]) and is_unique(table, [name])]
     if unique:
         book.take(unique[:1], "item", "its name, and a different value in every row")
-        book.take([name for name in usual if name != unique[0]], "not used", "named like an item, beside another one")
+        book.take(
+            [name for name in usual if name != unique[0]],
+            "not used",
+            "named like an item, beside another one",
+        )
         return {"item": unique[0]}
     for name in whole:
         for split in slices["split"]:
             if is_unique(table, [split, name]):
-                book.take([name], "not used", f"it names the item within each {split!r}, so every row is an item")
+                book.take(
+                    [name],
+                    "not used",
+                    f"it names the item within each {split!r}, so every row is an item",
+                )
                 return {}
     if whole and not named.rows_are_items and table.shape == "wide":
         groups = [column for columns in slices.values() for column in columns]
         apart = bool(groups) and is_unique(table, [*groups, whole[0]])
         several = (
-            f"and is different only within {listed(groups)}: the file holds several tables in one" if apart else ""
+            f"and is different only within {listed(groups)}: the file holds several tables in one"
+            if apart
+            else ""
         )
         book.ask(
             "--item",
-            f"column {whole[0]!r} is named like an item but repeats {several or 'itself'}; give one table at a time, "
-            "name the item (--item C), or say that every row is an item of its own (--rows-are-items)",
+            f"column {whole[0]!r} is named like an item but repeats {several or 'itself'}; give one"
+            " table at a time, name the item (--item C), or say that every row is an item of its"
+            " own (--rows-are-items)",
         )
     book.take(usual, "not used", "named like an item, but it repeats or has blanks")
     return {}

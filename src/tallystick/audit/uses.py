@@ -1,4 +1,6 @@
-"""What only some capabilities need: versions of one API, confidences, a classifier beside weak labels, validators."""
+"""What only some capabilities need: versions of one API, confidences, a classifier beside weak
+labels, validators.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,16 @@ __all__ = ["find_confidences", "find_prediction", "find_validators", "find_versi
 
 Profiles = Mapping[str, Profile]
 
-_SCORES = frozenset({"score", "prob", "proba", "probability", "p_hat", "confidence", "y_score", "y_prob"})
-_CLASSIFIERS = PREDICTIONS | {"y_pred", "y_hat", "pred_label", "predicted_label", "model_prediction"}
+_SCORES = frozenset(
+    {"score", "prob", "proba", "probability", "p_hat", "confidence", "y_score", "y_prob"}
+)
+_CLASSIFIERS = PREDICTIONS | {
+    "y_pred",
+    "y_hat",
+    "pred_label",
+    "predicted_label",
+    "model_prediction",
+}
 _VALIDATORS = frozenset({"verifier", "verifiers", "validator", "validators"})
 
 
@@ -26,7 +36,10 @@ def find_versions(voters: Voters, named: Named, book: Notebook) -> dict[str, str
     times = sorted((when, name) for name, when in dated.items() if when is not None)
     if len(times) != 2 or times[0][0][0] != times[1][0][0] or times[0][0] == times[1][0]:
         if len(times) > 2:
-            book.notes.append(f"{listed([n for _, n in times])} look like versions; name two of them (--old, --new)")
+            book.notes.append(
+                f"{listed([n for _, n in times])} look like versions; name two of them (--old,"
+                " --new)"
+            )
         return {}
     (_, old), (_, new) = times
     rests = [[word for word in tokens(name) if era(word) is None] for name in (old, new)]
@@ -37,8 +50,12 @@ def find_versions(voters: Voters, named: Named, book: Notebook) -> dict[str, str
     return {"old": old, "new": new}
 
 
-def find_confidences(profiles: Profiles, voters: Voters, roles: Mapping[str, str], book: Notebook) -> dict[str, str]:
-    """Find the numbers that go with a vote by name (conf_X with pred_X); that of the old version is used."""
+def find_confidences(
+    profiles: Profiles, voters: Voters, roles: Mapping[str, str], book: Notebook
+) -> dict[str, str]:
+    """Find the numbers that go with a vote by name (conf_X with pred_X); that of the old version is
+    used.
+    """
     owners: dict[str, str] = {}
     for name in book.free:
         if profiles[name].low is None or not set(tokens(name)) & CONFIDENCES:
@@ -58,8 +75,12 @@ def find_confidences(profiles: Profiles, voters: Voters, roles: Mapping[str, str
     return {"confidence": used} if used is not None and "confidence" not in roles else {}
 
 
-def find_prediction(profiles: Profiles, voters: Voters, named: Named, weak: bool, book: Notebook) -> dict[str, str]:
-    """Find the classifier whose bounds the weak labels give: its predictions, or its score between 0 and 1."""
+def find_prediction(
+    profiles: Profiles, voters: Voters, named: Named, weak: bool, book: Notebook
+) -> dict[str, str]:
+    """Find the classifier whose bounds the weak labels give: its predictions, or its score between
+    0 and 1.
+    """
     if named.prediction is not None or named.score is not None:
         return {}
     others = tuple(name for name in voters.votes if plain(name) not in _CLASSIFIERS)
@@ -72,16 +93,25 @@ def find_prediction(profiles: Profiles, voters: Voters, named: Named, weak: bool
     scores = [
         name
         for name in book.free
-        if plain(name) in _SCORES and profiles[name].low is not None and (profiles[name].low or 0) >= 0
-        and (profiles[name].high or 0) <= 1 and profiles[name].nature == "numbers"
-    ]  # fmt: skip
+        if plain(name) in _SCORES
+        and profiles[name].low is not None
+        and (profiles[name].low or 0) >= 0
+        and (profiles[name].high or 0) <= 1
+        and profiles[name].nature == "numbers"
+    ]
     if len(scores) == 1 and not said:
-        book.take(scores, "score", f"its name, and numbers between 0 and 1 beside the weak labels {listed(others)}")
+        book.take(
+            scores,
+            "score",
+            f"its name, and numbers between 0 and 1 beside the weak labels {listed(others)}",
+        )
         return {"score": scores[0]}
     return {}
 
 
-def find_validators(profiles: Profiles, voters: Voters, named: Named, book: Notebook) -> dict[str, str]:
+def find_validators(
+    profiles: Profiles, voters: Voters, named: Named, book: Notebook
+) -> dict[str, str]:
     """Find the cell of validators' labels (``cnc``), made of nothing but labels of the truth."""
     if named.validators is not None or voters.truth is None:
         return {}
@@ -91,6 +121,10 @@ def find_validators(profiles: Profiles, voters: Voters, named: Named, book: Note
             continue
         cells = [str(value) for value in profiles[name].values]
         if cells and all(set(cell) <= labels or set(cell.split(",")) <= labels for cell in cells):
-            book.take([name], "validators", f"its name, and cells made of the labels of {voters.truth!r} only")
+            book.take(
+                [name],
+                "validators",
+                f"its name, and cells made of the labels of {voters.truth!r} only",
+            )
             return {"validators": name}
     return {}

@@ -29,7 +29,9 @@ _SURE = 3.0
 
 @dataclass(frozen=True)
 class Voters:
-    """The columns that vote, the truth that they are held against, and the codes that mean no vote."""
+    """The columns that vote, the truth that they are held against, and the codes that mean no
+    vote.
+    """
 
     votes: tuple[str, ...] = ()
     truth: str | None = None
@@ -37,7 +39,12 @@ class Voters:
 
 
 def find_voters(
-    table: Table, sample: Sample, profiles: Profiles, named: Named, chosen: Sequence[str], book: Notebook
+    table: Table,
+    sample: Sample,
+    profiles: Profiles,
+    named: Named,
+    chosen: Sequence[str],
+    book: Notebook,
 ) -> Voters:
     """Find the truth and the votes among the free columns, or ask.
 
@@ -46,10 +53,13 @@ def find_voters(
     table
         Where codes for "no vote" are looked up as they are written.
     chosen
-        Columns that the caller named as judges, models or weak labels; with them the votes are not looked for.
+        Columns that the caller named as judges, models or weak labels; with them the votes are not
+        looked for.
     """
     truth = named.truth or _truth_by_name(profiles, chosen, book)
-    free = [name for name in book.free if profiles[name].counts and name != truth and name not in chosen]
+    free = [
+        name for name in book.free if profiles[name].counts and name != truth and name not in chosen
+    ]
     if truth is None and not chosen and not book.questions:
         truth = _truth_by_content(sample, profiles, free, book)
     if book.questions:
@@ -60,7 +70,8 @@ def find_voters(
         return Voters(truth=truth)
     missing = _missing(table, profiles, votes, truth, named, book)
     if not chosen and not book.questions:
-        silent = frozenset(map(canonical, missing)) if named.missing is None else frozenset()  # else blank by now
+        # else blank by now
+        silent = frozenset(map(canonical, missing)) if named.missing is None else frozenset()
         doubt_votes(sample, profiles, votes, truth, silent, book)
     return Voters() if book.questions else Voters(votes, truth, missing)
 
@@ -68,21 +79,32 @@ def find_voters(
 def _truth_by_name(profiles: Profiles, chosen: Sequence[str], book: Notebook) -> str | None:
     strong = [name for name in book.free if is_truth(name) and name not in chosen]
     if len(strong) > 1:
-        book.ask("--truth", f"columns {listed(strong)} are all named like the truth: name one, and --ignore the others")
+        book.ask(
+            "--truth",
+            f"columns {listed(strong)} are all named like the truth: name one, and --ignore the"
+            " others",
+        )
         return None
     if strong and profiles[strong[0]].nature not in ("labels", "constant"):
         book.ask(
             "--truth",
-            f"column {strong[0]!r} is named like the truth but has {profiles[strong[0]].distinct:,} different values, "
-            f"which are no labels; name another column, or leave it out (--ignore {strong[0]})",
+            f"column {strong[0]!r} is named like the truth but has {profiles[strong[0]].distinct:,}"
+            " different values, which are no labels; name another column, or leave it out"
+            f" (--ignore {strong[0]})",
         )
         return None
     return strong[0] if strong else None
 
 
-def _truth_by_content(sample: Sample, profiles: Profiles, free: Sequence[str], book: Notebook) -> str | None:
-    """Accept a name that truths often have if named voters use its labels and agree with it beyond chance."""
-    doubtful = [name for name in free if plain(name) in WEAK_TRUTHS and profiles[name].nature == "labels"]
+def _truth_by_content(
+    sample: Sample, profiles: Profiles, free: Sequence[str], book: Notebook
+) -> str | None:
+    """Accept a name that truths often have if named voters use its labels and agree with it beyond
+    chance.
+    """
+    doubtful = [
+        name for name in free if plain(name) in WEAK_TRUTHS and profiles[name].nature == "labels"
+    ]
     rest = [name for name in free if name not in doubtful]
     mates = {name: _mates(profiles, rest, profiles[name].values) for name in doubtful}
     fitting = []
@@ -95,29 +117,38 @@ def _truth_by_content(sample: Sample, profiles: Profiles, free: Sequence[str], b
         if len(votes) >= 3 and both.any() and (most == codes[:, 0])[both].mean() > 0.995:
             book.ask(
                 "--truth",
-                f"column {name!r} is the majority of {listed(votes)} on nearly every item, so it may have been made "
-                f"from them; say --truth {name} if it was not, or --ignore {name}",
+                f"column {name!r} is the majority of {listed(votes)} on nearly every item, so it"
+                f" may have been made from them; say --truth {name} if it was not, or --ignore"
+                f" {name}",
             )
             return None
         if beyond_chance(codes[:, 0], codes[:, 1:])[1].max() > _SURE:
             fitting.append(name)
     if len(fitting) > 1:
-        book.ask("--truth", f"columns {listed(fitting)} could each be the truth: name one, and --ignore the others")
+        book.ask(
+            "--truth",
+            f"columns {listed(fitting)} could each be the truth: name one, and --ignore the others",
+        )
     unsure = [name for name in doubtful if mates[name]]
     if unsure and not fitting:
         book.ask(
             "--truth",
-            f"column {unsure[0]!r} could be the truth of {listed(mates[unsure[0]])}, but nothing says that these are "
-            f"judges or models; name both (--truth {unsure[0]} --judges …), or --ignore {unsure[0]}",
+            f"column {unsure[0]!r} could be the truth of {listed(mates[unsure[0]])}, but nothing"
+            f" says that these are judges or models; name both (--truth {unsure[0]} --judges …), or"
+            f" --ignore {unsure[0]}",
         )
     return fitting[0] if len(fitting) == 1 else None
 
 
 def _mates(profiles: Profiles, free: Sequence[str], labels: frozenset[Label]) -> tuple[str, ...]:
-    """Return the columns that mostly say *labels*, and those of the same family of names that do so at all."""
+    """Return the columns that mostly say *labels*, and those of the same family of names that do so
+    at all.
+    """
     silent = ABSTAIN - labels
     plain_mates = [
-        n for n in free if profiles[n].nature in ("labels", "constant") and _share(profiles[n], labels) >= 0.5
+        n
+        for n in free
+        if profiles[n].nature in ("labels", "constant") and _share(profiles[n], labels) >= 0.5
     ]
     names = Counter(family(name) for name in plain_mates)
     common = {name for name, count in names.items() if count >= 2}
@@ -125,28 +156,45 @@ def _mates(profiles: Profiles, free: Sequence[str], labels: frozenset[Label]) ->
         name
         for name in free
         if name in plain_mates
-        or (family(name) in common and (_share(profiles[name], labels) > 0 or profiles[name].values <= silent))
+        or (
+            family(name) in common
+            and (_share(profiles[name], labels) > 0 or profiles[name].values <= silent)
+        )
     )
 
 
 def _share(profile: Profile, labels: frozenset[Label]) -> float:
     """Return which share of the votes of a column is one of *labels*, abstentions left out."""
-    spoken = {value: count for value, count in profile.counts.items() if value not in ABSTAIN - labels}
-    return sum(c for v, c in spoken.items() if v in labels) / sum(spoken.values()) if spoken else 0.0
+    spoken = {
+        value: count for value, count in profile.counts.items() if value not in ABSTAIN - labels
+    }
+    return (
+        sum(c for v, c in spoken.items() if v in labels) / sum(spoken.values()) if spoken else 0.0
+    )
 
 
 def _votes(profiles: Profiles, free: Sequence[str], truth: str | None) -> tuple[str, ...]:
     if truth is not None:
         return _mates(profiles, free, profiles[truth].values)
     sets = {profiles[name].values - ABSTAIN for name in free if profiles[name].nature == "labels"}
-    groups = [_mates(profiles, free, labels) for labels in sorted(sets, key=lambda s: (len(s), sorted(map(repr, s))))]
+    groups = [
+        _mates(profiles, free, labels)
+        for labels in sorted(sets, key=lambda s: (len(s), sorted(map(repr, s))))
+    ]
     return max(groups, key=len, default=())
 
 
 def _missing(
-    table: Table, profiles: Profiles, votes: Sequence[str], truth: str | None, named: Named, book: Notebook
+    table: Table,
+    profiles: Profiles,
+    votes: Sequence[str],
+    truth: str | None,
+    named: Named,
+    book: Notebook,
 ) -> tuple[str, ...]:
-    """Return the codes that mean no vote, as they are written, or ask about what only looks like one."""
+    """Return the codes that mean no vote, as they are written, or ask about what only looks like
+    one.
+    """
     if named.missing is not None:
         return named.missing
     said: Counter[Label] = Counter()
@@ -173,14 +221,20 @@ def _missing(
     one = len(doubtful) == 1
     book.ask(
         "--missing",
-        f"{'does' if one else 'do'} {shown} mean no answer (--missing={','.join([*codes, *doubtful])}), or "
-        f"{'is it an answer' if one else 'are they answers'} like any other (--missing={','.join(codes)})?",
+        f"{'does' if one else 'do'} {shown} mean no answer"
+        f" (--missing={','.join([*codes, *doubtful])}), or"
+        f" {'is it an answer' if one else 'are they answers'} like any other"
+        f" (--missing={','.join(codes)})?",
     )
     return ()
 
 
 def _is_abstention(
-    value: Label, said: Mapping[Label, int], profiles: Profiles, votes: Sequence[str], truth: str | None
+    value: Label,
+    said: Mapping[Label, int],
+    profiles: Profiles,
+    votes: Sequence[str],
+    truth: str | None,
 ) -> bool:
     if truth is None:
         return value != -1 or (are_voters(tuple(votes), "judges") and 0 in said)

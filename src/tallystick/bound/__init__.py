@@ -1,4 +1,5 @@
-"""Between what the metrics of a classifier lie, given only weak labels; what would break it; which labels help.
+"""Between what the metrics of a classifier lie, given only weak labels; what would break it; which
+labels help.
 
 Names load on first use:
 

@@ -1,7 +1,8 @@
 r"""Rows in random order, cut into blocks; what the earlier blocks say of P(h | z).
 
-Potentials may be learnt from data only if the rows that they are applied to come later: then the values of the rows are
-martingale differences around a valid outer bound, also at the kink q = p, where ordinary cross-fitting undercovers.
+Potentials may be learnt from data only if the rows that they are applied to come later: then the
+values of the rows are martingale differences around a valid outer bound, also at the kink q = p,
+where ordinary cross-fitting undercovers.
 """
 
 from __future__ import annotations
@@ -46,14 +47,18 @@ _SLICES = 3
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How the rows are ordered: *blocks* of them, in so many random *orders* whose ends are averaged."""
+    """How the rows are ordered: *blocks* of them, in so many random *orders* whose ends are
+    averaged.
+    """
 
     blocks: int = BLOCKS
     orders: int = _ORDERS
 
     @classmethod
     def fitting(cls, rows: float) -> Scheme:
-        """Return the default; from 100,000 rows on one order is enough, since they all give the same."""
+        """Return the default; from 100,000 rows on one order is enough, since they all give the
+        same.
+        """
         return cls(orders=_ORDERS if rows < _MANY_ROWS else 1)
 
 
@@ -84,7 +89,8 @@ def known_rows(p: FloatArray) -> BoolArray:
 def over_classes(table: FloatArray) -> FloatArray:
     """Return sums over the last axis, kept as an axis of length one.
 
-    A matrix product: NumPy's own sum over an axis of two or three entries takes several times as long.
+    A matrix product: NumPy's own sum over an axis of two or three entries takes several times as
+    long.
     """
     return np.asarray((table @ np.ones(table.shape[-1]))[..., None])
 
@@ -101,8 +107,8 @@ def over_rows(table: FloatArray) -> FloatArray:
 def label_bins(p: FloatArray, weight: FloatArray) -> IntArray:
     """Sort the patterns into bins by what the label model says, and by nothing else.
 
-    Two classes: eight bins of equal mass in p(1 | z). More: the likeliest class, in three slices of its probability.
-    Bins only lend strength to rare patterns; they never replace the pattern.
+    Two classes: eight bins of equal mass in p(1 | z). More: the likeliest class, in three slices of
+    its probability. Bins only lend strength to rare patterns; they never replace the pattern.
 
     >>> label_bins(np.array([[0.9, 0.1], [0.2, 0.8], [0.9, 0.1]]), np.array([1.0, 1.0, 1.0])).tolist()
     [0, 1, 0]
@@ -124,7 +130,8 @@ def _slices(value: FloatArray, weight: FloatArray, n: int) -> IntArray:
 
 
 def shrunk(counts: NDArray[np.generic], bins: IntArray) -> FloatArray:
-    r"""Estimate a law for every pattern from counts (…, patterns, labels): the pattern's own, drawn to its bin's.
+    r"""Estimate a law for every pattern from counts (…, patterns, labels): the pattern's own, drawn
+    to its bin's.
 
     .. math:: q_b = \frac{T_b + 2 q}{n_b + 2}, \qquad q_z = \frac{T_z + 10\, q_{b(z)}}{n_z + 10}
 
@@ -141,4 +148,6 @@ def shrunk(counts: NDArray[np.generic], bins: IntArray) -> FloatArray:
     labels = held.shape[-1]
     overall = np.where(total > 0, everything / np.maximum(total, 1), 1 / labels)
     q_bin = (by_bin + _BIN_PRIOR * overall) / (over_classes(by_bin) + _BIN_PRIOR)
-    return np.asarray((held + _PATTERN_PRIOR * q_bin[..., bins, :]) / (over_classes(held) + _PATTERN_PRIOR))
+    return np.asarray(
+        (held + _PATTERN_PRIOR * q_bin[..., bins, :]) / (over_classes(held) + _PATTERN_PRIOR)
+    )

@@ -22,16 +22,26 @@ _SWEEP = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
 _HALVINGS = 12
 
 
-def breakdown_of(one: Prepared, bound: Bound, question: Question, generator: np.random.Generator) -> Breakdown | None:
-    r"""Return the δ at which the lower end, with confidence, reaches the claim; None if nothing is claimed.
+def breakdown_of(
+    one: Prepared, bound: Bound, question: Question, generator: np.random.Generator
+) -> Breakdown | None:
+    r"""Return the δ at which the lower end, with confidence, reaches the claim; None if nothing is
+    claimed.
 
-    *bound* allows for no error of the label model: δ is the whole of it, whatever part the shown bounds allow for.
+    *bound* allows for no error of the label model: δ is the whole of it, whatever part the shown
+    bounds allow for.
 
-    An average error δ moves the ends of accuracy by exactly δ, so its breakdown is their distance; for ratios it is
-    found by halving. If every pattern may be wrong by δ, it solves :math:`\sum_z P(z)(l_z - \delta)_+ = c` over the
-    label model's bins, which may only make it smaller (a coarser z). [MP23]_, Theorem A.3, has the rate only.
+    An average error δ moves the ends of accuracy by exactly δ, so its breakdown is their distance;
+    for ratios it is found by halving. If every pattern may be wrong by δ, it solves :math:`\sum_z
+    P(z)(l_z - \delta)_+ = c` over the label model's bins, which may only make it smaller (a coarser
+    z). [MP23]_, Theorem A.3, has the rate only.
     """
-    if question.at_least is None or question.metrics[0] == "risk" or bound.low is None or bound.high is None:
+    if (
+        question.at_least is None
+        or question.metrics[0] == "risk"
+        or bound.low is None
+        or bound.high is None
+    ):
         return None
     wanted = question.summaries(one.table)[0]
     claim = question.at_least
@@ -77,6 +87,7 @@ def _in_every_pattern(one: Prepared, wanted: Summary, low: float, claim: float) 
     p = np.where(np.isfinite(one.p), one.p, 1 / one.p.shape[1])
     q = one.table.counts / np.maximum(one.table.weight, 1)[:, None]
     end = agreement(share @ q, share @ p).lower
-    # What chance and coarsening leave between this end and the proved one is taken off the room for error.
+    # What chance and coarsening leave between this end and the proved one is taken off the room for
+    # error.
     margin = max(0.0, end.mean(size[size > 0]) - low)
     return breakdown(end, claim + margin, size[size > 0])

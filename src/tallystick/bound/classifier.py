@@ -45,11 +45,13 @@ def evaluate(
     fitting: Fitting | None = None,
     rng: Rng = 0,
 ) -> BoundResult:
-    r"""Bound metrics of a classifier whose true labels were never seen, from weak labels of the same rows.
+    r"""Bound metrics of a classifier whose true labels were never seen, from weak labels of the
+    same rows.
 
-    For each pattern z of weak votes only P(h | z) and P(Y | z) are known; the bounds hold for every joint law with
-    these marginals: [MP23]_, (1.1), and no shorter ones do. They are estimated by the forward dual
-    (:mod:`tallystick.bound.forward`), so that they hold with confidence also where patterns are many and rare.
+    For each pattern z of weak votes only P(h | z) and P(Y | z) are known; the bounds hold for every
+    joint law with these marginals: [MP23]_, (1.1), and no shorter ones do. They are estimated by
+    the forward dual (:mod:`tallystick.bound.forward`), so that they hold with confidence also where
+    patterns are many and rare.
 
     Parameters
     ----------
@@ -60,7 +62,8 @@ def evaluate(
     weak
         The columns of weak labels; by default all others.
     truth
-        A column of true labels, blank on most rows: they correct the label model, test it, and give an estimate.
+        A column of true labels, blank on most rows: they correct the label model, test it, and give
+        an estimate.
     classes
         The labels that Y can take; by default all that occur.
     label_models
@@ -81,19 +84,30 @@ def evaluate(
     """
     question = Question() if question is None else question
     fitting = Fitting() if fitting is None else fitting
-    columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in (prediction, truth))
+    columns = (
+        tuple(weak)
+        if weak is not None
+        else tuple(n for n in tally.names if n not in (prediction, truth))
+    )
     table = weak_table(tally, weak=columns, prediction=prediction, truth=truth, classes=classes)
-    ready = [prepared(fitted(model, table, fitting), table, delta=question.delta) for model in label_models]
+    ready = [
+        prepared(fitted(model, table, fitting), table, delta=question.delta)
+        for model in label_models
+    ]
     generator = as_rng(rng)
     again = deepcopy(generator)
     bounds: list[Bound] = []
     for one in ready:
         bounds += _bounds(one, question, generator)
     leading = ready[0]
-    gold = tuple(_from_gold(one, bounds, question.alpha) for one in ready) if truth is not None else ()
+    gold = (
+        tuple(_from_gold(one, bounds, question.alpha) for one in ready) if truth is not None else ()
+    )
     start = bounds[0]
     if question.delta > 0 and question.at_least is not None:
-        start = _bounds(replace(leading, evidence=replace(leading.evidence, delta=0.0)), question, again)[0]
+        start = _bounds(
+            replace(leading, evidence=replace(leading.evidence, delta=0.0)), question, again
+        )[0]
     breakdown = breakdown_of(leading, start, question, generator)
     verdict, decision, needed = concluded(prediction, bounds[0], leading, question, breakdown, gold)
     said = np.where(np.isfinite(leading.p), leading.p, 1 / len(table.classes))[: len(table.votes)]
@@ -112,7 +126,11 @@ def evaluate(
         classes=table.classes,
         bounds=tuple(bounds),
         label_models=audits,
-        breakdown_delta=Unknown("no claim was made: say at_least") if breakdown is None else breakdown.on_average,
+        breakdown_delta=(
+            Unknown("no claim was made: say at_least")
+            if breakdown is None
+            else breakdown.on_average
+        ),
         breakdown=breakdown,
         gold=gold,
         singleton_share=table.singletons,
@@ -140,7 +158,12 @@ def _bounds(one: Prepared, question: Question, generator: np.random.Generator) -
 
 
 def bound_of(
-    one: Prepared, wanted: Summary, ends: tuple[End, End], alpha: float, critical: float, threshold: float | None = None
+    one: Prepared,
+    wanted: Summary,
+    ends: tuple[End, End],
+    alpha: float,
+    critical: float,
+    threshold: float | None = None,
 ) -> Bound:
     """Put the ends of one metric into words and intervals, clipped to [0, 1] last."""
     evidence = replace(one.evidence, p=one.p, view=None)
@@ -156,10 +179,19 @@ def bound_of(
     if not np.isfinite([*edges, *plain]).all():
         reason = Unknown(f"{wanted.metric} does not exist: {_absent(one, wanted)}")
         return Bound(
-            metric=wanted.metric, positive=label, threshold=threshold, label_model=one.model.name, lower=reason,
-            upper=reason, lower_interval=reason, upper_interval=reason, method=one.method,
-            independent_estimate=reason, plugin_lower=reason, plugin_upper=reason,
-        )  # fmt: skip
+            metric=wanted.metric,
+            positive=label,
+            threshold=threshold,
+            label_model=one.model.name,
+            lower=reason,
+            upper=reason,
+            lower_interval=reason,
+            upper_interval=reason,
+            method=one.method,
+            independent_estimate=reason,
+            plugin_lower=reason,
+            plugin_upper=reason,
+        )
     estimates = [float(end.estimate) for end in ends]
     low, high = (float(np.clip(edge, 0, 1)) for edge in edges)
     lower, upper = (float(np.clip(end, 0, 1)) for end in estimates)
@@ -171,8 +203,12 @@ def bound_of(
         label_model=one.model.name,
         lower=shown[0],
         upper=shown[1],
-        lower_interval=interval_of(one, alpha, low, max(low, lower, float(np.clip(inner[0], 0, 1)))),
-        upper_interval=interval_of(one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high),
+        lower_interval=interval_of(
+            one, alpha, low, max(low, lower, float(np.clip(inner[0], 0, 1)))
+        ),
+        upper_interval=interval_of(
+            one, alpha, min(high, upper, float(np.clip(inner[1], 0, 1))), high
+        ),
         method=one.method,
         independent_estimate=float(independent(evidence, wanted)),
         plugin_lower=float(np.clip(plain[0], 0, 1)),
@@ -187,14 +223,16 @@ def _in_order(lower: float, upper: float) -> tuple[float, float] | tuple[Unknown
     """
     if lower > upper + _ROUNDING:
         reason = Unknown(
-            f"the labelled rows are too few to estimate the ends, which cross ({lower:.3f} and {upper:.3f}): read the "
-            "low and the high end, which allow for it, or label more rows"
+            f"the labelled rows are too few to estimate the ends, which cross ({lower:.3f} and"
+            f" {upper:.3f}): read the low and the high end, which allow for it, or label more rows"
         )
         return reason, reason
     return min(lower, upper), max(lower, upper)
 
 
-def interval_of(one: Prepared, alpha: float, low: float, high: float, *, method: str | None = None) -> Interval:
+def interval_of(
+    one: Prepared, alpha: float, low: float, high: float, *, method: str | None = None
+) -> Interval:
     """Return an interval that says on what it rests."""
     return Interval(
         low,
@@ -207,7 +245,9 @@ def interval_of(one: Prepared, alpha: float, low: float, high: float, *, method:
 
 
 def _absent(one: Prepared, wanted: Summary) -> str:
-    """Say which class has no denominator: one never predicted, or one that the label model gives no probability."""
+    """Say which class has no denominator: one never predicted, or one that the label model gives no
+    probability.
+    """
     p = np.where(np.isfinite(one.p), one.p, 1 / one.p.shape[1])
     never = one.evidence.counts.sum(axis=0) == 0
     impossible = one.table.weight @ p / one.table.n < 1e-12
@@ -223,7 +263,13 @@ def _absent(one: Prepared, wanted: Summary) -> str:
     return f"class {names} is {why}"
 
 
-def _risk(one: Prepared, question: Question, critical: float, generator: np.random.Generator, scheme: Scheme) -> Bound:
+def _risk(
+    one: Prepared,
+    question: Question,
+    critical: float,
+    generator: np.random.Generator,
+    scheme: Scheme,
+) -> Bound:
     cost = question.cost_matrix(len(one.table.classes))
     ends = cost_ends(one.evidence, cost, cost_learner(cost), rng=generator, scheme=scheme)
     seen = one.table.weight > 0
@@ -269,10 +315,16 @@ def _from_gold(one: Prepared, bounds: Sequence[Bound], alpha: float) -> GoldEsti
         [np.repeat(guess.ravel(), right.ravel()), np.repeat(guess.ravel(), (cells - right).ravel())]
     )
     found = prediction_powered_mean(
-        labels, guesses, np.repeat(guess.ravel(), table.counts.ravel()), alpha=alpha, target="population"
+        labels,
+        guesses,
+        np.repeat(guess.ravel(), table.counts.ravel()),
+        alpha=alpha,
+        target="population",
     )
     interval = found.interval[0]
-    own = next((b for b in bounds if b.label_model == one.model.name and b.metric == "accuracy"), None)
+    own = next(
+        (b for b in bounds if b.label_model == one.model.name and b.metric == "accuracy"), None
+    )
     refuted = own is not None and own.low is not None and own.high is not None
     return GoldEstimate(
         metric="accuracy",
@@ -282,7 +334,9 @@ def _from_gold(one: Prepared, bounds: Sequence[Bound], alpha: float) -> GoldEsti
         interval=interval,
         worth=float(found.worth[0]),
         refuted=bool(
-            refuted and own is not None and (interval.high < (own.low or 0) or interval.low > (own.high or 1))
+            refuted
+            and own is not None
+            and (interval.high < (own.low or 0) or interval.low > (own.high or 1))
         ),
     )
 

@@ -12,8 +12,11 @@ __all__ = ["spam"]
 _WEAK = {"links": 0.85, "words": 0.8, "sender": 0.75, "caps": 0.7}
 
 
-def spam(n: int, *, rng: Rng, accuracy: float = 0.85, labelled: int = 0) -> dict[str, IntArray | list[int | None]]:
-    """Return *n* rows: four weak labels, a classifier and, with *labelled* > 0, the truth of so many of the rows.
+def spam(
+    n: int, *, rng: Rng, accuracy: float = 0.85, labelled: int = 0
+) -> dict[str, IntArray | list[int | None]]:
+    """Return *n* rows: four weak labels, a classifier and, with *labelled* > 0, the truth of so
+    many of the rows.
 
     >>> sorted(spam(3, rng=0))
     ['caps', 'classifier', 'links', 'sender', 'words']

@@ -1,16 +1,18 @@
-r"""The forward dual for accuracy, precision, recall and F1: outer bounds that hold at the kink, from counts.
+r"""The forward dual for accuracy, precision, recall and F1: outer bounds that hold at the kink,
+from counts.
 
-Any potentials give an outer bound ([MP23]_, Theorem 2.1), so they may be learnt, as long as the rows that they are
-applied to come later. With :math:`m_{zc} \in \{0, 1\}` chosen from earlier blocks a row that shows (z, h) counts
+Any potentials give an outer bound ([MP23]_, Theorem 2.1), so they may be learnt, as long as the
+rows that they are applied to come later. With :math:`m_{zc} \in \{0, 1\}` chosen from earlier
+blocks a row that shows (z, h) counts
 
 .. math::
     u_c = m_{zc}\, p_{zc} + (1 - m_{zc})\, 1[h = c], \qquad
     l_c = m_{zc}\,(p_{zc} + 1[h = c] - 1)   \tag{B1}
 
 towards the upper and lower ends of :math:`T_c = P(h = c, Y = c)`. The best choices are, above,
-:math:`m_{zc} = 1[q_{zc} > p_{zc}]` and, below, 1 for the class k with the largest :math:`q_k + p_k`, if that exceeds 1:
-they are the same for every weighting of the classes, so one pass serves all metrics. If labelled rows (z, y) are at
-hand the rectifier
+:math:`m_{zc} = 1[q_{zc} > p_{zc}]` and, below, 1 for the class k with the largest :math:`q_k +
+p_k`, if that exceeds 1: they are the same for every weighting of the classes, so one pass serves
+all metrics. If labelled rows (z, y) are at hand the rectifier
 
 .. math:: r_c = m_{zc}\,(1[y = c] - p_{zc})   \tag{B2}
 
@@ -42,12 +44,23 @@ from tallystick.errors import InputError
 from tallystick.stats.latent import LatentInformation
 from tallystick.stats.transport import Side
 
-__all__ = ["End", "Evidence", "LabelDoubt", "Run", "draw", "ends_of", "forward", "row_table", "slopes_of"]
+__all__ = [
+    "End",
+    "Evidence",
+    "LabelDoubt",
+    "Run",
+    "draw",
+    "ends_of",
+    "forward",
+    "row_table",
+    "slopes_of",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelDoubt:
-    """What the doubt of an estimated label model is computed from: its information, at these vote codes.
+    """What the doubt of an estimated label model is computed from: its information, at these vote
+    codes.
 
     *same_rows* says that it was fitted on the very rows that are evaluated.
     """
@@ -66,7 +79,8 @@ class Evidence:
     counts
         Rows by (…, pattern, prediction).
     p
-        P(Y | z), (patterns, classes); NaN where the label model says nothing. None: learnt from *gold*.
+        P(Y | z), (patterns, classes); NaN where the label model says nothing. None: learnt from
+        *gold*.
     bins
         The bin of each pattern.
     gold
@@ -76,8 +90,8 @@ class Evidence:
     delta
         Total-variation error of P(Y | z) that is allowed for, on average.
     view
-        From blocks of *counts* to blocks of what is evaluated, e.g. of every threshold of a score: (blocks, thresholds,
-        patterns, predictions).
+        From blocks of *counts* to blocks of what is evaluated, e.g. of every threshold of a score:
+        (blocks, thresholds, patterns, predictions).
     """
 
     counts: IntArray
@@ -99,15 +113,17 @@ class End:
 
     def edge(self, critical: float) -> FloatArray:
         """Return the end moved outward by so many standard errors; not clipped."""
-        return np.asarray(self.estimate + (critical if self.side == "upper" else -critical) * self.error)
+        return np.asarray(
+            self.estimate + (critical if self.side == "upper" else -critical) * self.error
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
     """One random order of the rows, with the choices that earlier blocks made for later ones.
 
-    ``rows`` and ``gold`` are the counts of blocks 2, 3, …; ``q`` is what came before them; ``p`` has 0 where ``known``
-    is False.
+    ``rows`` and ``gold`` are the counts of blocks 2, 3, …; ``q`` is what came before them; ``p``
+    has 0 where ``known`` is False.
     """
 
     first: IntArray
@@ -147,7 +163,9 @@ def run_of(evidence: Evidence, parts: IntArray, gold: IntArray | None) -> Run:
     q = shrunk(earlier(parts), evidence.bins)
     if evidence.p is None:
         if gold is None:
-            raise InputError("evidence without p needs gold: P(Y | z) is then learnt from labelled rows")
+            raise InputError(
+                "evidence without p needs gold: P(Y | z) is then learnt from labelled rows"
+            )
         p = shrunk(earlier(gold), evidence.bins)
         known: FloatArray = np.ones((len(evidence.bins), 1))
     else:
@@ -157,10 +175,13 @@ def run_of(evidence: Evidence, parts: IntArray, gold: IntArray | None) -> Run:
     return Run(parts[0], parts[1:].astype(np.float64), later, p, q, known)
 
 
-def forward(evidence: Evidence, wanted: Sequence[Summary], *, rng: Rng, scheme: Scheme) -> list[tuple[End, End]]:
+def forward(
+    evidence: Evidence, wanted: Sequence[Summary], *, rng: Rng, scheme: Scheme
+) -> list[tuple[End, End]]:
     """Return the lower and the upper end of every wanted metric, averaged over random orders.
 
-    An edge is the mean over orders of the edges, so it is linear in estimate and error; clip it last.
+    An edge is the mean over orders of the edges, so it is linear in estimate and error; clip it
+    last.
     """
     generator = as_rng(rng)
     sides: tuple[Side, Side] = ("lower", "upper")
@@ -189,7 +210,9 @@ def draw(evidence: Evidence, scheme: Scheme, generator: np.random.Generator) -> 
     return run_of(evidence, parts, gold)
 
 
-def ends_of(run: Run, wanted: Summary, side: Side, evidence: Evidence) -> tuple[FloatArray, FloatArray]:
+def ends_of(
+    run: Run, wanted: Summary, side: Side, evidence: Evidence
+) -> tuple[FloatArray, FloatArray]:
     """Return the estimate of one end and its standard error, for one order."""
     m = run.choose(side)
     slopes = slopes_of(run, m, wanted, side, evidence.delta)
@@ -222,7 +245,9 @@ def slopes_of(run: Run, m: FloatArray, wanted: Summary, side: Side, delta: float
 
 
 def row_table(run: Run, m: FloatArray, slopes: Slopes, side: Side) -> FloatArray:
-    """Return the linearised value of a row that shows (z, h), (blocks - 1, …, patterns, predictions)."""
+    """Return the linearised value of a row that shows (z, h), (blocks - 1, …, patterns,
+    predictions).
+    """
     by_t, by_h, by_y = (part[..., None, :] for part in (slopes.by_t, slopes.by_h, slopes.by_y))
     chosen = by_t * m
     of_z = over_classes((chosen + by_y * run.known) * run.p)
@@ -233,7 +258,9 @@ def row_table(run: Run, m: FloatArray, slopes: Slopes, side: Side) -> FloatArray
     return np.asarray(value)
 
 
-def _row_variance(run: Run, m: FloatArray, slopes: Slopes, side: Side, evidence: Evidence) -> FloatArray:
+def _row_variance(
+    run: Run, m: FloatArray, slopes: Slopes, side: Side, evidence: Evidence
+) -> FloatArray:
     value = row_table(run, m, slopes, side)
     n = run.n[..., 0]
     weighted = run.rows * value
@@ -242,25 +269,35 @@ def _row_variance(run: Run, m: FloatArray, slopes: Slopes, side: Side, evidence:
     if evidence.doubt is None:
         return np.asarray(own)
     share = run.of_pattern / n[..., None, None]
-    direction = (share * (slopes.by_t[..., None, :] * m + slopes.by_y[..., None, :]) * run.known).sum(axis=0)
+    direction = (
+        share * (slopes.by_t[..., None, :] * m + slopes.by_y[..., None, :]) * run.known
+    ).sum(axis=0)
     deviation = (value - mean[..., None, None]) / n[..., None, None]
     if direction.ndim == 2:
         return _with_doubt(evidence.doubt, own, direction, deviation, run.rows, run.first)
     return np.array(
         [
-            _with_doubt(evidence.doubt, own[t], direction[t], deviation[:, t], run.rows[:, t], run.first[t])
+            _with_doubt(
+                evidence.doubt, own[t], direction[t], deviation[:, t], run.rows[:, t], run.first[t]
+            )
             for t in range(len(direction))
         ]
     )
 
 
 def _with_doubt(
-    doubt: LabelDoubt, own: FloatArray, direction: FloatArray, deviation: FloatArray, rows: FloatArray, first: IntArray
+    doubt: LabelDoubt,
+    own: FloatArray,
+    direction: FloatArray,
+    deviation: FloatArray,
+    rows: FloatArray,
+    first: IntArray,
 ) -> FloatArray:
-    """Add what the label model's own error does: with G the gradient and I the information, :math:`G' I^{-1} G`.
+    """Add what the label model's own error does: with G the gradient and I the information,
+    :math:`G' I^{-1} G`.
 
-    Fitted on the same rows, its error and theirs are correlated: the score sandwich, with the label model's part a
-    second time (by simulation, not by proof).
+    Fitted on the same rows, its error and theirs are correlated: the score sandwich, with the label
+    model's part a second time (by simulation, not by proof).
     """
     gradient = doubt.information.posterior_gradient(doubt.codes, direction)
     spread = doubt.information.covariance @ gradient
@@ -268,7 +305,9 @@ def _with_doubt(
     if not doubt.same_rows:
         return np.asarray(own + extra)
     influence = (doubt.information.scores @ spread)[:, None]
-    return np.asarray((rows * (deviation + influence) ** 2).sum() + (first * influence**2).sum() + extra)
+    return np.asarray(
+        (rows * (deviation + influence) ** 2).sum() + (first * influence**2).sum() + extra
+    )
 
 
 def _gold_variance(run: Run, gold: FloatArray, m: FloatArray, slopes: Slopes) -> FloatArray:

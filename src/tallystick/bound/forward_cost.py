@@ -1,10 +1,11 @@
-r"""The forward dual for any cost g(atom, y): risk under a cost matrix, and the difference of two classifiers.
+r"""The forward dual for any cost g(atom, y): risk under a cost matrix, and the difference of two
+classifiers.
 
 As :mod:`~tallystick.bound.forward`, with potentials from the closed forms or linear programmes of
-:mod:`~tallystick.stats.transport` in the place of its choices m: a row counts
-:math:`\max_y (g_{iy} + a_{zy}) - \sum_y p_{zy} a_{zy}`, and a labelled row rectifies it by
-:math:`\sum_y p_{zy} a_{zy} - a_{zY}`. If P(Y | Z) may be wrong by δ on average, all of the error may lie where it
-counts most: an end moves by :math:`\delta \max_z (\max_y a_{zy} - \min_y a_{zy})`.
+:mod:`~tallystick.stats.transport` in the place of its choices m: a row counts :math:`\max_y (g_{iy}
++ a_{zy}) - \sum_y p_{zy} a_{zy}`, and a labelled row rectifies it by :math:`\sum_y p_{zy} a_{zy} -
+a_{zY}`. If P(Y | Z) may be wrong by δ on average, all of the error may lie where it counts most: an
+end moves by :math:`\delta \max_z (\max_y a_{zy} - \min_y a_{zy})`.
 """
 
 from __future__ import annotations
@@ -23,11 +24,16 @@ from tallystick.stats.transport import Side, pair_difference, programme, row_val
 __all__ = ["Learner", "cost_ends", "cost_learner", "pair_learner"]
 
 Learner: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, IntArray, Side], FloatArray]
-"""From q (patterns, atoms), p, the patterns' weights, bins and a side to potentials (patterns, labels)."""
+"""From q (patterns, atoms), p, the patterns' weights, bins and a side to potentials (patterns,
+labels)."""
 
 
-def pair_learner(q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side) -> FloatArray:
-    """Return the potentials of the difference of two classifiers, whose atoms are pairs of classes."""
+def pair_learner(
+    q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side
+) -> FloatArray:
+    """Return the potentials of the difference of two classifiers, whose atoms are pairs of
+    classes.
+    """
     del weight, bins
     size = p.shape[1]
     bounds = pair_difference(q.reshape(len(q), size, size), p)
@@ -35,9 +41,13 @@ def pair_learner(q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArra
 
 
 def cost_learner(cost: FloatArray) -> Learner:
-    """Return the learner of a cost matrix: closed form for two classes, one linear programme a bin beyond."""
+    """Return the learner of a cost matrix: closed form for two classes, one linear programme a bin
+    beyond.
+    """
 
-    def learn(q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side) -> FloatArray:
+    def learn(
+        q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side
+    ) -> FloatArray:
         if p.shape[1] == 2:
             bounds = two_labels(q, p, cost)
             return (bounds.upper if side == "upper" else bounds.lower).potentials
@@ -50,7 +60,9 @@ def cost_learner(cost: FloatArray) -> Learner:
     return learn
 
 
-def cost_ends(evidence: Evidence, cost: FloatArray, learn: Learner, *, rng: Rng, scheme: Scheme) -> tuple[End, End]:
+def cost_ends(
+    evidence: Evidence, cost: FloatArray, learn: Learner, *, rng: Rng, scheme: Scheme
+) -> tuple[End, End]:
     """Return the lower and the upper end of E[g], averaged over random orders."""
     generator = as_rng(rng)
     found: dict[Side, list[tuple[float, float]]] = {"lower": [], "upper": []}
@@ -69,8 +81,12 @@ def cost_ends(evidence: Evidence, cost: FloatArray, learn: Learner, *, rng: Rng,
     return ends[0], ends[1]
 
 
-def _learnt(learn: Learner, q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side) -> FloatArray:
-    """Return the potentials of every block, (blocks, patterns, labels): blocks are but more patterns, in bins apart."""
+def _learnt(
+    learn: Learner, q: FloatArray, p: FloatArray, weight: FloatArray, bins: IntArray, side: Side
+) -> FloatArray:
+    """Return the potentials of every block, (blocks, patterns, labels): blocks are but more
+    patterns, in bins apart.
+    """
     blocks = len(q)
     apart = bins + (int(bins.max()) + 1) * np.arange(blocks)[:, None]
     a = learn(_flat(q), _flat(p), np.tile(weight, blocks), apart.reshape(-1), side)
@@ -82,10 +98,14 @@ def _flat(table: FloatArray) -> FloatArray:
 
 
 def _laws(evidence: Evidence, gold: IntArray | None, blocks: int) -> tuple[FloatArray, FloatArray]:
-    """Return P(Y | z) for every block but the first, and 0 for the patterns of which nothing is known."""
+    """Return P(Y | z) for every block but the first, and 0 for the patterns of which nothing is
+    known.
+    """
     if evidence.p is None:
         if gold is None:
-            raise InputError("evidence without p needs gold: P(Y | z) is then learnt from labelled rows")
+            raise InputError(
+                "evidence without p needs gold: P(Y | z) is then learnt from labelled rows"
+            )
         return shrunk(earlier(gold), evidence.bins), np.ones(len(evidence.bins))
     known = known_rows(evidence.p)
     p = np.where(known[:, None], evidence.p, 1 / evidence.p.shape[1])
@@ -114,7 +134,10 @@ def _one_order(
         own = float(gradient @ spread)
         if doubt.same_rows:
             influence = (doubt.information.scores @ spread)[:, None]
-            variance = float((rows * ((values - mean) / n + influence) ** 2).sum() + (parts[0] * influence**2).sum())
+            variance = float(
+                (rows * ((values - mean) / n + influence) ** 2).sum()
+                + (parts[0] * influence**2).sum()
+            )
         variance += own
     if gold is not None:
         later = gold[1:].astype(np.float64)
@@ -125,6 +148,7 @@ def _one_order(
         largest = float(np.abs(missed * seen).max())
         variance += (float((later * missed**2).sum()) - m * shift**2 + largest**2) / m**2
         mean += shift
-    reach = np.ptp(potentials, axis=-1).max(axis=-1)  # of every block: the most that a unit of error is worth in it
+    # of every block: the most that a unit of error is worth in it
+    reach = np.ptp(potentials, axis=-1).max(axis=-1)
     wrong = evidence.delta * float(rows.sum(axis=(1, 2)) @ reach / n)
     return mean + (wrong if side == "upper" else -wrong), float(np.sqrt(max(variance, 0.0)))

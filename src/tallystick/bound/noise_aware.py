@@ -15,9 +15,10 @@ __all__ = ["noise_aware_weights"]
 def noise_aware_weights(label_model: LabelModel, votes: npt.ArrayLike) -> FloatArray:
     r"""Return P(Y = y | votes) for every row: n x classes.
 
-    The noise-aware loss :math:`\sum_i \sum_y P(y \mid z_i)\,\ell(h(x_i), y)` is a weighted loss on the rows repeated
-    once a class: repeat X, give repetition y the label y, and use ``weights.T.ravel()`` as ``sample_weight``. Rows of
-    which the label model knows nothing weigh nothing.
+    The noise-aware loss :math:`\sum_i \sum_y P(y \mid z_i)\,\ell(h(x_i), y)` is a weighted loss on
+    the rows repeated once a class: repeat X, give repetition y the label y, and use
+    ``weights.T.ravel()`` as ``sample_weight``. Rows of which the label model knows nothing weigh
+    nothing.
 
     Parameters
     ----------
@@ -38,7 +39,10 @@ def noise_aware_weights(label_model: LabelModel, votes: npt.ArrayLike) -> FloatA
     held = np.asarray(votes)
     if held.ndim != 2 or held.shape[1] != len(label_model.weak) or held.dtype.kind not in "iu":
         raise InputError(
-            f"votes must be integers of shape (rows, {len(label_model.weak)}), got {held.dtype} {held.shape}"
+            f"votes must be integers of shape (rows, {len(label_model.weak)}), got {held.dtype}"
+            f" {held.shape}"
         )
     patterns, place = np.unique(held.astype(np.int64), axis=0, return_inverse=True)
-    return np.nan_to_num(np.asarray(label_model.predict(patterns), dtype=np.float64), nan=0.0)[place.reshape(-1)]
+    return np.nan_to_num(np.asarray(label_model.predict(patterns), dtype=np.float64), nan=0.0)[
+        place.reshape(-1)
+    ]

@@ -1,7 +1,8 @@
-r"""The plug-in of the paper: sharp bounds of the observed shares, with its interval. To be shown, not to be trusted.
+r"""The plug-in of the paper: sharp bounds of the observed shares, with its interval. To be shown,
+not to be trusted.
 
-With many patterns it collapses: the best potentials of few rows fit their noise, so the upper end is too low and the
-lower one too high (Jensen). The forward dual has no such bias.
+With many patterns it collapses: the best potentials of few rows fit their noise, so the upper end
+is too low and the lower one too high (Jensen). The forward dual has no such bias.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ __all__ = ["independent", "plug_in", "plug_in_interval"]
 
 
 def plug_in(evidence: Evidence, wanted: Summary, side: Side) -> tuple[FloatArray, FloatArray]:
-    r"""Return an end of the observed shares and its standard error by [MP23]_, Theorem 2.4 and Corollary 3.1.
+    r"""Return an end of the observed shares and its standard error by [MP23]_, Theorem 2.4 and
+    Corollary 3.1.
 
-    The corollary is corrected: the denominator of F1 is squared, and the parts of P(h = c) and P(Y = c) are in it. The
-    label model is taken for known.
+    The corollary is corrected: the denominator of F1 is squared, and the parts of P(h = c) and P(Y
+    = c) are in it. The label model is taken for known.
     """
     counts = np.asarray(evidence.counts, dtype=np.float64)
     if evidence.p is None:
@@ -35,7 +37,9 @@ def plug_in(evidence: Evidence, wanted: Summary, side: Side) -> tuple[FloatArray
     return ends_of(run, wanted, side, bare)
 
 
-def plug_in_interval(evidence: Evidence, wanted: Summary, *, alpha: float) -> tuple[FloatArray, FloatArray]:
+def plug_in_interval(
+    evidence: Evidence, wanted: Summary, *, alpha: float
+) -> tuple[FloatArray, FloatArray]:
     """Return [L - z s, U + z s], the interval that the paper draws: (2.7) at both ends."""
     z = NormalDist().inv_cdf(1 - alpha / 2)
     low, low_error = plug_in(evidence, wanted, "lower")
@@ -44,7 +48,8 @@ def plug_in_interval(evidence: Evidence, wanted: Summary, *, alpha: float) -> tu
 
 
 def independent(evidence: Evidence, wanted: Summary) -> FloatArray:
-    """Return the metric if prediction and label are independent given z: one point inside the bounds.
+    """Return the metric if prediction and label are independent given z: one point inside the
+    bounds.
 
     Patterns of which nothing is known are left out; NaN where the metric does not exist.
     """

@@ -1,4 +1,6 @@
-"""A label model and a table, made ready: P(Y | Z), the labels that rectify it, and the doubt that is left."""
+"""A label model and a table, made ready: P(Y | Z), the labels that rectify it, and the doubt that
+is left.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ NAMES = ("labels", "majority", "dawid-skene", "triplet")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fitting:
-    """How label models are fitted: the class *balance*, where known, and what an abstention means."""
+    """How label models are fitted: the class *balance*, where known, and what an abstention
+    means.
+    """
 
     balance: npt.ArrayLike | None = None
     abstain: Abstain = "auto"
@@ -36,7 +40,8 @@ class Fitting:
 class Prepared:
     """One label model on one table.
 
-    ``evidence.p`` is None where P(Y | Z) is learnt from labels block by block; ``p`` is what it is overall.
+    ``evidence.p`` is None where P(Y | Z) is learnt from labels block by block; ``p`` is what it is
+    overall.
     """
 
     model: LabelModel
@@ -49,7 +54,9 @@ class Prepared:
 
 
 def fitted(model: ModelLike, table: WeakTable, fitting: Fitting) -> LabelModel:
-    """Return the label model that a name means, fitted on *table*; a label model is returned as it is."""
+    """Return the label model that a name means, fitted on *table*; a label model is returned as it
+    is.
+    """
     if isinstance(model, LabelModel):
         return model
     if model == "labels":
@@ -60,13 +67,20 @@ def fitted(model: ModelLike, table: WeakTable, fitting: Fitting) -> LabelModel:
         return known_models.dawid_skene(table, balance=fitting.balance, abstain=fitting.abstain)
     if model == "triplet":
         return known_models.triplet(table, balance=fitting.balance)
-    raise InputError(f"label model must be one of {', '.join(NAMES)}, a file or a LabelModel, got {model!r}")
+    raise InputError(
+        f"label model must be one of {', '.join(NAMES)}, a file or a LabelModel, got {model!r}"
+    )
 
 
 def prepared(model: LabelModel, table: WeakTable, *, delta: float = 0.0) -> Prepared:
-    """Decide what the intervals rest on: labels where there are any, else the model's information, else its word."""
+    """Decide what the intervals rest on: labels where there are any, else the model's information,
+    else its word.
+    """
     if table.n < _LEAST_ROWS:
-        raise InputError(f"{table.n} row(s) are too few to bound anything with confidence: at least {_LEAST_ROWS}")
+        raise InputError(
+            f"{table.n} row(s) are too few to bound anything with confidence: at least"
+            f" {_LEAST_ROWS}"
+        )
     gold = table.gold_labels
     if model.labelled is not None:
         votes, labelled = model.labelled
@@ -80,27 +94,41 @@ def prepared(model: LabelModel, table: WeakTable, *, delta: float = 0.0) -> Prep
         method = "forward dual, rectified by labels"
         few = int(gold.sum())
         if few < 30:
-            warnings.append(f"only {few} labelled rows correct the label model {model.name}: the interval is rough")
+            warnings.append(
+                f"only {few} labelled rows correct the label model {model.name}: the interval is"
+                " rough"
+            )
     elif model.fit is not None:
         try:
-            doubt = LabelDoubt(information(model.fit), _codes(model, table), _same_rows(model, table))
+            doubt = LabelDoubt(
+                information(model.fit), _codes(model, table), _same_rows(model, table)
+            )
             assumption = model.rests_on
             method = "forward dual, with the label model's own error"
         except NotIdentifiable as error:
             assumption = f"the label model {model.name} is right"
             warnings.append(
-                f"the error of the label model {model.name} could not be estimated and is left out: {error}"
+                f"the error of the label model {model.name} could not be estimated and is left out:"
+                f" {error}"
             )
     else:
         assumption = f"the label model {model.name} is right"
-        warnings.append(f"P(Y | Z) of {model.name} is taken for known: an error of its own is not in the intervals")
+        warnings.append(
+            f"P(Y | Z) of {model.name} is taken for known: an error of its own is not in the"
+            " intervals"
+        )
     silent = ~known_rows(p)
     mass = float(table.weight[silent].sum() / table.n)
     if mass > 0:
-        warnings.append(f"{model.name} says nothing of {100 * mass:.1f} % of the rows: they are bounded by logic only")
+        warnings.append(
+            f"{model.name} says nothing of {100 * mass:.1f} % of the rows: they are bounded by"
+            " logic only"
+        )
     shown = np.where(silent[:, None], 1 / len(table.classes), p)
     # Bins may rest on votes and label model only; if the latter comes from labels, on votes alone.
-    steady = known_models.majority(table).probabilities(table) if model.labelled is not None else shown
+    steady = (
+        known_models.majority(table).probabilities(table) if model.labelled is not None else shown
+    )
     evidence = Evidence(
         counts=table.counts,
         p=None if model.labelled is not None else p,
@@ -128,4 +156,6 @@ def _same_rows(model: LabelModel, table: WeakTable) -> bool:
     if model.fit is None:
         return False
     votes = model.fit.votes
-    return np.array_equal(votes.codes, _codes(model, table)) and np.array_equal(votes.counts, table.weight)
+    return np.array_equal(votes.codes, _codes(model, table)) and np.array_equal(
+        votes.counts, table.weight
+    )

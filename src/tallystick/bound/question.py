@@ -24,9 +24,11 @@ class Question:
     metrics
         accuracy, precision, recall, f1, macro-precision, macro-recall, macro-f1, micro-f1 or risk.
     positive
-        The class that precision, recall and F1 are of; two classes may do without, the last one is meant.
+        The class that precision, recall and F1 are of; two classes may do without, the last one is
+        meant.
     cost
-        For risk: cost[h, y] of predicting class h where y is true, classes in their canonical order.
+        For risk: cost[h, y] of predicting class h where y is true, classes in their canonical
+        order.
     delta
         By how much total variation, on average over the rows, P(Y | Z) may be wrong.
     at_least
@@ -51,11 +53,14 @@ class Question:
             raise InputError(f"delta must be in [0, 1], got {self.delta!r}")
         if self.at_least is not None and self.metrics[0] == "risk":
             raise InputError(
-                f"at_least ({self.at_least:g}) is a claim on a metric of which more is better, "
-                "not on risk: name another metric first, or leave the claim out and read the bounds of the risk"
+                f"at_least ({self.at_least:g}) is a claim on a metric of which more is better, not"
+                " on risk: name another metric first, or leave the claim out and read the bounds"
+                " of the risk"
             )
         if ("risk" in self.metrics) != (self.cost is not None):
-            raise InputError("risk needs a cost matrix, and a cost matrix is for risk: give both, or neither")
+            raise InputError(
+                "risk needs a cost matrix, and a cost matrix is for risk: give both, or neither"
+            )
 
     def summaries(self, table: WeakTable) -> list[Summary]:
         """Return the metrics other than risk, checked against the classes."""
@@ -71,6 +76,7 @@ class Question:
         held = np.asarray(self.cost, dtype=np.float64)
         if held.shape != (classes, classes) or not np.isfinite(held).all():
             raise InputError(
-                f"cost must be a finite matrix {classes} x {classes} (prediction, truth), got {held.shape}"
+                f"cost must be a finite matrix {classes} x {classes} (prediction, truth), got"
+                f" {held.shape}"
             )
         return held

@@ -1,4 +1,6 @@
-"""The answer of ``bound``: between what the metric lies, for which label model, and what would break it."""
+"""The answer of ``bound``: between what the metric lies, for which label model, and what would
+break it.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ class Bound:
     lower, upper
         The forward dual's estimates of the ends.
     lower_interval, upper_interval
-        Where the sharp ends L and U themselves are. The low end of the first and the high end of the second hold
-        together.
+        Where the sharp ends L and U themselves are. The low end of the first and the high end of
+        the second hold together.
     method
         How they were made.
     independent_estimate
@@ -61,7 +63,8 @@ class Bound:
 class Breakdown:
     """How wrong the label model may be before a claim on the leading metric is no longer proved.
 
-    ``on_average`` and ``in_every_pattern`` are total-variation distances of P(Y | Z); ``sweep`` holds the ends by δ.
+    ``on_average`` and ``in_every_pattern`` are total-variation distances of P(Y | Z); ``sweep``
+    holds the ends by δ.
     """
 
     claim: str
@@ -72,10 +75,11 @@ class Breakdown:
 
 @dataclass(frozen=True, kw_only=True)
 class GoldEstimate:
-    """The accuracy from labelled rows, sharpened by the label model's guess for all rows; valid whatever that is.
+    """The accuracy from labelled rows, sharpened by the label model's guess for all rows; valid
+    whatever that is.
 
-    ``worth`` is how many labels alone would have given the width; ``refuted`` says that this interval and the bounds
-    have no point in common, so that the label model is wrong.
+    ``worth`` is how many labels alone would have given the width; ``refuted`` says that this
+    interval and the bounds have no point in common, so that the label model is wrong.
     """
 
     metric: str
@@ -184,7 +188,9 @@ def _delta_figure(breakdown: Breakdown) -> Figure:
     return Figure(
         kind="bands",
         title="The bounds if the label model is wrong by δ on average",
-        columns={key: [point[key] for point in breakdown.sweep] for key in ("delta", "low", "high")},
+        columns={
+            key: [point[key] for point in breakdown.sweep] for key in ("delta", "low", "high")
+        },
         roles={"x": "delta", "low": "low", "high": "high"},
     )
 

@@ -1,4 +1,6 @@
-"""The sentences of a bound: the verdict, the decision, what would settle it, and what to beware of."""
+"""The sentences of a bound: the verdict, the decision, what would settle it, and what to beware
+of.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,16 @@ _UNFIT = 0.001  # the test is approximate with few labels in a bin
 
 
 def assumptions_of(ready: Sequence[Prepared], *, labelled: bool) -> tuple[str, ...]:
-    """Return what the bounds rest on; *labelled* says that rows among those evaluated have their true label."""
+    """Return what the bounds rest on; *labelled* says that rows among those evaluated have their
+    true label.
+    """
     out = ["the rows are a random sample of what the classifier is used on"]
     if labelled:
         out.append("the labelled rows are a random sample of the rows")
     else:
         out += [
-            f"the {int(one.model.labelled[1].sum()):,} labelled rows of the label model {one.model.name} are a random "
-            "sample of what the classifier is used on"
+            f"the {int(one.model.labelled[1].sum()):,} labelled rows of the label model"
+            f" {one.model.name} are a random sample of what the classifier is used on"
             for one in ready
             if one.model.labelled is not None
         ]
@@ -37,7 +41,11 @@ def assumptions_of(ready: Sequence[Prepared], *, labelled: bool) -> tuple[str, .
 
 def condition_of(one: Prepared, question: Question) -> str:
     """Return under which condition on its label model a bound holds."""
-    held = f"if {one.assumption}" if one.assumption else f"whatever the label model {one.model.name} is worth"
+    held = (
+        f"if {one.assumption}"
+        if one.assumption
+        else f"whatever the label model {one.model.name} is worth"
+    )
     return f"{held} and wrong by at most {question.delta:g} on average" if question.delta else held
 
 
@@ -51,36 +59,55 @@ def concluded(
 ) -> tuple[str, Decision, Needed | None]:
     """Return verdict, decision and what is needed.
 
-    Labels of the evaluated rows, 30 or more, decide a claim on the leading metric alone: their interval holds whatever
-    the label model is worth, and to take whichever of two intervals decides would err more often than either.
+    Labels of the evaluated rows, 30 or more, decide a claim on the leading metric alone: their
+    interval holds whatever the label model is worth, and to take whichever of two intervals decides
+    would err more often than either.
     """
     name = bound.metric if bound.positive is None else f"{bound.metric} of {bound.positive!r}"
     if bound.low is None or bound.high is None:
         reason = bound.lower.reason if isinstance(bound.lower, Unknown) else "unknown"
         return f"{name} of {prediction} cannot be bounded: {reason}.", "unknowable", None
     level = f"{100 * (1 - question.alpha):g} %"
-    between = f"between {bound.low:.3f} and {bound.high:.3f} ({level}, {condition_of(one, question)})"
+    between = (
+        f"between {bound.low:.3f} and {bound.high:.3f} ({level}, {condition_of(one, question)})"
+    )
     low, high, guess, more = bound.low, bound.high, bound.independent_estimate, ""
-    labels = next((g for g in gold if g.metric == bound.metric and g.labels >= _ENOUGH_LABELS), None)
+    labels = next(
+        (g for g in gold if g.metric == bound.metric and g.labels >= _ENOUGH_LABELS), None
+    )
     if labels is not None:
         low, high, guess = labels.interval.low, labels.interval.high, labels.estimate
         more = f"; by the bounds alone {between}"
-        between = f"between {low:.3f} and {high:.3f} by its {labels.labels:,} labelled rows ({level})"
+        between = (
+            f"between {low:.3f} and {high:.3f} by its {labels.labels:,} labelled rows ({level})"
+        )
     claim = question.at_least
     if claim is None or breakdown is None:
         return f"The {name} of {prediction} is {between}{more}.", "decided", None
     if low >= claim:
         if labels is None:
             more = (
-                f"; it stays proved unless the label model is wrong by more than {breakdown.on_average:.3f} on average"
+                "; it stays proved unless the label model is wrong by more than"
+                f" {breakdown.on_average:.3f} on average"
             )
-        return f"The {name} of {prediction} is at least {claim:g}: it is {between}{more}.", "decided", None
+        return (
+            f"The {name} of {prediction} is at least {claim:g}: it is {between}{more}.",
+            "decided",
+            None,
+        )
     if high < claim:
-        return f"The {name} of {prediction} is below {claim:g}: it is {between}{more}.", "decided", None
+        return (
+            f"The {name} of {prediction} is below {claim:g}: it is {between}{more}.",
+            "decided",
+            None,
+        )
     return (
         f"Whether the {name} of {prediction} is at least {claim:g} is open: it is {between}{more}.",
         "undecided",
-        Needed(_labels_needed(guess, claim, 0 if labels is None else labels.labels), "labelled rows, drawn at random"),
+        Needed(
+            _labels_needed(guess, claim, 0 if labels is None else labels.labels),
+            "labelled rows, drawn at random",
+        ),
     )
 
 
@@ -93,30 +120,41 @@ def _labels_needed(guess: float | Unknown, claim: float, had: int) -> int | None
 
 
 def warnings_of(
-    table: WeakTable, ready: Sequence[Prepared], gold: Sequence[GoldEstimate], audits: Sequence[LabelModelAudit]
+    table: WeakTable,
+    ready: Sequence[Prepared],
+    gold: Sequence[GoldEstimate],
+    audits: Sequence[LabelModelAudit],
 ) -> tuple[str, ...]:
     """Return everything that a reader has to know before relying on the bounds."""
     out = [text for one in ready for text in one.warnings]
     if table.singletons >= _SINGLETONS or len(table.votes) > table.n / 10:
         out.append(
-            f"{len(table.votes):,} patterns of votes on {table.n:,} rows, {100 * table.singletons:.1f} % of the rows "
-            "with a pattern of their own: the plug-in bounds collapse here, only the forward dual is to be relied on"
+            f"{len(table.votes):,} patterns of votes on {table.n:,} rows,"
+            f" {100 * table.singletons:.1f} % of the rows with a pattern of their own: the plug-in"
+            " bounds collapse here, only the forward dual is to be relied on"
         )
     shown = table.counts.sum(axis=0)
     if len(shown) == len(table.classes):
         never = [str(table.classes[c]) for c in range(len(shown)) if shown[c] == 0]
         if never:
-            out.append(f"never predicted, so that its precision does not exist: class {', '.join(never)}")
+            out.append(
+                f"never predicted, so that its precision does not exist: class {', '.join(never)}"
+            )
     if len(table.votes) == 1:
-        out.append("all rows show one and the same pattern of votes: they say nothing but the class balance")
+        out.append(
+            "all rows show one and the same pattern of votes: they say nothing but the class"
+            " balance"
+        )
     out += [
-        f"the labels refute the label model {one.label_model}: {one.interval} from labels and the bounds do not meet"
+        f"the labels refute the label model {one.label_model}: {one.interval} from labels and the"
+        " bounds do not meet"
         for one in gold
         if one.refuted
     ]
     out += [
-        f"the labels do not fit P(Y | Z) of the label model {one.name} (p = {one.calibration_p:.2g}, off by "
-        f"{one.calibration_gap:.2f} on average): do not rely on its estimate under independence"
+        f"the labels do not fit P(Y | Z) of the label model {one.name} (p ="
+        f" {one.calibration_p:.2g}, off by {one.calibration_gap:.2f} on average): do not rely on"
+        " its estimate under independence"
         for one in audits
         if isinstance(one.calibration_p, float) and one.calibration_p < _UNFIT
     ]

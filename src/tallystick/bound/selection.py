@@ -1,4 +1,6 @@
-"""Which of several classifiers is best, without a label? Rules of the paper, and sharp bounds on their differences."""
+"""Which of several classifiers is best, without a label? Rules of the paper, and sharp bounds on
+their differences.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,9 @@ __all__ = ["PairBound", "SelectResult", "select"]
 class PairBound:
     """Between what accuracy(a) - accuracy(b) lies, and which is proved better.
 
-    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the intervals of the two accuracies
-    say, and ``clipped`` that one of these ends at 0 or 1, where overlap holds less often than it should.
+    ``interval`` holds whatever joins predictions and label; ``by_overlap`` is what the intervals of
+    the two accuracies say, and ``clipped`` that one of these ends at 0 or 1, where overlap holds
+    less often than it should.
     """
 
     a: str
@@ -60,10 +63,16 @@ class SelectResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return one row a classifier."""
         return [
-            {"model": name, "low": b.low, "lower": b.lower, "independent": b.independent_estimate, "upper": b.upper,
-             "high": b.high}
+            {
+                "model": name,
+                "low": b.low,
+                "lower": b.lower,
+                "independent": b.independent_estimate,
+                "upper": b.upper,
+                "high": b.high,
+            }
             for name, b in self.models.items()
-        ]  # fmt: skip
+        ]
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the differences of all pairs."""
@@ -78,7 +87,13 @@ class SelectResult(Result):
                     "low": [p.interval.low for p in self.pairs],
                     "high": [p.interval.high for p in self.pairs],
                 },
-                roles={"name": "pair", "low": "lower", "high": "upper", "outer_low": "low", "outer_high": "high"},
+                roles={
+                    "name": "pair",
+                    "low": "lower",
+                    "high": "upper",
+                    "outer_low": "low",
+                    "outer_high": "high",
+                },
             ),
         )
 
@@ -96,12 +111,12 @@ def select(
 ) -> SelectResult:
     r"""Choose among classifiers by their bounds, and bound the difference of every two of them.
 
-    [MP23]_, A.4: by the largest lower bound (safe), upper bound (hopeful), average of the two, or the estimate under
-    independence ("label model"). Beyond it: sharp bounds on accuracy(a) - accuracy(b), which use that both are judged
-    by the same unknown label and so are never wider than the difference of the two bounds. Each pair has level α. Its
-    interval is narrower than what the two intervals say, except where one of these ends at 0 or 1 because an accuracy
-    must: there the two together hold too rarely (``docs/theory/bound.md``,
-    differences of two classifiers).
+    [MP23]_, A.4: by the largest lower bound (safe), upper bound (hopeful), average of the two, or
+    the estimate under independence ("label model"). Beyond it: sharp bounds on accuracy(a) -
+    accuracy(b), which use that both are judged by the same unknown label and so are never wider
+    than the difference of the two bounds. Each pair has level α. Its interval is narrower than what
+    the two intervals say, except where one of these ends at 0 or 1 because an accuracy must: there
+    the two together hold too rarely (``docs/theory/bound.md``, differences of two classifiers).
 
     Parameters
     ----------
@@ -118,9 +133,15 @@ def select(
     if len(predictions) < 2:
         raise InputError(f"predictions must name at least two columns, got {list(predictions)!r}")
     if question.metrics[0] == "risk":
-        raise InputError("classifiers are ranked by accuracy, precision, recall or F1, not by risk: name one first")
-    columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in predictions)
-    orders = int(as_rng(rng).integers(2**63))  # the same random orders for all: they differ by their rows alone
+        raise InputError(
+            "classifiers are ranked by accuracy, precision, recall or F1, not by risk: name one"
+            " first"
+        )
+    columns = (
+        tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in predictions)
+    )
+    # the same random orders for all: they differ by their rows alone
+    orders = int(as_rng(rng).integers(2**63))
     critical = NormalDist().inv_cdf(1 - question.alpha / 2)
     if classes is None:
         seen = (label for name in (*columns, *predictions) for label in tally.labels[name])
@@ -134,23 +155,37 @@ def select(
         one = prepared(fit, table, delta=question.delta)
         wanted = question.summaries(table)[0]
         ends, plain = forward(
-            _by_row(one, tally), [wanted, Summary("accuracy")], rng=orders, scheme=Scheme.fitting(table.n)
+            _by_row(one, tally),
+            [wanted, Summary("accuracy")],
+            rng=orders,
+            scheme=Scheme.fitting(table.n),
         )
         bounds[name] = bound_of(one, wanted, ends, question.alpha, critical)
         accuracy[name] = _within(plain, critical, 0.0)
     pairs = []
     for a, b in combinations(predictions, 2):
         table = weak_table(tally, weak=columns, prediction=[a, b], classes=classes)
-        one = prepared(fitted(fit or label_model, table, fitting or Fitting()), table, delta=question.delta)
-        low, high = cost_ends(
-            _by_row(one, tally), pair_cost(len(classes)), pair_learner, rng=orders, scheme=Scheme.fitting(table.n)
+        one = prepared(
+            fitted(fit or label_model, table, fitting or Fitting()), table, delta=question.delta
         )
-        pairs.append(_pair((a, b), (low, high), critical, (accuracy[a], accuracy[b]), one, question.alpha))
+        low, high = cost_ends(
+            _by_row(one, tally),
+            pair_cost(len(classes)),
+            pair_learner,
+            rng=orders,
+            scheme=Scheme.fitting(table.n),
+        )
+        pairs.append(
+            _pair((a, b), (low, high), critical, (accuracy[a], accuracy[b]), one, question.alpha)
+        )
     chosen = _chosen(bounds)
     decided = sum(pair.better is not None for pair in pairs)
     safe = chosen["lower bound"]
     return SelectResult(
-        verdict=f"{safe} has the largest lower bound; {decided} of {len(pairs)} pairs are told apart without a label.",
+        verdict=(
+            f"{safe} has the largest lower bound; {decided} of {len(pairs)} pairs are told apart"
+            " without a label."
+        ),
         decision="decided" if decided == len(pairs) else "undecided",
         n_items=int(tally.n),
         assumptions=() if one.assumption is None else (one.assumption,),
@@ -163,8 +198,12 @@ def select(
 
 
 def _by_row(one: Prepared, tally: Tally) -> Evidence:
-    """Return the evidence whose blocks are drawn for the patterns of the whole tally, and so alike for every model."""
-    return replace(one.evidence, counts=np.rint(tally.counts).astype(np.int64), view=one.table.counted)
+    """Return the evidence whose blocks are drawn for the patterns of the whole tally, and so alike
+    for every model.
+    """
+    return replace(
+        one.evidence, counts=np.rint(tally.counts).astype(np.int64), view=one.table.counted
+    )
 
 
 def _pair(
@@ -191,7 +230,9 @@ def _pair(
 
 
 def _within(ends: tuple[End, End], critical: float, least: float) -> tuple[float, float]:
-    """Return the two ends moved outward, clipped to [least, 1]; ends that meet may not cross by rounding."""
+    """Return the two ends moved outward, clipped to [least, 1]; ends that meet may not cross by
+    rounding.
+    """
     low, high = (float(np.clip(end.edge(critical), least, 1)) for end in ends)
     return low, max(low, high)
 
@@ -202,7 +243,12 @@ def _chosen(bounds: Mapping[str, Bound]) -> dict[str, str | Unknown]:
             -np.inf if isinstance(part, Unknown) else part
             for part in (bound.plugin_lower, bound.plugin_upper, bound.independent_estimate)
         )
-        return {"lower bound": lower, "upper bound": upper, "average": (lower + upper) / 2, "label model": guess}[rule]
+        return {
+            "lower bound": lower,
+            "upper bound": upper,
+            "average": (lower + upper) / 2,
+            "label model": guess,
+        }[rule]
 
     rules = ("lower bound", "upper bound", "average", "label model")
     return {rule: max(bounds, key=lambda name: value(bounds[name], rule)) for rule in rules}

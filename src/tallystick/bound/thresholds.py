@@ -29,7 +29,8 @@ from tallystick.tally import Label, Tally
 __all__ = ["edges_of", "sweep"]
 
 _CELLS = 20_000_000
-"""Rows of the correlation of all thresholds that are held at once; beyond it Bonferroni, which is a little wider."""
+"""Rows of the correlation of all thresholds that are held at once; beyond it Bonferroni, which is a
+little wider."""
 
 
 def edges_of(thresholds: Sequence[float]) -> tuple[float, ...]:
@@ -58,10 +59,11 @@ def sweep(
 ) -> BoundResult:
     """Bound metrics of ``score ≥ threshold`` for two classes, simultaneously for all thresholds.
 
-    The tally has counted *score* cut at the thresholds: ``cut={score: edges_of(thresholds)}``. A row predicts the
-    positive class where its score is at least the threshold; all thresholds come from one table, by cumulative counts.
-    The bands of one metric and label model hold together: the critical value is that of the largest of all deviations,
-    drawn from the correlation of the rows. [MP23]_, Figures 1 and 2, have pointwise ones.
+    The tally has counted *score* cut at the thresholds: ``cut={score: edges_of(thresholds)}``. A
+    row predicts the positive class where its score is at least the threshold; all thresholds come
+    from one table, by cumulative counts. The bands of one metric and label model hold together: the
+    critical value is that of the largest of all deviations, drawn from the correlation of the rows.
+    [MP23]_, Figures 1 and 2, have pointwise ones.
 
     Examples
     --------
@@ -76,34 +78,54 @@ def sweep(
     question = Question() if question is None else question
     fitting = Fitting() if fitting is None else fitting
     if "risk" in question.metrics:
-        raise InputError("a sweep over thresholds knows no risk: choose other metrics, or one prediction")
+        raise InputError(
+            "a sweep over thresholds knows no risk: choose other metrics, or one prediction"
+        )
     if question.at_least is not None:
         raise InputError(
-            f"at_least ({question.at_least:g}) is a claim on one prediction, and a score has one a threshold: choose "
-            "the threshold and bound its prediction, or leave the claim out"
+            f"at_least ({question.at_least:g}) is a claim on one prediction, and a score has one a"
+            " threshold: choose the threshold and bound its prediction, or leave the claim out"
         )
-    columns = tuple(weak) if weak is not None else tuple(n for n in tally.names if n not in (score, truth))
+    columns = (
+        tuple(weak)
+        if weak is not None
+        else tuple(n for n in tally.names if n not in (score, truth))
+    )
     table = weak_table(tally, weak=columns, score=score, truth=truth, classes=classes)
     if len(table.classes) != 2:
-        raise InputError(f"a score decides between two classes, got {len(table.classes)}: give predictions instead")
+        raise InputError(
+            f"a score decides between two classes, got {len(table.classes)}: give predictions"
+            " instead"
+        )
     thresholds = tally.cut[score][1:-1]
     if not thresholds:
-        raise InputError(f"column {score!r} was cut at no threshold inside its range: use edges_of(thresholds)")
-    positive = 1 if question.positive is None else table.class_of(question.positive, role="positive")
+        raise InputError(
+            f"column {score!r} was cut at no threshold inside its range: use edges_of(thresholds)"
+        )
+    positive = (
+        1 if question.positive is None else table.class_of(question.positive, role="positive")
+    )
     view = partial(_at_thresholds, positive=positive)
     generator = as_rng(rng)
-    ready = [prepared(fitted(model, table, fitting), table, delta=question.delta) for model in label_models]
+    ready = [
+        prepared(fitted(model, table, fitting), table, delta=question.delta)
+        for model in label_models
+    ]
     bounds: list[Bound] = []
     for one in ready:
         evidence = replace(one.evidence, view=view)
         for wanted in question.summaries(table):
             critical = _critical(evidence, wanted, question.alpha, generator)
-            [(low, high)] = forward(evidence, [wanted], rng=generator, scheme=Scheme.fitting(table.n))
+            [(low, high)] = forward(
+                evidence, [wanted], rng=generator, scheme=Scheme.fitting(table.n)
+            )
             seen = view(one.table.counts[None])[0]
             for t, threshold in enumerate(thresholds):
                 at = replace(one, evidence=replace(one.evidence, counts=seen[t]))
                 ends = tuple(End(end.side, end.estimate[t], end.error[t]) for end in (low, high))
-                bounds.append(bound_of(at, wanted, (ends[0], ends[1]), question.alpha, critical, threshold))
+                bounds.append(
+                    bound_of(at, wanted, (ends[0], ends[1]), question.alpha, critical, threshold)
+                )
     audits = tuple(audit(one.model, table, one.p[: len(table.votes)]) for one in ready)
     return BoundResult(
         verdict=_verdict(score, bounds, ready[0], question),
@@ -116,7 +138,9 @@ def sweep(
         classes=table.classes,
         bounds=tuple(bounds),
         label_models=audits,
-        breakdown_delta=Unknown("a breakdown is that of one threshold: choose it and bound its prediction"),
+        breakdown_delta=Unknown(
+            "a breakdown is that of one threshold: choose it and bound its prediction"
+        ),
         singleton_share=table.singletons,
         delta=question.delta,
         entropy_width=Unknown("it is that of one threshold"),
@@ -124,13 +148,17 @@ def sweep(
 
 
 def _at_thresholds(parts: IntArray, *, positive: int) -> IntArray:
-    """Turn blocks of (patterns, bins) into blocks of (thresholds, patterns, classes), by cumulative counts."""
+    """Turn blocks of (patterns, bins) into blocks of (thresholds, patterns, classes), by cumulative
+    counts.
+    """
     above = parts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
     both = [parts.sum(axis=-1, keepdims=True) - above, above]
     return np.moveaxis(np.stack(both if positive == 1 else both[::-1], axis=-1), -2, 1)
 
 
-def _critical(evidence: Evidence, wanted: Summary, alpha: float, generator: np.random.Generator) -> float:
+def _critical(
+    evidence: Evidence, wanted: Summary, alpha: float, generator: np.random.Generator
+) -> float:
     """Return the critical value for the ends of all thresholds at once."""
     if evidence.view is None:
         raise TypeError("a sweep has a view")
@@ -151,18 +179,24 @@ def _critical(evidence: Evidence, wanted: Summary, alpha: float, generator: np.r
     rows = np.nan_to_num(np.stack(values))
     rows -= (rows @ weight)[:, None]
     return max(
-        sup_t_critical((rows * weight) @ rows.T, rng=generator, alpha=alpha), NormalDist().inv_cdf(1 - alpha / 2)
+        sup_t_critical((rows * weight) @ rows.T, rng=generator, alpha=alpha),
+        NormalDist().inv_cdf(1 - alpha / 2),
     )
 
 
 def _verdict(score: str, bounds: Sequence[Bound], one: Prepared, question: Question) -> str:
     first = bounds[0].metric
-    own = [b for b in bounds if b.metric == first and b.label_model == one.model.name and b.low is not None]
+    own = [
+        b
+        for b in bounds
+        if b.metric == first and b.label_model == one.model.name and b.low is not None
+    ]
     if not own:
         return f"The {first} of {score} cannot be bounded at any threshold."
     best = max(own, key=lambda b: b.low or 0.0)
     held = f"{100 * (1 - question.alpha):g} %, {condition_of(one, question)}"
     return (
-        f"The largest lower bound on the {first} of {score} is that of threshold {best.threshold:g}: between "
-        f"{best.low:.3f} and {best.high:.3f}; {len(own)} thresholds hold together ({held})."
+        f"The largest lower bound on the {first} of {score} is that of threshold"
+        f" {best.threshold:g}: between {best.low:.3f} and {best.high:.3f}; {len(own)} thresholds"
+        f" hold together ({held})."
     )

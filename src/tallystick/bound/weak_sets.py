@@ -55,7 +55,13 @@ class WeakSetResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return one row a step."""
         return [
-            {"added": s.added, "lower": s.lower, "upper": s.upper, "width": s.width, "useful": s.useful}
+            {
+                "added": s.added,
+                "lower": s.lower,
+                "upper": s.upper,
+                "width": s.width,
+                "useful": s.useful,
+            }
             for s in self.steps
         ]
 
@@ -66,7 +72,9 @@ class WeakSetResult(Result):
                 kind="bands",
                 title="The bounds as weak labels are added",
                 columns={
-                    "weak labels": list(range(len(self.start), len(self.start) + len(self.steps) + 1)),
+                    "weak labels": list(
+                        range(len(self.start), len(self.start) + len(self.steps) + 1)
+                    ),
                     "lower": [self.start_bounds[0], *(s.lower for s in self.steps)],
                     "upper": [self.start_bounds[1], *(s.upper for s in self.steps)],
                     "added": [", ".join(self.start), *(s.added for s in self.steps)],
@@ -89,10 +97,11 @@ def choose_weak_labels(
 ) -> WeakSetResult:
     """Add weak labels one by one, each time the one that makes the bounds shortest.
 
-    [MP23]_, section 4.2 and Figure 3. The label model is that of all weak labels together (it needs three anyway),
-    fitted once; a set of weak labels is judged by the bounds that its patterns give under P(Y | those votes), which is
-    the average of P(Y | all votes). More weak labels can then only help, so that the gain is what each is worth, and a
-    label that says nothing of Y gains nothing.
+    [MP23]_, section 4.2 and Figure 3. The label model is that of all weak labels together (it needs
+    three anyway), fitted once; a set of weak labels is judged by the bounds that its patterns give
+    under P(Y | those votes), which is the average of P(Y | all votes). More weak labels can then
+    only help, so that the gain is what each is worth, and a label that says nothing of Y gains
+    nothing.
 
     Parameters
     ----------
@@ -115,7 +124,8 @@ def choose_weak_labels(
     p = model.probabilities(table)
     if not np.isfinite(p).all():
         raise NotIdentifiable(
-            f"label model {model.name!r} says nothing of some patterns: choose among weak labels it knows"
+            f"label model {model.name!r} says nothing of some patterns: choose among weak labels it"
+            " knows"
         )
     generator = as_rng(rng)
     seed = int(generator.integers(2**31))
@@ -136,7 +146,9 @@ def choose_weak_labels(
         found = {name: ends([*held, name]) for name in left}
         best = min(left, key=lambda name: found[name][1] - found[name][0])
         gain = width - (found[best][1] - found[best][0])
-        steps.append(Step(added=best, lower=found[best][0], upper=found[best][1], useful=gain > _GAIN))
+        steps.append(
+            Step(added=best, lower=found[best][0], upper=found[best][1], useful=gain > _GAIN)
+        )
         width = min(width, found[best][1] - found[best][0])
         held.append(best)
         left.remove(best)
@@ -145,8 +157,10 @@ def choose_weak_labels(
     last = next((s for s in reversed(steps) if s.useful), None)
     now = first[1] - first[0] if last is None else last.width
     return WeakSetResult(
-        verdict=f"{len(useful)} of {len(candidates)} weak labels shorten the bounds, from {first[1] - first[0]:.3f} to "
-        f"{now:.3f}; {len(useless)} do not.",
+        verdict=(
+            f"{len(useful)} of {len(candidates)} weak labels shorten the bounds, from"
+            f" {first[1] - first[0]:.3f} to {now:.3f}; {len(useless)} do not."
+        ),
         n_items=table.n,
         assumptions=(model.rests_on,),
         seed=seed_of(rng),

@@ -1,4 +1,6 @@
-"""From a tally to the arrays of a bound: which weak votes, which prediction, which labels, how often."""
+"""From a tally to the arrays of a bound: which weak votes, which prediction, which labels, how
+often.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ _LEAST_LABELS = 2
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeakTable:
-    """Counts of (weak votes, atom), an atom being a prediction, a pair of predictions or a bin of a score.
+    """Counts of (weak votes, atom), an atom being a prediction, a pair of predictions or a bin of a
+    score.
 
     Parameters
     ----------
@@ -35,7 +38,8 @@ class WeakTable:
     counts
         (patterns, atoms), rows.
     gold
-        (patterns, atoms, classes), those rows whose true label is known; None without a column of truth.
+        (patterns, atoms, classes), those rows whose true label is known; None without a column of
+        truth.
     place, atom
         The pattern and the atom of each pattern of the tally.
     """
@@ -59,7 +63,9 @@ class WeakTable:
         return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
 
     def counted(self, parts: IntArray) -> IntArray:
-        """Count blocks of the tally's patterns, (blocks, patterns of the tally), as (blocks, patterns, atoms)."""
+        """Count blocks of the tally's patterns, (blocks, patterns of the tally), as (blocks,
+        patterns, atoms).
+        """
         size = self.counts.size
         cell = self.place * self.counts.shape[1] + self.atom
         rows = [np.bincount(cell, weights=part, minlength=size) for part in parts]
@@ -80,10 +86,14 @@ class WeakTable:
         for i, known in enumerate(self.classes):
             if identity(known) == identity(label) or str(known) == str(label):
                 return i
-        raise InputError(f"{role} {label!r} is no class: there are {', '.join(map(repr, self.classes))}")
+        raise InputError(
+            f"{role} {label!r} is no class: there are {', '.join(map(repr, self.classes))}"
+        )
 
     def only(self, weak: Sequence[str]) -> WeakTable:
-        """Return the table with fewer weak columns, patterns that have become equal merged: a coarser z."""
+        """Return the table with fewer weak columns, patterns that have become equal merged: a
+        coarser z.
+        """
         places = [self.weak.index(name) for name in weak]
         votes, place = coarser(self.votes, places)
         return replace(
@@ -96,7 +106,9 @@ class WeakTable:
         )
 
     def extended(self, votes: IntArray) -> tuple[WeakTable, IntArray]:
-        """Add patterns of no rows for those of *votes* that are lacking; return also where each of *votes* is."""
+        """Add patterns of no rows for those of *votes* that are lacking; return also where each of
+        *votes* is.
+        """
         place = {row.tobytes(): z for z, row in enumerate(np.ascontiguousarray(self.votes))}
         found = np.empty(len(votes), dtype=np.int64)
         new: list[IntArray] = []
@@ -107,16 +119,21 @@ class WeakTable:
         if not new:
             return self, found
         more = ((0, len(new)), (0, 0))
-        return replace(
-            self,
-            votes=np.vstack([self.votes, *new]),
-            counts=np.pad(self.counts, more),
-            gold=None if self.gold is None else np.pad(self.gold, (*more, (0, 0))),
-        ), found
+        return (
+            replace(
+                self,
+                votes=np.vstack([self.votes, *new]),
+                counts=np.pad(self.counts, more),
+                gold=None if self.gold is None else np.pad(self.gold, (*more, (0, 0))),
+            ),
+            found,
+        )
 
 
 def coarser(votes: IntArray, places: Sequence[int]) -> tuple[IntArray, IntArray]:
-    """Return the patterns that are left of *votes* in these columns, and which of them each pattern becomes."""
+    """Return the patterns that are left of *votes* in these columns, and which of them each pattern
+    becomes.
+    """
     if not len(places):
         return np.zeros((1, 0), dtype=np.int64), np.zeros(len(votes), dtype=np.int64)
     left, place = np.unique(votes[:, list(places)], axis=0, return_inverse=True)
@@ -141,7 +158,8 @@ def weak_table(
     weak
         Columns of weak votes; a missing vote is an abstention.
     prediction
-        The column of predictions; several make one atom of all of them, in row-major order of the classes.
+        The column of predictions; several make one atom of all of them, in row-major order of the
+        classes.
     score
         A column that was cut into bins; its atoms are the bins.
     truth
@@ -157,7 +175,10 @@ def weak_table(
     ((0, 1), [[0, 1], [1, 0], [0, 1], [0, 1]])
     """
     if (tally.counts != np.rint(tally.counts)).any():
-        raise InputError("this tally holds weights that are no whole numbers: a bound counts rows, so say how many")
+        raise InputError(
+            "this tally holds weights that are no whole numbers: a bound counts rows, so say how"
+            " many"
+        )
     if tally.n == 0:
         raise InputError("the tally is empty: there is nothing to bound")
     if not weak:
@@ -166,11 +187,16 @@ def weak_table(
     columns = [*weak, *predictions, *([truth] if truth else [])]
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
-        raise InputError(f"column {twice[0]!r} is given two roles: a weak label, a prediction and the truth are three")
+        raise InputError(
+            f"column {twice[0]!r} is given two roles: a weak label, a prediction and the truth are"
+            " three"
+        )
     for name in (*columns, *([score] if score else [])):
         if name not in tally.names:
             raise InputError(f"the tally has no column {name!r}: it has {', '.join(tally.names)}")
-    known = canonical(label for name in columns for label in tally.labels[name] if label is not None)
+    known = canonical(
+        label for name in columns for label in tally.labels[name] if label is not None
+    )
     if classes is None:
         refuse_silence_as_class(tally, weak, [*predictions, *([truth] if truth else [])])
     chosen = tuple(classes) if classes is not None else known
@@ -183,7 +209,9 @@ def weak_table(
     code = {name: _coded(tally, name, chosen) for name in columns}
     votes = np.column_stack([code[name] for name in weak])
     if (votes == ABSTAINED).all():
-        raise InputError(f"every weak label abstains on every row ({', '.join(weak)}): they say nothing")
+        raise InputError(
+            f"every weak label abstains on every row ({', '.join(weak)}): they say nothing"
+        )
     atom, atoms = _atoms(tally, predictions, score, code, len(chosen))
     patterns, place = coarser(votes, range(len(weak)))
     size = len(patterns)
@@ -195,8 +223,8 @@ def weak_table(
             raise InputError(f"the column of truth {truth!r} is blank on every row: leave it out")
         if tally.counts[seen].sum() < _LEAST_LABELS:
             raise InputError(
-                f"the column of truth {truth!r} has 1 label, which says nothing: label more rows, 30 or more to be of "
-                "use, or leave it out"
+                f"the column of truth {truth!r} has 1 label, which says nothing: label more rows,"
+                " 30 or more to be of use, or leave it out"
             )
         cell = (place[seen] * atoms + atom[seen]) * len(chosen) + code[truth][seen]
         held = np.bincount(cell, weights=tally.counts[seen], minlength=size * atoms * len(chosen))
@@ -213,20 +241,24 @@ def weak_table(
 
 
 def refuse_silence_as_class(tally: Tally, weak: Sequence[str], others: Sequence[str]) -> None:
-    """Refuse -1 as a third class that weak labels alone show: in most files of weak labels it is an abstention.
+    """Refuse -1 as a third class that weak labels alone show: in most files of weak labels it is an
+    abstention.
 
     >>> refuse_silence_as_class(Tally.of({"a": [0, 1, -1], "h": [0, 1, 1]}), ["a"], ["h"])
     Traceback (most recent call last):
     tallystick.errors.InputError: column 'a' votes -1, which no prediction or truth shows: ...
     """
     elsewhere = {str(label) for name in others for label in tally.labels[name]}
-    by_column = {name: {str(label) for label in tally.labels[name] if label is not None} for name in weak}
+    by_column = {
+        name: {str(label) for label in tally.labels[name] if label is not None} for name in weak
+    }
     besides = set().union(elsewhere, *by_column.values()) - {_SILENT, "None"}
     silent = [name for name, votes in by_column.items() if _SILENT in votes]
     if silent and _SILENT not in elsewhere and len(besides) >= 2:
         raise InputError(
-            f"column {silent[0]!r} votes {_SILENT}, which no prediction or truth shows: if it means no vote, count it "
-            f"as missing (--missing={_SILENT}); if it is a class, give it another name"
+            f"column {silent[0]!r} votes {_SILENT}, which no prediction or truth shows: if it means"
+            f" no vote, count it as missing (--missing={_SILENT}); if it is a class, give it"
+            " another name"
         )
 
 
@@ -236,27 +268,43 @@ def _coded(tally: Tally, name: str, classes: Sequence[Label]) -> IntArray:
     labels = tally.labels[name]
     foreign = [label for label in labels if label is not None and identity(label) not in place]
     if foreign:
-        raise InputError(f"column {name!r} holds {foreign[0]!r}, which is none of the classes {list(classes)!r}")
-    codes = np.array([ABSTAINED if label is None else place[identity(label)] for label in labels], dtype=np.int64)
+        raise InputError(
+            f"column {name!r} holds {foreign[0]!r}, which is none of the classes {list(classes)!r}"
+        )
+    codes = np.array(
+        [ABSTAINED if label is None else place[identity(label)] for label in labels], dtype=np.int64
+    )
     return codes[tally.codes[:, tally.names.index(name)]]
 
 
 def _atoms(
-    tally: Tally, predictions: Sequence[str], score: str | None, code: dict[str, IntArray], classes: int
+    tally: Tally,
+    predictions: Sequence[str],
+    score: str | None,
+    code: dict[str, IntArray],
+    classes: int,
 ) -> tuple[IntArray, int]:
     if score is not None:
         if score not in tally.cut:
-            raise InputError(f"column {score!r} was not cut into bins: count it with cut={{{score!r}: thresholds}}")
+            raise InputError(
+                f"column {score!r} was not cut into bins: count it with cut={{{score!r}:"
+                " thresholds}"
+            )
         bins = tally.labels[score]
         if None in bins:
-            raise InputError(f"column {score!r} is blank or NaN on some rows: give every row a score, or drop the row")
+            raise InputError(
+                f"column {score!r} is blank or NaN on some rows: give every row a score, or drop"
+                " the row"
+            )
         place = np.array([int(b) for b in bins if b is not None], dtype=np.int64)
         return place[tally.codes[:, tally.names.index(score)]], len(tally.cut[score]) - 1
     atom = np.zeros(tally.patterns, dtype=np.int64)
     for name in predictions:
         if (code[name] < 0).any():
             rows = int(tally.counts[code[name] < 0].sum())
-            raise InputError(f"column {name!r} is blank on {rows} row(s): predict every row, or drop those")
+            raise InputError(
+                f"column {name!r} is blank on {rows} row(s): predict every row, or drop those"
+            )
         atom = atom * classes + code[name]
     return atom, int(classes ** len(predictions))
 

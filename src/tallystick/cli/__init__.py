@@ -14,8 +14,9 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``tallystick VERB …`` and leave with the exit code of the contract.
 
-    0 done · 1 bad input or failed work · 2 usage · 10 a gate failed · 11 a gate could not be decided · 130 interrupted.
-    Usage errors, Ctrl-C and a reader that closes its pipe early are answered by Typer with 2, 130 and 1.
+    0 done · 1 bad input or failed work · 2 usage · 10 a gate failed · 11 a gate could not be
+    decided · 130 interrupted. Usage errors, Ctrl-C and a reader that closes its pipe early are
+    answered by Typer with 2, 130 and 1.
     """
     from tallystick.cli.app import app
 
@@ -29,7 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if str(error) != "Query interrupted":  # how DuckDB reports Ctrl-C in the middle of a query
             raise
         _leave("interrupted", code=130)
-    except (OSError, MemoryError) as error:  # a full disk, a missing right, no memory: no traceback helps the user
+    # a full disk, a missing right, no memory: no traceback helps the user
+    except (OSError, MemoryError) as error:
         _leave(f"{type(error).__name__}: {error}")
 
 

@@ -1,4 +1,6 @@
-"""The list of verbs. A verb's file is read when the verb is asked for, so ``--help`` stays instant."""
+"""The list of verbs. A verb's file is read when the verb is asked for, so ``--help`` stays
+instant.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,37 @@ import tallystick
 __all__ = ["SUMMARIES", "app"]
 
 SUMMARIES = {
-    "audit": "Look at a table, say what its columns are taken for and why, and run all that applies.",
+    "audit": (
+        "Look at a table, say what its columns are taken for and why, and run all that applies."
+    ),
     "compare": "Say which model is better, how sure that is, and what would settle the rest.",
     "judge": "Grade noisy judges from their votes: with no labels, or with a few.",
-    "bound": "Bound the accuracy (or precision, recall, F1, risk) of a classifier never tested on true labels.",
+    "bound": (
+        "Bound the accuracy (or precision, recall, F1, risk) of a classifier never tested on true"
+        " labels."
+    ),
     "shift": "Assess how an API changed, for the fewest paid calls.",
-    "dynamic": "Is another round of this benchmark worth it: theory, simulation, and the log of a real one.",
+    "dynamic": (
+        "Is another round of this benchmark worth it: theory, simulation, and the log of a real"
+        " one."
+    ),
     "plan": "Say how many items show a difference, by each method and with what guarantee.",
-    "tally": "Count the decision patterns of a table, once; conclude from the counts as often as you like.",
+    "tally": (
+        "Count the decision patterns of a table, once; conclude from the counts as often as you"
+        " like."
+    ),
     "merge": "Add saved tallies into one; the order does not matter.",
     "demo": "Make a table such as people bring, answer a question from it, and write the report.",
     "doctor": "Show versions, engines found, what is missing and how to get it.",
 }
-"""Verb to the first sentence of its own help: ``tallystick.cli.VERB`` holds a function or a Typer of that name."""
+"""Verb to the first sentence of its own help: ``tallystick.cli.VERB`` holds a function or a Typer
+of that name."""
 
 
 class _Verbs(UserDict[str, Any]):
-    """Every verb's command under its name; the file of a verb is opened when its command is asked for."""
+    """Every verb's command under its name; the file of a verb is opened when its command is asked
+    for.
+    """
 
     def __init__(self) -> None:
         super().__init__(dict.fromkeys(SUMMARIES))
@@ -83,7 +99,10 @@ def _version(value: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and leave."
+        ),
     ] = False,
 ) -> None:
     del version  # acted on by its callback

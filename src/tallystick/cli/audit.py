@@ -1,4 +1,6 @@
-"""``tallystick audit FILE``: look at the columns, say what they are taken for, run all that applies."""
+"""``tallystick audit FILE``: look at the columns, say what they are taken for, run all that
+applies.
+"""
 
 from __future__ import annotations
 
@@ -43,21 +45,42 @@ def audit(
     source: Input,
     item: Item = None,
     truth: Truth = None,
-    judges: Annotated[Group, typer.Option("--judges", help="Columns that vote for labels; commas and globs.")] = None,
+    judges: Annotated[
+        Group, typer.Option("--judges", help="Columns that vote for labels; commas and globs.")
+    ] = None,
     models: Models = None,
-    weak: Annotated[Group, typer.Option("--weak", help="Columns of weak labels; commas and globs.")] = None,
-    prediction: Annotated[Column, typer.Option("--prediction", help="Column of a classifier's answers.")] = None,
-    score: Annotated[Column, typer.Option("--score", help="Column of a classifier's scores in [0, 1].")] = None,
+    weak: Annotated[
+        Group, typer.Option("--weak", help="Columns of weak labels; commas and globs.")
+    ] = None,
+    prediction: Annotated[
+        Column, typer.Option("--prediction", help="Column of a classifier's answers.")
+    ] = None,
+    score: Annotated[
+        Column, typer.Option("--score", help="Column of a classifier's scores in [0, 1].")
+    ] = None,
     old: Annotated[Column, typer.Option("--old", help="Column of an API's old answers.")] = None,
     new: Annotated[Column, typer.Option("--new", help="Column of its new answers.")] = None,
-    confidence: Annotated[Column, typer.Option("--confidence", help="Column whose rank foretells change.")] = None,
-    round_: Annotated[Column, typer.Option("--round", help="Column of the round of a dynamic benchmark.")] = None,
-    validators: Annotated[Column, typer.Option("--validators", help="Column of validators' labels (cnc).")] = None,
-    cluster: Annotated[Column, typer.Option("--cluster", help="Column of what items belong to.")] = None,
+    confidence: Annotated[
+        Column, typer.Option("--confidence", help="Column whose rank foretells change.")
+    ] = None,
+    round_: Annotated[
+        Column, typer.Option("--round", help="Column of the round of a dynamic benchmark.")
+    ] = None,
+    validators: Annotated[
+        Column, typer.Option("--validators", help="Column of validators' labels (cnc).")
+    ] = None,
+    cluster: Annotated[
+        Column, typer.Option("--cluster", help="Column of what items belong to.")
+    ] = None,
     weight: Weight = None,
-    ignore: Annotated[Group, typer.Option("--ignore", help="Columns to leave out; commas and globs.")] = None,
+    ignore: Annotated[
+        Group, typer.Option("--ignore", help="Columns to leave out; commas and globs.")
+    ] = None,
     rows_are_items: Annotated[
-        bool, typer.Option("--rows-are-items", help="Every row is an item of its own, whatever is named like one.")
+        bool,
+        typer.Option(
+            "--rows-are-items", help="Every row is an item of its own, whatever is named like one."
+        ),
     ] = False,
     by: By = None,
     missing: Missing = None,
@@ -81,19 +104,43 @@ def audit(
     from tallystick.audit import audit as run_audit
     from tallystick.cli.slices import by_slice
 
-    tokens = None if missing is None else tuple(p.strip() for token in missing for p in token.split(",") if p.strip())
+    tokens = (
+        None
+        if missing is None
+        else tuple(p.strip() for token in missing for p in token.split(",") if p.strip())
+    )
     named = Named(
-        item=item, truth=truth, prediction=prediction, score=score, old=old, new=new, confidence=confidence,
-        round=round_, validators=validators, weight=weight, cluster=cluster, judges=tuple(judges or ()),
-        models=tuple(models or ()), weak=tuple(weak or ()), ignore=tuple(ignore or ()), missing=tokens,
-        rows_are_items=rows_are_items, coerce=coerce,
-    )  # fmt: skip
+        item=item,
+        truth=truth,
+        prediction=prediction,
+        score=score,
+        old=old,
+        new=new,
+        confidence=confidence,
+        round=round_,
+        validators=validators,
+        weight=weight,
+        cluster=cluster,
+        judges=tuple(judges or ()),
+        models=tuple(models or ()),
+        weak=tuple(weak or ()),
+        ignore=tuple(ignore or ()),
+        missing=tokens,
+        rows_are_items=rows_are_items,
+        coerce=coerce,
+    )
     layout: ShapeOption = shape.value
     long_item = item if judge or vote else None
-    with io.scan(source, shape=layout, item=long_item, judge=judge, vote=vote, delimiter=delimiter) as table:
+    with io.scan(
+        source, shape=layout, item=long_item, judge=judge, vote=vote, delimiter=delimiter
+    ) as table:
         tell(table.notes)
         if tokens:
-            tell(io.unmatched(table, [name for name in table.columns if name not in table.left_out], tokens))
+            tell(
+                io.unmatched(
+                    table, [name for name in table.columns if name not in table.left_out], tokens
+                )
+            )
         reading = detect(table, named)
         if as_json:  # otherwise it is part of the answer
             tell(map(str, reading.taken))

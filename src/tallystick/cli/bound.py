@@ -1,4 +1,6 @@
-"""``tallystick bound FILE``: between what the metric of a classifier lies, given only weak labels."""
+"""``tallystick bound FILE``: between what the metric of a classifier lies, given only weak
+labels.
+"""
 
 from __future__ import annotations
 
@@ -40,37 +42,66 @@ _THRESHOLDS = ",".join(f"{k / 20:g}" for k in range(1, 20))
 
 def bound(
     source: Input,
-    prediction: Annotated[str | None, typer.Option("--prediction", help="Column of predictions.")] = None,
+    prediction: Annotated[
+        str | None, typer.Option("--prediction", help="Column of predictions.")
+    ] = None,
     score: Annotated[
         str | None, typer.Option("--score", help="Column of scores in [0, 1], swept by threshold.")
     ] = None,
-    thresholds: Annotated[str, typer.Option("--thresholds", help="With --score: T,T,… in (0, 1).")] = _THRESHOLDS,
+    thresholds: Annotated[
+        str, typer.Option("--thresholds", help="With --score: T,T,… in (0, 1).")
+    ] = _THRESHOLDS,
     weak: Annotated[
-        list[str] | None, typer.Option("--weak", help="Columns of weak labels; repeat, or use commas and globs.")
+        list[str] | None,
+        typer.Option("--weak", help="Columns of weak labels; repeat, or use commas and globs."),
     ] = None,
-    truth: Annotated[str | None, typer.Option("--truth", help="Column of true labels; may be partly blank.")] = None,
+    truth: Annotated[
+        str | None, typer.Option("--truth", help="Column of true labels; may be partly blank.")
+    ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", help="accuracy, precision, recall, f1, macro-…, micro-f1 or risk; repeat for more."),
+        typer.Option(
+            "--metric",
+            help="accuracy, precision, recall, f1, macro-…, micro-f1 or risk; repeat for more.",
+        ),
     ] = None,
-    positive: Annotated[str | None, typer.Option("--positive", help="The class of precision, recall and F1.")] = None,
+    positive: Annotated[
+        str | None, typer.Option("--positive", help="The class of precision, recall and F1.")
+    ] = None,
     cost: Annotated[
-        Path | None, typer.Option("--cost", help="For risk: a table with a column 'prediction' and one a true class.")
+        Path | None,
+        typer.Option(
+            "--cost", help="For risk: a table with a column 'prediction' and one a true class."
+        ),
     ] = None,
     label_model: Annotated[
         list[str] | None,
-        typer.Option("--label-model", help="labels, majority, dawid-skene, triplet or a file; repeat for more."),
+        typer.Option(
+            "--label-model",
+            help="labels, majority, dawid-skene, triplet or a file; repeat for more.",
+        ),
     ] = None,
     class_balance: Annotated[
-        str | None, typer.Option("--class-balance", help="P,P,… in the order of the classes, where it is known.")
+        str | None,
+        typer.Option(
+            "--class-balance", help="P,P,… in the order of the classes, where it is known."
+        ),
     ] = None,
-    fit: Annotated[str | None, typer.Option("--fit", help="Fit the label models on this file instead.")] = None,
+    fit: Annotated[
+        str | None, typer.Option("--fit", help="Fit the label models on this file instead.")
+    ] = None,
     abstentions_vote: Annotated[
-        bool, typer.Option("--abstentions-vote", help="An abstention says something of the class (keyword rules).")
+        bool,
+        typer.Option(
+            "--abstentions-vote", help="An abstention says something of the class (keyword rules)."
+        ),
     ] = False,
-    delta: Annotated[float, typer.Option("--delta", help="How wrong P(Y|Z) may be on average.")] = 0.0,
+    delta: Annotated[
+        float, typer.Option("--delta", help="How wrong P(Y|Z) may be on average.")
+    ] = 0.0,
     at_least: Annotated[
-        float | None, typer.Option("--at-least", help="A claim to prove: the first metric is at least this.")
+        float | None,
+        typer.Option("--at-least", help="A claim to prove: the first metric is at least this."),
     ] = None,
     item: Item = None,
     weight: Weight = None,
@@ -84,16 +115,20 @@ def bound(
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bound the accuracy (or precision, recall, F1, risk) of a classifier never tested on true labels.
+    """Bound the accuracy (or precision, recall, F1, risk) of a classifier never tested on true
+    labels.
 
-    Weak labels are cheap votes on the same rows: rules, other models, LLM judges. A blank vote is an abstention.
+    Weak labels are cheap votes on the same rows: rules, other models, LLM judges. A blank vote is
+    an abstention.
     """
     from tallystick.bound import Fitting, Question, edges_of
     from tallystick.cli.slices import by_slice
     from tallystick.io import ColumnOptions, Roles
 
     if (prediction is None) == (score is None):
-        raise InputError("name the column to judge: --prediction for labels, or --score for numbers in [0, 1]")
+        raise InputError(
+            "name the column to judge: --prediction for labels, or --score for numbers in [0, 1]"
+        )
     judged = {"prediction": prediction} if prediction is not None else {"score": score or ""}
     options = ColumnOptions(
         item=item,
@@ -132,14 +167,20 @@ def bound(
     )
     if is_saved(source):
         rows_only = {"--by": by, "--weight": weight, "--items-out": items_out, "--missing": missing}
-        tally, labels = load_saved(source, columns=weak or (), beside=[prediction or score, truth], rows_only=rows_only)
+        tally, labels = load_saved(
+            source, columns=weak or (), beside=[prediction or score, truth], rows_only=rows_only
+        )
         result = job(roles=Roles(labels=labels, truth=truth)).answer(tally, alpha)
         deliver(result, as_json=as_json, html=html)
         return
-    with opened(source, Layout(item=item, delimiter=delimiter), options, truth_in=fit) as (table, roles):
+    with opened(source, Layout(item=item, delimiter=delimiter), options, truth_in=fit) as (
+        table,
+        roles,
+    ):
         whole = job(roles=roles)
         result = whole.run(table, alpha)
-        run = replace(whole, classes=result.classes).run  # a class that a slice does not show can be the truth there
+        # a class that a slice does not show can be the truth there
+        run = replace(whole, classes=result.classes).run
         slices = by_slice(table, by, run, alpha=alpha) if by is not None else ()
         if items_out is not None:
             write_items(items_out, result, table)
@@ -194,7 +235,11 @@ class _Job:
 
         other = None if self.fit is None else self._other(self.fit)
         if self.classes is None:
-            shown = [name for name in (self.prediction, self.truth) if name is not None and name in tally.names]
+            shown = [
+                name
+                for name in (self.prediction, self.truth)
+                if name is not None and name in tally.names
+            ]
             refuse_silence_as_class(tally, self.roles.labels, shown)
         classes = self._classes(tally, other) if self.classes is None else self.classes
         truth = self.truth if other is None or self._labels(tally) else None
@@ -204,8 +249,8 @@ class _Job:
         there = self.truth if self._labels(sample) else None
         if self.fit is not None and self.truth is not None and truth is None and there is None:
             raise InputError(
-                f"neither the input nor {self.fit} has a label in column {self.truth!r}: name the column that has "
-                "them, or leave out --truth"
+                f"neither the input nor {self.fit} has a label in column {self.truth!r}: name the"
+                " column that has them, or leave out --truth"
             )
         table_of_votes = weak_table(sample, weak=weak, truth=there, classes=classes)
         models: list[str | LabelModel] = []
@@ -219,17 +264,33 @@ class _Job:
             question = replace(question, cost=_cost(self.cost, classes))
         if self.score is not None:
             return sweep(
-                tally, score=self.score, weak=weak, truth=truth, classes=classes, label_models=models,
-                question=question, fitting=fitting, rng=self.seed,
-            )  # fmt: skip
+                tally,
+                score=self.score,
+                weak=weak,
+                truth=truth,
+                classes=classes,
+                label_models=models,
+                question=question,
+                fitting=fitting,
+                rng=self.seed,
+            )
         return evaluate(
-            tally, prediction=self.prediction or "", weak=weak, truth=truth, classes=classes, label_models=models,
-            question=question, fitting=fitting, rng=self.seed,
-        )  # fmt: skip
+            tally,
+            prediction=self.prediction or "",
+            weak=weak,
+            truth=truth,
+            classes=classes,
+            label_models=models,
+            question=question,
+            fitting=fitting,
+            rng=self.seed,
+        )
 
     def _labels(self, tally: Tally) -> bool:
         """Say whether the tally shows a true label."""
-        return self.truth in tally.names and any(label is not None for label in tally.labels[self.truth or ""])
+        return self.truth in tally.names and any(
+            label is not None for label in tally.labels[self.truth or ""]
+        )
 
     def _other(self, path: str) -> Tally:
         from tallystick import io
@@ -237,7 +298,9 @@ class _Job:
         with io.scan(path) as table:
             lacking = [name for name in self.roles.labels if name not in table.columns]
             if lacking:
-                raise InputError(f"{path} has no column {lacking[0]!r}: --fit needs the same weak labels")
+                raise InputError(
+                    f"{path} has no column {lacking[0]!r}: --fit needs the same weak labels"
+                )
             return self.count(table, judged=False)
 
     def _classes(self, tally: Tally, other: Tally | None) -> tuple[Label, ...]:
@@ -246,7 +309,9 @@ class _Job:
         found: list[Label] = []
         for one in (tally, other):
             if one is not None:
-                found += [label for name in one.names if name != self.score for label in one.labels[name]]
+                found += [
+                    label for name in one.names if name != self.score for label in one.labels[name]
+                ]
         return canonical(label for label in found if label is not None)
 
 
@@ -260,7 +325,8 @@ def _within_one(table: Table, score: str) -> None:
     )
     if low is not None and not 0 <= low <= high <= 1:
         raise InputError(
-            f"--score {score} goes from {low:g} to {high:g}: a score lies in [0, 1]; rescale it, or give --prediction"
+            f"--score {score} goes from {low:g} to {high:g}: a score lies in [0, 1]; rescale it, or"
+            " give --prediction"
         )
 
 
@@ -280,7 +346,8 @@ def _cost(path: Path, classes: tuple[Label, ...]) -> list[list[float]]:
         lacking = [name for name in ("prediction", *names) if name not in table.columns]
         if lacking:
             raise InputError(
-                f"{path} has no column {lacking[0]!r}: a cost table has 'prediction' and one a class {names}"
+                f"{path} has no column {lacking[0]!r}: a cost table has 'prediction' and one a"
+                f" class {names}"
             )
         columns = ", ".join(io.identifier(name) for name in ("prediction", *names))
         rows = [(str(row[0]), row[1:]) for row in table.query(f"select {columns} from rows")]
@@ -289,11 +356,14 @@ def _cost(path: Path, classes: tuple[Label, ...]) -> list[list[float]]:
     twice = [name for name in found if shown.count(name) > 1]
     if twice:
         raise InputError(
-            f"{path} has {shown.count(twice[0])} rows for the prediction {twice[0]!r}: keep the one that is meant"
+            f"{path} has {shown.count(twice[0])} rows for the prediction {twice[0]!r}: keep the one"
+            " that is meant"
         )
     missing = [name for name in names if name not in found]
     if missing:
-        raise InputError(f"{path} has no row for the prediction {missing[0]!r}: give one a class {names}")
+        raise InputError(
+            f"{path} has no row for the prediction {missing[0]!r}: give one a class {names}"
+        )
     try:
         return [[float(cell) for cell in found[name]] for name in names]
     except (TypeError, ValueError):

@@ -63,29 +63,40 @@ def compare(
     models: Models = None,
     truth: Truth = None,
     item: Item = None,
-    cluster: Annotated[str | None, typer.Option("--cluster", help="Column of what items belong to.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Column of what items belong to.")
+    ] = None,
     population: Annotated[
-        PopulationChoice, typer.Option("--population", help="items: new items; clusters: new clusters.")
+        PopulationChoice,
+        typer.Option("--population", help="items: new items; clusters: new clusters."),
     ] = PopulationChoice.items,
     weight: Weight = None,
     bounds: Annotated[
-        str | None, typer.Option("--bounds", help="LO,HI: between what scores lie (0/1 scores need none).")
+        str | None,
+        typer.Option("--bounds", help="LO,HI: between what scores lie (0/1 scores need none)."),
     ] = None,
     blanks: Annotated[
-        BlanksChoice, typer.Option("--blanks", help="Blank truth: any (nothing assumed), or left out at random.")
+        BlanksChoice,
+        typer.Option("--blanks", help="Blank truth: any (nothing assumed), or left out at random."),
     ] = BlanksChoice.any,
     metric: Metric = None,
     add: Annotated[
-        list[str] | None, typer.Option("--add", help="Another file of models on the same items (needs --item).")
+        list[str] | None,
+        typer.Option("--add", help="Another file of models on the same items (needs --item)."),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option("--save", help="Save the board (.parquet or .csv), to add models to it later.")
+        Path | None,
+        typer.Option(
+            "--save", help="Save the board (.parquet or .csv), to add models to it later."
+        ),
     ] = None,
     gate: Annotated[
-        list[str] | None, typer.Option("--gate", help="e.g. 'new >= old - 0.01'; exit 0 holds, 10 fails, 11 open.")
+        list[str] | None,
+        typer.Option("--gate", help="e.g. 'new >= old - 0.01'; exit 0 holds, 10 fails, 11 open."),
     ] = None,
     stop_early: Annotated[
-        bool, typer.Option("--stop-early", help="Take items in random order and stop when it is clear.")
+        bool,
+        typer.Option("--stop-early", help="Take items in random order and stop when it is clear."),
     ] = False,
     by: By = None,
     alpha: Alpha = 0.05,
@@ -102,7 +113,8 @@ def compare(
 ) -> None:
     """Say which model is better, how sure that is, and what would settle the rest.
 
-    Columns are models; cells are scores (0/1, or numbers), or answers if --truth names the column of true answers.
+    Columns are models; cells are scores (0/1, or numbers), or answers if --truth names the column
+    of true answers.
     """
     from tallystick.compare import Settings
     from tallystick.compare.reading import read_board
@@ -111,12 +123,16 @@ def compare(
 
     if add and by is not None:
         raise InputError(
-            f"--by {by} cuts the rows of one table and --add brings models from another: put all models into one "
-            "table, or leave out one of the two"
+            f"--by {by} cuts the rows of one table and --add brings models from another: put all"
+            " models into one table, or leave out one of the two"
         )
     asked_of: Population = population.value
-    settings = Settings(bounds=_bounds(bounds), population=asked_of, blanks=blanks.value, alpha=alpha)
-    others = {role: name for role, name in (("item", item), ("cluster", cluster)) if name is not None}
+    settings = Settings(
+        bounds=_bounds(bounds), population=asked_of, blanks=blanks.value, alpha=alpha
+    )
+    others = {
+        role: name for role, name in (("item", item), ("cluster", cluster)) if name is not None
+    }
     options = ColumnOptions(
         truth=truth,
         weight=weight,
@@ -142,15 +158,23 @@ def compare(
         slices = _slices(table, roles, by, settings, seed) if by is not None else ()
         if items_out is not None:
             if add:
-                raise InputError("--items-out shows the rows of one table: save the board (--save) and compare that")
+                raise InputError(
+                    "--items-out shows the rows of one table: save the board (--save) and compare"
+                    " that"
+                )
             write_items(items_out, result, table)
         deliver(result, as_json=as_json, slices=slices, html=html, table=table)
     if gates:
         from tallystick.compare.margins import margin
 
-        margins = {one: margin(board, one.left, one.right, settings=settings, rng=seed) for one in gates}
+        margins = {
+            one: margin(board, one.left, one.right, settings=settings, rng=seed) for one in gates
+        }
         words = {True: "holds", False: "fails", None: "cannot be decided"}
-        tell(f"gate {one}: {words[one.holds(found)]}, margin {found}" for one, found in margins.items())
+        tell(
+            f"gate {one}: {words[one.holds(found)]}, margin {found}"
+            for one, found in margins.items()
+        )
         leave_by_gate(all_of(gates, margins.__getitem__))
 
 
@@ -163,7 +187,9 @@ def _answer(board: Board, settings: Settings, seed: int, stop_early: bool) -> Re
     return stop_when_clear(board, settings=settings, rng=seed)
 
 
-def _slices(table: Table, roles: Roles, by: str, settings: Settings, seed: int) -> tuple[Slice, ...]:
+def _slices(
+    table: Table, roles: Roles, by: str, settings: Settings, seed: int
+) -> tuple[Slice, ...]:
     """Return the same answer for every slice, each at alpha divided by their number."""
     from tallystick.cli.slices import by_slice
     from tallystick.compare import evaluate

@@ -32,7 +32,8 @@ def deliver(
     html: Path | None = None,
     table: Table | None = None,
 ) -> None:
-    """Print *result* (and, with ``--by``, its slices) on stdout and make sure that it arrived; write its page first.
+    """Print *result* (and, with ``--by``, its slices) on stdout and make sure that it arrived;
+    write its page first.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ def deliver(
     as_json
         Exactly one JSON object instead of text.
     html
-        Where to write the self-contained page, if anywhere; if that fails, the answer is printed before the error.
+        Where to write the self-contained page, if anywhere; if that fails, the answer is printed
+        before the error.
     table
         What was read: the page names the fingerprints of its files.
     """
@@ -58,7 +60,8 @@ def deliver(
         from tallystick.report import show
 
         show(result, slices=slices)
-    sys.stdout.flush()  # a closed pipe shows here, inside the verb, and not at the interpreter's end
+    # a closed pipe shows here, inside the verb, and not at the interpreter's end
+    sys.stdout.flush()
     if failed is not None:
         raise failed
 
@@ -67,7 +70,9 @@ def _write(html: Path, result: Result, slices: Sequence[Slice], table: Table | N
     from tallystick.report import Provenance, write_page
 
     digests = table.digests() if table is not None else {}
-    write_page(html, result, slices=slices, provenance=Provenance(command=_command(), digests=digests))
+    write_page(
+        html, result, slices=slices, provenance=Provenance(command=_command(), digests=digests)
+    )
     tell([f"report: {html}"])
 
 

@@ -1,4 +1,6 @@
-"""``tallystick demo [VERB]``: see it work on a generated table, with the report and the command that makes it."""
+"""``tallystick demo [VERB]``: see it work on a generated table, with the report and the command
+that makes it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ class DemoVerb(StrEnum):
 _BUDGET = 600
 _STORIES = {
     DemoVerb.audit: (
-        "A team's table of 2,400 support tickets: three rounds, three models, an API in two versions.",
+        (
+            "A team's table of 2,400 support tickets: three rounds, three models, an API in two"
+            " versions."
+        ),
         "tallystick audit {file}",
     ),
     DemoVerb.compare: (
@@ -40,17 +45,25 @@ _STORIES = {
         "tallystick compare {file} --truth truth",
     ),
     DemoVerb.judge: (
-        "Five language models judge 3,000 answers; people checked 150 of them. How good are the judges?",
+        (
+            "Five language models judge 3,000 answers; people checked 150 of them. How good are the"
+            " judges?"
+        ),
         "tallystick judge {file} --truth gold",
     ),
     DemoVerb.bound: (
-        "Five rules vote on 6,000 e-mails and nobody has true labels. How good is the classifier, at which threshold?",
+        (
+            "Five rules vote on 6,000 e-mails and nobody has true labels. How good is the"
+            " classifier, at which threshold?"
+        ),
         "tallystick bound {file} --score score --weak 'lf_*'",
     ),
     DemoVerb.shift: (
         f"A sentiment API has a new version; 8,000 reviews, {_BUDGET} paid calls. What changed?",
-        f"tallystick shift --data {{file}} --truth truth --old pred_old --confidence conf_old --api replay:pred_new "
-        f"--budget {_BUDGET}",
+        (
+            "tallystick shift --data {file} --truth truth --old pred_old --confidence conf_old"
+            f" --api replay:pred_new --budget {_BUDGET}"
+        ),
     ),
     DemoVerb.dynamic: (
         "Three rounds of items that were collected against five models. Is a fourth one worth it?",
@@ -62,9 +75,14 @@ _STORIES = {
 def demo(
     verb: Annotated[DemoVerb, typer.Argument(help="What to show.")] = DemoVerb.audit,
     to: Annotated[
-        Path | None, typer.Option("--to", help="Folder for the table and the report. Default: a new temporary one.")
+        Path | None,
+        typer.Option(
+            "--to", help="Folder for the table and the report. Default: a new temporary one."
+        ),
     ] = None,
-    open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    open_report: Annotated[
+        bool, typer.Option("--open", help="Open the report in the browser.")
+    ] = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -116,4 +134,6 @@ def _asked(data: Path, seed: int) -> Result:
 
     columns = Columns(truth="truth", item="item", old="pred_old", confidence="conf_old")
     items, rows, _ = read_items(data, columns)
-    return run(items, ReplayClient("pred_new", columns=list(rows[0])), rows, Run(budget=_BUDGET, seed=seed))
+    return run(
+        items, ReplayClient("pred_new", columns=list(rows[0])), rows, Run(budget=_BUDGET, seed=seed)
+    )

@@ -17,9 +17,22 @@ from tallystick.results import Result
 __all__ = ["DoctorResult", "Part", "doctor", "examine"]
 
 _NEEDED = (
-    "numpy", "scipy", "numba", "pyarrow", "duckdb", "narwhals", "typer", "rich", "jinja2", "altair",
-    "vl-convert-python", "httpx", "stamina", "pydantic", "joblib",
-)  # fmt: skip
+    "numpy",
+    "scipy",
+    "numba",
+    "pyarrow",
+    "duckdb",
+    "narwhals",
+    "typer",
+    "rich",
+    "jinja2",
+    "altair",
+    "vl-convert-python",
+    "httpx",
+    "stamina",
+    "pydantic",
+    "joblib",
+)
 _OPTIONAL = {
     "pandas": "pip install pandas",
     "polars": "pip install polars",
@@ -53,10 +66,14 @@ class DoctorResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return one row a part."""
         return [
-            {"part": p.name, "version": p.version or "missing", "needed": "yes" if p.required else "optional",
-             "how to get it": "" if p.version else p.remedy}
+            {
+                "part": p.name,
+                "version": p.version or "missing",
+                "needed": "yes" if p.required else "optional",
+                "how to get it": "" if p.version else p.remedy,
+            }
             for p in self.parts
-        ]  # fmt: skip
+        ]
 
 
 def examine() -> DoctorResult:
@@ -71,7 +88,9 @@ def examine() -> DoctorResult:
     if broken:
         verdict = f"Tallystick cannot work here: {', '.join(broken)} missing."
     else:
-        verdict = "Tallystick is ready" + (f"; optional parts missing: {', '.join(lacking)}." if lacking else ".")
+        verdict = "Tallystick is ready" + (
+            f"; optional parts missing: {', '.join(lacking)}." if lacking else "."
+        )
     return DoctorResult(
         verdict=verdict,
         n_items=0,

@@ -1,4 +1,6 @@
-"""``tallystick dynamic theory | simulate | analyse``: is another round of this benchmark worth it."""
+"""``tallystick dynamic theory | simulate | analyse``: is another round of this benchmark worth
+it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["dynamic"]
 
 dynamic = typer.Typer(
-    help="Is another round of this benchmark worth it: theory, simulation, and the log of a real one.",
+    help=(
+        "Is another round of this benchmark worth it: theory, simulation, and the log of a real"
+        " one."
+    ),
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,
@@ -59,20 +64,34 @@ class MixingChoice(StrEnum):
 
 
 Epsilon: TypeAlias = Annotated[
-    float, typer.Option("--epsilon", help="Risk of each model on the data it was trained on, in (0, 1/2].")
+    float,
+    typer.Option(
+        "--epsilon", help="Risk of each model on the data it was trained on, in (0, 1/2]."
+    ),
 ]
 Rounds: TypeAlias = Annotated[int, typer.Option("--rounds", min=1, help="Rounds of the path.")]
-Noise: TypeAlias = Annotated[float, typer.Option("--noise", help="Share of the population with random labels.")]
+Noise: TypeAlias = Annotated[
+    float, typer.Option("--noise", help="Share of the population with random labels.")
+]
 MixingOption: TypeAlias = Annotated[
     MixingChoice, typer.Option("--mixing", help="How a hierarchy mixes: flat or nested.")
 ]
-Rollouts: TypeAlias = Annotated[int, typer.Option("--rollouts", min=1, help="How often to simulate.")]
-Price: TypeAlias = Annotated[float, typer.Option("--price", help="Price of one round, in any currency.")]
-Cleaning: TypeAlias = Annotated[float, typer.Option("--cleaning-price", help="Price of checking every label.")]
+Rollouts: TypeAlias = Annotated[
+    int, typer.Option("--rollouts", min=1, help="How often to simulate.")
+]
+Price: TypeAlias = Annotated[
+    float, typer.Option("--price", help="Price of one round, in any currency.")
+]
+Cleaning: TypeAlias = Annotated[
+    float, typer.Option("--cleaning-price", help="Price of checking every label.")
+]
 Value: TypeAlias = Annotated[
     float | None,
     typer.Option(
-        "--value", help="Worth of taking the risk from one to zero. Default: 5 % of the risk is worth a round."
+        "--value",
+        help=(
+            "Worth of taking the risk from one to zero. Default: 5 % of the risk is worth a round."
+        ),
     ),
 ]
 
@@ -100,7 +119,9 @@ def theory(
 
 @dynamic.command()
 def simulate(
-    design: Annotated[str, typer.Option("--design", help="path, hierarchical, or a TOML file.")] = "path",
+    design: Annotated[
+        str, typer.Option("--design", help="path, hierarchical, or a TOML file.")
+    ] = "path",
     rounds: Rounds = 5,
     width: Annotated[int, typer.Option("--width", help="Hierarchy: models in a vote.")] = 3,
     depth: Annotated[int, typer.Option("--depth", help="Hierarchy: layers.")] = 2,
@@ -109,35 +130,64 @@ def simulate(
         str,
         typer.Option(
             "--epsilon",
-            help="Risk of each model on its own data, in (0, 1/2]; with commas one a round, of which the last stays.",
+            help=(
+                "Risk of each model on its own data, in (0, 1/2]; with commas one a round, of which"
+                " the last stays."
+            ),
         ),
     ] = ".1",
-    learner: Annotated[LearnerChoice, typer.Option("--learner", help="How models err.")] = LearnerChoice.random,
-    rho: Annotated[float, typer.Option("--rho", help="Correlated learner: difficulty that models share.")] = 0.5,
-    gamma: Annotated[float, typer.Option("--gamma", help="Correlated learner: protection by up-weighting.")] = 0.0,
+    learner: Annotated[
+        LearnerChoice, typer.Option("--learner", help="How models err.")
+    ] = LearnerChoice.random,
+    rho: Annotated[
+        float, typer.Option("--rho", help="Correlated learner: difficulty that models share.")
+    ] = 0.5,
+    gamma: Annotated[
+        float, typer.Option("--gamma", help="Correlated learner: protection by up-weighting.")
+    ] = 0.0,
     noise: Noise = 0.0,
     initial: Annotated[
         str | None,
-        typer.Option("--initial", help="D_0: a share of the items that it covers, or a file with a weight a line."),
+        typer.Option(
+            "--initial",
+            help="D_0: a share of the items that it covers, or a file with a weight a line.",
+        ),
     ] = None,
     mixture: Annotated[
-        float | None, typer.Option("--mixture", help="Weight that D_0 keeps in every mixture. Default: equal weights.")
+        float | None,
+        typer.Option(
+            "--mixture", help="Weight that D_0 keeps in every mixture. Default: equal weights."
+        ),
     ] = None,
     majority: Annotated[
-        str | None, typer.Option("--majority", help="Weights of the votes, with commas. Default: equal.")
+        str | None,
+        typer.Option("--majority", help="Weights of the votes, with commas. Default: equal."),
     ] = None,
-    size: Annotated[int | None, typer.Option("--items", min=1, help="Items of the population. Default: 800.")] = None,
+    size: Annotated[
+        int | None, typer.Option("--items", min=1, help="Items of the population. Default: 800.")
+    ] = None,
     found: Annotated[
-        int | None, typer.Option("--found", help="Items that a round of collection yields. Default: all errors.")
+        int | None,
+        typer.Option(
+            "--found", help="Items that a round of collection yields. Default: all errors."
+        ),
     ] = None,
-    coverage: Annotated[float, typer.Option("--coverage", help="Share of the errors that can be found.")] = 1.0,
-    duplicates: Annotated[float, typer.Option("--duplicates", help="Share of found items that are copies.")] = 0.0,
-    mistakes: Annotated[float, typer.Option("--mistakes", help="Share of found items that are no errors.")] = 0.0,
+    coverage: Annotated[
+        float, typer.Option("--coverage", help="Share of the errors that can be found.")
+    ] = 1.0,
+    duplicates: Annotated[
+        float, typer.Option("--duplicates", help="Share of found items that are copies.")
+    ] = 0.0,
+    mistakes: Annotated[
+        float, typer.Option("--mistakes", help="Share of found items that are no errors.")
+    ] = 0.0,
     rollouts: Rollouts = 1000,
     price: Price = 1.0,
     cleaning: Cleaning = 1.0,
     value: Value = None,
-    draw: Annotated[Path | None, typer.Option("--draw", help="Draw the design into this SVG file.")] = None,
+    draw: Annotated[
+        Path | None, typer.Option("--draw", help="Draw the design into this SVG file.")
+    ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
     html: Html = None,
@@ -152,15 +202,20 @@ def simulate(
     if learner is LearnerChoice.adversarial:
         given = {"--noise": noise or None, "--initial": initial, "--items": size}
         for option in (option for option, said in given.items() if said is not None):
-            raise InputError(f"--learner adversarial brings the population of its theorem: it has no {option}")
+            raise InputError(
+                f"--learner adversarial brings the population of its theorem: it has no {option}"
+            )
         if len(risks) > 1:
             raise InputError(f"--learner adversarial is proved for one epsilon, got {epsilon}")
         population, chosen = _adversary(plan, risks[0], mixture)
     else:
-        if learner is LearnerChoice.random and 0 < min(risks) < (lightest := float(population.weights.min())):
+        if learner is LearnerChoice.random and 0 < min(risks) < (
+            lightest := float(population.weights.min())
+        ):
             raise InputError(
-                f"an item of {population.size} weighs {lightest:.3g}, more than a model may get wrong "
-                f"(--epsilon {min(risks):g}): it could never err, so take more items (--items)"
+                f"an item of {population.size} weighs {lightest:.3g}, more than a model may get"
+                f" wrong (--epsilon {min(risks):g}): it could never err, so take more items"
+                " (--items)"
             )
         chosen = _learner(learner, risks[0] if len(risks) == 1 else risks, rho, gamma)
     result = room.simulate(
@@ -182,23 +237,34 @@ def analyse(
     source: Input,
     item: Item = None,
     round_: Annotated[str, typer.Option("--round", help="Column of the round.")] = "round",
-    model: Annotated[str, typer.Option("--model", help="Long logs: column that names the model.")] = "model",
-    correct: Annotated[str, typer.Option("--correct", help="Long logs: column of 0 and 1.")] = "correct",
+    model: Annotated[
+        str, typer.Option("--model", help="Long logs: column that names the model.")
+    ] = "model",
+    correct: Annotated[
+        str, typer.Option("--correct", help="Long logs: column of 0 and 1.")
+    ] = "correct",
     prediction: Annotated[
         str | None, typer.Option("--prediction", help="Long logs: column of the model's answer.")
     ] = None,
     truth: Annotated[str | None, typer.Option("--truth", help="Column of the true label.")] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--models", help="Wide logs: columns of models' answers; repeat, commas, globs. Default: others."),
+        typer.Option(
+            "--models",
+            help="Wide logs: columns of models' answers; repeat, commas, globs. Default: others.",
+        ),
     ] = None,
     chain: Annotated[
-        list[str] | None, typer.Option("--chain", help="Models in the loop, in order, for forgetting; commas.")
+        list[str] | None,
+        typer.Option("--chain", help="Models in the loop, in order, for forgetting; commas."),
     ] = None,
     validators: Annotated[
-        str | None, typer.Option("--validators", help="Column of the validators' labels (cnc, or c,n,c).")
+        str | None,
+        typer.Option("--validators", help="Column of the validators' labels (cnc, or c,n,c)."),
     ] = None,
-    cost: Annotated[str | None, typer.Option("--cost", help="Column of what each item cost.")] = None,
+    cost: Annotated[
+        str | None, typer.Option("--cost", help="Column of what each item cost.")
+    ] = None,
     price: Price = 1.0,
     cleaning: Cleaning = 1.0,
     value: Value = None,
@@ -225,23 +291,43 @@ def analyse(
 
     loop = tuple(name.strip() for text in chain or [] for name in text.split(","))
     columns = LogColumns(
-        item=item, round=round_, truth=truth, validators=validators, cost=cost, weight=weight, by=by,
-        model=model, correct=correct, prediction=prediction, models=tuple(models or ()), chain=loop,
-        missing=tuple(piece.strip() for text in missing or [] for piece in text.split(",")), coerce=coerce,
-    )  # fmt: skip
+        item=item,
+        round=round_,
+        truth=truth,
+        validators=validators,
+        cost=cost,
+        weight=weight,
+        by=by,
+        model=model,
+        correct=correct,
+        prediction=prediction,
+        models=tuple(models or ()),
+        chain=loop,
+        missing=tuple(piece.strip() for text in missing or [] for piece in text.split(",")),
+        coerce=coerce,
+    )
     with io.scan(source, shape="wide", delimiter=delimiter) as table:
         tell(table.notes)
         read = LogReader(table, columns)
 
         def say(log: RoundLog, level: float) -> LogResult:
             found = room.analyse(
-                log, chain=loop, alpha=level, prices=_prices(price, cleaning, value), rollouts=rollouts, rng=seed
+                log,
+                chain=loop,
+                alpha=level,
+                prices=_prices(price, cleaning, value),
+                rollouts=rollouts,
+                rng=seed,
             )
             return found if weight is None else rests_on(found, ROWS_COUNT)
 
         log = read(table)
         result = say(log, alpha)
-        slices = by_slice(table, by, lambda part, level: say(read(part), level), alpha=alpha) if by is not None else ()
+        slices = (
+            by_slice(table, by, lambda part, level: say(read(part), level), alpha=alpha)
+            if by is not None
+            else ()
+        )
         if items_out is not None:
             rows = room.item_rows(log, result)
             tell(rows.notes)
@@ -264,7 +350,8 @@ def _design(
         return room.path(rounds, mixture=mixture, majority=majority)
     if mixture is not None or majority is not None:
         raise InputError(
-            "--mixture and --majority are for --design path: any other design states its weights in a file"
+            "--mixture and --majority are for --design path: any other design states its weights in"
+            " a file"
         )
     if name == "hierarchical":
         return room.hierarchical(depth=depth, width=width, mixing=mixing.value)
@@ -302,12 +389,16 @@ def _weights_file(path: Path) -> Any:
         raise InputError(f"--initial {str(path)!r} needs one number a line: {error}") from error
 
 
-def _learner(choice: LearnerChoice, epsilon: float | list[float], rho: float, gamma: float) -> Learner:
+def _learner(
+    choice: LearnerChoice, epsilon: float | list[float], rho: float, gamma: float
+) -> Learner:
     from tallystick.dynamic import Correlated, Perfect, RandomErrors
 
     if choice is LearnerChoice.perfect:
         return Perfect()
-    return RandomErrors(epsilon) if choice is LearnerChoice.random else Correlated(epsilon, rho, gamma)
+    return (
+        RandomErrors(epsilon) if choice is LearnerChoice.random else Correlated(epsilon, rho, gamma)
+    )
 
 
 def _adversary(design: Design, epsilon: float, mixture: float | None) -> tuple[Population, Learner]:

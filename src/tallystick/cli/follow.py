@@ -33,7 +33,9 @@ def follow_stdin(
     """Evaluate stdin window by window until it ends; nothing is kept of a window that is told."""
     from tallystick.judge import Windows
 
-    stream = Windows(size=size, evaluation=evaluation, alpha=alpha, truth=truth, missing=missing, coerce=coerce)
+    stream = Windows(
+        size=size, evaluation=evaluation, alpha=alpha, truth=truth, missing=missing, coerce=coerce
+    )
     names: tuple[str, ...] | None = None
     for record in records(sys.stdin):
         if names is None:
@@ -47,7 +49,8 @@ def follow_stdin(
 
 
 def records(lines: TextIO) -> Iterator[dict[str, Any]]:
-    r"""Return rows of NDJSON or of comma-separated text with a header, one by one, told apart by the first character.
+    r"""Return rows of NDJSON or of comma-separated text with a header, one by one, told apart by
+    the first character.
 
     >>> import io
     >>> list(records(io.StringIO('{"a": 1}\n{"a": 2}\n')))
@@ -64,7 +67,9 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
                 try:
                     row = json.loads(first)
                 except ValueError as error:
-                    raise InputError(f"line {number} of stdin is not a JSON object ({error})") from error
+                    raise InputError(
+                        f"line {number} of stdin is not a JSON object ({error})"
+                    ) from error
                 yield row
             first = lines.readline()
         return
@@ -75,19 +80,29 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
         if not cells:
             continue
         if len(cells) != len(header):
-            raise InputError(f"line {number} of stdin has {len(cells)} cells, the header has {len(header)}")
-        yield {name: cell if cell.strip() else None for name, cell in zip(header, cells, strict=True)}
+            raise InputError(
+                f"line {number} of stdin has {len(cells)} cells, the header has {len(header)}"
+            )
+        yield {
+            name: cell if cell.strip() else None for name, cell in zip(header, cells, strict=True)
+        }
 
 
-def _columns(header: tuple[str, ...], judges: Sequence[str], truth: str | None, item: str | None) -> tuple[str, ...]:
+def _columns(
+    header: tuple[str, ...], judges: Sequence[str], truth: str | None, item: str | None
+) -> tuple[str, ...]:
     from tallystick.io.shapes import ITEM_NAMES
 
     others = [name for name in header if name not in (truth, item)]
     if judges:
         patterns = [piece for option in judges for piece in option.split(",")]
-        chosen = tuple(name for name in others if any(fnmatchcase(name, pattern) for pattern in patterns))
+        chosen = tuple(
+            name for name in others if any(fnmatchcase(name, pattern) for pattern in patterns)
+        )
     else:
         chosen = tuple(name for name in others if name.strip().lower() not in ITEM_NAMES)
     if not chosen or (truth is not None and truth not in header):
-        raise InputError(f"stdin has columns {list(header)}: no judge among them, or no truth {truth!r}")
+        raise InputError(
+            f"stdin has columns {list(header)}: no judge among them, or no truth {truth!r}"
+        )
     return (*chosen, *([truth] if truth is not None else []))

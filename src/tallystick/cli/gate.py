@@ -1,7 +1,8 @@
 """``--gate EXPR``: a condition on which a build may pass or fail, parsed once for all verbs.
 
-``new >= old - 0.01`` compares two names; ``flip_rate <= 0.05`` compares a name with a number. Whether it holds is asked
-of an *interval*, so there are three answers: it holds, it fails, or the data do not say.
+``new >= old - 0.01`` compares two names; ``flip_rate <= 0.05`` compares a name with a number.
+Whether it holds is asked of an *interval*, so there are three answers: it holds, it fails, or the
+data do not say.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ __all__ = ["Gate", "all_of", "parse_gate"]
 Relation: TypeAlias = Literal[">=", "<=", ">", "<"]
 
 _QUOTED = r"\"[^\"]+\"|'[^']+'"
-_RELATION = re.compile(rf"(?P<left>{_QUOTED}|.+?)\s*(?P<relation>>=|<=|>|<|==|=|!=)(?!=)\s*(?P<right>.+)", re.DOTALL)
+_RELATION = re.compile(
+    rf"(?P<left>{_QUOTED}|.+?)\s*(?P<relation>>=|<=|>|<|==|=|!=)(?!=)\s*(?P<right>.+)", re.DOTALL
+)
 _NUMBER = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
 _SHIFTED = re.compile(rf"(?P<name>.+?)\s*(?P<sign>[+-])\s*(?P<number>{_NUMBER})(?P<percent>\s*%)?")
 _PLAIN = re.compile(rf"(?P<sign>[+-]?)\s*(?P<number>{_NUMBER})(?P<percent>\s*%)?")
@@ -27,7 +30,8 @@ _PLAIN = re.compile(rf"(?P<sign>[+-]?)\s*(?P<number>{_NUMBER})(?P<percent>\s*%)?
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A condition ``left RELATION right + offset``; without *right* the offset is the number itself.
+    """A condition ``left RELATION right + offset``; without *right* the offset is the number
+    itself.
 
     Parameters
     ----------
@@ -47,13 +51,18 @@ class Gate:
     offset: float
 
     def holds(self, margin: Interval) -> bool | None:
-        """Say whether ``left - right RELATION offset`` holds, given an interval for the margin; None if it is open.
+        """Say whether ``left - right RELATION offset`` holds, given an interval for the margin;
+        None if it is open.
 
         >>> gate = parse_gate("new >= old - 0.01")
         >>> [gate.holds(Interval(low, high)) for low, high in ((0.0, 0.1), (-0.3, -0.2), (-0.1, 0.1))]
         [True, False, None]
         """
-        low, high = (margin.low, margin.high) if self.relation in (">=", ">") else (-margin.high, -margin.low)
+        low, high = (
+            (margin.low, margin.high)
+            if self.relation in (">=", ">")
+            else (-margin.high, -margin.low)
+        )
         bar = self.offset if self.relation in (">=", ">") else -self.offset
         strict = self.relation in (">", "<")
         if low > bar or (low == bar and not strict):
@@ -75,11 +84,11 @@ def parse_gate(text: str, *, known: Sequence[str] | None = None) -> Gate:
     Parameters
     ----------
     text
-        ``NAME RELATION NAME [± NUMBER]`` or ``NAME RELATION NUMBER``; a number may end in %. Quote a name that itself
-        looks like arithmetic.
+        ``NAME RELATION NAME [± NUMBER]`` or ``NAME RELATION NUMBER``; a number may end in %. Quote
+        a name that itself looks like arithmetic.
     known
-        The names that may occur; a name that is one of them wins over arithmetic (``gpt-4`` is a model, not gpt minus
-        4), and all others are refused.
+        The names that may occur; a name that is one of them wins over arithmetic (``gpt-4`` is a
+        model, not gpt minus 4), and all others are refused.
 
     Examples
     --------
@@ -95,7 +104,9 @@ def parse_gate(text: str, *, known: Sequence[str] | None = None) -> Gate:
         raise InputError(f"a gate is 'NAME >= NAME - NUMBER' or 'NAME <= NUMBER', got {text!r}")
     relation = next((sign for sign in get_args(Relation) if sign == found["relation"]), None)
     if relation is None:
-        raise InputError(f"a gate compares with >=, <=, > or <, got {found['relation']!r} in {text!r}")
+        raise InputError(
+            f"a gate compares with >=, <=, > or <, got {found['relation']!r} in {text!r}"
+        )
     return Gate(_name(found["left"], known), relation, *_right(found["right"].strip(), known))
 
 
@@ -123,7 +134,9 @@ def _unquoted(text: str) -> str:
 def _name(text: str, known: Sequence[str] | None) -> str:
     name = _unquoted(text)
     if known is not None and name not in known:
-        raise InputError(f"a gate names {name!r}, which is not one of {', '.join(map(repr, list(known)[:12]))}")
+        raise InputError(
+            f"a gate names {name!r}, which is not one of {', '.join(map(repr, list(known)[:12]))}"
+        )
     return name
 
 

@@ -84,9 +84,14 @@ class Question:
         for option, methods in _USES.items():
             if given[option] and method not in methods:
                 able = ", ".join(one.value for one in methods)
-                raise InputError(f"{option} says nothing to --method {method.value}; it is for {able}")
+                raise InputError(
+                    f"{option} says nothing to --method {method.value}; it is for {able}"
+                )
         if certified and truth is None:
-            raise InputError("--certified makes intervals from labels exact: give --truth, a column of true labels")
+            raise InputError(
+                "--certified makes intervals from labels exact: give --truth, a column of true"
+                " labels"
+            )
         self.truth, self.method, self.alpha = truth, method, alpha
         self._certified, self._seed = certified, seed
         self._recorded = recorded or Recorded.answer
@@ -100,7 +105,9 @@ class Question:
 
         found = self.ask(votes)
         if not isinstance(found, JudgeResult):
-            raise InputError(f"--method {self.method.value} grades no judge: use one of {', '.join(GRADING)}")
+            raise InputError(
+                f"--method {self.method.value} grades no judge: use one of {', '.join(GRADING)}"
+            )
         return found
 
     def ask(self, votes: Tally, *, alpha: float | None = None) -> Result:
@@ -110,7 +117,9 @@ class Question:
 
         level = self.alpha if alpha is None else alpha
         labels = _labels(votes, self._labels)
-        prevalence = {_label(text, labels, "--prevalence"): ends for text, ends in self._prevalence.items()}
+        prevalence = {
+            _label(text, labels, "--prevalence"): ends for text, ends in self._prevalence.items()
+        }
         known = {
             name: {_label(text, labels, "--known"): value for text, value in parts.items()}
             for name, parts in self._known.items()
@@ -121,7 +130,12 @@ class Question:
         if self._labels:
             shared["labels"] = [labels[text] for text in self._labels]
         more: dict[Method, dict[str, Any]] = {
-            Method.evaluate: {"prevalence": prevalence, "known": known, "certified": self._certified, **chance},
+            Method.evaluate: {
+                "prevalence": prevalence,
+                "known": known,
+                "certified": self._certified,
+                **chance,
+            },
             Method.majority: {"alpha": level},
             Method.agreement: {"alpha": level},
             Method.spectral: {"alpha": level},
@@ -136,11 +150,13 @@ class Question:
         if self.method is Method.position_bias:
             if len(columns) != 2:
                 raise InputError(
-                    f"--method position-bias compares two columns, one for each order, got {columns[:6]}: name them "
-                    "with --judges FIRST,SECOND"
+                    "--method position-bias compares two columns, one for each order, got"
+                    f" {columns[:6]}: name them with --judges FIRST,SECOND"
                 )
             first, second = columns
-            return methods.position_bias(votes, first=first, second=second, recorded=self._recorded.value, alpha=level)
+            return methods.position_bias(
+                votes, first=first, second=second, recorded=self._recorded.value, alpha=level
+            )
         function: Callable[..., Result] = getattr(methods, self.method.value.replace("-", "_"))
         found = function(votes, **shared, **more.get(self.method, {}))
         order = unordered(label for name in votes.names for label in votes.labels[name])
@@ -168,18 +184,25 @@ def _read_known(path: Path) -> Mapping[str, Mapping[str, float]]:
     except OSError as error:
         raise FileError(f"--known {path}: {error.strerror}") from error
     except ValueError as error:
-        raise FileError(f"--known {path} is not JSON ({error}): write {{judge: {{label: accuracy}}}}") from error
+        raise FileError(
+            f"--known {path} is not JSON ({error}): write {{judge: {{label: accuracy}}}}"
+        ) from error
     good = isinstance(body, dict) and all(
         isinstance(parts, dict) and all(isinstance(value, int | float) for value in parts.values())
         for parts in body.values()
     )
     if not good:
         raise FileError(f"--known {path}: write one JSON object {{judge: {{label: accuracy}}}}")
-    return {name: {str(label): float(value) for label, value in parts.items()} for name, parts in body.items()}
+    return {
+        name: {str(label): float(value) for label, value in parts.items()}
+        for name, parts in body.items()
+    }
 
 
 def _labels(votes: Tally, more: tuple[str, ...]) -> dict[str, Label]:
-    """Return every label by its text; *more* are labels that nobody voted for, whole numbers where all others are."""
+    """Return every label by its text; *more* are labels that nobody voted for, whole numbers where
+    all others are.
+    """
     every = [label for column in votes.labels.values() for label in column if label is not None]
     found: dict[str, Label] = {str(label): label for label in every}
     numbers = all(isinstance(label, int) and not isinstance(label, bool) for label in every)
@@ -190,5 +213,7 @@ def _labels(votes: Tally, more: tuple[str, ...]) -> dict[str, Label]:
 
 def _label(text: str, labels: Mapping[str, Label], option: str) -> Label:
     if text not in labels:
-        raise InputError(f"{option} names label {text!r}, which is not one of {sorted(labels)[:12]}")
+        raise InputError(
+            f"{option} names label {text!r}, which is not one of {sorted(labels)[:12]}"
+        )
     return labels[text]

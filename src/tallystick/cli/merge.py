@@ -16,7 +16,9 @@ __all__ = ["merge"]
 
 
 def merge(
-    tallies: Annotated[list[str], typer.Argument(metavar="TALLY…", help="Files written by `tallystick tally -o`.")],
+    tallies: Annotated[
+        list[str], typer.Argument(metavar="TALLY…", help="Files written by `tallystick tally -o`.")
+    ],
     output: Output,
     html: Html = None,
     as_json: AsJson = False,
@@ -29,7 +31,11 @@ def merge(
         total = total + Tally.load(path)
     result = describe(total)
     seen = Counter(Path(path).resolve() for path in tallies)
-    twice = tuple(f"{path} is given {k} times: its rows are counted {k} times" for path, k in seen.items() if k > 1)
+    twice = tuple(
+        f"{path} is given {k} times: its rows are counted {k} times"
+        for path, k in seen.items()
+        if k > 1
+    )
     result = replace(result, warnings=(*result.warnings, *twice))
     total.save(output)
     deliver(result, as_json=as_json, html=html)

@@ -23,7 +23,9 @@ _Result = TypeVar("_Result", bound=Result)
 
 @dataclass(frozen=True)
 class Layout:
-    """How the input is laid out: what ``--shape``, ``--item``, ``--judge``, ``--vote`` and the like said."""
+    """How the input is laid out: what ``--shape``, ``--item``, ``--judge``, ``--vote`` and the like
+    said.
+    """
 
     shape: ShapeChoice = ShapeChoice.auto
     item: str | None = None
@@ -37,9 +39,11 @@ class Layout:
 def opened(
     source: list[str], layout: Layout, options: ColumnOptions, *, truth_in: str | None = None
 ) -> Iterator[tuple[Table, Roles]]:
-    """Read *source*, decide what its columns are, tell both on stderr, and clean up behind the verb.
+    """Read *source*, decide what its columns are, tell both on stderr, and clean up behind the
+    verb.
 
-    *truth_in* names another file that may hold the truth instead: then *source* need not have the column.
+    *truth_in* names another file that may hold the truth instead: then *source* need not have the
+    column.
     """
     from tallystick import io
 
@@ -54,8 +58,19 @@ def opened(
         metric=layout.metric,
     )
     with scanned as table:
-        if truth_in is not None and options.truth is not None and options.truth not in table.columns:
-            tell((f"{table.source} has no column {options.truth!r}: the true labels are those of {truth_in}",))
+        if (
+            truth_in is not None
+            and options.truth is not None
+            and options.truth not in table.columns
+        ):
+            tell(
+                (
+                    (
+                        f"{table.source} has no column {options.truth!r}: the true labels are those"
+                        f" of {truth_in}"
+                    ),
+                )
+            )
             options = replace(options, truth=None)
         roles = io.assign(table, options)
         tell((*table.notes, *roles.notes))

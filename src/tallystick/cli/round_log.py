@@ -49,7 +49,12 @@ class LogColumns:
     @property
     def beside(self) -> dict[str, str]:
         """Columns beside the answers, role to column, where they were named."""
-        named = {"round": self.round, "validators": self.validators, "cost": self.cost, "weight": self.weight}
+        named = {
+            "round": self.round,
+            "validators": self.validators,
+            "cost": self.cost,
+            "weight": self.weight,
+        }
         return {role: column for role, column in named.items() if column is not None}
 
     @property
@@ -57,7 +62,11 @@ class LogColumns:
         """The columns of a long log, role to column, where they were named."""
         named = {"item": self.item or "item", "model": self.model, "correct": self.correct}
         more = {"prediction": self.prediction, "truth": self.truth}
-        return {**self.beside, **named, **{role: column for role, column in more.items() if column is not None}}
+        return {
+            **self.beside,
+            **named,
+            **{role: column for role, column in more.items() if column is not None},
+        }
 
 
 class LogReader:
@@ -98,8 +107,14 @@ class LogReader:
         from tallystick.dynamic import RoundLog
 
         asked = self._columns
-        named = {**asked.beside, "truth": roles.truth or "", **({"item": roles.item} if roles.item else {})}
-        found = _cells(table, {**named, **{f"model {name}": name for name in roles.labels}}, asked.missing)
+        named = {
+            **asked.beside,
+            "truth": roles.truth or "",
+            **({"item": roles.item} if roles.item else {}),
+        }
+        found = _cells(
+            table, {**named, **{f"model {name}": name for name in roles.labels}}, asked.missing
+        )
         columns = {column: found[role] for role, column in named.items()}
         columns |= {name: found[f"model {name}"] for name in roles.labels}
         return RoundLog.from_wide(
@@ -120,7 +135,12 @@ def _check_long(table: Table, columns: LogColumns) -> None:
     from tallystick import io
 
     others = {role: column for role, column in columns.long.items() if role != "correct"}
-    io.assign(table, io.ColumnOptions(by=columns.by, labels=(columns.correct,), others=others, coerce=columns.coerce))
+    io.assign(
+        table,
+        io.ColumnOptions(
+            by=columns.by, labels=(columns.correct,), others=others, coerce=columns.coerce
+        ),
+    )
 
 
 def _wide_roles(table: Table, columns: LogColumns) -> Roles:
@@ -129,7 +149,8 @@ def _wide_roles(table: Table, columns: LogColumns) -> Roles:
 
     if columns.truth is None:
         raise InputError(
-            f"{table.source} has no columns model and correct, so it is wide: name the true label (--truth)"
+            f"{table.source} has no columns model and correct, so it is wide: name the true label"
+            " (--truth)"
         )
     roles = io.assign(
         table,
@@ -147,12 +168,15 @@ def _wide_roles(table: Table, columns: LogColumns) -> Roles:
 
 
 def _cells(table: Table, named: dict[str, str], missing: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Read columns by role, each as a list, None where a value is missing; a weight is no answer, so it never is."""
+    """Read columns by role, each as a list, None where a value is missing; a weight is no answer,
+    so it never is.
+    """
     from tallystick.io.missing import without_missing
 
     kinds = table.kinds
     cells = ", ".join(
-        without_missing(column, kinds[column], () if role == "weight" else missing) for role, column in named.items()
+        without_missing(column, kinds[column], () if role == "weight" else missing)
+        for role, column in named.items()
     )
     rows = table.query(f"select {cells} from rows")
     return {role: [row[k] for row in rows] for k, role in enumerate(named)}

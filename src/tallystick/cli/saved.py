@@ -1,4 +1,6 @@
-"""A saved tally as input: its rows are counted already, so only questions about patterns can be asked."""
+"""A saved tally as input: its rows are counted already, so only questions about patterns can be
+asked.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,14 @@ def is_saved(source: Sequence[str]) -> bool:
 
 
 def load_saved(
-    source: Sequence[str], *, columns: Sequence[str], beside: Sequence[str | None], rows_only: Mapping[str, object]
+    source: Sequence[str],
+    *,
+    columns: Sequence[str],
+    beside: Sequence[str | None],
+    rows_only: Mapping[str, object],
 ) -> tuple[Tally, tuple[str, ...]]:
-    """Return the tally of the columns that are asked about, and those among them that are not *beside*.
+    """Return the tally of the columns that are asked about, and those among them that are not
+    *beside*.
 
     Parameters
     ----------
@@ -43,7 +50,9 @@ def load_saved(
 
     given = [option for option, value in rows_only.items() if value]
     if given:
-        raise InputError(f"{given[0]} needs the rows, and {source[0]} holds counts: give the table itself")
+        raise InputError(
+            f"{given[0]} needs the rows, and {source[0]} holds counts: give the table itself"
+        )
     tally = Tally.load(source[0])
     apart = [name for name in beside if name is not None]
     for name in apart:

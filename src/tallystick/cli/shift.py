@@ -40,65 +40,122 @@ class StrategyChoice(StrEnum):
 
 
 def shift(
-    data: Annotated[str, typer.Option("--data", help="Table of items: CSV, TSV, NDJSON, Parquet, Arrow (.gz too).")],
+    data: Annotated[
+        str,
+        typer.Option("--data", help="Table of items: CSV, TSV, NDJSON, Parquet, Arrow (.gz too)."),
+    ],
     truth: Annotated[str, typer.Option("--truth", help="Column of true labels.")],
     api: Annotated[
         str,
-        typer.Option("--api", help="https://…, openai:MODEL@URL, python:MODULE:FUNCTION, command:…, replay:COLUMN."),
+        typer.Option(
+            "--api",
+            help="https://…, openai:MODEL@URL, python:MODULE:FUNCTION, command:…, replay:COLUMN.",
+        ),
     ],
-    budget: Annotated[int, typer.Option("--budget", min=1, help="Questions at most: a hard limit.")],
+    budget: Annotated[
+        int, typer.Option("--budget", min=1, help="Questions at most: a hard limit.")
+    ],
     old: Annotated[str | None, typer.Option("--old", help="Column of old answers.")] = None,
     old_file: Annotated[
         str | None, typer.Option("--old-file", help="Table that holds --old, joined by --item.")
     ] = None,
     old_matrix: Annotated[
-        Path | None, typer.Option("--old-matrix", help="Old confusion matrix, numbers as CSV, rows by true label.")
+        Path | None,
+        typer.Option(
+            "--old-matrix", help="Old confusion matrix, numbers as CSV, rows by true label."
+        ),
     ] = None,
     since: Annotated[
-        Path | None, typer.Option("--since", help="Journal of the last run: its answers replace the old ones.")
+        Path | None,
+        typer.Option("--since", help="Journal of the last run: its answers replace the old ones."),
     ] = None,
-    confidence: Annotated[str | None, typer.Option("--confidence", help="Column whose rank foretells change.")] = None,
-    labels: Annotated[list[str] | None, typer.Option("--labels", help="All labels, if the truth lacks some.")] = None,
-    other: Annotated[list[str] | None, typer.Option("--other", help="Old answers that mean: none of them.")] = None,
+    confidence: Annotated[
+        str | None, typer.Option("--confidence", help="Column whose rank foretells change.")
+    ] = None,
+    labels: Annotated[
+        list[str] | None, typer.Option("--labels", help="All labels, if the truth lacks some.")
+    ] = None,
+    other: Annotated[
+        list[str] | None, typer.Option("--other", help="Old answers that mean: none of them.")
+    ] = None,
     item: Item = None,
     by: By = None,
     missing: Missing = None,
     coerce: Coerce = False,
-    strategy: Annotated[StrategyChoice, typer.Option("--strategy", help="How to choose.")] = StrategyChoice.ours,
-    bins: Annotated[int, typer.Option("--bins", min=1, help="Difficulty bins K (masa, proportional).")] = 3,
+    strategy: Annotated[
+        StrategyChoice, typer.Option("--strategy", help="How to choose.")
+    ] = StrategyChoice.ours,
+    bins: Annotated[
+        int, typer.Option("--bins", min=1, help="Difficulty bins K (masa, proportional).")
+    ] = 3,
     exploration: Annotated[float, typer.Option("--exploration", help="MASA's a.")] = 1.0,
     weights: Annotated[
-        str | None, typer.Option("--weights", help="accuracy, 'TRUE>ANSWERED', or a matrix file: which errors matter.")
+        str | None,
+        typer.Option(
+            "--weights", help="accuracy, 'TRUE>ANSWERED', or a matrix file: which errors matter."
+        ),
     ] = None,
     target_error: Annotated[
-        float | None, typer.Option("--target-error", help="Stop when the Frobenius error is below this.")
+        float | None,
+        typer.Option("--target-error", help="Stop when the Frobenius error is below this."),
     ] = None,
     gate: Annotated[
         str | None,
-        typer.Option("--gate", help="'flip_rate <= .01', 'accuracy_change >= -.02', … : exit 10 fails, 11 undecided."),
+        typer.Option(
+            "--gate",
+            help="'flip_rate <= .01', 'accuracy_change >= -.02', … : exit 10 fails, 11 undecided.",
+        ),
     ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=0, help="Ask so many items twice: the noise floor.")] = 0,
-    simultaneous: Annotated[bool, typer.Option("--simultaneous", help="Intervals of all cells hold together.")] = False,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=0, help="Ask so many items twice: the noise floor.")
+    ] = 0,
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="Intervals of all cells hold together.")
+    ] = False,
     request: Annotated[
-        str | None, typer.Option("--request", help='JSON template, or @FILE: \'{"text": "{review}"}\'.')
+        str | None,
+        typer.Option("--request", help='JSON template, or @FILE: \'{"text": "{review}"}\'.'),
     ] = None,
-    label_path: Annotated[str, typer.Option("--label-path", help="JSONPath of the label in the reply.")] = "$.label",
-    header: Annotated[list[str] | None, typer.Option("--header", help="'Name: value', keys as $NAME.")] = None,
-    prompt: Annotated[str | None, typer.Option("--prompt", help="Prompt template, or @FILE ({labels} works).")] = None,
-    key_name: Annotated[str, typer.Option("--key-name", help="Environment variable of the key.")] = "OPENAI_API_KEY",
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Requests in flight.")] = 8,
+    label_path: Annotated[
+        str, typer.Option("--label-path", help="JSONPath of the label in the reply.")
+    ] = "$.label",
+    header: Annotated[
+        list[str] | None, typer.Option("--header", help="'Name: value', keys as $NAME.")
+    ] = None,
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", help="Prompt template, or @FILE ({labels} works).")
+    ] = None,
+    key_name: Annotated[
+        str, typer.Option("--key-name", help="Environment variable of the key.")
+    ] = "OPENAI_API_KEY",
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, help="Requests in flight.")
+    ] = 8,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds a request may take.")] = 60.0,
     attempts: Annotated[int, typer.Option("--attempts", min=1, help="Tries an item.")] = 5,
     rate: Annotated[float | None, typer.Option("--rate", help="Requests a second at most.")] = None,
     price: Annotated[float, typer.Option("--price", help="What a request costs.")] = 0.0,
-    max_cost: Annotated[float | None, typer.Option("--max-cost", help="Money at most: a hard limit.")] = None,
-    journal: Annotated[
-        Path | None, typer.Option("--journal", help="Keeps every answer; the same command resumes a killed run.")
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", help="Money at most: a hard limit.")
     ] = None,
-    durable: Annotated[bool, typer.Option("--durable", help="Force each answer to the disk.")] = False,
-    history: Annotated[Path | None, typer.Option("--history", help="Append this assessment; says how it went.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Forecast calls, money and time; ask nothing.")] = False,
-    latency: Annotated[float, typer.Option("--latency", help="Seconds a call takes, for --dry-run.")] = 1.0,
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            "--journal", help="Keeps every answer; the same command resumes a killed run."
+        ),
+    ] = None,
+    durable: Annotated[
+        bool, typer.Option("--durable", help="Force each answer to the disk.")
+    ] = False,
+    history: Annotated[
+        Path | None, typer.Option("--history", help="Append this assessment; says how it went.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Forecast calls, money and time; ask nothing.")
+    ] = False,
+    latency: Annotated[
+        float, typer.Option("--latency", help="Seconds a call takes, for --dry-run.")
+    ] = 1.0,
     items_out: ItemsOut = None,
     seed: Seed = 0,
     alpha: Alpha = 0.05,
@@ -107,21 +164,31 @@ def shift(
 ) -> None:
     """Assess how an API changed, for the fewest paid calls.
 
-    Give the old answer to every item (--old) if you have them: they are worth more than anything else.
+    Give the old answer to every item (--old) if you have them: they are worth more than anything
+    else.
     """
     from tallystick import shift as capability
     from tallystick.shift.gate import check_metric
     from tallystick.shift.table import Columns, read_items, read_matrix
 
     columns = Columns(
-        truth=truth, item=item, old=old, confidence=confidence, labels=_split(labels), other=_split(other),
-        missing=_split(missing), replay=api.removeprefix("replay:") if api.startswith("replay:") else None,
+        truth=truth,
+        item=item,
+        old=old,
+        confidence=confidence,
+        labels=_split(labels),
+        other=_split(other),
+        missing=_split(missing),
+        replay=api.removeprefix("replay:") if api.startswith("replay:") else None,
         coerce=coerce,
-    )  # fmt: skip
+    )
     items, rows, notes = read_items(data, columns, old_file=old_file, matrix=old_matrix)
     tell(notes)
     if items.matrix is None:
-        raise InputError("nothing is known of the past: name the old answers (--old) or the old matrix (--old-matrix)")
+        raise InputError(
+            "nothing is known of the past: name the old answers (--old) or the old matrix"
+            " (--old-matrix)"
+        )
     if since is not None:
         items = capability.update_old(items, since)
     parts = {} if by is None else _parts(rows, by, items)
@@ -134,7 +201,10 @@ def shift(
         matrix = tuple(tuple(map(float, row)) for row in read_matrix(Path(weights)))
     condition = None if gate is None else parse_gate(gate)
     if condition is not None and condition.right is not None:
-        raise InputError(f"a gate of shift compares a metric with a number, e.g. 'flip_rate <= 0.01', got {gate!r}")
+        raise InputError(
+            "a gate of shift compares a metric with a number, e.g. 'flip_rate <= 0.01', got"
+            f" {gate!r}"
+        )
     if condition is not None:
         check_metric(condition.left, items)
     _check_outputs(items_out, history, html)
@@ -142,12 +212,21 @@ def shift(
     if condition is not None and condition.left == "flip_rate" and condition.relation == "<=":
         limit = condition.offset
         if chosen != "ours":
-            raise InputError(f"a gate on flip_rate asks in random order: it needs strategy ours, got {chosen}")
+            raise InputError(
+                f"a gate on flip_rate asks in random order: it needs strategy ours, got {chosen}"
+            )
     how = capability.Run(
         budget=budget,
-        how=capability.Design(strategy=chosen, bins=bins, exploration=exploration, weights=matrix or weights),
+        how=capability.Design(
+            strategy=chosen, bins=bins, exploration=exploration, weights=matrix or weights
+        ),
         wire=capability.Wire(
-            concurrency=concurrency, timeout=timeout, attempts=attempts, rate=rate, price=price, max_cost=max_cost
+            concurrency=concurrency,
+            timeout=timeout,
+            attempts=attempts,
+            rate=rate,
+            price=price,
+            max_cost=max_cost,
         ),
         seed=seed,
         alpha=alpha,
@@ -162,13 +241,18 @@ def shift(
     if chosen == "masa":
         tell(
             capability.theorem_conditions(
-                labels=len(items.labels), bins=bins, calls=min(budget, len(items)), exploration=exploration
+                labels=len(items.labels),
+                bins=bins,
+                calls=min(budget, len(items)),
+                exploration=exploration,
             )
         )
     if dry_run:
         deliver(capability.forecast(items, how, latency=latency), as_json=as_json, html=html)
         return
-    client = _client(api, items, list(rows[0]), request, label_path, header or [], prompt, key_name, how.wire)
+    client = _client(
+        api, items, list(rows[0]), request, label_path, header or [], prompt, key_name, how.wire
+    )
     with _progress() as show:
         result = capability.run(items, client, rows, how, progress=show)
     if condition is not None:
@@ -195,11 +279,18 @@ def _check_outputs(items_out: Path | None, history: Path | None, html: Path | No
         if path is None:
             continue
         reason = (
-            "it is a folder" if path.is_dir()
-            else "its folder does not exist" if not path.parent.is_dir()
-            else "it may not be written" if not os.access(path if path.exists() else path.parent, os.W_OK)
-            else None
-        )  # fmt: skip
+            "it is a folder"
+            if path.is_dir()
+            else (
+                "its folder does not exist"
+                if not path.parent.is_dir()
+                else (
+                    "it may not be written"
+                    if not os.access(path if path.exists() else path.parent, os.W_OK)
+                    else None
+                )
+            )
+        )
         if reason is not None:
             raise FileError(f"{option} {path} cannot be written: {reason}; nothing was asked yet")
     if history is not None and history.exists() and history.stat().st_size:
@@ -213,21 +304,31 @@ def _split(options: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _parts(rows: Sequence[Mapping[str, Any]], by: str, items: Items) -> dict[Any, list[bool]]:
-    """Return which items belong to each slice; asked before any call is paid for, so that a mistake costs nothing."""
+    """Return which items belong to each slice; asked before any call is paid for, so that a mistake
+    costs nothing.
+    """
     if by not in rows[0]:
-        raise InputError(f"--by: there is no column {by!r} (columns: {', '.join(list(rows[0])[:12])})")
+        raise InputError(
+            f"--by: there is no column {by!r} (columns: {', '.join(list(rows[0])[:12])})"
+        )
     if items.old is None:
-        raise InputError("--by needs the old answer to every item (--old): a matrix of the past says nothing of slices")
+        raise InputError(
+            "--by needs the old answer to every item (--old): a matrix of the past says nothing of"
+            " slices"
+        )
     values = [None if row[by] != row[by] else row[by] for row in rows]  # NaN is blank, too
     found = sorted(set(values), key=lambda value: (value is None, str(type(value)), value))
     if len(found) > MOST_SLICES:
         raise InputError(
-            f"column {by!r} has {len(found):,} values, at most {MOST_SLICES} make slices: group them first"
+            f"column {by!r} has {len(found):,} values, at most {MOST_SLICES} make slices: group"
+            " them first"
         )
     return {label: [value == label for value in values] for label in found}
 
 
-def _slices(result: ShiftResult, parts: Mapping[Any, list[bool]], alpha: float) -> tuple[Slice, ...]:
+def _slices(
+    result: ShiftResult, parts: Mapping[Any, list[bool]], alpha: float
+) -> tuple[Slice, ...]:
     """Assess every slice by the calls of the whole run, at ``alpha`` over the number of slices."""
     from tallystick.shift import part_of
 
@@ -255,7 +356,9 @@ def _judged(result: ShiftResult, condition: Gate) -> ShiftResult:
     said = {True: "holds", False: "fails", None: "could not be decided"}[gate.passed]
     verdict = f"The gate {gate.expression} {said}. {result.verdict}"
     if gate.passed is None:
-        return replace(result, gate=gate, verdict=verdict, decision="undecided", needed=Needed(None, "calls"))
+        return replace(
+            result, gate=gate, verdict=verdict, decision="undecided", needed=Needed(None, "calls")
+        )
     return replace(result, gate=gate, verdict=verdict, decision="decided", needed=None)
 
 
@@ -282,18 +385,31 @@ def _client(
         return clients.CommandClient(target, timeout=wire.timeout)
     if kind == "openai":
         if prompt is None:
-            raise InputError("openai: needs a prompt: --prompt 'Is this review positive? {review} Answer: {labels}.'")
+            raise InputError(
+                "openai: needs a prompt: --prompt 'Is this review positive? {review} Answer:"
+                " {labels}.'"
+            )
         return clients.OpenAIClient(
-            target, prompt=_text(prompt), labels=items.labels, columns=columns, key_name=key_name,
+            target,
+            prompt=_text(prompt),
+            labels=items.labels,
+            columns=columns,
+            key_name=key_name,
             timeout=wire.timeout,
-        )  # fmt: skip
+        )
     if kind in ("http", "https"):
         if request is None:
-            raise InputError('an HTTP API needs a request template: --request \'{"text": "{review}"}\'')
+            raise InputError(
+                'an HTTP API needs a request template: --request \'{"text": "{review}"}\''
+            )
         return clients.HttpClient(
-            api, request=parse_json(_text(request), "--request"), label=label_path, headers=_headers(headers),
-            columns=columns, timeout=wire.timeout,
-        )  # fmt: skip
+            api,
+            request=parse_json(_text(request), "--request"),
+            label=label_path,
+            headers=_headers(headers),
+            columns=columns,
+            timeout=wire.timeout,
+        )
     raise InputError(f"--api wants https://…, openai:, python:, command: or replay:, got {api!r}")
 
 

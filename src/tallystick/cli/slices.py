@@ -36,18 +36,25 @@ class Slice:
         return f"{'(blank)' if self.label is None else self.label}: {text}"
 
 
-def by_slice(table: Table, column: str, run: Callable[[Table, float], Result], *, alpha: float) -> tuple[Slice, ...]:
-    """Ask *run* for every value of *column*, each at ``alpha`` divided by the number of slices (Bonferroni).
+def by_slice(
+    table: Table, column: str, run: Callable[[Table, float], Result], *, alpha: float
+) -> tuple[Slice, ...]:
+    """Ask *run* for every value of *column*, each at ``alpha`` divided by the number of slices
+    (Bonferroni).
 
-    All intervals of all slices then hold together at level ``1 - alpha``. A slice that cannot answer says why.
+    All intervals of all slices then hold together at level ``1 - alpha``. A slice that cannot
+    answer says why.
     """
     from tallystick.io import identifier
 
     name = identifier(column)
-    found = table.query(f"select {name} as label, count(*) from rows group by 1 order by 1 nulls last")
+    found = table.query(
+        f"select {name} as label, count(*) from rows group by 1 order by 1 nulls last"
+    )
     if len(found) > MOST_SLICES:
         raise InputError(
-            f"column {column!r} has {len(found):,} values, at most {MOST_SLICES} make slices: group them first"
+            f"column {column!r} has {len(found):,} values, at most {MOST_SLICES} make slices: group"
+            " them first"
         )
     share = alpha / len(found)
     slices = []
@@ -66,4 +73,8 @@ def _where(table: Table, column: str, label: object) -> Table:
     cell = duckdb.ColumnExpression(column)
     same = cell.isnull() if label is None else cell == duckdb.ConstantExpression(label)
     shown = "blank" if label is None else repr(label)
-    return replace(table, relation=table.relation.filter(same), source=f"{table.source} where {column} is {shown}")
+    return replace(
+        table,
+        relation=table.relation.filter(same),
+        source=f"{table.source} where {column} is {shown}",
+    )

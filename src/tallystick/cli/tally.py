@@ -33,10 +33,13 @@ __all__ = ["tally"]
 
 def tally(
     source: Input,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Save the tally to this file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Save the tally to this file.")
+    ] = None,
     columns: Columns = None,
     cut: Annotated[
-        list[str] | None, typer.Option("--cut", help="Bin a score: COLUMN=EDGE,EDGE,… (repeat for more columns).")
+        list[str] | None,
+        typer.Option("--cut", help="Bin a score: COLUMN=EDGE,EDGE,… (repeat for more columns)."),
     ] = None,
     item: Item = None,
     weight: Weight = None,
@@ -95,5 +98,7 @@ def _edges(options: list[str]) -> dict[str, list[float]]:
         except ValueError:
             equals = ""
         if not (column and equals):
-            raise InputError(f"--cut wants COLUMN=EDGE,EDGE,… with numbers for edges, got {option!r}")
+            raise InputError(
+                f"--cut wants COLUMN=EDGE,EDGE,… with numbers for edges, got {option!r}"
+            )
     return cut

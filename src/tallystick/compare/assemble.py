@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.compare.ranks import Ranks, ranks
-from tallystick.compare.result import MOST_DRAWN, MOST_PAIRS, NOT_TOLD, CompareResult, ItemRows, ModelRow, PairRow
+from tallystick.compare.result import (
+    MOST_DRAWN,
+    MOST_PAIRS,
+    NOT_TOLD,
+    CompareResult,
+    ItemRows,
+    ModelRow,
+    PairRow,
+)
 from tallystick.compare.verdicts import Sample, exact_interval, say
 from tallystick.results import Interval, PatternTable, Unknown
 
@@ -46,7 +54,8 @@ def assemble(
     order = np.argsort(-means, kind="stable")
     told = table.adjusted_p <= alpha
     alone = exact_interval(table, 0, n, settings, board) if len(names) == 2 else None
-    if alone is not None:  # one statement: what is told apart is told apart by the interval that is printed too
+    # one statement: what is told apart is told apart by the interval that is printed too
+    if alone is not None:
         told = told & (0 not in alone)
     lead = means[table.first] - means[table.second]
     found = ranks(table.first, table.second, np.where(told, np.sign(lead), 0), order)
@@ -73,10 +82,15 @@ def assemble(
         sample=sample or Sample(n),
     )
     if len(names) > 2 and not isinstance(detectable, Unknown):
-        verdict = f"{verdict[:-1]}; differences from {detectable:.3g} on would be seen (power {settings.power:g})."
+        verdict = (
+            f"{verdict[:-1]}; differences from {detectable:.3g} on would be seen (power"
+            f" {settings.power:g})."
+        )
     spread = float(means.max() - means.min())
     separable: int | Unknown = (
-        detectable if isinstance(detectable, Unknown) else min(len(names), 1 + int(spread / detectable))
+        detectable
+        if isinstance(detectable, Unknown)
+        else min(len(names), 1 + int(spread / detectable))
     )
     return CompareResult(
         verdict=verdict,
@@ -84,7 +98,11 @@ def assemble(
         needed=needed,
         n_items=n,
         assumptions=tuple(assumptions),
-        warnings=(*warnings, *_without_spread(names, table), *_unlisted(len(pairs), table.first.size)),
+        warnings=(
+            *warnings,
+            *_without_spread(names, table),
+            *_unlisted(len(pairs), table.first.size),
+        ),
         seed=seed,
         models=models,
         pairs=pairs,
@@ -106,7 +124,9 @@ def _pair_rows(
     told: npt.NDArray[np.bool_],
     alone: Interval | None,
 ) -> tuple[PairRow, ...]:
-    """Return the pairs from the top of the board down, each with the better model first; *alone* if there is one."""
+    """Return the pairs from the top of the board down, each with the better model first; *alone* if
+    there is one.
+    """
     place = np.empty(len(names), np.intp)
     place[order] = np.arange(len(names))
     upside = place[table.first] < place[table.second]
@@ -121,13 +141,21 @@ def _pair_rows(
     for i in listed.tolist():
         sign = 1.0 if upside[i] else -1.0
         a, b = (table.first[i], table.second[i]) if upside[i] else (table.second[i], table.first[i])
-        only = (table.first_only[i], table.second_only[i]) if upside[i] else (table.second_only[i], table.first_only[i])
+        only = (
+            (table.first_only[i], table.second_only[i])
+            if upside[i]
+            else (table.second_only[i], table.first_only[i])
+        )
         difference = sign * float(table.difference[i])
         rows.append(
             PairRow(
                 a=names[a],
                 b=names[b],
-                difference=Unknown("some disagreements have no true label") if np.isnan(difference) else difference,
+                difference=(
+                    Unknown("some disagreements have no true label")
+                    if np.isnan(difference)
+                    else difference
+                ),
                 interval=_turned(alone or table.intervals[i], sign),
                 simultaneous=_turned(table.simultaneous[i], sign),
                 a_only=_count(only[0]),
@@ -141,15 +169,17 @@ def _pair_rows(
 
 
 def _without_spread(names: tuple[str, ...], table: PairTable) -> list[str]:
-    """Name a pair of which nothing can be said: unbounded scores that differ by the same amount throughout."""
+    """Name a pair of which nothing can be said: unbounded scores that differ by the same amount
+    throughout.
+    """
     [found] = np.nonzero(np.isinf(table.intervals.high))
     if not found.size:
         return []
     a, b = names[table.first[found[0]]], names[table.second[found[0]]]
     more = f" (and {found.size - 1} pairs more)" if found.size > 1 else ""
     return [
-        f"{a} and {b}{more} differ by the same amount throughout, so nothing says how much that varies: declare the "
-        "range of scores (--bounds LO,HI)"
+        f"{a} and {b}{more} differ by the same amount throughout, so nothing says how much that"
+        " varies: declare the range of scores (--bounds LO,HI)"
     ]
 
 
@@ -157,8 +187,8 @@ def _unlisted(listed: int, pairs: int) -> list[str]:
     if listed == pairs:
         return []
     return [
-        f"{listed:,} of {pairs:,} pairs are listed: those of the leader, of neighbours and among the first "
-        f"{MOST_DRAWN}; all count in the verdict, the ranks and the tiers"
+        f"{listed:,} of {pairs:,} pairs are listed: those of the leader, of neighbours and among"
+        f" the first {MOST_DRAWN}; all count in the verdict, the ranks and the tiers"
     ]
 
 
@@ -167,10 +197,16 @@ def _turned(interval: Interval, sign: float) -> Interval:
 
 
 def _count(value: float) -> int | Unknown:
-    return Unknown("scores are not 0 or 1, or are counted by cluster") if np.isnan(value) else int(value)
+    return (
+        Unknown("scores are not 0 or 1, or are counted by cluster")
+        if np.isnan(value)
+        else int(value)
+    )
 
 
-def _names(names: tuple[str, ...], found: Ranks) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _names(
+    names: tuple[str, ...], found: Ranks
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     contenders = tuple(names[j] for j in found.contenders)
     return contenders, tuple(tuple(names[j] for j in tier) for tier in found.tiers)
 
@@ -182,7 +218,10 @@ def finish(result: CompareResult, board: Board) -> CompareResult:
         return result
     known = board.known
     columns: dict[str, list[Any]] = {
-        "mean_score": [float(score) if ok else None for score, ok in zip(board.scores.mean(axis=1), known, strict=True)]
+        "mean_score": [
+            float(score) if ok else None
+            for score, ok in zip(board.scores.mean(axis=1), known, strict=True)
+        ]
     }
     if board.answers is not None:
         places = [board.place(name) for name in result.contenders]

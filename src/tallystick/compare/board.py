@@ -1,4 +1,6 @@
-"""A board: models in columns, items in rows, one score each; what a leaderboard is counted from and saved as."""
+"""A board: models in columns, items in rows, one score each; what a leaderboard is counted from and
+saved as.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ class Board:
     names
         The models.
     scores
-        Items x models. NaN only where the true label is not known yet, and then along the whole row.
+        Items x models. NaN only where the true label is not known yet, and then along the whole
+        row.
     items
         The name of each item, by which a further model is aligned; None if they have none.
     clusters
@@ -35,9 +38,11 @@ class Board:
     weights
         The weight of each item; None if all count alike.
     answers
-        Codes of the answers, items x models, if scores came from answers and a truth; they say where models disagree.
+        Codes of the answers, items x models, if scores came from answers and a truth; they say
+        where models disagree.
     truth
-        The true label of each item, None where it is blank; by it two boards are seen to rest on the same labels.
+        The true label of each item, None where it is blank; by it two boards are seen to rest on
+        the same labels.
     rows
         Which item each row of the source belongs to, -1 for a row that is not used.
     notes
@@ -67,14 +72,19 @@ class Board:
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise InputError(f"two models are called {twice!r}: give each its own name")
         if self.scores.ndim != 2 or self.scores.shape[1] != len(self.names):
-            raise InputError(f"scores must be items x {len(self.names)} models, got shape {self.scores.shape}")
+            raise InputError(
+                f"scores must be items x {len(self.names)} models, got shape {self.scores.shape}"
+            )
         if np.isinf(self.scores).any():
             raise InputError("scores must be finite: mark what could not be scored as missing")
         if self.items is not None and len(set(self.items)) != len(self.items):
-            raise InputError("items must have different names: average the replicates of an item first")
+            raise InputError(
+                "items must have different names: average the replicates of an item first"
+            )
         if self.clusters is not None and None in self.clusters:
             raise InputError(
-                f"item {self.clusters.index(None) + 1}: the cluster is blank; name every cluster or remove the item"
+                f"item {self.clusters.index(None) + 1}: the cluster is blank; name every cluster or"
+                " remove the item"
             )
 
     @classmethod
@@ -90,17 +100,20 @@ class Board:
         missing: Sequence[str] = (),
         coerce: bool = False,
     ) -> Board:
-        """Read a board from a file, several files, an evaluation log, a relation, an Arrow table or a mapping.
+        """Read a board from a file, several files, an evaluation log, a relation, an Arrow table or
+        a mapping.
 
         Parameters
         ----------
         data
-            One row an item. Rows that repeat an *item* are replicates (epochs, seeds) and are averaged.
+            One row an item. Rows that repeat an *item* are replicates (epochs, seeds) and are
+            averaged.
         models
-            The columns of the models, globs allowed; every column that is not named otherwise by default.
+            The columns of the models, globs allowed; every column that is not named otherwise by
+            default.
         truth
-            The column of true answers, blank where not known: a model scores 1 where it gives that answer. Without it
-            the columns of the models hold scores.
+            The column of true answers, blank where not known: a model scores 1 where it gives that
+            answer. Without it the columns of the models hold scores.
         item, cluster, weight
             Columns that name the item, its cluster and its weight.
         missing, coerce
@@ -109,9 +122,16 @@ class Board:
         from tallystick.compare.reading import read_board
         from tallystick.io import ColumnOptions, assign, scan
 
-        others = {role: name for role, name in (("item", item), ("cluster", cluster)) if name is not None}
+        others = {
+            role: name for role, name in (("item", item), ("cluster", cluster)) if name is not None
+        }
         options = ColumnOptions(
-            truth=truth, weight=weight, labels=tuple(models), others=others, missing=tuple(missing), coerce=coerce
+            truth=truth,
+            weight=weight,
+            labels=tuple(models),
+            others=others,
+            missing=tuple(missing),
+            coerce=coerce,
         )
         with scan(_arrow(data) if isinstance(data, Mapping) else data) as table:
             return read_board(table, assign(table, options))
@@ -150,31 +170,39 @@ class Board:
     def place(self, name: str) -> int:
         """Return the position of a model, or refuse its name."""
         if name not in self.names:
-            raise InputError(f"there is no model {name!r}: the models are {', '.join(self.names[:12])}")
+            raise InputError(
+                f"there is no model {name!r}: the models are {', '.join(self.names[:12])}"
+            )
         return self.names.index(name)
 
     def add(self, name: str, scores: Mapping[Any, float]) -> Board:
-        """Return the board with one more model, aligned by the names of the items; items that it lacks are dropped."""
+        """Return the board with one more model, aligned by the names of the items; items that it
+        lacks are dropped.
+        """
         column = np.array(list(scores.values()), dtype=float)[:, None]
         return self.beside(Board(names=(name,), scores=column, items=tuple(scores)))
 
     def beside(self, other: Board) -> Board:
         """Return the models of both boards, on the items that both have."""
         if self.items is None or other.items is None:
-            raise InputError("boards are put side by side by item: name the column of items in both (--item)")
+            raise InputError(
+                "boards are put side by side by item: name the column of items in both (--item)"
+            )
         places = {item: i for i, item in enumerate(other.items)}
         mine = [i for i, item in enumerate(self.items) if item in places]
         if not mine:
             raise InputError(
-                f"no common item: the first items are {self.items[0]!r} here and {other.items[0]!r} there; "
-                "check that both name the items alike"
+                f"no common item: the first items are {self.items[0]!r} here and {other.items[0]!r}"
+                " there; check that both name the items alike"
             )
         theirs = [places[self.items[i]] for i in mine]
         truth = self._common_truth(other, mine, theirs)
         notes = [*self.notes, *other.notes]
         lost = (self.n - len(mine), other.n - len(mine))
         if any(lost):
-            notes.append(f"{len(mine)} common items are used; {lost[0]} and {lost[1]} items had no partner")
+            notes.append(
+                f"{len(mine)} common items are used; {lost[0]} and {lost[1]} items had no partner"
+            )
         return Board(
             names=(*self.names, *other.names),
             scores=np.hstack([self.scores[mine], other.scores[theirs]]),
@@ -185,13 +213,18 @@ class Board:
             notes=tuple(notes),
         )
 
-    def _common_truth(self, other: Board, mine: Sequence[int], theirs: Sequence[int]) -> tuple[Label, ...] | None:
-        """Return the true labels of the common items; refuse them where they are blank or contradict each other."""
+    def _common_truth(
+        self, other: Board, mine: Sequence[int], theirs: Sequence[int]
+    ) -> tuple[Label, ...] | None:
+        """Return the true labels of the common items; refuse them where they are blank or
+        contradict each other.
+        """
         for board in (self, other):
             if board.answers is not None:
                 raise InputError(
-                    f"{int((~board.known).sum())} of {board.n} items of {', '.join(board.names[:5])} have no true "
-                    "label: such models are compared from one table that holds the answers of all (or label all items)"
+                    f"{int((~board.known).sum())} of {board.n} items of"
+                    f" {', '.join(board.names[:5])} have no true label: such models are compared"
+                    " from one table that holds the answers of all (or label all items)"
                 )
         here = None if self.truth is None else tuple(self.truth[i] for i in mine)
         there = None if other.truth is None else tuple(other.truth[j] for j in theirs)
@@ -201,26 +234,31 @@ class Board:
             if one is not None and another is not None and str(one) != str(another):
                 item = repr(self.items[i]) if self.items is not None else i + 1
                 raise InputError(
-                    f"item {item} is truly {one!r} beside {self.names[0]!r} and {another!r} beside {other.names[0]!r}: "
-                    "correct one of the two tables"
+                    f"item {item} is truly {one!r} beside {self.names[0]!r} and {another!r} beside"
+                    f" {other.names[0]!r}: correct one of the two tables"
                 )
         return here
 
     def save(self, path: str | Path) -> None:
-        """Write the board (``.parquet``, ``.csv``, …): items, clusters, weights and the score of every model."""
+        """Write the board (``.parquet``, ``.csv``, …): items, clusters, weights and the score of
+        every model.
+        """
         from tallystick.io import write_csv
 
         if self.answers is not None:
             raise InputError(
-                f"{int((~self.known).sum())} of {self.n} items have no true label, and a saved board holds scores "
-                "only: label all items first, or keep the table of answers"
+                f"{int((~self.known).sum())} of {self.n} items have no true label, and a saved"
+                " board holds scores only: label all items first, or keep the table of answers"
             )
         columns: dict[str, Any] = {"item": list(self.items or range(self.n))}
         columns |= {"cluster": list(self.clusters)} if self.clusters is not None else {}
         columns |= {"weight": self.weights} if self.weights is not None else {}
         clash = [name for name in self.names if name in columns]
         if clash:
-            raise InputError(f"a model called {clash[0]!r} cannot be saved beside the column of that name: rename it")
+            raise InputError(
+                f"a model called {clash[0]!r} cannot be saved beside the column of that name:"
+                " rename it"
+            )
         write_csv(path, columns | {name: self.scores[:, j] for j, name in enumerate(self.names)})
 
     @classmethod
@@ -230,7 +268,9 @@ class Board:
 
         with scan(path) as table:
             held = set(table.columns)
-        item, cluster, weight = (role if role in held else None for role in ("item", "cluster", "weight"))
+        item, cluster, weight = (
+            role if role in held else None for role in ("item", "cluster", "weight")
+        )
         return cls.of(path, item=item, cluster=cluster, weight=weight)
 
 

@@ -1,8 +1,9 @@
 r"""The exact interval for a difference of accuracies: Tango's statistic with its true distribution.
 
-The number of disagreements :math:`m \sim \mathrm{Bin}(n, d)` and, given m, the wins of the first model
-:math:`b \sim \mathrm{Bin}(m, π)` with :math:`π = \tfrac12 (1 + t/d)`. The disagreement d is not known; Berger and Boos
-spend a little of the error on a range for it and take the worst d of that range.
+The number of disagreements :math:`m \sim \mathrm{Bin}(n, d)` and, given m, the wins of the first
+model :math:`b \sim \mathrm{Bin}(m, π)` with :math:`π = \tfrac12 (1 + t/d)`. The disagreement d is
+not known; Berger and Boos spend a little of the error on a range for it and take the worst d of
+that range.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ __all__ = ["across_zero", "exact_score"]
 SPENT_ON_RANGE = 0.04
 """Share of each tail's error that the range for d costs."""
 SLACK = 0.98
-"""The worst d is sought on a grid; testing at .98 of the level covers what lies between its points."""
+"""The worst d is sought on a grid; testing at .98 of the level covers what lies between its points.
+"""
 POINTS = 16
 HALVINGS = 30
 """Halvings of an interval of width at most 2: ends are good to 2e-9 and always lie outside."""
 REACH = 8.0
-"""Standard deviations of the number of disagreements that are summed over; beyond lies less than 1e-14."""
+"""Standard deviations of the number of disagreements that are summed over; beyond lies less than
+1e-14."""
 
 _compile = numba.njit(cache=True, nogil=True, error_model="numpy")
 
@@ -38,15 +41,15 @@ _compile = numba.njit(cache=True, nogil=True, error_model="numpy")
 def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.05) -> Interval:
     r"""Bound the difference of two accuracies on the same items, for certain.
 
-    For each end, of the error :math:`α/2` the share .04 buys a Clopper-Pearson range :math:`[d_L, d_U]` for the
-    disagreement; t is outside the interval if
+    For each end, of the error :math:`α/2` the share .04 buys a Clopper-Pearson range :math:`[d_L,
+    d_U]` for the disagreement; t is outside the interval if
 
     .. math:: \max_{d \in [\max(d_L, |t|),\, d_U]} P\bigl(S(B, M - B; t) \ge S_{obs} \mid d, π\bigr)
               \le .98 \cdot .96 \cdot α/2   \tag{C2}
 
-    with S of (C1), at 16 points of d. That no difference is covered less often than promised is shown by enumeration of
-    all outcomes (``docs/coverage/pairs.md``), not by proof between the points: hence the .98. Two to six per cent wider
-    than Tango's interval.
+    with S of (C1), at 16 points of d. That no difference is covered less often than promised is
+    shown by enumeration of all outcomes (``docs/coverage/pairs.md``), not by proof between the
+    points: hence the .98. Two to six per cent wider than Tango's interval.
 
     Parameters
     ----------
@@ -77,10 +80,12 @@ def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.0
 
 
 def across_zero(interval: Interval) -> Interval:
-    """Return *interval*, widened to hold 0 if it does not: for a pair that its own test does not tell apart.
+    """Return *interval*, widened to hold 0 if it does not: for a pair that its own test does not
+    tell apart.
 
-    (C2) can exclude 0 where McNemar's exact test, which conditions on the disagreements, does not; an interval that is
-    printed, or that a gate rests on, must not claim more than the verdict beside it. Wider, it keeps its level.
+    (C2) can exclude 0 where McNemar's exact test, which conditions on the disagreements, does not;
+    an interval that is printed, or that a gate rests on, must not claim more than the verdict
+    beside it. Wider, it keeps its level.
 
     >>> print(across_zero(exact_score(5, 0, 10)))
     [-0.000, 0.816] (95 %, exact)
@@ -114,7 +119,9 @@ _log_mass_of: Any = _compile(_log_mass)
 
 
 def _above(k: int, m: int, p: float) -> float:
-    """Return P(Bin(m, p) >= k) by summing down from the larger terms; stops where nothing more can be added."""
+    """Return P(Bin(m, p) >= k) by summing down from the larger terms; stops where nothing more can
+    be added.
+    """
     if k <= 0:
         return 1.0
     if k > m:
@@ -134,7 +141,9 @@ _above_of: Any = _compile(_above)
 
 
 def _cuts(observed: float, n: int, t: float, lowest: int, highest: int) -> NDArray[np.int64]:
-    """For each number of disagreements m, the fewest wins whose score is at least the observed one."""
+    """For each number of disagreements m, the fewest wins whose score is at least the observed
+    one.
+    """
     cuts = np.empty(highest - lowest + 1, np.int64)
     k = (lowest + int(n * t)) // 2
     slack = 1e-9 * (1.0 + abs(observed)) if math.isfinite(observed) else 0.0
@@ -152,7 +161,9 @@ _cuts_of: Any = _compile(_cuts)
 
 
 def _tail(cuts: NDArray[np.int64], lowest: int, n: int, d: float, t: float) -> float:
-    """Return P(S >= observed) at disagreement d: wins beyond the cut, over the binomial law of m."""
+    """Return P(S >= observed) at disagreement d: wins beyond the cut, over the binomial law of
+    m.
+    """
     lean = min(1.0, max(0.0, 0.5 * (1.0 + t / d)))
     reach = REACH * math.sqrt(n * d * (1.0 - d)) + 20.0
     start = max(lowest, int(n * d - reach))

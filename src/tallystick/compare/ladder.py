@@ -1,16 +1,18 @@
-r"""A leaderboard that may be asked again and again: the Ladder, and the attack that tells its two rules apart.
+r"""A leaderboard that may be asked again and again: the Ladder, and the attack that tells its two
+rules apart.
 
-Whoever submits, looks at the score and submits again fits the test set. The Ladder of Blum and Hardt releases a new
-best score only when it is better than the last by more than noise. With losses :math:`\ell` in [0, 1] on n items, R the
-best
-released risk, r the new one and s the standard deviation of the differences of losses to the best submission:
+Whoever submits, looks at the score and submits again fits the test set. The Ladder of Blum and
+Hardt releases a new best score only when it is better than the last by more than noise. With losses
+:math:`\ell` in [0, 1] on n items, R the best released risk, r the new one and s the standard
+deviation of the differences of losses to the best submission:
 
 * *free* of parameters: release if :math:`r < R - s/\sqrt n`;
 * *z*: release if :math:`r < R - (s/\sqrt n) \sqrt{2 \ln(K/α)}`, for K planned submissions.
 
-The free rule gives way to hill climbing by two flips: two changed answers that are both better lower the risk by
-:math:`2/n` while :math:`s/\sqrt n \approx \sqrt2/n`, so every lucky pair is released and kept. The z rule refuses both.
-The z rule is a one-sided test at level α/K of each submission against the best one.
+The free rule gives way to hill climbing by two flips: two changed answers that are both better
+lower the risk by :math:`2/n` while :math:`s/\sqrt n \approx \sqrt2/n`, so every lucky pair is
+released and kept. The z rule refuses both. The z rule is a one-sided test at level α/K of each
+submission against the best one.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ class Ladder:
     Parameters
     ----------
     rule
-        ``z`` (safe for as many submissions as planned) or ``free`` (Blum and Hardt's without a parameter).
+        ``z`` (safe for as many submissions as planned) or ``free`` (Blum and Hardt's without a
+        parameter).
     submissions
         K, planned submissions; for the z rule.
     alpha
@@ -64,14 +67,20 @@ class Ladder:
         self._best: Floats | None = None
 
     def submit(self, losses: npt.ArrayLike) -> float:
-        """Take the losses of a submission, one an item in [0, 1], and return the risk that the board shows."""
+        """Take the losses of a submission, one an item in [0, 1], and return the risk that the
+        board shows.
+        """
         fresh = np.asarray(losses, dtype=float)
         if fresh.ndim != 1 or fresh.size < 2 or not np.all((fresh >= 0) & (fresh <= 1)):
             raise InputError("losses must be at least two numbers in [0, 1], one an item")
         if self._best is not None and fresh.size != self._best.size:
-            raise InputError(f"losses must be on the same {self._best.size} items, got {fresh.size}")
+            raise InputError(
+                f"losses must be on the same {self._best.size} items, got {fresh.size}"
+            )
         if self.rule == "z" and self.seen >= self.submissions:
-            raise InputError(f"all {self.submissions} planned submissions are used: collect a fresh test set")
+            raise InputError(
+                f"all {self.submissions} planned submissions are used: collect a fresh test set"
+            )
         self.seen += 1
         risk = float(fresh.mean())
         if self.released is None or self._best is None:
@@ -84,7 +93,8 @@ class Ladder:
 
 
 def flip_attack(ladder: Ladder, truth: npt.ArrayLike, *, rounds: int, rng: Rng) -> Floats:
-    """Climb the board by flipping two answers at a time, keeping what is released; return the released risks.
+    """Climb the board by flipping two answers at a time, keeping what is released; return the
+    released risks.
 
     The attacker knows nothing of the items: its true risk stays 1/2, whatever the board shows.
 

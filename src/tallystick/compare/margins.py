@@ -1,4 +1,6 @@
-"""The interval that a gate rests on: exact where there is an exact one, else with its assumption named."""
+"""The interval that a gate rests on: exact where there is an exact one, else with its assumption
+named.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,15 @@ from tallystick.stats.intervals import betting, clopper_pearson
 __all__ = ["margin"]
 
 
-def margin(board: Board, left: str, right: str | None, *, settings: Settings | None = None, rng: Rng = 0) -> Interval:
+def margin(
+    board: Board, left: str, right: str | None, *, settings: Settings | None = None, rng: Rng = 0
+) -> Interval:
     """Bound ``left - right``, or the score of *left*, as surely as the scores allow.
 
-    Right/wrong on independent items: exact (:func:`exact_score`, Clopper-Pearson), holding 0 where McNemar's exact test
-    does not tell the two apart. Scores in bounds: betting, exact, in
-    an order drawn with *rng*. Clusters, weights, blanks and unbounded scores: what :func:`evaluate` gives for the two.
+    Right/wrong on independent items: exact (:func:`exact_score`, Clopper-Pearson), holding 0 where
+    McNemar's exact test does not tell the two apart. Scores in bounds: betting, exact, in an order
+    drawn with *rng*. Clusters, weights, blanks and unbounded scores: what :func:`evaluate` gives
+    for the two.
 
     Examples
     --------
@@ -41,7 +46,11 @@ def margin(board: Board, left: str, right: str | None, *, settings: Settings | N
         lead = x[:, 0] - x[:, 1]
         wins, losses = int((lead > 0).sum()), int((lead < 0).sum())
         found = exact_score(wins, losses, board.n, alpha=chosen.alpha)
-        return found if mcnemar(wins, losses, mid_p=chosen.mid_p) <= chosen.alpha else across_zero(found)
+        return (
+            found
+            if mcnemar(wins, losses, mid_p=chosen.mid_p) <= chosen.alpha
+            else across_zero(found)
+        )
     if plain and chosen.bounds is not None:
         low, high = chosen.bounds
         values = x[:, 0] if right is None else x[:, 0] - x[:, 1]
@@ -52,4 +61,8 @@ def margin(board: Board, left: str, right: str | None, *, settings: Settings | N
         return next(row.interval for row in result.models if row.name == left)
     result = evaluate(board.of_models([left, right]), settings=chosen, rng=rng)
     row = result.pairs[0]
-    return row.interval if row.a == left else replace(row.interval, low=-row.interval.high, high=-row.interval.low)
+    return (
+        row.interval
+        if row.a == left
+        else replace(row.interval, low=-row.interval.high, high=-row.interval.low)
+    )

@@ -1,4 +1,6 @@
-r"""All pairs of models on independent items, from their moments: one table for right/wrong, bounded and free scores."""
+r"""All pairs of models on independent items, from their moments: one table for right/wrong, bounded
+and free scores.
+"""
 
 from __future__ import annotations
 
@@ -82,11 +84,16 @@ def is_binary(moments: Moments) -> bool:
 
     For whole scores :math:`x^2 \ge x`, with equality at 0 and 1 only.
     """
-    return moments.exact and not moments.weighted and bool(np.array_equal(np.diag(moments.products), moments.sums))
+    return (
+        moments.exact
+        and not moments.weighted
+        and bool(np.array_equal(np.diag(moments.products), moments.sums))
+    )
 
 
 def affordable_draws(models: int, draws: int) -> int:
-    """Return how often max-T draws: as asked, or less often for thousands of models, but not below 1000 times.
+    """Return how often max-T draws: as asked, or less often for thousands of models, but not below
+    1000 times.
 
     >>> affordable_draws(200, 10_000), affordable_draws(5000, 10_000), affordable_draws(5000, 500)
     (10000, 1600, 500)
@@ -96,13 +103,20 @@ def affordable_draws(models: int, draws: int) -> int:
 
 
 def pairs_of_items(
-    moments: Moments, *, bounds: Bounds | None, alpha: float, rng: Rng, draws: int, mid_p: bool = False
+    moments: Moments,
+    *,
+    bounds: Bounds | None,
+    alpha: float,
+    rng: Rng,
+    draws: int,
+    mid_p: bool = False,
 ) -> PairTable:
     r"""Compare all pairs on independent items.
 
-    0/1 scores: Tango's interval and McNemar's exact test. Scores in *bounds*: Student's t with half a pseudo-item at
-    each end of the range of the difference. Scores without bounds: Student's t, with its assumption named. Pairs are
-    adjusted by step-down max-T (:mod:`tallystick.stats.maxt`); no adjusted p-value is below the pair's own.
+    0/1 scores: Tango's interval and McNemar's exact test. Scores in *bounds*: Student's t with half
+    a pseudo-item at each end of the range of the difference. Scores without bounds: Student's t,
+    with its assumption named. Pairs are adjusted by step-down max-T (:mod:`tallystick.stats.maxt`);
+    no adjusted p-value is below the pair's own.
     """
     n = int(moments.n)
     sums, products = moments.sums, moments.products
@@ -112,7 +126,9 @@ def pairs_of_items(
     first, second = tests.first, tests.second
     variance = np.maximum(0.0, _of_pairs(moments.centred, first, second)) / max(n - 1, 1)
     own, square = np.diag(moments.centred) / max(n - 1, 1), np.diag(products) / n
-    flat = is_flat(variance, own[first] + own[second], square[first] + square[second]) & (width == 0)
+    flat = is_flat(variance, own[first] + own[second], square[first] + square[second]) & (
+        width == 0
+    )
     unknown = np.full(first.size, np.nan)
     b, c = unknown, unknown
     if binary:
@@ -121,7 +137,8 @@ def pairs_of_items(
         intervals, p_value = _of_counts(b, c, n, alpha, mid_p)
     else:
         intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
-    # The draws are those of a normal law; what is told apart must be told apart by its own test too.
+    # The draws are those of a normal law; what is told apart must be told apart by its own test
+    # too.
     alone = first.size == 1
     adjusted = p_value if alone else np.maximum(tests.adjusted_p, p_value)
     free = not binary and bounds is None
@@ -150,27 +167,37 @@ def pairs_of_items(
 
 
 def _of_counts(b: Floats, c: Floats, n: int, alpha: float, mid_p: bool) -> tuple[Intervals, Floats]:
-    """Return Tango's intervals and McNemar's p-values; counts that many pairs share are worked out once."""
+    """Return Tango's intervals and McNemar's p-values; counts that many pairs share are worked out
+    once.
+    """
     codes, where = np.unique(b * (n + 1) + c, return_inverse=True)
     first_only, second_only = np.divmod(codes, n + 1)
     found = tango(first_only, second_only, n, alpha=alpha)
     intervals = Intervals(
-        found.low[where], found.high[where], level=found.level, guarantee=found.guarantee, method=found.method
+        found.low[where],
+        found.high[where],
+        level=found.level,
+        guarantee=found.guarantee,
+        method=found.method,
     )
     return intervals, mcnemar(first_only, second_only, mid_p=mid_p)[where]
 
 
-def is_flat(variance: npt.ArrayLike, own: npt.ArrayLike, square: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def is_flat(
+    variance: npt.ArrayLike, own: npt.ArrayLike, square: npt.ArrayLike
+) -> npt.NDArray[np.bool_]:
     """Say where a score or a difference does not vary but by rounding.
 
-    Without bounds for the scores nothing can then be said of it: a t interval would have no width, its p-value be 0.
+    Without bounds for the scores nothing can then be said of it: a t interval would have no width,
+    its p-value be 0.
 
     Parameters
     ----------
     variance
         Of what is asked about.
     own, square
-        The variance and the mean square of the scores that it comes from, which say how large rounding is.
+        The variance and the mean square of the scores that it comes from, which say how large
+        rounding is.
 
     Examples
     --------
@@ -181,9 +208,16 @@ def is_flat(variance: npt.ArrayLike, own: npt.ArrayLike, square: npt.ArrayLike) 
 
 
 def _of_scores(
-    difference: Floats, variance: Floats, n: int, width: float, alpha: float, flat: npt.NDArray[np.bool_]
+    difference: Floats,
+    variance: Floats,
+    n: int,
+    width: float,
+    alpha: float,
+    flat: npt.NDArray[np.bool_],
 ) -> tuple[Intervals, Floats]:
-    """Return t intervals and the p-values that go with them, with pseudo-items if the scores are bounded."""
+    """Return t intervals and the p-values that go with them, with pseudo-items if the scores are
+    bounded.
+    """
     if n < 2:
         raise InputError(f"n must be at least 2 items to see how much scores vary, got {n}")
     if width:
@@ -195,13 +229,20 @@ def _of_scores(
     error = np.where(flat, np.inf, np.sqrt(variance / n))
     half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
     free = Intervals(
-        difference - half, difference + half, level=1 - alpha, guarantee="under", assumption=FREE, method="t"
+        difference - half,
+        difference + half,
+        level=1 - alpha,
+        guarantee="under",
+        assumption=FREE,
+        method="t",
     )
     return free, t_p_value(difference, error, n - 1)
 
 
 def t_p_value(difference: Floats, error: Floats, freedom: float) -> Floats:
-    """Return two-sided p-values of Student's test; 1 where the error is infinite, that is unknown."""
+    """Return two-sided p-values of Student's test; 1 where the error is infinite, that is
+    unknown.
+    """
     return np.asarray(2 * special.stdtr(freedom, -np.abs(difference) / error))
 
 

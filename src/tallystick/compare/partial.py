@@ -1,7 +1,9 @@
-r"""Labels only where it matters: the difference of two models needs true labels only on items where they disagree.
+r"""Labels only where it matters: the difference of two models needs true labels only on items where
+they disagree.
 
-N items, M disagreements, of which :math:`m_L` are labelled with :math:`x_b` for the first model and :math:`x_c` for the
-second (with more than two labels both may be wrong), and :math:`U = M - m_L` are blank.
+N items, M disagreements, of which :math:`m_L` are labelled with :math:`x_b` for the first model and
+:math:`x_c` for the second (with more than two labels both may be wrong), and :math:`U = M - m_L`
+are blank.
 """
 
 from __future__ import annotations
@@ -25,7 +27,14 @@ from tallystick.stats.ranges import open_unit, whole
 if TYPE_CHECKING:
     from tallystick.compare.board import Board
 
-__all__ = ["Blanks", "Disagreement", "disagreements", "labels_needed", "pairs_with_blanks", "partial_interval"]
+__all__ = [
+    "Blanks",
+    "Disagreement",
+    "disagreements",
+    "labels_needed",
+    "pairs_with_blanks",
+    "partial_interval",
+]
 
 Floats = npt.NDArray[np.float64]
 Blanks = Literal["any", "random"]
@@ -55,9 +64,13 @@ class Disagreement:
     second_only: int
 
     def __post_init__(self) -> None:
-        inside = 0 <= self.first_only + self.second_only <= self.labelled <= self.apart <= self.items
+        inside = (
+            0 <= self.first_only + self.second_only <= self.labelled <= self.apart <= self.items
+        )
         if not inside or min(self.first_only, self.second_only) < 0 or self.items < 1:
-            raise InputError(f"counts must satisfy only one right <= labelled <= apart <= items, got {self}")
+            raise InputError(
+                f"counts must satisfy only one right <= labelled <= apart <= items, got {self}"
+            )
 
     @property
     def blank(self) -> int:
@@ -80,14 +93,15 @@ def partial_interval(
 ) -> Interval:
     r"""Bound the difference of two accuracies when some disagreements have no label.
 
-    *Nothing assumed of the blanks*: they are all given to the second model for the lower end and all to the first for
-    the upper end, each end of the exact interval (C2). Exact; without blanks it is :func:`exact_score` itself. For the
-    difference on *these* items it is :attr:`Disagreement.logical`, which no sampling enters.
+    *Nothing assumed of the blanks*: they are all given to the second model for the lower end and
+    all to the first for the upper end, each end of the exact interval (C2). Exact; without blanks
+    it is :func:`exact_score` itself. For the difference on *these* items it is
+    :attr:`Disagreement.logical`, which no sampling enters.
 
-    *Labelled at random among the disagreements*, approximate. These items, with
-    :math:`k^* = m_L (M-1)/(M-m_L)`: :math:`(M/N) \cdot \mathrm{Tango}(x_b k^*/m_L, x_c k^*/m_L, k^*) \mp 1/(2N)`,
-    clipped to what logic allows. New items: the reaches of :math:`d = M/N` (Wilson) and of
-    :math:`μ = (x_b - x_c)/m_L` (Tango), joined by MOVER with the weights :math:`μ` and :math:`d`.
+    *Labelled at random among the disagreements*, approximate. These items, with :math:`k^* = m_L
+    (M-1)/(M-m_L)`: :math:`(M/N) \cdot \mathrm{Tango}(x_b k^*/m_L, x_c k^*/m_L, k^*) \mp 1/(2N)`,
+    clipped to what logic allows. New items: the reaches of :math:`d = M/N` (Wilson) and of :math:`μ
+    = (x_b - x_c)/m_L` (Tango), joined by MOVER with the weights :math:`μ` and :math:`d`.
 
     Examples
     --------
@@ -106,14 +120,25 @@ def partial_interval(
             return Interval(low, high, level=1 - alpha, guarantee="exact", method="logic")
         low = exact_score(b, c + u, n, alpha=alpha).low
         high = exact_score(b + u, c, n, alpha=alpha).high
-        return Interval(low, high, level=1 - alpha, guarantee="exact", method="exact-score with blanks")
+        return Interval(
+            low, high, level=1 - alpha, guarantee="exact", method="exact-score with blanks"
+        )
     if blanks != "random":
         raise InputError(f"blanks must be 'any' or 'random', got {blanks!r}")
     if counts.labelled < 2:
-        raise InputError(f"random blanks need at least 2 labelled disagreements, got {counts.labelled}")
+        raise InputError(
+            f"random blanks need at least 2 labelled disagreements, got {counts.labelled}"
+        )
     low, high = (_these if population == "these" else _new)(counts, alpha)
     assumption = "blank labels that were left out at random"
-    return Interval(low, high, level=1 - alpha, guarantee="under", assumption=assumption, method="post-stratified")
+    return Interval(
+        low,
+        high,
+        level=1 - alpha,
+        guarantee="under",
+        assumption=assumption,
+        method="post-stratified",
+    )
 
 
 def _these(counts: Disagreement, alpha: float) -> tuple[float, float]:
@@ -132,20 +157,29 @@ def _new(counts: Disagreement, alpha: float) -> tuple[float, float]:
     mu = (counts.first_only - counts.second_only) / counts.labelled
     lead = tango(counts.first_only, counts.second_only, counts.labelled, alpha=alpha)[0]
     apart = wilson(counts.apart, counts.items, alpha=alpha)
-    parts, low, high = (np.array(pair) for pair in ((mu, d), (lead.low, apart.low), (lead.high, apart.high)))
+    parts, low, high = (
+        np.array(pair) for pair in ((mu, d), (lead.low, apart.low), (lead.high, apart.high))
+    )
     centre, down, up = mover_sum(parts, low, high, weights=np.array([d, mu]))
     return max(-1.0, d * mu - float(centre - down)), min(1.0, d * mu + float(up - centre))
 
 
 def labels_needed(
-    counts: Disagreement, *, blanks: Blanks = "any", pairs: int = 1, alpha: float = 0.05, power: float = 0.8
+    counts: Disagreement,
+    *,
+    blanks: Blanks = "any",
+    pairs: int = 1,
+    alpha: float = 0.05,
+    power: float = 0.8,
 ) -> int | None:
-    """Return about how many more labels on disagreements would decide which model is better; 0 if none is blank.
+    """Return about how many more labels on disagreements would decide which model is better; 0 if
+    none is blank.
 
-    New labels are taken to fall as those so far. With nothing assumed of the blanks the decision is due once McNemar's
-    test rejects although all that is still blank goes to the other model; if labels are drawn at random among the
-    disagreements, once it rejects on the labelled ones. Without a lead yet, all blanks. None if all of them would not
-    decide it, so that it takes more items.
+    New labels are taken to fall as those so far. With nothing assumed of the blanks the decision is
+    due once McNemar's test rejects although all that is still blank goes to the other model; if
+    labels are drawn at random among the disagreements, once it rejects on the labelled ones.
+    Without a lead yet, all blanks. None if all of them would not decide it, so that it takes more
+    items.
 
     Parameters
     ----------
@@ -187,12 +221,21 @@ def labels_needed(
 
 
 def disagreements(board: Board) -> dict[str, npt.NDArray[np.int64]]:
-    """Return, for every pair of a board whose truth is partly blank, the counts of :class:`Disagreement`."""
+    """Return, for every pair of a board whose truth is partly blank, the counts of
+    :class:`Disagreement`.
+    """
     if board.answers is None:
-        raise InputError("the board holds scores, not answers: read it with a truth column that may be blank")
+        raise InputError(
+            "the board holds scores, not answers: read it with a truth column that may be blank"
+        )
     answers, scores, known = board.answers, board.scores, board.known
     right = np.where(known[:, None], scores, 0.0)
-    found: dict[str, list[npt.NDArray[np.int64]]] = {"apart": [], "labelled": [], "first_only": [], "second_only": []}
+    found: dict[str, list[npt.NDArray[np.int64]]] = {
+        "apart": [],
+        "labelled": [],
+        "first_only": [],
+        "second_only": [],
+    }
     for j in range(answers.shape[1] - 1):
         differ = answers[:, j : j + 1] != answers[:, j + 1 :]
         mine, theirs = right[:, j : j + 1], right[:, j + 1 :]
@@ -204,10 +247,11 @@ def disagreements(board: Board) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def pairs_with_blanks(board: Board, *, alpha: float, blanks: Blanks) -> PairTable:
-    """Compare all pairs of a board whose truth is partly blank; p-values are those of the least favourable blanks.
+    """Compare all pairs of a board whose truth is partly blank; p-values are those of the least
+    favourable blanks.
 
-    With two models the interval is that of :func:`partial_interval`; with more, Tango's ends take the place of the
-    exact ones, and p-values are McNemar's exact ones adjusted by Holm.
+    With two models the interval is that of :func:`partial_interval`; with more, Tango's ends take
+    the place of the exact ones, and p-values are McNemar's exact ones adjusted by Holm.
     """
     counts = disagreements(board)
     n = board.n
@@ -218,12 +262,16 @@ def pairs_with_blanks(board: Board, *, alpha: float, blanks: Blanks) -> PairTabl
         low, high = tango(b, c + u, n, alpha=alpha).low, tango(b + u, c, n, alpha=alpha).high
         narrow = alpha / first.size
         simultaneous = tango(b, c + u, n, alpha=narrow).low, tango(b + u, c, n, alpha=narrow).high
-        p_value = np.where(np.abs(b - c) > u, mcnemar(b + np.where(b < c, u, 0), c + np.where(b > c, u, 0)), 1.0)
+        p_value = np.where(
+            np.abs(b - c) > u, mcnemar(b + np.where(b < c, u, 0), c + np.where(b > c, u, 0)), 1.0
+        )
         difference = np.where(u == 0, (b - c) / n, np.nan)
         assumption = None
     else:
         each = [_counts(board.n, counts, i) for i in range(first.size)]
-        low, high = (np.array(ends) for ends in zip(*(_new_or_all(one, alpha) for one in each), strict=True))
+        low, high = (
+            np.array(ends) for ends in zip(*(_new_or_all(one, alpha) for one in each), strict=True)
+        )
         ends = [_new_or_all(one, alpha / first.size) for one in each]
         simultaneous = np.array([end[0] for end in ends]), np.array([end[1] for end in ends])
         p_value = mcnemar(b, c)
@@ -233,7 +281,9 @@ def pairs_with_blanks(board: Board, *, alpha: float, blanks: Blanks) -> PairTabl
     guarantee: Literal["approximate", "under"] = "approximate" if assumption is None else "under"
 
     def packed(ends: tuple[Floats, Floats], method: str) -> Intervals:
-        return Intervals(*ends, level=1 - alpha, guarantee=guarantee, assumption=assumption, method=method)
+        return Intervals(
+            *ends, level=1 - alpha, guarantee=guarantee, assumption=assumption, method=method
+        )
 
     return PairTable(
         first=first,
@@ -255,7 +305,9 @@ def _counts(n: int, counts: dict[str, npt.NDArray[np.int64]], i: int) -> Disagre
 
 
 def _new_or_all(counts: Disagreement, alpha: float) -> tuple[float, float]:
-    """Return the ends under random blanks, or the widest where too few disagreements are labelled."""
+    """Return the ends under random blanks, or the widest where too few disagreements are
+    labelled.
+    """
     if counts.labelled >= 2:
         return _new(counts, alpha)
     reach = wilson(counts.apart, counts.items, alpha=alpha).high

@@ -1,4 +1,6 @@
-"""The chapter's pictures as data: two coins that look alike, and how items, difference and models trade."""
+"""The chapter's pictures as data: two coins that look alike, and how items, difference and models
+trade.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ __all__ = ["coin_figure", "trade_off_figure"]
 
 
 def coin_figure(n: int, p: float = 0.5, q: float = 0.51) -> Figure:
-    """Draw the number of heads in *n* tosses of two coins: Figure 3.1 of [DD]_, with how far apart they are.
+    """Draw the number of heads in *n* tosses of two coins: Figure 3.1 of [DD]_, with how far apart
+    they are.
 
     >>> coin_figure(1000).title, coin_figure(10_000).title
     ('1,000 tosses of coins 0.5 and 0.51: TV = 0.25', '10,000 tosses of coins 0.5 and 0.51: TV = 0.68')
@@ -48,9 +51,11 @@ def trade_off_figure(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> Figure:
-    r"""Draw items against the difference they show, for several numbers of models: [DD]_, section 3.5.
+    r"""Draw items against the difference they show, for several numbers of models: [DD]_, section
+    3.5.
 
-    Quadratic in :math:`1/ε`, logarithmic in k, by Hoeffding and the union bound and by paired tests of all pairs.
+    Quadratic in :math:`1/ε`, logarithmic in k, by Hoeffding and the union bound and by paired tests
+    of all pairs.
 
     >>> figure = trade_off_figure(models=(2, 100))
     >>> len(figure.columns["items"]), sorted(set(figure.columns["method"]))[0]
@@ -63,7 +68,10 @@ def trade_off_figure(
         for gap in gaps
         for name, items in (
             ("Hoeffding and the union bound", union_items(float(gap), k, alpha=alpha)),
-            ("all pairs, paired", leaderboard_items(float(gap), k, disagreement, alpha=alpha, power=power)),
+            (
+                "all pairs, paired",
+                leaderboard_items(float(gap), k, disagreement, alpha=alpha, power=power),
+            ),
         )
     ]
     gap_column, items_column, method = (list(column) for column in zip(*rows, strict=True))

@@ -105,9 +105,9 @@ def plan(
     difference
         The difference in accuracy that is to be shown.
     disagreement
-        The share of items on which exactly one of two models is right. None: that of two models whose errors have
-        nothing in common, :math:`2p(1-p)` at the accuracy p (one half at p = ½, the chapter's hardest case), which is
-        more than real models need.
+        The share of items on which exactly one of two models is right. None: that of two models
+        whose errors have nothing in common, :math:`2p(1-p)` at the accuracy p (one half at p = ½,
+        the chapter's hardest case), which is more than real models need.
     models
         How many models are compared, all pairs of them.
     mean
@@ -128,23 +128,27 @@ def plan(
     assumed = disagreement is None
     apart = max(2 * mean * (1 - mean), difference) if disagreement is None else disagreement
     methods = _methods(difference, apart, models, mean, alpha, power)
-    [(_, needed), *_] = _closed_forms(difference, apart, models, mean, alpha, power)  # paired; for many, all pairs
+    # paired; for many, all pairs
+    [(_, needed), *_] = _closed_forms(difference, apart, models, mean, alpha, power)
     warnings = []
     if assumed:
         warnings.append(
-            f"no disagreement was given: {apart:.4g} is taken, as for two models of accuracy {mean:g} with nothing in "
-            "common; real models agree far more often and need far fewer items: give a pilot file or --disagreement"
+            f"no disagreement was given: {apart:.4g} is taken, as for two models of accuracy"
+            f" {mean:g} with nothing in common; real models agree far more often and need far fewer"
+            " items: give a pilot file or --disagreement"
         )
     by = source or ("assumed" if assumed else "given")
     whom = "two models" if models == 2 else f"any two of {models} models"
     verdict = (
-        f"About {needed:,} items show a difference of {difference:.4g} between {whom} that disagree on "
-        f"{apart:.3g} of them ({by}), "
-        f"with power {power:g}; {union_items(difference, models, alpha=alpha):,} items put every score within half of "
-        "it of the truth, whatever the models do (Hoeffding and the union bound)."
+        f"About {needed:,} items show a difference of {difference:.4g} between {whom} that disagree"
+        f" on {apart:.3g} of them ({by}), with power {power:g};"
+        f" {union_items(difference, models, alpha=alpha):,} items put every score within half of it"
+        " of the truth, whatever the models do (Hoeffding and the union bound)."
     )
     steps = [
-        step for step in (difference * factor for factor in (0.25, 0.5, 0.75, 1, 1.5, 2, 3)) if step < min(1, apart)
+        step
+        for step in (difference * factor for factor in (0.25, 0.5, 0.75, 1, 1.5, 2, 3))
+        if step < min(1, apart)
     ]
     curve = []
     for step in steps:
@@ -163,12 +167,15 @@ def plan(
 def _closed_forms(
     difference: float, apart: float, models: int, mean: float, alpha: float, power: float
 ) -> list[tuple[str, int]]:
-    forms = [("paired, normal approximation", paired_items(difference, apart, alpha=alpha, power=power))]
+    forms = [
+        ("paired, normal approximation", paired_items(difference, apart, alpha=alpha, power=power))
+    ]
     if models > 2:
         board = leaderboard_items(difference, models, apart, alpha=alpha, power=power)
         forms = [(f"all pairs of {models} models, max-T", board)]
     if difference / 2 <= min(mean, 1 - mean):
-        # The statistics of unpaired models share nothing but the models: the range's critical value is theirs too.
+        # The statistics of unpaired models share nothing but the models: the range's critical value
+        # is theirs too.
         level = alpha if models == 2 else 2 * float(ndtr(-range_critical(models, alpha)))
         forms.append((UNPAIRED, unpaired_items(difference, mean, alpha=level, power=power)))
     forms.append((UNION, union_items(difference, models, alpha=alpha)))
@@ -180,7 +187,10 @@ def _methods(
 ) -> tuple[Method, ...]:
     notes = {
         UNPAIRED: f"for each model, around accuracy {mean:.3g}",
-        UNION: f"all scores within {difference / 2:.3g} of the truth, for any independent items in [0, 1]; no power",
+        UNION: (
+            f"all scores within {difference / 2:.3g} of the truth, for any independent items in [0,"
+            " 1]; no power"
+        ),
     }
     exact = {UNION}
     found = [
@@ -190,22 +200,34 @@ def _methods(
     if models == 2:
         items = exact_paired_items(difference, apart, alpha=alpha, power=power)
         found.append(Method("paired, exact McNemar", items, "exact"))
-        if (apart / difference) ** 2 * 40 < LONGEST:  # beyond, the exact law of stopping takes too long
+        # beyond, the exact law of stopping takes too long
+        if (apart / difference) ** 2 * 40 < LONGEST:
             by, average = sequential_items(difference, apart, alpha=alpha, power=power)
-            found.append(Method("paired, sequential signs", by, "anytime", f"stops after {average:,} on average"))
+            found.append(
+                Method(
+                    "paired, sequential signs", by, "anytime", f"stops after {average:,} on average"
+                )
+            )
     perfect = zero_failure_items(difference, alpha=alpha)
     found.append(
-        Method("perfect model against one that fails this often", perfect, "exact", "if not one failure is seen")
+        Method(
+            "perfect model against one that fails this often",
+            perfect,
+            "exact",
+            "if not one failure is seen",
+        )
     )
     usual, exception = found[:-1], found[-1]
     return (*sorted(usual, key=lambda one: one.n_items), exception)
 
 
 def pilot_of(board: Board) -> tuple[float, float, float | None, str]:
-    """Return difference, disagreement and mean accuracy of the two best models of a pilot, and where they come from.
+    """Return difference, disagreement and mean accuracy of the two best models of a pilot, and
+    where they come from.
 
-    Where true labels are partly blank, how often the two give different answers is counted on all items, and labelled
-    disagreements (and agreements) stand for those without a label. The mean is None if no agreement has a label.
+    Where true labels are partly blank, how often the two give different answers is counted on all
+    items, and labelled disagreements (and agreements) stand for those without a label. The mean is
+    None if no agreement has a label.
 
     >>> pilot = Board.of({"old": [1, 0, 0, 0, 1] * 20, "new": [1, 1, 0, 0, 0] * 10 + [1, 1, 0, 0, 1] * 10})
     >>> [round(number, 3) for number in pilot_of(pilot)[:3]]
@@ -213,7 +235,10 @@ def pilot_of(board: Board) -> tuple[float, float, float | None, str]:
     """
     scores = board.scores[board.known]
     if not np.isin(scores, (0.0, 1.0)).all():
-        raise InputError("a pilot must hold scores of 0 and 1 (or answers with --truth): round or threshold them first")
+        raise InputError(
+            "a pilot must hold scores of 0 and 1 (or answers with --truth): round or threshold them"
+            " first"
+        )
     if len(board.names) < 2:
         raise InputError("a pilot needs at least two models on the same items")
     order = np.argsort(-scores.mean(axis=0), kind="stable")[:2]
@@ -226,8 +251,8 @@ def pilot_of(board: Board) -> tuple[float, float, float | None, str]:
     if only + lost == 0:
         where = "" if board.answers is None else " where there is a true label"
         raise InputError(
-            f"the two best models of the pilot, {a!r} and {b!r}, never disagree{where}: give --disagreement, or a "
-            "larger pilot"
+            f"the two best models of the pilot, {a!r} and {b!r}, never disagree{where}: give"
+            " --disagreement, or a larger pilot"
         )
     each = int(differ.sum()) / labelled  # items for which a labelled disagreement stands
     mean = None

@@ -13,10 +13,22 @@ from scipy.special import stdtrit
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.compare.assemble import assemble, finish
 from tallystick.compare.board import Board
-from tallystick.compare.clusters import cluster_errors, pairs_of_new_clusters, pairs_of_same_clusters, with_floor
+from tallystick.compare.clusters import (
+    cluster_errors,
+    pairs_of_new_clusters,
+    pairs_of_same_clusters,
+    with_floor,
+)
 from tallystick.compare.detectable import detectable_by_errors, detectable_by_items
 from tallystick.compare.guarantees import guarantees
-from tallystick.compare.pairing import FREE, Bounds, affordable_draws, is_binary, is_flat, pairs_of_items
+from tallystick.compare.pairing import (
+    FREE,
+    Bounds,
+    affordable_draws,
+    is_binary,
+    is_flat,
+    pairs_of_items,
+)
 from tallystick.compare.partial import pairs_with_blanks
 from tallystick.compare.result import CompareResult
 from tallystick.compare.settings import Settings
@@ -84,11 +96,14 @@ def evaluate(
     return finish(result, board)
 
 
-def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng = 0) -> CompareResult:
-    """Rank models from the moments of their scores alone: counted on any engine, merged from any shards.
+def leaderboard(
+    moments: Moments, *, settings: Settings | None = None, rng: Rng = 0
+) -> CompareResult:
+    """Rank models from the moments of their scores alone: counted on any engine, merged from any
+    shards.
 
-    Moments by cluster (``Moments.of(…, by=…)``) answer for new clusters if the settings say so; for new items of the
-    same clusters the board itself is needed (:func:`evaluate`).
+    Moments by cluster (``Moments.of(…, by=…)``) answer for new clusters if the settings say so; for
+    new items of the same clusters the board itself is needed (:func:`evaluate`).
 
     Examples
     --------
@@ -106,13 +121,24 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
         binary = is_binary(moments)
         bounds = chosen.bounds or ((0.0, 1.0) if binary else None)
         return _new_clusters(
-            names, moments.group_counts, moments.group_sums, n=n, bounds=bounds, settings=chosen, unit="cluster"
+            names,
+            moments.group_counts,
+            moments.group_sums,
+            n=n,
+            bounds=bounds,
+            settings=chosen,
+            unit="cluster",
         )
     if moments.weighted:
         raise InputError("weighted items are compared from the board itself: use compare.evaluate")
     draws = affordable_draws(len(names), chosen.draws)
     table = pairs_of_items(
-        moments, bounds=chosen.bounds, alpha=chosen.alpha, rng=as_rng(rng), draws=draws, mid_p=chosen.mid_p
+        moments,
+        bounds=chosen.bounds,
+        alpha=chosen.alpha,
+        rng=as_rng(rng),
+        draws=draws,
+        mid_p=chosen.mid_p,
     )
     binary = is_binary(moments)
     means = moments.means
@@ -127,8 +153,8 @@ def leaderboard(moments: Moments, *, settings: Settings | None = None, rng: Rng 
         times = "" if draws == chosen.draws else f" ({draws:,} for so many pairs)"
         fewer = ", ".join(f"{row.name} tells {row.pairs:,} pairs apart" for row in costs[:-1])
         assumptions.append(
-            f"pairs: step-down max-T, whose normal draws{times} hold the family-wise error for many items; with less "
-            f"assumed, {fewer}"
+            f"pairs: step-down max-T, whose normal draws{times} hold the family-wise error for many"
+            f" items; with less assumed, {fewer}"
         )
     found = assemble(
         names,
@@ -154,11 +180,20 @@ def _clustered(board: Board, settings: Settings) -> CompareResult:
     bounds = settings.bounds or ((0.0, 1.0) if in_unit else None)
     if board.weights is not None and (board.clusters is None or settings.population == "items"):
         if board.clusters is not None:
-            raise InputError("weights with clusters answer for new clusters only: ask for them (--population clusters)")
+            raise InputError(
+                "weights with clusters answer for new clusters only: ask for them (--population"
+                " clusters)"
+            )
         sums = board.weights[:, None] * board.scores
         used = board.weights > 0
         result = _new_clusters(
-            board.names, board.weights[used], sums[used], n=n, bounds=bounds, settings=settings, unit="weighted item"
+            board.names,
+            board.weights[used],
+            sums[used],
+            n=n,
+            bounds=bounds,
+            settings=settings,
+            unit="weighted item",
         )
     elif settings.population == "clusters":
         result = _new_clusters(
@@ -184,7 +219,8 @@ def _clustered(board: Board, settings: Settings) -> CompareResult:
             population="new items of these clusters",
             detectable=detectable_by_errors(table, settings, len(board.names)),
             assumptions=[
-                "items are independent draws within each cluster; the clusters and their shares stay the same"
+                "items are independent draws within each cluster; the clusters and their shares"
+                " stay the same"
             ],
             warnings=[],
             seed=None,
@@ -214,8 +250,9 @@ def _new_clusters(
     warnings = []
     if freedom < FEW_CLUSTERS:
         warnings.append(
-            f"the {len(counts)} {unit}s are worth {freedom:.1f} degrees of freedom (unequal sizes count for less): "
-            "intervals and p-values are approximate, at .92 to .96 for nominal .95 in simulations"
+            f"the {len(counts)} {unit}s are worth {freedom:.1f} degrees of freedom (unequal sizes"
+            " count for less): intervals and p-values are approximate, at .92 to .96 for nominal"
+            " .95 in simulations"
         )
     return assemble(
         names,
@@ -236,15 +273,24 @@ def _new_clusters(
 def _with_blanks(board: Board, settings: Settings) -> CompareResult:
     _check_size(board.names, board.n)
     if board.clusters is not None or board.weights is not None:
-        raise InputError("clusters and weights need every true label: fill in the blanks, or compare without them")
+        raise InputError(
+            "clusters and weights need every true label: fill in the blanks, or compare without"
+            " them"
+        )
     table = pairs_with_blanks(board, alpha=settings.alpha, blanks=settings.blanks)
     known = board.known
     right, blank = board.scores[known].sum(axis=0), int((~known).sum())
     low = clopper_pearson(right, board.n, alpha=settings.alpha).low
     high = clopper_pearson(right + blank, board.n, alpha=settings.alpha).high
-    scores = Intervals(low, high, level=1 - settings.alpha, guarantee="exact", method="clopper-pearson with blanks")
+    scores = Intervals(
+        low, high, level=1 - settings.alpha, guarantee="exact", method="clopper-pearson with blanks"
+    )
     assumptions = ["items are independent draws from the population that the answer is about"]
-    assumptions += ["nothing on the blank labels"] if settings.blanks == "any" else ["blanks were left out at random"]
+    assumptions += (
+        ["nothing on the blank labels"]
+        if settings.blanks == "any"
+        else ["blanks were left out at random"]
+    )
     result = assemble(
         board.names,
         table,
@@ -276,13 +322,19 @@ def _score_intervals(
         return clopper_pearson(sums, n, alpha=settings.alpha)
     if settings.bounds is not None:
         return pseudo_t(means, variance, n, alpha=settings.alpha, bounds=settings.bounds)
-    half = float(stdtrit(n - 1, 1 - settings.alpha / 2)) * np.where(flat, np.inf, np.sqrt(variance / n))
+    half = float(stdtrit(n - 1, 1 - settings.alpha / 2)) * np.where(
+        flat, np.inf, np.sqrt(variance / n)
+    )
     ends = means - half, means + half
-    return Intervals(*ends, level=1 - settings.alpha, guarantee="under", assumption=FREE, method="t")
+    return Intervals(
+        *ends, level=1 - settings.alpha, guarantee="under", assumption=FREE, method="t"
+    )
 
 
 def _same_cluster_scores(board: Board, bounds: Bounds | None, alpha: float) -> Intervals:
-    """Score each model against one that always scores 0: the pair's interval is that of the mean."""
+    """Score each model against one that always scores 0: the pair's interval is that of the
+    mean.
+    """
     zero = Board(
         names=(*board.names, "\0"),
         scores=np.hstack([board.scores, np.zeros((board.n, 1))]),
@@ -304,14 +356,16 @@ def _check_bounds(board: Board, bounds: Bounds | None) -> None:
         row, column = (int(i[0]) for i in np.nonzero(outside))
         item = f"item {board.items[row]!r}" if board.items is not None else f"row {row + 1}"
         raise InputError(
-            f"{item}: the score {board.scores[row, column]:g} of {board.names[column]!r} is outside the bounds "
-            f"[{bounds[0]:g}, {bounds[1]:g}]: widen the bounds or correct the score"
+            f"{item}: the score {board.scores[row, column]:g} of {board.names[column]!r} is outside"
+            f" the bounds [{bounds[0]:g}, {bounds[1]:g}]: widen the bounds or correct the score"
         )
 
 
 def _check_size(names: tuple[str, ...], n: int) -> None:
     if len(names) < 2:
-        raise InputError(f"compare needs at least two models, got {list(names)}: name another column or file")
+        raise InputError(
+            f"compare needs at least two models, got {list(names)}: name another column or file"
+        )
     if n < 2:
         raise InputError(f"compare needs at least two items that all models answered, got {n}")
 
@@ -326,8 +380,13 @@ def _flat_models(names: tuple[str, ...], flat: npt.NDArray[np.bool_], binary: bo
 
 
 def _undeclared(moments: Moments, free: bool) -> list[str]:
-    """Say that bounds would help where scores look as if they had some: a mean square above the mean breaks [0, 1]."""
+    """Say that bounds would help where scores look as if they had some: a mean square above the
+    mean breaks [0, 1].
+    """
     sums, squares = moments.sums, np.diag(moments.products)
     if not free or (sums < 0).any() or (squares > sums).any():
         return []
-    return ["scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1) and need no normal assumption"]
+    return [
+        "scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1) and need no"
+        " normal assumption"
+    ]

@@ -1,4 +1,6 @@
-"""What ``compare`` answers: models with their ranks, pairs with their doubts, and what each guarantee costs."""
+"""What ``compare`` answers: models with their ranks, pairs with their doubts, and what each
+guarantee costs.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """Two models: how far apart, alone (*interval*, *p_value*) and among all pairs (*simultaneous*, *adjusted_p*)."""
+    """Two models: how far apart, alone (*interval*, *p_value*) and among all pairs (*simultaneous*,
+    *adjusted_p*).
+    """
 
     a: str
     b: str
@@ -49,7 +53,9 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class GuaranteeRow:
-    """What one guarantee costs: how many pairs, and how many neighbours on the board, it tells apart."""
+    """What one guarantee costs: how many pairs, and how many neighbours on the board, it tells
+    apart.
+    """
 
     name: str
     guarantee: str
@@ -59,15 +65,22 @@ class GuaranteeRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemRows:
-    """Which item each row of the source shows; a :class:`~tallystick.results.Locator` by position."""
+    """Which item each row of the source shows; a :class:`~tallystick.results.Locator` by
+    position.
+    """
 
     rows: npt.NDArray[np.int64]
 
     def locate(self, data: Any) -> npt.NDArray[np.int64]:
-        """Return the item of each row, -1 for rows that were not used; *data* must be the table that was compared."""
+        """Return the item of each row, -1 for rows that were not used; *data* must be the table
+        that was compared.
+        """
         length = len(next(iter(data.values()))) if isinstance(data, dict) else len(data)
         if length != len(self.rows):
-            raise InputError(f"the table has {length} rows, but {len(self.rows)} were compared: give the same table")
+            raise InputError(
+                f"the table has {length} rows, but {len(self.rows)} were compared: give the same"
+                " table"
+            )
         return self.rows
 
 
@@ -80,17 +93,19 @@ class CompareResult(Result):
     models
         From best to worst, as observed.
     pairs
-        Every pair; *a* is the better one as observed. On a board of more than 200 models: the pairs of the leader, of
-        neighbours, and among the first 40.
+        Every pair; *a* is the better one as observed. On a board of more than 200 models: the pairs
+        of the leader, of neighbours, and among the first 40.
     contenders
         Models that may be the best.
     tiers
-        From best to worst; cut only where every model above beats every model below. Within a tier the models are not
-        fully separated.
+        From best to worst; cut only where every model above beats every model below. Within a tier
+        the models are not fully separated.
     detectable_difference
-        The smallest difference between two of these models that this many items show with probability .8.
+        The smallest difference between two of these models that this many items show with
+        probability .8.
     separable
-        How many models, spread evenly between the best and the worst, could all be told apart at that difference.
+        How many models, spread evenly between the best and the worst, could all be told apart at
+        that difference.
     guarantees
         What each guarantee costs, the most cautious first.
     population
@@ -119,7 +134,8 @@ class CompareResult(Result):
         names = [row.name for row in self.models]
         if a in names and b in names and a != b:
             raise InputError(
-                f"the pair {a!r} and {b!r} is not listed on a board of {len(names):,}: compare these alone"
+                f"the pair {a!r} and {b!r} is not listed on a board of {len(names):,}: compare"
+                " these alone"
             )
         raise InputError(f"there is no pair {a!r} and {b!r}: the models are {names[:12]}")
 
@@ -146,7 +162,9 @@ class CompareResult(Result):
             title=f"Scores on {self.n_items:,} items, {100 * (1 - self.alpha):g} % intervals",
             columns={
                 "model": names,
-                "score": [None if isinstance(row.score, Unknown) else row.score for row in self.models],
+                "score": [
+                    None if isinstance(row.score, Unknown) else row.score for row in self.models
+                ],
                 "low": [row.interval.low for row in self.models],
                 "high": [row.interval.high for row in self.models],
                 "tier": tiers,
@@ -188,5 +206,7 @@ class CompareResult(Result):
         )
 
     def patterns(self) -> PatternTable | None:
-        """Return what was learnt of each item: how many models are right, and whether to label it next."""
+        """Return what was learnt of each item: how many models are right, and whether to label it
+        next.
+        """
         return self.learnt

@@ -1,9 +1,10 @@
 r"""Stop as soon as it is clear: models compared on a stream of items, looked at after every one.
 
 For each pair an e-process runs along: for right/wrong scores the one of discordant signs
-(:mod:`tallystick.stats.signs`), for scores in bounds the one of moments (:mod:`tallystick.stats.bounded_mean`). By
-Ville's inequality one over the largest value ever reached is a p-value at any stopping time, and Holm holds the
-family-wise error over pairs. Items must come in random order; :meth:`Sequential.ask` sees to that.
+(:mod:`tallystick.stats.signs`), for scores in bounds the one of moments
+(:mod:`tallystick.stats.bounded_mean`). By Ville's inequality one over the largest value ever
+reached is a p-value at any stopping time, and Holm holds the family-wise error over pairs. Items
+must come in random order; :meth:`Sequential.ask` sees to that.
 """
 
 from __future__ import annotations
@@ -101,11 +102,14 @@ class Sequential:
         self._first, self._second = np.triu_indices(len(models), 1)
         pairs = self._first.size
         self._n = 0
-        self._ahead, self._behind = np.zeros(pairs), np.zeros(pairs)  # wins of each side, or sums of D and of D²
+        # wins of each side, or sums of D and of D²
+        self._ahead, self._behind = np.zeros(pairs), np.zeros(pairs)
         self._peak = np.zeros(pairs)
 
     def ask(self, count: int = 1) -> list[int]:
-        """Return the positions of the next items to score, in random order; none once all were asked."""
+        """Return the positions of the next items to score, in random order; none once all were
+        asked.
+        """
         whole(1, count=count)
         batch = [int(i) for i in self._order[self._asked : self._asked + count]]
         self._asked += len(batch)
@@ -113,20 +117,30 @@ class Sequential:
         return batch
 
     def tell(self, items: Sequence[int], scores: npt.ArrayLike) -> None:
-        """Take the scores of *items* (items x models); the evidence is updated after every single one.
+        """Take the scores of *items* (items x models); the evidence is updated after every single
+        one.
 
-        Answers may come in any order among what is open, as long as that order does not depend on the scores.
+        Answers may come in any order among what is open, as long as that order does not depend on
+        the scores.
         """
         x = np.asarray(scores, dtype=float)
         if x.shape != (len(items), len(self.models)):
-            raise InputError(f"scores must be {len(items)} items x {len(self.models)} models, got shape {x.shape}")
+            raise InputError(
+                f"scores must be {len(items)} items x {len(self.models)} models, got shape"
+                f" {x.shape}"
+            )
         unasked = [i for i in items if i not in self._open]
         if unasked or len(set(items)) != len(items):
-            raise InputError(f"item {unasked[0] if unasked else 'twice in one batch'} was not asked, or is told twice")
+            raise InputError(
+                f"item {unasked[0] if unasked else 'twice in one batch'} was not asked, or is told"
+                " twice"
+            )
         low, high = self.bounds or (0.0, 1.0)
         fits = np.isin(x, (0.0, 1.0)) if self.bounds is None else (x >= low) & (x <= high)
         if not fits.all():
-            wanted = "0 or 1 (or declare bounds)" if self.bounds is None else f"in [{low:g}, {high:g}]"
+            wanted = (
+                "0 or 1 (or declare bounds)" if self.bounds is None else f"in [{low:g}, {high:g}]"
+            )
             raise InputError(f"scores must be {wanted}, got {x[~fits].flat[0]!r}")
         self._open.difference_update(items)
         difference = x[:, self._first] - x[:, self._second]
@@ -159,5 +173,9 @@ class Sequential:
             pairs[self.models[better], self.models[other]] = float(adjusted[i])
         decided = len(left) == 1
         return Stop(
-            self._n, decided, self.models[left[0]] if decided else None, tuple(self.models[j] for j in beaten), pairs
+            self._n,
+            decided,
+            self.models[left[0]] if decided else None,
+            tuple(self.models[j] for j in beaten),
+            pairs,
         )

@@ -22,13 +22,16 @@ class Settings:
     Parameters
     ----------
     bounds
-        Between what every score must lie. None: 0/1 scores are found by themselves, others are taken as unbounded.
+        Between what every score must lie. None: 0/1 scores are found by themselves, others are
+        taken as unbounded.
     population
         ``items``: new items (of these clusters, if there are any). ``clusters``: new clusters.
     blanks
-        What is assumed of items without a true label: nothing (``any``), or that they were left out at ``random``.
+        What is assumed of items without a true label: nothing (``any``), or that they were left out
+        at ``random``.
     alpha, power
-        One minus the level of intervals and the family-wise error; the power of the detectable difference.
+        One minus the level of intervals and the family-wise error; the power of the detectable
+        difference.
     draws
         Normal draws of max-T.
     mid_p

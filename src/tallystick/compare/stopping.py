@@ -1,4 +1,6 @@
-"""``--stop-early``: what a sequential comparison of a finished table would have needed, in a random order."""
+"""``--stop-early``: what a sequential comparison of a finished table would have needed, in a random
+order.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ STEPS = 200
 
 @dataclass(frozen=True, slots=True)
 class StopPair:
-    """Two models at the stop: an interval that holds whenever one stops, and the adjusted anytime p-value."""
+    """Two models at the stop: an interval that holds whenever one stops, and the adjusted anytime
+    p-value.
+    """
 
     a: str
     b: str
@@ -50,7 +54,8 @@ class StoppedResult(Result):
     contenders
         Models not shown to be worse than another.
     models
-        Every model at the stop, from best to worst as observed; the interval holds whenever one stops.
+        Every model at the stop, from best to worst as observed; the interval holds whenever one
+        stops.
     pairs
         Every pair at the stop.
     tiers
@@ -99,7 +104,9 @@ class StoppedResult(Result):
         )
 
 
-def stop_when_clear(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> StoppedResult:
+def stop_when_clear(
+    board: Board, *, settings: Settings | None = None, rng: Rng = 0
+) -> StoppedResult:
     """Take the items of a board in random order and stop as soon as one model beats all others.
 
     Examples
@@ -111,7 +118,10 @@ def stop_when_clear(board: Board, *, settings: Settings | None = None, rng: Rng 
     """
     chosen = settings or Settings()
     if board.clusters is not None or board.weights is not None or board.answers is not None:
-        raise InputError("stopping early needs independent items with all their scores: leave out clusters and weights")
+        raise InputError(
+            "stopping early needs independent items with all their scores: leave out clusters and"
+            " weights"
+        )
     binary = bool(np.isin(board.scores, (0.0, 1.0)).all())
     if not binary and chosen.bounds is None:
         raise InputError("stopping early needs scores of 0 and 1, or bounds for them (--bounds)")
@@ -131,8 +141,9 @@ def stop_when_clear(board: Board, *, settings: Settings | None = None, rng: Rng 
     contenders = tuple(name for name in board.names if name not in standing.beaten)
     undecided = f"after all {board.n:,} items: any of {', '.join(contenders[:5])} may be the best"
     verdict = (
-        f"{standing.best} is better than {'all others' if len(board.names) > 2 else pairs[0].b}: clear after "
-        f"{standing.items:,} of {board.n:,} items (anytime, family-wise error {chosen.alpha:g})."
+        f"{standing.best} is better than {'all others' if len(board.names) > 2 else pairs[0].b}:"
+        f" clear after {standing.items:,} of {board.n:,} items (anytime, family-wise error"
+        f" {chosen.alpha:g})."
         if standing.decided
         else f"Not clear {undecided} (anytime, family-wise error {chosen.alpha:g})."
     )
@@ -143,7 +154,10 @@ def stop_when_clear(board: Board, *, settings: Settings | None = None, rng: Rng 
         n_items=standing.items,
         assumptions=(
             "items come in random order, drawn independently of the scores",
-            "who is better is decided by the e-process; the intervals are another, wider anytime method",
+            (
+                "who is better is decided by the e-process; the intervals are another, wider"
+                " anytime method"
+            ),
         ),
         seed=seed_of(rng),
         stopped_at=standing.items,
@@ -153,7 +167,9 @@ def stop_when_clear(board: Board, *, settings: Settings | None = None, rng: Rng 
         models=models,
         pairs=pairs,
         tiers=tiers,
-        detectable_difference=Unknown("a comparison that stops early takes as many items as the difference asks for"),
+        detectable_difference=Unknown(
+            "a comparison that stops early takes as many items as the difference asks for"
+        ),
         path=tuple(path),
     )
 
@@ -176,28 +192,48 @@ def _models(
     rows = []
     for j in order.tolist():
         own = scores[:, j]
-        ends = bounded_mean_interval(len(own), own.sum(), (own**2).sum(), low=low, high=high, alpha=settings.alpha)
+        ends = bounded_mean_interval(
+            len(own), own.sum(), (own**2).sum(), low=low, high=high, alpha=settings.alpha
+        )
         rows.append(
-            ModelRow(names[j], float(own.mean()), _anytime(ends, settings), (int(found.low[j]), int(found.high[j])))
+            ModelRow(
+                names[j],
+                float(own.mean()),
+                _anytime(ends, settings),
+                (int(found.low[j]), int(found.high[j])),
+            )
         )
     return tuple(rows), tuple(tuple(names[j] for j in tier) for tier in found.tiers)
 
 
 def _anytime(ends: Any, settings: Settings) -> Interval:
     return Interval(
-        float(ends[0]), float(ends[1]), level=1 - settings.alpha, guarantee="anytime", method="bounded mean"
+        float(ends[0]),
+        float(ends[1]),
+        level=1 - settings.alpha,
+        guarantee="anytime",
+        method="bounded mean",
     )
 
 
-def _pairs(board: Board, seen: list[int], standing: Stop, settings: Settings) -> tuple[StopPair, ...]:
+def _pairs(
+    board: Board, seen: list[int], standing: Stop, settings: Settings
+) -> tuple[StopPair, ...]:
     scores = board.scores[seen]
     low, high = settings.bounds or (0.0, 1.0)
     width = high - low
-    place = {board.names[j]: i for i, j in enumerate(np.argsort(-scores.mean(axis=0), kind="stable").tolist())}
+    place = {
+        board.names[j]: i
+        for i, j in enumerate(np.argsort(-scores.mean(axis=0), kind="stable").tolist())
+    }
     rows = []
-    for (a, b), p in sorted(standing.p_values.items(), key=lambda one: tuple(sorted(place[name] for name in one[0]))):
+    for (a, b), p in sorted(
+        standing.p_values.items(), key=lambda one: tuple(sorted(place[name] for name in one[0]))
+    ):
         gap = scores[:, board.place(a)] - scores[:, board.place(b)]
-        ends = bounded_mean_interval(len(gap), gap.sum(), (gap**2).sum(), low=-width, high=width, alpha=settings.alpha)
+        ends = bounded_mean_interval(
+            len(gap), gap.sum(), (gap**2).sum(), low=-width, high=width, alpha=settings.alpha
+        )
         verdict = f"{a} is better" if p <= settings.alpha else NOT_TOLD
         rows.append(StopPair(a, b, float(gap.mean()), _anytime(ends, settings), p, verdict))
     return tuple(rows)

@@ -1,4 +1,5 @@
-"""Is another round of this benchmark worth it: populations, designs, learners, theory, simulation and real logs.
+"""Is another round of this benchmark worth it: populations, designs, learners, theory, simulation
+and real logs.
 
 | question | call |
 |---|---|
@@ -11,8 +12,9 @@
 | Could these error sets have happened? | :func:`check` |
 | What is the worst that can happen? | :func:`worst_case` |
 
-Source: A. Shirali, R. Abebe, M. Hardt, A Theory of Dynamic Benchmarks, 2023, cited as [SAH23]_. Theory:
-``docs/theory/dynamic.md``. Neural networks on a GPU are in ``tallystick.dynamic.deep`` (extra ``[torch]``).
+Source: A. Shirali, R. Abebe, M. Hardt, A Theory of Dynamic Benchmarks, 2023, cited as [SAH23]_.
+Theory: ``docs/theory/dynamic.md``. Neural networks on a GPU are in ``tallystick.dynamic.deep``
+(extra ``[torch]``).
 """
 
 from __future__ import annotations
@@ -46,12 +48,26 @@ from tallystick.dynamic.forecast import fitted_learner, forecast
 from tallystick.dynamic.gradient import Updates, exponential_updates, hinge_slope, hinge_updates
 from tallystick.dynamic.item_rows import ItemRows, item_rows
 from tallystick.dynamic.label_cost import LabelCost, label_cost
-from tallystick.dynamic.learners import Continued, Correlated, Learner, Perfect, RandomErrors, Scripted, Wander
+from tallystick.dynamic.learners import (
+    Continued,
+    Correlated,
+    Learner,
+    Perfect,
+    RandomErrors,
+    Scripted,
+    Wander,
+)
 from tallystick.dynamic.log import RoundLog
 from tallystick.dynamic.noise import noise_bound, noise_closed_form, noise_path
 from tallystick.dynamic.population import Population, collect, mix, risk, vote
 from tallystick.dynamic.probit import ProbitFit, fit_correlation
-from tallystick.dynamic.result import DynamicResult, LogResult, Round, SimulationResult, TheoryResult
+from tallystick.dynamic.result import (
+    DynamicResult,
+    LogResult,
+    Round,
+    SimulationResult,
+    TheoryResult,
+)
 from tallystick.dynamic.rollouts import Rollouts, roll_design, roll_path
 from tallystick.dynamic.similarity import early_signals, overlap_test, rank_persistence, similarity
 from tallystick.dynamic.simulate import simulate

@@ -1,10 +1,10 @@
 """Is another round worth it: what each way to go on would bring, and what it costs.
 
-The rule is plain: simulate every option with the fitted learner, from where the benchmark stands; the one with the
-highest ``value * expected gain - price`` wins, and stopping costs nothing. Two lessons are built in. Rounds are
-judged at the next *odd* count, because ties make even counts nearly worthless. And the decision rests on the expected
-gain, because the simulated probability of no gain, though reported, did not predict better than its base rate on real
-learners.
+The rule is plain: simulate every option with the fitted learner, from where the benchmark stands;
+the one with the highest ``value * expected gain - price`` wins, and stopping costs nothing. Two
+lessons are built in. Rounds are judged at the next *odd* count, because ties make even counts
+nearly worthless. And the decision rests on the expected gain, because the simulated probability of
+no gain, though reported, did not predict better than its base rate on real learners.
 """
 
 from __future__ import annotations
@@ -25,10 +25,13 @@ from tallystick.results import Interval
 
 __all__ = ["Advice", "Course", "Option", "Prices", "advise"]
 
-Course: TypeAlias = Literal["stop", "one more round", "reset the weight of D_0", "go hierarchical", "clean labels"]
+Course: TypeAlias = Literal[
+    "stop", "one more round", "reset the weight of D_0", "go hierarchical", "clean labels"
+]
 
 _STRETCH = 1.25
-"""Simulated 90 % ranges of the risk held 79 % of real ones; multiplied and divided by this they held 87-91 %."""
+"""Simulated 90 % ranges of the risk held 79 % of real ones; multiplied and divided by this they
+held 87-91 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +45,8 @@ class Prices:
     cleaning
         Price of having all labels of the benchmark checked.
     value
-        Worth of bringing the risk from one to zero on the population; None: a round is worth its price if it
-        takes away at least 5 % of the present risk.
+        Worth of bringing the risk from one to zero on the population; None: a round is worth its
+        price if it takes away at least 5 % of the present risk.
     """
 
     round: float = 1.0
@@ -64,7 +67,8 @@ class Option:
     Parameters
     ----------
     gain, interval
-        Expected fall of the majority risk, and a 90 % prediction interval, widened for what the simulator misses.
+        Expected fall of the majority risk, and a 90 % prediction interval, widened for what the
+        simulator misses.
     no_gain
         Share of simulated futures without any gain.
     price, rounds
@@ -101,7 +105,10 @@ class Advice:
         if self.interval is None:
             return self.course
         ends = f"{self.interval.low:.2g} to {self.interval.high:.2g}"
-        return f"{self.course} (expected gain {self.gain:.2g}, 90 % range {ends}, price {self.price:g})"
+        return (
+            f"{self.course} (expected gain {self.gain:.2g}, 90 % range {ends}, price"
+            f" {self.price:g})"
+        )
 
 
 def advise(
@@ -127,11 +134,14 @@ def advise(
     rounds
         Rounds so far.
     beginner
-        The learner without its past, for the hierarchy, which starts afresh; *learner* itself if not given.
+        The learner without its past, for the hierarchy, which starts afresh; *learner* itself if
+        not given.
     reusable
-        Rounds that a hierarchy can take over: the three of its first path, or none if the models so far are no path.
+        Rounds that a hierarchy can take over: the three of its first path, or none if the models so
+        far are no path.
     doubt
-        A reason not to trust the simulator (its fit was refuted, say), to be repeated in the advice.
+        A reason not to trust the simulator (its fit was refuted, say), to be repeated in the
+        advice.
 
     Examples
     --------
@@ -142,32 +152,43 @@ def advise(
     'stop'
     """
     if rounds < 1 or rollouts < 20:
-        raise InputError(f"advice needs a round and 20 rollouts at least, got {rounds!r} and {rollouts!r}")
+        raise InputError(
+            f"advice needs a round and 20 rollouts at least, got {rounds!r} and {rollouts!r}"
+        )
     if not 0 <= reusable <= 3:
         raise InputError(f"reusable must be from 0 to 3 rounds, got {reusable!r}")
     costs = prices or Prices()
-    seed = int(as_rng(rng).integers(2**31))  # one seed for all options: they share their past, draw by draw
+    # one seed for all options: they share their past, draw by draw
+    seed = int(as_rng(rng).integers(2**31))
     ahead = 1 if rounds % 2 == 0 else 2
     climb = 9 - min(rounds, reusable)  # the first path of a 3 x 3 hierarchy may be there already
     plain = roll_path(population, learner, rounds=rounds + climb, rollouts=rollouts, rng=seed).risk
     now = plain[:, rounds - 1]
     present = float(now.mean())
-    value = costs.value if costs.value is not None else (costs.round / (0.05 * present) if present > 0 else 0.0)
+    value = (
+        costs.value
+        if costs.value is not None
+        else (costs.round / (0.05 * present) if present > 0 else 0.0)
+    )
     reset = [*mixture_table(rounds, None), *mixture_table(rounds + ahead, 0.5)[rounds:]]
 
     def reset_risk() -> Array:
         table = [row.tolist() for row in reset]
-        return roll_path(population, learner, rounds=rounds + ahead, rollouts=rollouts, rng=seed, mixture=table).risk[
-            :, -1
-        ]
+        return roll_path(
+            population, learner, rounds=rounds + ahead, rollouts=rollouts, rng=seed, mixture=table
+        ).risk[:, -1]
 
     def hierarchical_risk() -> Array:
         fresh = learner if beginner is None else beginner
-        return roll_design(population, hierarchical(), fresh, rollouts=rollouts, rng=seed).output_risk
+        return roll_design(
+            population, hierarchical(), fresh, rollouts=rollouts, rng=seed
+        ).output_risk
 
     def clean_risk() -> Array:
         cleaned = Population(population.weights, population.initial)
-        return roll_path(cleaned, learner, rounds=rounds + ahead, rollouts=rollouts, rng=seed).risk[:, -1]
+        return roll_path(cleaned, learner, rounds=rounds + ahead, rollouts=rollouts, rng=seed).risk[
+            :, -1
+        ]
 
     ways: list[tuple[Course, Callable[[], Array], int, float]] = [
         ("one more round", lambda: plain[:, rounds + ahead - 1], ahead, 0.0),
@@ -182,9 +203,11 @@ def advise(
     )
     straight = float((now - plain[:, rounds + climb - 1]).mean())
     options = tuple(
-        replace(option, note=f"a path of as many rounds gains {straight:.3g}, no less")
-        if option.course == "go hierarchical" and option.gain <= straight
-        else option
+        (
+            replace(option, note=f"a path of as many rounds gains {straight:.3g}, no less")
+            if option.course == "go hierarchical" and option.gain <= straight
+            else option
+        )
         for option in options
     )
     best = max((option for option in options if not option.note), key=lambda option: option.net)
@@ -195,11 +218,20 @@ def advise(
             f"by {max(best.gain, 0):.2g}, "
             f"worth {max(value * best.gain, 0):.3g} for a price of {best.price:.3g}.{warning}"
         )
-        return Advice(course="stop", reason=reason, gain=0.0, interval=None, no_gain=1.0, price=0.0, options=options)
+        return Advice(
+            course="stop",
+            reason=reason,
+            gain=0.0,
+            interval=None,
+            no_gain=1.0,
+            price=0.0,
+            options=options,
+        )
     reason = (
-        f"it is expected to lower the majority risk from {present:.3g} by {best.gain:.2g} "
-        f"({100 * (1 - best.no_gain):.0f} % of simulated futures gain), worth {value * best.gain:.3g} for a price of "
-        f"{best.price:.3g} ({_rounds(best.rounds, rounds)}).{warning}"
+        f"it is expected to lower the majority risk from {present:.3g} by {best.gain:.2g}"
+        f" ({100 * (1 - best.no_gain):.0f} % of simulated futures gain), worth"
+        f" {value * best.gain:.3g} for a price of {best.price:.3g}"
+        f" ({_rounds(best.rounds, rounds)}).{warning}"
     )
     return Advice(
         course=best.course,
@@ -219,7 +251,9 @@ def _rounds(ahead: int, so_far: int) -> str:
     return "1 round" if ahead == 1 else f"{ahead} rounds"
 
 
-def _option(course: Course, now: Array, future: Array, rounds: int, price: float, value: float) -> Option:
+def _option(
+    course: Course, now: Array, future: Array, rounds: int, price: float, value: float
+) -> Option:
     gain = now - future
     best, worst = np.quantile(future, (0.05, 0.95))
     low, high = np.quantile(gain, (0.05, 0.95))

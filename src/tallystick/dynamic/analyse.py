@@ -34,16 +34,18 @@ def analyse(
     rollouts: int = 200,
     rng: Rng,
 ) -> LogResult:
-    """Read a log: risk by round, joint errors against chance and against the fit, noise, forgetting, advice.
+    """Read a log: risk by round, joint errors against chance and against the fit, noise,
+    forgetting, advice.
 
     Parameters
     ----------
     log
-        A panel (items belong to rounds) or a path (items are tried anew in each round). An item of weight w counts as
-        w items that were seen alike.
+        A panel (items belong to rounds) or a path (items are tried anew in each round). An item of
+        weight w counts as w items that were seen alike.
     chain
-        Panel only: the models in the loop, in the order in which they were trained, for forgetting on the first
-        round's items. They are then not part of the panel, because their own rounds were collected against them.
+        Panel only: the models in the loop, in the order in which they were trained, for forgetting
+        on the first round's items. They are then not part of the panel, because their own rounds
+        were collected against them.
     alpha
         One minus the level of intervals.
     prices
@@ -62,11 +64,18 @@ def analyse(
     for where, number in panel.parts():
         errors = panel.errors[:, where]
         if errors.shape[1] < 2:
-            raise InputError(f"round {number} has one item, and nothing can be said of one: a round needs two or more")
+            raise InputError(
+                f"round {number} has one item, and nothing can be said of one: a round needs two or"
+                " more"
+            )
         fit = _fit(errors, panel.kind == "path", alpha, generator)
         fits.append(fit)
         overlap.append(_overlap(errors, number, fit, alpha, permutations, generator))
-    rounds = _path_rounds(panel, alpha, noise) if panel.kind == "path" else _panel_rounds(panel, alpha, noise, overlap)
+    rounds = (
+        _path_rounds(panel, alpha, noise)
+        if panel.kind == "path"
+        else _panel_rounds(panel, alpha, noise, overlap)
+    )
     last = fits[-1]
     where, _ = panel.parts()[-1]
     advice, ahead = forecast(
@@ -81,25 +90,42 @@ def analyse(
     warnings = _warnings(panel, last, noise)
     first, final = overlap[0], overlap[-1]
     verdict = (
-        f"All {len(panel.models)} models are wrong together on {100 * final.all_wrong:.1f} % of the items of round "
-        f"{final.round} "
-        f"{final.interval}, against {100 * final.independent:.1f} % if their errors were independent"
+        f"All {len(panel.models)} models are wrong together on {100 * final.all_wrong:.1f} % of the"
+        f" items of round {final.round} {final.interval}, against {100 * final.independent:.1f} %"
+        " if their errors were independent"
         + (f" (round {first.round}: {100 * first.all_wrong:.1f} %)" if len(overlap) > 1 else "")
         + (f"; advice: {advice}." if isinstance(advice, Advice) else ".")
     )
     return LogResult(
         verdict=verdict,
-        decision="unknowable" if isinstance(advice, Unknown) else "decided" if _trusted(last) else "undecided",
-        needed=None if _trusted(last) else Needed(None, "rollouts of the learner itself (run_experiment)"),
+        decision=(
+            "unknowable"
+            if isinstance(advice, Unknown)
+            else "decided"
+            if _trusted(last)
+            else "undecided"
+        ),
+        needed=(
+            None
+            if _trusted(last)
+            else Needed(None, "rollouts of the learner itself (run_experiment)")
+        ),
         n_items=whole,
         assumptions=(
             "items of a round are a random sample of what it could have collected",
-            "the advice simulates further models, trained on the last round's items with the errors weighed up, "
-            "that err as often and as jointly as the models there are",
-            "majority is binary: at least half of the models wrong, a tie counting one half"
-            if panel.predictions is None or panel.labels is None
-            else "risk by round is that of the plurality of the models' answers, ties split; the advice knows only "
-            "right from wrong, so its majority errs where at least half of the models do",
+            (
+                "the advice simulates further models, trained on the last round's items with the"
+                " errors weighed up, that err as often and as jointly as the models there are"
+            ),
+            (
+                "majority is binary: at least half of the models wrong, a tie counting one half"
+                if panel.predictions is None or panel.labels is None
+                else (
+                    "risk by round is that of the plurality of the models' answers, ties split; the"
+                    " advice knows only right from wrong, so its majority errs where at least half"
+                    " of the models do"
+                )
+            ),
         ),
         warnings=warnings,
         seed=seed_of(rng),
@@ -122,7 +148,9 @@ def _trusted(fit: ProbitFit | Unknown) -> bool:
     return isinstance(fit, ProbitFit) and fit.fits
 
 
-def _fit(errors: Array, on_path: bool, alpha: float, rng: np.random.Generator) -> ProbitFit | Unknown:
+def _fit(
+    errors: Array, on_path: bool, alpha: float, rng: np.random.Generator
+) -> ProbitFit | Unknown:
     try:
         return fit_correlation(errors, on_path=on_path, level=1 - alpha, rng=rng)
     except (NotIdentifiable, InputError) as error:
@@ -130,7 +158,12 @@ def _fit(errors: Array, on_path: bool, alpha: float, rng: np.random.Generator) -
 
 
 def _overlap(
-    errors: Array, number: int, fit: ProbitFit | Unknown, alpha: float, permutations: int, rng: np.random.Generator
+    errors: Array,
+    number: int,
+    fit: ProbitFit | Unknown,
+    alpha: float,
+    permutations: int,
+    rng: np.random.Generator,
 ) -> Overlap:
     from tallystick.stats.intervals import clopper_pearson
 
@@ -174,7 +207,9 @@ def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tu
     excess = [float(weights[t] @ errors[t]) for t in range(len(errors))]
     epsilon = max(excess)
     usable = 0 < epsilon <= 0.5
-    reason = Unknown(f"a model with risk {epsilon:.3g} on its own distribution is outside the theory (0, 1/2]")
+    reason = Unknown(
+        f"a model with risk {epsilon:.3g} on its own distribution is outside the theory (0, 1/2]"
+    )
     worst = worst_by_round(epsilon, len(errors)) if usable else ()
     out = []
     for t in range(len(errors)):
@@ -187,7 +222,9 @@ def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tu
                 interval=_mean_interval(share, alpha, (0.0, 1.0)),
                 epsilon=excess[t],
                 worst_case=worst[t] if usable else reason,
-                lower_bound=path_floor(epsilon) if usable and t >= 2 else (reason if not usable else 0.0),
+                lower_bound=(
+                    path_floor(epsilon) if usable and t >= 2 else (reason if not usable else 0.0)
+                ),
                 z=Unknown("no two models share an error") if np.isnan(z) else z,
                 noise_share=noise[0].share,
             )
@@ -196,25 +233,35 @@ def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tu
 
 
 def _mean_interval(values: Array, alpha: float, bounds: tuple[float, float]) -> Interval:
-    """Exact where the values are yes or no, Student's with pseudo-items where ties put fractions among them."""
+    """Exact where the values are yes or no, Student's with pseudo-items where ties put fractions
+    among them.
+    """
     from tallystick.stats.intervals import clopper_pearson, pseudo_t
 
     if bounds == (0.0, 1.0) and np.all((values == 0) | (values == 1)):
         return clopper_pearson(int(values.sum()), values.size, alpha=alpha)
-    return pseudo_t(float(values.mean()), float(values.var(ddof=1)), values.size, alpha=alpha, bounds=bounds)
+    return pseudo_t(
+        float(values.mean()), float(values.var(ddof=1)), values.size, alpha=alpha, bounds=bounds
+    )
 
 
 def _noise(log: RoundLog, alpha: float) -> list[NoiseShare]:
     parts = log.parts()
     if log.validators is None or log.labels is None:
-        lacking = "validator labels" if log.validators is None else "true label to hold its validators' labels against"
+        lacking = (
+            "validator labels"
+            if log.validators is None
+            else "true label to hold its validators' labels against"
+        )
         reason = Unknown(f"the log has no {lacking}")
         return [NoiseShare(reason, reason, float("nan")) for _ in parts]
     agree, count = agreements(log.validators, log.labels.tolist())
     return [noise_share(agree[where], count[where], alpha=alpha) for where, _ in parts]
 
 
-def _forgetting(log: RoundLog, chain: Sequence[str], alpha: float) -> tuple[Forgetting, ...] | Unknown:
+def _forgetting(
+    log: RoundLog, chain: Sequence[str], alpha: float
+) -> tuple[Forgetting, ...] | Unknown:
     """Paired changes on the items of the first round, from each model in the loop to the next."""
     if log.kind == "path":
         names, errors = log.models, log.errors
@@ -222,7 +269,9 @@ def _forgetting(log: RoundLog, chain: Sequence[str], alpha: float) -> tuple[Forg
         picked = log.select(chain)
         names, errors = picked.models, picked.errors[:, log.rounds == log.round_numbers[0]]
     else:
-        return Unknown("the log does not say which models were in the loop: name two or more, in order (chain)")
+        return Unknown(
+            "the log does not say which models were in the loop: name two or more, in order (chain)"
+        )
     out = []
     for k in range(1, len(names)):
         change = errors[k].astype(float) - errors[k - 1]
@@ -240,27 +289,45 @@ def _forgetting(log: RoundLog, chain: Sequence[str], alpha: float) -> tuple[Forg
 
 
 def _doubtful(log: RoundLog, where: Array, noise: NoiseShare) -> Array:
-    """Mark as many items as have random labels, those with the most disagreement among validators first."""
+    """Mark as many items as have random labels, those with the most disagreement among validators
+    first.
+    """
     marked = np.zeros(int(where.sum()), dtype=bool)
     if isinstance(noise.share, Unknown) or log.validators is None or log.labels is None:
         return marked
     agree, count = agreements(log.validators, log.labels.tolist())
     dissent = 1 - (agree / np.maximum(count, 1))[where]
-    marked[np.argsort(-dissent, kind="stable")[: min(round(noise.share * marked.size), marked.size - 1)]] = True
+    marked[
+        np.argsort(-dissent, kind="stable")[
+            : min(round(noise.share * marked.size), marked.size - 1)
+        ]
+    ] = True
     return marked
 
 
-def _warnings(log: RoundLog, fit: ProbitFit | Unknown, noise: Sequence[NoiseShare]) -> tuple[str, ...]:
+def _warnings(
+    log: RoundLog, fit: ProbitFit | Unknown, noise: Sequence[NoiseShare]
+) -> tuple[str, ...]:
     out = []
     if isinstance(fit, ProbitFit) and not fit.fits:
-        out.append(f"The fitted correlation is refuted by the log (p = {fit.fit_p:.3g}): do not rely on the envelopes.")
+        out.append(
+            f"The fitted correlation is refuted by the log (p = {fit.fit_p:.3g}): do not rely on"
+            " the envelopes."
+        )
     if log.kind == "panel":
         out.append(
-            "A panel does not show what its models were trained on, so the advice assumes that up-weighting protects "
-            "no item (gamma = 0)."
+            "A panel does not show what its models were trained on, so the advice assumes that"
+            " up-weighting protects no item (gamma = 0)."
         )
         if log.round_numbers[0] != 0:
-            out.append(f"The log has no round 0 (D_0): round {log.round_numbers[0]} stands in for it.")
-    if any(isinstance(each.share, Unknown) and isinstance(each.interval, Interval) for each in noise):
-        out.append("The share of random labels is known only as a set: validators' disagreements were filtered.")
+            out.append(
+                f"The log has no round 0 (D_0): round {log.round_numbers[0]} stands in for it."
+            )
+    if any(
+        isinstance(each.share, Unknown) and isinstance(each.interval, Interval) for each in noise
+    ):
+        out.append(
+            "The share of random labels is known only as a set: validators' disagreements were"
+            " filtered."
+        )
     return tuple(out)

@@ -23,11 +23,12 @@ __all__ = [
 ]
 
 MOST_ITEMS = 500_000
-"""Weights that stand for more items are refused: each of these is analysed, in some five minutes and gigabytes."""
+"""Weights that stand for more items are refused: each of these is analysed, in some five minutes
+and gigabytes."""
 
 _TOO_MANY = (
-    f"every item is analysed, and no more than {MOST_ITEMS:,} can be; if these are sampling weights, they cannot be "
-    "used here"
+    f"every item is analysed, and no more than {MOST_ITEMS:,} can be; if these are sampling"
+    " weights, they cannot be used here"
 )
 _YES = {"1", "true", "yes", "right", "correct", "1.0"}
 _NO = {"0", "false", "no", "wrong", "incorrect", "0.0"}
@@ -37,7 +38,9 @@ def round_of(value: Any, column: str, row: int) -> int:
     """Return the round in a cell of the *row*-th row, counted from 0."""
     number = _whole(value)
     if number is None or number < 0:
-        raise InputError(f"column {column!r}, row {row + 1}: a round is a whole number from 0 on, got {value!r}")
+        raise InputError(
+            f"column {column!r}, row {row + 1}: a round is a whole number from 0 on, got {value!r}"
+        )
     return number
 
 
@@ -45,7 +48,9 @@ def correct_of(value: Any, row: int) -> bool:
     """Whether a cell says that the model was right."""
     text = str(value).strip().lower()
     if text not in _YES | _NO:
-        raise InputError(f"column 'correct', row {row + 1}: needs 0 or 1 (or true/false), got {value!r}")
+        raise InputError(
+            f"column 'correct', row {row + 1}: needs 0 or 1 (or true/false), got {value!r}"
+        )
     return text in _YES
 
 
@@ -85,11 +90,13 @@ def weights_of(values: Sequence[Any], name: str) -> Array:
         if number is None or number < 0:
             got = "and this one is blank" if _is_blank(value) else f"got {value!r}"
             raise InputError(
-                f"column {name!r}, row {row + 1}: a weight counts items that were seen alike, so it is a whole number "
-                f"from 0 on, {got}; sampling weights cannot be used here"
+                f"column {name!r}, row {row + 1}: a weight counts items that were seen alike, so it"
+                f" is a whole number from 0 on, {got}; sampling weights cannot be used here"
             )
         if number > MOST_ITEMS:
-            raise InputError(f"column {name!r}, row {row + 1}: the weight is {value!r}: {_TOO_MANY}")
+            raise InputError(
+                f"column {name!r}, row {row + 1}: the weight is {value!r}: {_TOO_MANY}"
+            )
         weights.append(number)
     return np.array(weights, dtype=np.int64)
 
@@ -121,8 +128,8 @@ def one_an_item(values: Array, rows: Array, items: Sequence[str], name: str) -> 
         item = int(differs[0])
         one, other = cells[0, item], next(cell for cell in cells[:, item] if cell != cells[0, item])
         raise InputError(
-            f"item {items[item]!r} has the {name} {one.item()!r} in one row and {other.item()!r} in another: an item "
-            "has one"
+            f"item {items[item]!r} has the {name} {one.item()!r} in one row and {other.item()!r} in"
+            " another: an item has one"
         )
     return np.asarray(cells[0])
 
@@ -134,7 +141,8 @@ def _is_blank(value: Any) -> bool:
 def _whole(value: Any) -> int | None:
     """Return a whole number, None if it is none."""
     try:
-        number = float("nan" if "_" in str(value) else value)  # Python reads 1_000, other programs do not
+        # Python reads 1_000, other programs do not
+        number = float("nan" if "_" in str(value) else value)
     except (TypeError, ValueError):
         return None
     return int(number) if math.isfinite(number) and number == int(number) else None

@@ -79,9 +79,9 @@ def path_certificate(
 ) -> Certificate:
     r"""Build the path benchmark that stalls at :math:`\epsilon^2/8`, whatever its weights.
 
-    [SAH23]_, Theorem 3.5. On :math:`d = 8/\epsilon^2` items in ascending order of :math:`\mathcal D_0`, the first
-    :math:`2/\epsilon` models err on one common item and on disjoint sets besides; each later model repeats the one
-    that weighs least in its mixture (Eq 26).
+    [SAH23]_, Theorem 3.5. On :math:`d = 8/\epsilon^2` items in ascending order of :math:`\mathcal
+    D_0`, the first :math:`2/\epsilon` models err on one common item and on disjoint sets besides;
+    each later model repeats the one that weighs least in its mixture (Eq 26).
 
     Parameters
     ----------
@@ -92,8 +92,9 @@ def path_certificate(
     initial
         Any :math:`\mathcal D_0` on the :math:`8/\epsilon^2` items.
     slope
-        Theorem C.2: the items lie on a line and :math:`\mathcal D(x)` rises along it by this share from its mean to
-        its end, so that unions of two intervals are a rich enough class. The bound is then :math:`(1 -
+        Theorem C.2: the items lie on a line and :math:`\mathcal D(x)` rises along it by this share
+        from its mean to its end, so that unions of two intervals are a rich enough class. The bound
+        is then :math:`(1 -
         |slope|)\,\epsilon^2/8`, which tends to that of Theorem 3.5. :math:`\mathcal D_0` has to rise where
         :math:`\mathcal D` does.
 
@@ -133,10 +134,12 @@ def hierarchical_certificate(
     initial: Array | None = None,
     slope: float = 0.0,
 ) -> Certificate:
-    r"""Build the hierarchy of depth 2 and width 3 that stalls at :math:`\epsilon^3/2`, whatever its weights.
+    r"""Build the hierarchy of depth 2 and width 3 that stalls at :math:`\epsilon^3/2`, whatever its
+    weights.
 
-    [SAH23]_, Theorem 4.2, on :math:`d = 2/\epsilon^3` items; with a *slope*, Theorem C.3 (unions of three intervals).
-    For the condition on :math:`\epsilon` the text prints :math:`\epsilon \ge 1/2`; it has to be :math:`\le` (ERRATA).
+    [SAH23]_, Theorem 4.2, on :math:`d = 2/\epsilon^3` items; with a *slope*, Theorem C.3 (unions of
+    three intervals). For the condition on :math:`\epsilon` the text prints :math:`\epsilon \ge
+    1/2`; it has to be :math:`\le` (ERRATA).
 
     Parameters
     ----------
@@ -145,10 +148,10 @@ def hierarchical_certificate(
     mixing
         Which built-in hierarchy.
     design
-        Instead of a built-in one: any design that trains nine models in three votes of three, with weights of its
-        own. The text allows any votes; its construction needs votes in which any two models outvote the third,
-        because one with more than half of them would make its own error set that of the vote. ``check()`` rejects
-        such a design.
+        Instead of a built-in one: any design that trains nine models in three votes of three, with
+        weights of its own. The text allows any votes; its construction needs votes in which any two
+        models outvote the third, because one with more than half of them would make its own error
+        set that of the vote. ``check()`` rejects such a design.
 
     Examples
     --------
@@ -160,7 +163,9 @@ def hierarchical_certificate(
     n2, size = n1 * n1, 2 * n1**3
     graph = hierarchical(depth=2, width=3, mixing=mixing) if design is None else design
     if graph.rounds != 9:
-        raise InputError(f"Theorem 4.2 is about nine models, and design {graph.name!r} trains {graph.rounds}")
+        raise InputError(
+            f"Theorem 4.2 is about nine models, and design {graph.name!r} trains {graph.rounds}"
+        )
     population, rank = _line(size, initial, slope)
     one, first, second, third = (0, 1), (0, n1), (n1, 2 * n1 - 1), (2 * n1 - 1, 3 * n1 - 2)
     sets = [
@@ -194,13 +199,16 @@ def _inverse(epsilon: float) -> int:
     if abs(1 / epsilon - whole) > 1e-9:
         below = 1 / int(np.ceil(1 / epsilon))
         raise InputError(
-            f"1/epsilon must be whole, got epsilon {epsilon!r}: use {below:.6g}, which is a fortiori valid"
+            f"1/epsilon must be whole, got epsilon {epsilon!r}: use {below:.6g}, which is a"
+            " fortiori valid"
         )
     return whole
 
 
 def _line(size: int, initial: Array | None, slope: float) -> tuple[Population, Array]:
-    """Return the population and each item's place in ascending order of the initial distribution."""
+    """Return the population and each item's place in ascending order of the initial
+    distribution.
+    """
     if not -1 < slope < 1:
         raise InputError(f"slope must be in (-1, 1), got {slope!r}")
     weights = np.full(size, 1 / size)
@@ -209,7 +217,9 @@ def _line(size: int, initial: Array | None, slope: float) -> tuple[Population, A
     population = Population(weights / weights.sum() if slope else weights, initial=initial)
     order = np.argsort(population.start, kind="stable")
     if slope and np.any(np.diff(population.weights[order]) < 0):
-        raise InputError("with a slope, initial has to rise wherever the population's weights do (Theorem C.2)")
+        raise InputError(
+            "with a slope, initial has to rise wherever the population's weights do (Theorem C.2)"
+        )
     rank = np.empty(size, dtype=np.int64)
     rank[order] = np.arange(size)
     return population, rank

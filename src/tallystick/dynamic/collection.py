@@ -1,4 +1,6 @@
-"""What annotators really bring back: few items, some of the errors, copies, and things that are no errors at all."""
+"""What annotators really bring back: few items, some of the errors, copies, and things that are no
+errors at all.
+"""
 
 from __future__ import annotations
 
@@ -48,18 +50,23 @@ class Collection:
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"{name} must be in [0, 1), got {getattr(self, name)!r}")
         if self.duplicates and self.items is None:
-            raise InputError(f"duplicates={self.duplicates} needs items: a whole distribution has no copies")
+            raise InputError(
+                f"duplicates={self.duplicates} needs items: a whole distribution has no copies"
+            )
 
 
 IDEAL = Collection()
 """The annotators of the paper: they return the whole error distribution."""
 
 
-def gather(weights: Array, errors: Array, collection: Collection, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Collect the errors of each rollout; return the distributions and which rollouts brought nothing back.
+def gather(
+    weights: Array, errors: Array, collection: Collection, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Collect the errors of each rollout; return the distributions and which rollouts brought
+    nothing back.
 
-    A rollout with no errors to find has a row of zeros: its benchmark has ended, and the caller leaves the component
-    out.
+    A rollout with no errors to find has a row of zeros: its benchmark has ended, and the caller
+    leaves the component out.
 
     >>> found, empty = gather(np.full(4, 0.25), np.array([[1, 1, 0, 0], [0, 0, 0, 0]]), IDEAL, np.random.default_rng(0))
     >>> found.tolist(), empty.tolist()
@@ -71,7 +78,9 @@ def gather(weights: Array, errors: Array, collection: Collection, rng: np.random
     found = _normal(mass)
     empty = ~(found.sum(axis=1) > 0)
     if collection.mistakes:
-        found = (1 - collection.mistakes) * found + collection.mistakes * _normal(weights * (1 - errors))
+        found = (1 - collection.mistakes) * found + collection.mistakes * _normal(
+            weights * (1 - errors)
+        )
     if collection.items is not None:
         fresh = max(1, round(collection.items * (1 - collection.duplicates)))
         found = _normal(rng.multinomial(fresh, _normal(found, fallback=True)).astype(float))
@@ -83,7 +92,9 @@ def gather(weights: Array, errors: Array, collection: Collection, rng: np.random
 
 
 def _normal(mass: Array, *, fallback: bool = False) -> Array:
-    """Scale each row to one; an empty row stays zero, or becomes uniform where something is to be drawn."""
+    """Scale each row to one; an empty row stays zero, or becomes uniform where something is to be
+    drawn.
+    """
     total = mass.sum(axis=1, keepdims=True)
     out = np.divide(mass, total, out=np.zeros(mass.shape), where=total > 0)
     if fallback:

@@ -1,4 +1,6 @@
-"""Could these error sets have come out of this benchmark? A checker for Eq (16) and Eq (19) of [SAH23]_."""
+"""Could these error sets have come out of this benchmark? A checker for Eq (16) and Eq (19) of
+[SAH23]_.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Consistency:
 
     def __str__(self) -> str:
         if self.violated_round is None:
-            return f"consistent: every model has risk at most {self.epsilon:g} on its own distribution"
+            return (
+                f"consistent: every model has risk at most {self.epsilon:g} on its own distribution"
+            )
         risk = self.risks[self.violated_round - 1]
         where = f"round {self.violated_round} ({self.violated_step})"
         return f"{where} has risk {risk:.4g} > {self.epsilon:g} on its distribution"
@@ -48,13 +52,14 @@ class Consistency:
 def check(design: Design, errors: Array, population: Population, *, epsilon: float) -> Consistency:
     r"""Accept or reject a sequence of error sets, and name the round that gives it away.
 
-    A sequence is consistent with an :math:`\epsilon`-approximate risk minimiser if and only if, in every round,
+    A sequence is consistent with an :math:`\epsilon`-approximate risk minimiser if and only if, in
+    every round,
 
     .. math:: w_{t,0} \mathcal D_0(\mathcal K_t) + \sum_{t' < t} \overline w_{t,t'}
               \frac{\mathcal D(\mathcal K_t \cap \mathcal K_{t'})}{\mathcal D(\mathcal K_{t'})} \le \epsilon
 
-    ([SAH23]_, Eq 19; Eq 16 is its first round). The left side is the risk of :math:`h_t` on :math:`\mathcal D_t`, so
-    any design is checked in the same way.
+    ([SAH23]_, Eq 19; Eq 16 is its first round). The left side is the risk of :math:`h_t` on
+    :math:`\mathcal D_t`, so any design is checked in the same way.
 
     Parameters
     ----------
@@ -77,7 +82,9 @@ def check(design: Design, errors: Array, population: Population, *, epsilon: flo
     checked_epsilon(epsilon)
     script = np.asarray(errors, dtype=bool)
     if script.shape != (design.rounds, population.size):
-        raise InputError(f"errors need the shape ({design.rounds}, {population.size}), got {script.shape}")
+        raise InputError(
+            f"errors need the shape ({design.rounds}, {population.size}), got {script.shape}"
+        )
     played = roll(population, design, Scripted(script), rollouts=1, rng=0)
     risks = played.epsilon[0]
     over = np.flatnonzero(risks > epsilon + TOLERANCE)

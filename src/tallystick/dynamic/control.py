@@ -17,13 +17,21 @@ Control: TypeAlias = Literal["static", "fresh"]
 
 
 def control_risk(
-    population: Population, learner: Learner, *, kind: Control = "static", rounds: int, rollouts: int, rng: Rng
+    population: Population,
+    learner: Learner,
+    *,
+    kind: Control = "static",
+    rounds: int,
+    rollouts: int,
+    rng: Rng,
 ) -> Array:
-    r"""Return the majority risk, (rollouts, rounds), of models that are trained without adversarial data.
+    r"""Return the majority risk, (rollouts, rounds), of models that are trained without adversarial
+    data.
 
-    ``static``: every model is trained on :math:`\mathcal D_0`, an ensemble at the price of as many trainings.
-    ``fresh``: each round mixes in random data from :math:`\mathcal D` where the path mixes in errors, so that as many
-    labels are bought; the same as ``static`` where :math:`\mathcal D_0 = \mathcal D`. [SAH23]_ has no control.
+    ``static``: every model is trained on :math:`\mathcal D_0`, an ensemble at the price of as many
+    trainings. ``fresh``: each round mixes in random data from :math:`\mathcal D` where the path
+    mixes in errors, so that as many labels are bought; the same as ``static`` where :math:`\mathcal
+    D_0 = \mathcal D`. [SAH23]_ has no control.
 
     Examples
     --------

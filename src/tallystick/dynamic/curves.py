@@ -1,7 +1,8 @@
-"""From predictions to curves: majority risk, plurality risk and excess risk by round, whoever made the predictions.
+"""From predictions to curves: majority risk, plurality risk and excess risk by round, whoever made
+the predictions.
 
-Digits trees, a GPU's neural networks and a real log all end here: an array of predictions of shape (rollouts, rounds,
-items).
+Digits trees, a GPU's neural networks and a real log all end here: an array of predictions of shape
+(rollouts, rounds, items).
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ class Curves:
     Parameters
     ----------
     risk
-        Of the plurality vote of all models so far; ties are split by chance. With two labels it is the majority.
+        Of the plurality vote of all models so far; ties are split by chance. With two labels it is
+        the majority.
     binary_risk
-        Of the binary majority, which knows only right from wrong: at least half of the models wrong (a tie counts 1/2).
+        Of the binary majority, which knows only right from wrong: at least half of the models wrong
+        (a tie counts 1/2).
     model_risk
         Of the round's own model.
     epsilon
@@ -38,10 +41,14 @@ class Curves:
     epsilon: Array
 
     def standard_error(self) -> Array:
-        """Return the standard error of the mean risk over rollouts, by round; NaN for a single rollout."""
+        """Return the standard error of the mean risk over rollouts, by round; NaN for a single
+        rollout.
+        """
         rollouts = len(self.risk)
         return np.asarray(
-            self.risk.std(axis=0, ddof=1) / rollouts**0.5 if rollouts > 1 else np.full(self.risk.shape[1], np.nan)
+            self.risk.std(axis=0, ddof=1) / rollouts**0.5
+            if rollouts > 1
+            else np.full(self.risk.shape[1], np.nan)
         )
 
 
@@ -55,7 +62,8 @@ def curves(predictions: Array, labels: Array, *, trained_on_path: bool = True) -
     labels
         The true label of each item.
     trained_on_path
-        Whether round t was trained on the uniform mixture of a path (else on the plain data, as a static control is).
+        Whether round t was trained on the uniform mixture of a path (else on the plain data, as a
+        static control is).
 
     Examples
     --------
@@ -66,7 +74,9 @@ def curves(predictions: Array, labels: Array, *, trained_on_path: bool = True) -
     calls = np.asarray(predictions)
     truth = np.asarray(labels)
     if calls.ndim != 3 or calls.shape[2] != truth.size:
-        raise InputError(f"predictions need the shape (rollouts, rounds, {truth.size}), got {calls.shape}")
+        raise InputError(
+            f"predictions need the shape (rollouts, rounds, {truth.size}), got {calls.shape}"
+        )
     errors = calls != truth
     classes = np.unique(np.concatenate([np.unique(calls), np.unique(truth)]))
     place, own = np.searchsorted(classes, calls), np.searchsorted(classes, truth)
@@ -82,7 +92,9 @@ def curves(predictions: Array, labels: Array, *, trained_on_path: bool = True) -
             risk[b, t] = np.mean(1 - top[np.arange(items), own] / top.sum(axis=1))
             wrong += errors[b, t]
             binary[b, t] = majority_share(wrong, t + 1).mean()
-            excess[b, t] = (total / total.sum() if trained_on_path else np.full(items, 1 / items)) @ errors[b, t]
+            excess[b, t] = (
+                total / total.sum() if trained_on_path else np.full(items, 1 / items)
+            ) @ errors[b, t]
             if errors[b, t].any():
                 total = total + errors[b, t] / errors[b, t].sum()
     return Curves(risk=risk, binary_risk=binary, model_risk=errors.mean(axis=2), epsilon=excess)
@@ -113,7 +125,8 @@ def plurality(predictions: Array, labels: Array) -> Array:
 
 
 def path_weights(errors: Array) -> Array:
-    """Return the distribution of each round of a path with uniform mixing, from the errors: (rounds + 1, items).
+    """Return the distribution of each round of a path with uniform mixing, from the errors: (rounds
+    + 1, items).
 
     >>> path_weights(np.array([[True, False, False, False]])).tolist()
     [[0.25, 0.25, 0.25, 0.25], [0.625, 0.125, 0.125, 0.125]]

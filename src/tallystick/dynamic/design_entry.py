@@ -28,7 +28,9 @@ class _StepEntry(BaseModel):
     def _one_operation(self) -> _StepEntry:
         given = [name for name in _OPERATIONS if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"a step does exactly one of {', '.join(_OPERATIONS)}, got {given or 'none'}")
+            raise ValueError(
+                f"a step does exactly one of {', '.join(_OPERATIONS)}, got {given or 'none'}"
+            )
         if self.weights is not None and given[0] in ("train", "collect"):
             raise ValueError(f"{given[0]} has no weights: only mix and vote do")
         return self
@@ -55,5 +57,9 @@ def design_of(entries: Mapping[str, Any], *, source: str) -> Design:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{source}: {place}: {first['msg'].removeprefix('Value error, ')}") from error
-    return Design(entry.name, {name: step.step() for name, step in entry.steps.items()}, output=entry.output)
+        raise InputError(
+            f"{source}: {place}: {first['msg'].removeprefix('Value error, ')}"
+        ) from error
+    return Design(
+        entry.name, {name: step.step() for name, step in entry.steps.items()}, output=entry.output
+    )

@@ -22,7 +22,8 @@
     vote = ["h1", "h2"]
     weights = [2, 1]
 
-Each step does one of ``train``, ``collect``, ``mix`` and ``vote``; ``weights`` are equal where they are left out.
+Each step does one of ``train``, ``collect``, ``mix`` and ``vote``; ``weights`` are equal where they
+are left out.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def parse_design(text: str, *, source: str = "design") -> Design:
     Traceback (most recent call last):
     tallystick.errors.InputError: design: steps.h.trian: Extra inputs are not permitted
     """
-    from tallystick.dynamic.design_entry import design_of  # pydantic is not wanted where neural networks train
+    # pydantic is not wanted where neural networks train
+    from tallystick.dynamic.design_entry import design_of
 
     try:
         return design_of(tomllib.loads(text), source=source)
@@ -68,7 +70,9 @@ def design_text(design: Design) -> str:
     for name, step in design.steps.items():
         inputs = ", ".join(_quoted(source) for source in step.inputs)
         lines += ["", f"[steps.{_quoted(name)}]"]
-        lines += [f"{step.operation} = {f'[{inputs}]' if step.operation in ('mix', 'vote') else inputs}"]
+        lines += [
+            f"{step.operation} = {f'[{inputs}]' if step.operation in ('mix', 'vote') else inputs}"
+        ]
         if step.weights is not None:
             lines += [f"weights = [{', '.join(repr(float(weight)) for weight in step.weights)}]"]
     return "\n".join(lines) + "\n"

@@ -21,7 +21,8 @@ from tallystick.results import Figure, Interval
 __all__ = ["Envelope", "envelope", "worst_by_round"]
 
 _BY_PROGRAM = 5
-"""Up to so many rounds the worst case comes from a linear program (under a second); beyond, from ``path_bound``."""
+"""Up to so many rounds the worst case comes from a linear program (under a second); beyond, from
+``path_bound``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,9 @@ class Envelope:
         }
         roles = {"x": "round", "y": "risk", "low": "low", "high": "high", "group": "case"}
         roles |= {"outer_high": "worst_case", "outer_low": "floor"}
-        return (Figure("rounds", "What the next rounds may bring", rows, roles, {"y": "majority risk"}),)
+        return (
+            Figure("rounds", "What the next rounds may bring", rows, roles, {"y": "majority risk"}),
+        )
 
 
 def envelope(
@@ -86,9 +89,13 @@ def envelope(
     population = Population.uniform(size)
     first, second = spawn(rng, 2)
 
-    def cases(learner: Learner, generator: np.random.Generator) -> tuple[tuple[float, ...], tuple[Interval, ...]]:
+    def cases(
+        learner: Learner, generator: np.random.Generator
+    ) -> tuple[tuple[float, ...], tuple[Interval, ...]]:
         risk = roll_path(population, learner, rounds=rounds, rollouts=rollouts, rng=generator).risk
-        return tuple(float(mean) for mean in risk.mean(axis=0)), spread(risk, "errors fall as simulated")
+        return tuple(float(mean) for mean in risk.mean(axis=0)), spread(
+            risk, "errors fall as simulated"
+        )
 
     random, random_range = cases(RandomErrors(epsilon), first)
     fitted, fitted_range = cases(Correlated(epsilon, rho, gamma), second)
@@ -123,12 +130,19 @@ def worst_by_round(epsilon: float, rounds: int) -> tuple[float, ...]:
     return tuple(out)
 
 
-def spread(risk: Array, assumption: str, *, tails: Sequence[float] = (0.05, 0.95)) -> tuple[Interval, ...]:
+def spread(
+    risk: Array, assumption: str, *, tails: Sequence[float] = (0.05, 0.95)
+) -> tuple[Interval, ...]:
     """Return where the rollouts lie, by column: a 90 % prediction interval under *assumption*."""
     low, high = np.quantile(risk, tails, axis=0)
     return tuple(
         Interval(
-            float(a), float(b), level=tails[1] - tails[0], guarantee="under", assumption=assumption, method="rollouts"
+            float(a),
+            float(b),
+            level=tails[1] - tails[0],
+            guarantee="under",
+            assumption=assumption,
+            method="rollouts",
         )
         for a, b in zip(low, high, strict=True)
     )

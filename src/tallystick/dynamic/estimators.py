@@ -19,19 +19,22 @@ class Trainer(Protocol):
     """All that an experiment asks of a learner: train on weighted items, then label every item."""
 
     def __call__(self, weights: Array, rng: np.random.Generator) -> Array:
-        """Train on the items with these weights (they sum to one); return the predicted label of every item."""
+        """Train on the items with these weights (they sum to one); return the predicted label of
+        every item.
+        """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorTrainer:
-    """A classifier in the manner of scikit-learn, on given features: copied, seeded and fitted anew in each call.
+    """A classifier in the manner of scikit-learn, on given features: copied, seeded and fitted anew
+    in each call.
 
     Parameters
     ----------
     estimator
-        Anything with ``fit(X, y, sample_weight=...)`` and ``predict(X)``. Every parameter called ``random_state`` is
-        set from the call's generator.
+        Anything with ``fit(X, y, sample_weight=...)`` and ``predict(X)``. Every parameter called
+        ``random_state`` is set from the call's generator.
     features, labels
         The items.
 
@@ -51,10 +54,13 @@ class EstimatorTrainer:
 
     def __post_init__(self) -> None:
         parameters = inspect.signature(self.estimator.fit).parameters
-        if "sample_weight" not in parameters and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        if "sample_weight" not in parameters and not any(
+            p.kind is p.VAR_KEYWORD for p in parameters.values()
+        ):
             raise InputError(
-                f"{type(self.estimator).__name__}.fit takes no sample_weight, so it cannot follow a dynamic benchmark: "
-                "choose a learner that does, or write a Trainer that resamples by weight"
+                f"{type(self.estimator).__name__}.fit takes no sample_weight, so it cannot follow a"
+                " dynamic benchmark: choose a learner that does, or write a Trainer that resamples"
+                " by weight"
             )
 
     def __call__(self, weights: Array, rng: np.random.Generator) -> Array:
@@ -66,7 +72,9 @@ class EstimatorTrainer:
 
 
 def fresh_copy(estimator: Any, rng: np.random.Generator) -> Any:
-    """Copy an unfitted estimator; every parameter called ``random_state``, its parts' too, is set from *rng*."""
+    """Copy an unfitted estimator; every parameter called ``random_state``, its parts' too, is set
+    from *rng*.
+    """
     model = copy.deepcopy(estimator)
     if hasattr(model, "get_params"):
         seeds = {
@@ -82,10 +90,10 @@ def fresh_copy(estimator: Any, rng: np.random.Generator) -> Any:
 def refuse_weight_blind(trainer: Trainer, labels: Array, *, seed: int) -> None:
     """Refuse a learner that accepts weights and ignores them.
 
-    A classifier with known features is asked a question that only weights can answer: the same features stand twice,
-    under two labels, and nearly all weight lies on the one or on the other. Of a trainer that is a black box we only
-    see its answers: it is trained with nearly all weight on each label in turn, and refused if it makes the same
-    mistakes every time.
+    A classifier with known features is asked a question that only weights can answer: the same
+    features stand twice, under two labels, and nearly all weight lies on the one or on the other.
+    Of a trainer that is a black box we only see its answers: it is trained with nearly all weight
+    on each label in turn, and refused if it makes the same mistakes every time.
 
     >>> refuse_weight_blind(lambda weights, rng: np.array([0, 0]), np.array([0, 1]), seed=0)
     Traceback (most recent call last):
@@ -107,8 +115,10 @@ def refuse_weight_blind(trainer: Trainer, labels: Array, *, seed: int) -> None:
     for where in heavy:
         weights = np.where(where, 1.0, 1e-6)
         answers.append(trainer(weights / weights.sum(), np.random.default_rng(seed)))
-    if all(np.array_equal(answers[0], answer) for answer in answers[1:]) and np.any(answers[0] != truth):
+    if all(np.array_equal(answers[0], answer) for answer in answers[1:]) and np.any(
+        answers[0] != truth
+    ):
         raise InputError(
-            "the learner ignores sample weights: it makes the same mistakes whichever label has nearly all the weight; "
-            "a dynamic benchmark would have no effect on it"
+            "the learner ignores sample weights: it makes the same mistakes whichever label has"
+            " nearly all the weight; a dynamic benchmark would have no effect on it"
         )

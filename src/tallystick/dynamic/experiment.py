@@ -1,8 +1,10 @@
 """Path benchmarks with real learners: section 5 of [SAH23]_, with the control that it lacks.
 
-1. A base model is trained on everything; the items that it gets right are the population, which is thereby realisable.
+1. A base model is trained on everything; the items that it gets right are the population, which is
+   thereby realisable.
 2. Rollouts: train on the weighted items, mix in the errors, train again.
-3. Control at the same price, for a population experiment buys no labels: as many models trained on the plain data.
+3. Control at the same price, for a population experiment buys no labels: as many models trained on
+   the plain data.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ class Experiment:
     kept
         Which of the given items are the population: those that the base model gets right.
     predictions, static_predictions
-        (rollouts, rounds, items); *static_predictions* are of models trained on the plain data, and None without that
-        control.
+        (rollouts, rounds, items); *static_predictions* are of models trained on the plain data, and
+        None without that control.
     """
 
     labels: Array
@@ -67,22 +69,24 @@ def run_experiment(
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Experiment:
-    """Run base model, realisable subset, rollouts and static control, all with one kind of classifier.
+    """Run base model, realisable subset, rollouts and static control, all with one kind of
+    classifier.
 
     Parameters
     ----------
     estimator
-        A classifier in the manner of scikit-learn that honours ``sample_weight``; refused if it does not.
+        A classifier in the manner of scikit-learn that honours ``sample_weight``; refused if it
+        does not.
     features, labels
         All items.
     rounds, rollouts
         Models a rollout, and how many rollouts.
     jobs
-        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or ``"ray"``) the rollouts leave this
-        machine, and come back with the same numbers.
+        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or ``"ray"``) the
+        rollouts leave this machine, and come back with the same numbers.
     progress
-        Called with the number of finished rollouts: after each of them, or for all of them at the end where the
-        backend hands everything over together (Ray's does).
+        Called with the number of finished rollouts: after each of them, or for all of them at the
+        end where the backend hands everything over together (Ray's does).
 
     Examples
     --------
@@ -101,8 +105,8 @@ def run_experiment(
     kept = base(equal, generator) == truth
     if np.unique(truth[kept]).size < 2:
         raise InputError(
-            f"the base model gets only {int(kept.sum())} of {truth.size} items right, of fewer than two labels: "
-            "choose a learner that can learn this"
+            f"the base model gets only {int(kept.sum())} of {truth.size} items right, of fewer than"
+            " two labels: choose a learner that can learn this"
         )
     trainer = EstimatorTrainer(estimator, features[kept], truth[kept])
     played = learner_rollouts(
@@ -115,7 +119,9 @@ def run_experiment(
         jobs=jobs,
         progress=progress,
     )
-    return Experiment(labels=truth[kept], kept=kept, predictions=played[0], static_predictions=played[1])
+    return Experiment(
+        labels=truth[kept], kept=kept, predictions=played[0], static_predictions=played[1]
+    )
 
 
 def learner_rollouts(
@@ -129,7 +135,9 @@ def learner_rollouts(
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[Array, Array | None]:
-    """Run path rollouts of any :class:`Trainer`; return its predictions and those of the static control."""
+    """Run path rollouts of any :class:`Trainer`; return its predictions and those of the static
+    control.
+    """
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
@@ -138,7 +146,10 @@ def learner_rollouts(
     truth = np.asarray(labels)
     generator = as_rng(rng)
     refuse_weight_blind(trainer, truth, seed=int(generator.integers(2**31)))
-    work = (delayed(_rollout)(trainer, truth, rounds, static, each) for each in generator.spawn(rollouts))
+    work = (
+        delayed(_rollout)(trainer, truth, rounds, static, each)
+        for each in generator.spawn(rollouts)
+    )
     one_by_one = get_active_backend()[0].supports_return_generator
     pairs = []
     for pair in Parallel(n_jobs=jobs, return_as="generator" if one_by_one else "list")(work):
@@ -152,7 +163,9 @@ def learner_rollouts(
 def _rollout(
     trainer: Trainer, labels: Array, rounds: int, static: bool, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """One rollout and its control, each from its own stream, so that either is the same without the other."""
+    """One rollout and its control, each from its own stream, so that either is the same without the
+    other.
+    """
     on_path, on_plain = rng.spawn(2)
     equal = np.full(labels.size, 1 / labels.size)
     total = equal.copy()
@@ -164,4 +177,6 @@ def _rollout(
             total += wrong / wrong.sum()
         if static:
             plain.append(trainer(equal, on_plain))
-    return np.stack(calls), np.stack(plain) if static else np.empty((0, labels.size), dtype=labels.dtype)
+    return np.stack(calls), (
+        np.stack(plain) if static else np.empty((0, labels.size), dtype=labels.dtype)
+    )

@@ -65,25 +65,46 @@ def forecast(
         rollouts=rollouts,
         beginner=learner,
         reusable=3 if on_path else 0,
-        doubt=None if fit.fits else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})",
+        doubt=(
+            None
+            if fit.fits
+            else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})"
+        ),
     )
-    epsilon = float(learner.epsilon) if isinstance(learner.epsilon, int | float) else float(learner.epsilon[-1])
+    epsilon = (
+        float(learner.epsilon)
+        if isinstance(learner.epsilon, int | float)
+        else float(learner.epsilon[-1])
+    )
     ahead = envelope(
-        epsilon, rounds=len(errors) + 4, rng=generator, rho=learner.rho, gamma=learner.gamma, rollouts=rollouts
+        epsilon,
+        rounds=len(errors) + 4,
+        rng=generator,
+        rho=learner.rho,
+        gamma=learner.gamma,
+        rollouts=rollouts,
     )
     return advice, ahead
 
 
-def fitted_learner(errors: Array, fit: ProbitFit, *, on_path: bool, draws: int, rng: Rng) -> Correlated | Unknown:
-    """Return the learner of a fit: its risk on its own data and how that strays, its correlation, and its items."""
+def fitted_learner(
+    errors: Array, fit: ProbitFit, *, on_path: bool, draws: int, rng: Rng
+) -> Correlated | Unknown:
+    """Return the learner of a fit: its risk on its own data and how that strays, its correlation,
+    and its items.
+    """
     from scipy.special import ndtri
 
     own = path_weights(errors)[:-1] if on_path else np.full(errors.shape, 1 / errors.shape[1])
     excess = (own * errors).sum(axis=1)
     epsilon = float(excess[-3:].mean() if on_path else excess.mean())
     if not 0 < epsilon <= 0.5:
-        return Unknown(f"the models err on {epsilon:.3g} of the last round, outside (0, 1/2]: no simulator fits them")
-    # The first model of a path saw no collected errors: it tells little of how the others stray, if there are enough.
+        return Unknown(
+            f"the models err on {epsilon:.3g} of the last round, outside (0, 1/2]: no simulator"
+            " fits them"
+        )
+    # The first model of a path saw no collected errors: it tells little of how the others stray, if
+    # there are enough.
     seen = excess[-max(3, len(excess) - 1) :] if on_path else excess
     wander = None
     if len(seen) >= 2:

@@ -27,14 +27,15 @@ class ItemRows:
     Parameters
     ----------
     columns
-        Name to values, None where there is none: *item*; *round* (none on a path, where each item is tried in every
-        round); *weight*, if the log has one; *truth*, if known; *answered* and *wrong*, numbers of models; *vote*, what
-        the plurality answers (without answers, whether the majority is right or wrong), tied ones with bars between
-        them; *tie*; *vote_error*, 1 if the vote errs and for a tie the share of it that does, so that its mean over a
-        round is the round's risk; with validators *validators*, *validators_disagree* (numbers of them) and
-        *random_label*, the probability that the label is a coin toss; *difficulty*, the posterior mean of the
-        difficulty that the models share (0 is the average of the round, 1 a standard deviation harder); *check_order*,
-        1 for the item to have checked first.
+        Name to values, None where there is none: *item*; *round* (none on a path, where each item
+        is tried in every round); *weight*, if the log has one; *truth*, if known; *answered* and
+        *wrong*, numbers of models; *vote*, what the plurality answers (without answers, whether the
+        majority is right or wrong), tied ones with bars between them; *tie*; *vote_error*, 1 if the
+        vote errs and for a tie the share of it that does, so that its mean over a round is the
+        round's risk; with validators *validators*, *validators_disagree* (numbers of them) and
+        *random_label*, the probability that the label is a coin toss; *difficulty*, the posterior
+        mean of the difficulty that the models share (0 is the average of the round, 1 a standard
+        deviation harder); *check_order*, 1 for the item to have checked first.
     notes
         Why there are blanks, each reason once.
     """
@@ -44,19 +45,22 @@ class ItemRows:
 
 
 def item_rows(log: RoundLog, result: LogResult) -> ItemRows:
-    """Say of each item who errs on it, what its vote says, how hard it is, and when to have its label checked.
+    """Say of each item who errs on it, what its vote says, how hard it is, and when to have its
+    label checked.
 
-    An item that all models get wrong is hard or mislabelled, and only a look at it can tell. So items are ordered by
-    how many models err; among equals by how many of those give one and the same answer (if the label is wrong, models
-    that are right agree on another one), by the share of validators who disagree with the label, by difficulty, by
-    weight, and last by their place in the log. Nothing is drawn, so the order is the same each time.
+    An item that all models get wrong is hard or mislabelled, and only a look at it can tell. So
+    items are ordered by how many models err; among equals by how many of those give one and the
+    same answer (if the label is wrong, models that are right agree on another one), by the share of
+    validators who disagree with the label, by difficulty, by weight, and last by their place in the
+    log. Nothing is drawn, so the order is the same each time.
 
     Parameters
     ----------
     log
         The log itself, with its weights.
     result
-        What :func:`analyse` said of it; the models of a *chain* are left out here as they are there.
+        What :func:`analyse` said of it; the models of a *chain* are left out here as they are
+        there.
 
     Examples
     --------
@@ -101,16 +105,23 @@ def item_rows(log: RoundLog, result: LogResult) -> ItemRows:
     order = np.lexsort((-weight, -np.nan_to_num(difficulty), -dissent, -alike, -wrong, weight == 0))
     ranks = np.empty(items, dtype=np.int64)
     ranks[order] = np.arange(1, items + 1)
-    columns["check_order"] = [int(rank) if heavy else None for rank, heavy in zip(ranks, weight > 0, strict=True)]
+    columns["check_order"] = [
+        int(rank) if heavy else None for rank, heavy in zip(ranks, weight > 0, strict=True)
+    ]
     return ItemRows(columns, tuple(_notes(panel, weight, result)))
 
 
 def _votes(log: RoundLog) -> tuple[list[str], Array, Array]:
-    """Return what the vote says of each item, whether it is tied, and the votes of its most common wrong answer."""
+    """Return what the vote says of each item, whether it is tied, and the votes of its most common
+    wrong answer.
+    """
     if log.predictions is None or log.labels is None:
         wrong = log.errors.sum(axis=0)
         words = np.array(["right", "wrong"])
-        counts, own = np.stack([len(log.models) - wrong, wrong], axis=1), np.zeros(wrong.size, dtype=np.int64)
+        counts, own = (
+            np.stack([len(log.models) - wrong, wrong], axis=1),
+            np.zeros(wrong.size, dtype=np.int64),
+        )
     else:
         words = np.unique(np.concatenate([log.predictions.reshape(-1), log.labels]))
         counts = np.stack([(log.predictions == word).sum(axis=0) for word in words], axis=1)
@@ -123,7 +134,9 @@ def _votes(log: RoundLog) -> tuple[list[str], Array, Array]:
 
 
 def _learnt(log: RoundLog, weight: Array, result: LogResult) -> tuple[Array, Array]:
-    """Return difficulty and probability of a random label; NaN where there is none, as for items of weight 0."""
+    """Return difficulty and probability of a random label; NaN where there is none, as for items of
+    weight 0.
+    """
     seen = log.repeated()
     difficulty, random_label = np.full((2, len(seen.items)), np.nan)
     checked = None
@@ -131,11 +144,15 @@ def _learnt(log: RoundLog, weight: Array, result: LogResult) -> tuple[Array, Arr
         checked = agreements(seen.validators, seen.labels.tolist())
     for (where, _), fit, noise in zip(seen.parts(), result.fits, result.noise, strict=True):
         if isinstance(fit, ProbitFit):
-            difficulty[where] = fit.mean_difficulty(seen.errors[:, where], on_path=seen.kind == "path")
+            difficulty[where] = fit.mean_difficulty(
+                seen.errors[:, where], on_path=seen.kind == "path"
+            )
         if checked is not None:
             random_label[where] = random_labels(checked[0][where], checked[1][where], noise)
     first = (np.cumsum(weight) - weight).clip(max=len(seen.items) - 1)  # of the copies of each item
-    return np.where(weight > 0, difficulty[first], np.nan), np.where(weight > 0, random_label[first], np.nan)
+    return np.where(weight > 0, difficulty[first], np.nan), np.where(
+        weight > 0, random_label[first], np.nan
+    )
 
 
 def _notes(log: RoundLog, weight: Array, result: LogResult) -> Iterable[str]:
@@ -146,21 +163,29 @@ def _notes(log: RoundLog, weight: Array, result: LogResult) -> Iterable[str]:
     for number, fit in zip(numbers, result.fits, strict=True):
         if isinstance(fit, ProbitFit) and not fit.fits:
             yield (
-                f"difficulty in round {number} rests on a fit that the log refutes (p = {fit.fit_p:.2g}): "
-                "take it as a rank at most"
+                f"difficulty in round {number} rests on a fit that the log refutes (p ="
+                f" {fit.fit_p:.2g}): take it as a rank at most"
             )
     if log.validators is not None and log.labels is None:
         yield "validators are left out: the log has no true label to hold theirs against (--truth)"
     elif log.validators is not None:
         yield from _reasons(
-            "random_label", numbers, [noise.share for noise in result.noise], on_path=log.kind == "path"
+            "random_label",
+            numbers,
+            [noise.share for noise in result.noise],
+            on_path=log.kind == "path",
         )
     out = int((weight == 0).sum())
     if out:
-        yield f"items of weight 0 ({out} of {weight.size}) were not analysed: no difficulty, no place in check_order"
+        yield (
+            f"items of weight 0 ({out} of {weight.size}) were not analysed: no difficulty, no place"
+            " in check_order"
+        )
 
 
-def _reasons(column: str, numbers: Sequence[int], values: Sequence[object], *, on_path: bool) -> Iterable[str]:
+def _reasons(
+    column: str, numbers: Sequence[int], values: Sequence[object], *, on_path: bool
+) -> Iterable[str]:
     """Say why a column is blank, each reason once with its rounds."""
     rounds: dict[str, list[str]] = {}
     for number, value in zip(numbers, values, strict=True):

@@ -1,4 +1,6 @@
-"""Compiled inner loops of the rollouts: rows are rollouts, columns items. Plain NumPy takes four times as long."""
+"""Compiled inner loops of the rollouts: rows are rollouts, columns items. Plain NumPy takes four
+times as long.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,12 @@ _BINS = 256
 def fill(
     scores: Array, weights: Array, clean: Array, epsilon: Array, luck: Array, errors: Array
 ) -> None:  # pragma: no cover
-    """Mark the clean items of highest score as *errors* until their mass reaches *epsilon*, one a row.
+    """Mark the clean items of highest score as *errors* until their mass reaches *epsilon*, one a
+    row.
 
-    The item on the boundary is taken if *luck* (uniform, one a row) falls below the part of it that still fits; luck
-    above one never takes it. A histogram of scores finds the boundary, so only the few items beside it are sorted.
+    The item on the boundary is taken if *luck* (uniform, one a row) falls below the part of it that
+    still fits; luck above one never takes it. A histogram of scores finds the boundary, so only the
+    few items beside it are sorted.
     """
     size = scores.shape[1]
     mass = np.empty(_BINS)
@@ -36,7 +40,11 @@ def fill(
         for i in range(size):
             if clean[i]:
                 score = scores[row, i]
-                place = 0 if score >= high else (_BINS - 1 if score <= low else int((high - score) * scale))
+                place = (
+                    0
+                    if score >= high
+                    else (_BINS - 1 if score <= low else int((high - score) * scale))
+                )
                 bins[i] = place
                 mass[place] += weights[row, i]
         reached, edge = 0.0, 0
@@ -63,9 +71,18 @@ def fill(
 
 @njit(cache=True)
 def count_votes(
-    errors: Array, ballot: float, half: float, close: float, clean: Array, weights: Array, wrong: Array, out: Array
+    errors: Array,
+    ballot: float,
+    half: float,
+    close: float,
+    clean: Array,
+    weights: Array,
+    wrong: Array,
+    out: Array,
 ) -> None:  # pragma: no cover
-    """Add a round's votes to *wrong*; write majority risk, model risk and excess risk of each rollout into *out*."""
+    """Add a round's votes to *wrong*; write majority risk, model risk and excess risk of each
+    rollout into *out*.
+    """
     for row in range(errors.shape[0]):
         majority, model, excess = 0.0, 0.0, 0.0
         for i in range(errors.shape[1]):
@@ -82,8 +99,11 @@ def count_votes(
 
 
 @njit(cache=True)
-def add_errors(errors: Array, coin: Array, population: Array, total: Array, count: Array) -> None:  # pragma: no cover
-    """Add the error distribution of each rollout, as ideal annotators return it, to the running sum *total*."""
+# pragma: no cover
+def add_errors(errors: Array, coin: Array, population: Array, total: Array, count: Array) -> None:
+    """Add the error distribution of each rollout, as ideal annotators return it, to the running sum
+    *total*.
+    """
     for row in range(errors.shape[0]):
         mass = 0.0
         for i in range(errors.shape[1]):

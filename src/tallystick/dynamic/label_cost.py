@@ -1,9 +1,9 @@
 r"""Adversarial labels against fresh random ones, at equal label cost.
 
-A campaign with a real learner and finite samples: labels are bought either where the current model fails (a path), or
-anywhere. Both predictors are votes of as many models, and both are judged on fresh items that nobody looked at. The
-answer is the break-even price :math:`\kappa^*`: how many uniform labels one validated adversarial item was worth. If
-yours costs more, buy uniform labels.
+A campaign with a real learner and finite samples: labels are bought either where the current model
+fails (a path), or anywhere. Both predictors are votes of as many models, and both are judged on
+fresh items that nobody looked at. The answer is the break-even price :math:`\kappa^*`: how many
+uniform labels one validated adversarial item was worth. If yours costs more, buy uniform labels.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ class LabelCost:
     Parameters
     ----------
     path_risk, flat_risk, fresh_risk
-        Risk on fresh items of: the path's vote; as many models trained on the same labels without weights; as many
-        models trained on as many uniform labels. Means over rollouts.
+        Risk on fresh items of: the path's vote; as many models trained on the same labels without
+        weights; as many models trained on as many uniform labels. Means over rollouts.
     path_error, flat_error, fresh_error
         Their standard errors.
     path_worth, flat_worth
-        Break-even price of an adversarial label, in uniform labels: for the path, and for its data used flat.
+        Break-even price of an adversarial label, in uniform labels: for the path, and for its data
+        used flat.
     search
-        Items that had to be looked at for each error found, by random search: the price if annotators only browse.
+        Items that had to be looked at for each error found, by random search: the price if
+        annotators only browse.
     adversarial_labels
         How many were bought, on average.
     fresh_curve
@@ -101,24 +103,30 @@ def label_cost(
         raise InputError(f"test_share must be in (0, 1), got {test_share!r}")
     if min(start, batch, rollouts) < 1 or rounds < 2 or not multiples or min(multiples) <= 0:
         raise InputError(
-            "start, batch and rollouts must be at least 1, rounds at least 2 and multiples positive, "
-            f"got {start!r}, {batch!r}, {rollouts!r}, {rounds!r} and {tuple(multiples)!r}"
+            "start, batch and rollouts must be at least 1, rounds at least 2 and multiples"
+            f" positive, got {start!r}, {batch!r}, {rollouts!r}, {rounds!r} and"
+            f" {tuple(multiples)!r}"
         )
     sizes = [start + round(m * batch * (rounds - 1)) for m in (*multiples, 1.0)]
     pool = truth.size - round(test_share * truth.size)
     if max(sizes) > pool:
         raise InputError(
-            f"the largest uniform control needs {max(sizes)} labels, and the pool has {pool}: lower multiples"
+            f"the largest uniform control needs {max(sizes)} labels, and the pool has {pool}: lower"
+            " multiples"
         )
     generator = as_rng(rng)
-    refuse_weight_blind(EstimatorTrainer(estimator, features, truth), truth, seed=int(generator.integers(2**31)))
+    refuse_weight_blind(
+        EstimatorTrainer(estimator, features, truth), truth, seed=int(generator.integers(2**31))
+    )
     work = (
         delayed(_rollout)(estimator, features, truth, start, batch, rounds, sizes, pool, each)
         for each in generator.spawn(rollouts)
     )
     rows = np.array(Parallel(n_jobs=jobs)(work))
     means = rows.mean(axis=0)
-    errors = rows.std(axis=0, ddof=1) / rollouts**0.5 if rollouts > 1 else np.full(means.size, np.nan)
+    errors = (
+        rows.std(axis=0, ddof=1) / rollouts**0.5 if rollouts > 1 else np.full(means.size, np.nan)
+    )
     bought, looked = means[2], means[3]
     order = np.argsort(sizes[:-1])
     curve = tuple((int(sizes[k]), float(means[4 + k])) for k in order)
@@ -137,14 +145,24 @@ def label_cost(
     )
 
 
-def _worth(risk: float, curve: Sequence[tuple[int, float]], start: int, bought: float) -> float | Unknown:
-    """How many uniform labels reach this risk, for each adversarial one; unknown beyond the curve."""
+def _worth(
+    risk: float, curve: Sequence[tuple[int, float]], start: int, bought: float
+) -> float | Unknown:
+    """How many uniform labels reach this risk, for each adversarial one; unknown beyond the
+    curve.
+    """
     counts = np.array([n for n, _ in curve], dtype=float)
     falling = np.minimum.accumulate([value for _, value in curve])
     if risk > falling[0]:
-        return Unknown(f"less than {(counts[0] - start) / bought:.2g}: even {counts[0]:.0f} uniform labels did better")
+        return Unknown(
+            f"less than {(counts[0] - start) / bought:.2g}: even {counts[0]:.0f} uniform labels did"
+            " better"
+        )
     if risk < falling[-1]:
-        return Unknown(f"more than {(counts[-1] - start) / bought:.2g}: {counts[-1]:.0f} uniform labels did worse")
+        return Unknown(
+            f"more than {(counts[-1] - start) / bought:.2g}: {counts[-1]:.0f} uniform labels did"
+            " worse"
+        )
     return float((np.interp(-risk, -falling, counts) - start) / bought)
 
 
@@ -159,7 +177,9 @@ def _rollout(
     pool_size: int,
     rng: np.random.Generator,
 ) -> list[float]:
-    """One campaign and its controls: path risk, flat risk, labels bought, items looked at, risk at each size."""
+    """One campaign and its controls: path risk, flat risk, labels bought, items looked at, risk at
+    each size.
+    """
     order = rng.permutation(labels.size)
     pool, test = order[:pool_size], order[pool_size:]
 
@@ -177,7 +197,9 @@ def _rollout(
     looked, calls = 0, []
     for t in range(rounds):
         chosen = np.concatenate(parts)
-        weights = np.concatenate([np.full(part.size, 1 / (part.size * len(parts))) for part in parts])
+        weights = np.concatenate(
+            [np.full(part.size, 1 / (part.size * len(parts))) for part in parts]
+        )
         said = answers(chosen, weights, np.concatenate([test, rest]))
         calls.append(said[: test.size])
         if t + 1 < rounds:

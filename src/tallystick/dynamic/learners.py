@@ -1,8 +1,8 @@
 r"""Learners at the level of populations: given a distribution, where does the next model err.
 
-Each is a small frozen configuration. ``begin(population, rollouts, rng)`` starts that many careers at once and
-returns a function that takes the distributions (one row a rollout) and the round, and returns the error sets of the
-models built on them.
+Each is a small frozen configuration. ``begin(population, rollouts, rng)`` starts that many careers
+at once and returns a function that takes the distributions (one row a rollout) and the round, and
+returns the error sets of the models built on them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ _LEAST = 1e-6
 """A model that strays towards perfection still errs on something."""
 
 Build: TypeAlias = Callable[[Array, int], Array]
-"""(distributions of shape (rollouts, items), round from 0) to error sets of the same shape, boolean."""
+"""(distributions of shape (rollouts, items), round from 0) to error sets of the same shape,
+boolean."""
 
 
 class Learner(Protocol):
-    """Whatever can build models: an approximate risk minimiser, or something that behaves like one."""
+    """Whatever can build models: an approximate risk minimiser, or something that behaves like
+    one.
+    """
 
     def begin(self, population: Population, rollouts: int, rng: np.random.Generator) -> Build:
         """Start *rollouts* independent careers on *population*."""
@@ -47,7 +50,8 @@ class Learner(Protocol):
 class Perfect:
     r"""The perfect risk minimiser of Lemma 3.1: never wrong where :math:`\mathcal D_t` has weight.
 
-    Where it has none the learner knows nothing and errs with probability *outside* (1: the worst perfect learner).
+    Where it has none the learner knows nothing and errs with probability *outside* (1: the worst
+    perfect learner).
     """
 
     outside: float = 1.0
@@ -75,7 +79,8 @@ class RandomErrors:
     Parameters
     ----------
     epsilon
-        The excess risk, in (0, 1/2]; a sequence gives one a round (the last one stays), for a model that changes.
+        The excess risk, in (0, 1/2]; a sequence gives one a round (the last one stays), for a model
+        that changes.
     """
 
     epsilon: float | Sequence[float]
@@ -89,7 +94,9 @@ class RandomErrors:
 
         def build(weights: Array, round_: int) -> Array:
             scores = rng.random(weights.shape, dtype=np.float32)
-            return _fill(scores, weights, _at(self.epsilon, round_), clean, np.full(len(weights), np.inf))
+            return _fill(
+                scores, weights, _at(self.epsilon, round_), clean, np.full(len(weights), np.inf)
+            )
 
         return build
 
@@ -98,8 +105,9 @@ class RandomErrors:
 class Wander:
     r"""How far a learner's excess risk strays from round to round, as n rounds have shown it.
 
-    *spread* is the standard deviation s of :math:`\Phi^{-1}(\epsilon_t)` over n *rounds*. What so few rounds leave open
-    is drawn too, once a career: a spread :math:`\sigma = s \sqrt{(n-1)/\chi^2_{n-1}}` and a level that is off by
+    *spread* is the standard deviation s of :math:`\Phi^{-1}(\epsilon_t)` over n *rounds*. What so
+    few rounds leave open is drawn too, once a career: a spread :math:`\sigma = s
+    \sqrt{(n-1)/\chi^2_{n-1}}` and a level that is off by
     :math:`\sigma z/\sqrt n`.
     """
 
@@ -109,11 +117,14 @@ class Wander:
     def __post_init__(self) -> None:
         if not 0 <= self.spread < np.inf or self.rounds < 2:
             raise InputError(
-                f"a spread is finite and seen over two rounds at least, got {self.spread!r}, {self.rounds!r}"
+                f"a spread is finite and seen over two rounds at least, got {self.spread!r},"
+                f" {self.rounds!r}"
             )
 
     def begin(self, rollouts: int, rng: np.random.Generator) -> Callable[[float], Array]:
-        """Start *rollouts* careers; return a function from a round's excess risk to that of each career."""
+        """Start *rollouts* careers; return a function from a round's excess risk to that of each
+        career.
+        """
         from scipy.special import ndtr, ndtri
 
         free = self.rounds - 1
@@ -133,10 +144,11 @@ class Correlated:
 
     .. math:: s_{it} = \sqrt\rho\, b_i + \sqrt{1-\rho}\, g_{it} - \gamma \log(d\, \mathcal D_t(i))
 
-    The items of highest score are wrong, until their mass in :math:`\mathcal D_t` reaches :math:`\epsilon_t`; the
-    item on the boundary is drawn, so that the mass is right on average. :math:`b_i` is difficulty, shared by all
-    models of a rollout, and :math:`\rho` its weight; :math:`\gamma` is how much up-weighting protects an item.
-    ``Correlated(epsilon)`` alone is :class:`RandomErrors`, but for the boundary.
+    The items of highest score are wrong, until their mass in :math:`\mathcal D_t` reaches
+    :math:`\epsilon_t`; the item on the boundary is drawn, so that the mass is right on average.
+    :math:`b_i` is difficulty, shared by all models of a rollout, and :math:`\rho` its weight;
+    :math:`\gamma` is how much up-weighting protects an item. ``Correlated(epsilon)`` alone is
+    :class:`RandomErrors`, but for the boundary.
 
     Parameters
     ----------
@@ -147,8 +159,8 @@ class Correlated:
     gamma
         Protection by weight, not negative.
     difficulty
-        Known :math:`b_i`, of shape (items,), or draws of it, (draws, items), of which each rollout takes one; standard
-        normal if not given.
+        Known :math:`b_i`, of shape (items,), or draws of it, (draws, items), of which each rollout
+        takes one; standard normal if not given.
     wander
         How far the excess risk strays from *epsilon* in each round; not at all if not given.
     """
@@ -183,8 +195,11 @@ class Correlated:
             scores *= own
             scores += shared
             if self.gamma:
-                with np.errstate(divide="ignore"):  # an item without weight is not protected at all: score +inf
-                    scores -= np.float32(self.gamma) * np.log((population.size * weights).astype(np.float32))
+                # an item without weight is not protected at all: score +inf
+                with np.errstate(divide="ignore"):
+                    scores -= np.float32(self.gamma) * np.log(
+                        (population.size * weights).astype(np.float32)
+                    )
             epsilon = _at(self.epsilon, round_)
             reach = epsilon if stray is None else stray(epsilon)
             return _fill(scores, weights, reach, clean, rng.random(len(weights)))
@@ -194,7 +209,9 @@ class Correlated:
 
 @dataclass(frozen=True, eq=False)
 class Scripted:
-    """A learner that plays given error sets, round by round: the adversary of a certificate, or a real log."""
+    """A learner that plays given error sets, round by round: the adversary of a certificate, or a
+    real log.
+    """
 
     errors: Array
 
@@ -202,11 +219,15 @@ class Scripted:
         """Start *rollouts* identical careers on *population*."""
         script = np.asarray(self.errors, dtype=bool)
         if script.ndim != 2 or script.shape[1] != population.size:
-            raise InputError(f"scripted errors need the shape (rounds, {population.size}), got {script.shape}")
+            raise InputError(
+                f"scripted errors need the shape (rounds, {population.size}), got {script.shape}"
+            )
 
         def build(weights: Array, round_: int) -> Array:
             if round_ >= len(script):
-                raise InputError(f"the script has {len(script)} rounds, and round {round_ + 1} was asked for")
+                raise InputError(
+                    f"the script has {len(script)} rounds, and round {round_ + 1} was asked for"
+                )
             return np.broadcast_to(script[round_], weights.shape)
 
         return build
@@ -214,7 +235,9 @@ class Scripted:
 
 @dataclass(frozen=True, eq=False)
 class Continued:
-    """A learner with a past: the first rounds are given error sets, what follows is another learner's."""
+    """A learner with a past: the first rounds are given error sets, what follows is another
+    learner's.
+    """
 
     errors: Array
     learner: Learner
@@ -224,7 +247,9 @@ class Continued:
         past = Scripted(self.errors).begin(population, rollouts, rng)
         future = self.learner.begin(population, rollouts, rng)
         known = len(self.errors)
-        return lambda weights, round_: past(weights, round_) if round_ < known else future(weights, round_)
+        return lambda weights, round_: (
+            past(weights, round_) if round_ < known else future(weights, round_)
+        )
 
 
 def checked_epsilon(epsilon: float | Sequence[float]) -> None:
@@ -242,7 +267,9 @@ def _at(epsilon: float | Sequence[float], round_: int) -> float:
     return float(epsilon[min(round_, len(epsilon) - 1)])
 
 
-def _fill(scores: Array, weights: Array, epsilon: float | Array, clean: Array, luck: Array) -> Array:
+def _fill(
+    scores: Array, weights: Array, epsilon: float | Array, clean: Array, luck: Array
+) -> Array:
     """Take the items of highest score until their mass reaches *epsilon*; see ``kernels.fill``."""
     from tallystick.dynamic.kernels import fill
 

@@ -1,4 +1,6 @@
-"""The log of a real dynamic benchmark, checked: items, the rounds they were collected in, and who got them right."""
+"""The log of a real dynamic benchmark, checked: items, the rounds they were collected in, and who
+got them right.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from tallystick.dynamic.cells import check_total, correct_of, floats_of, one_an_item, round_of, texts_of, weights_of
+from tallystick.dynamic.cells import (
+    check_total,
+    correct_of,
+    floats_of,
+    one_an_item,
+    round_of,
+    texts_of,
+    weights_of,
+)
 from tallystick.dynamic.curves import plurality
 from tallystick.dynamic.population import Array, vote
 from tallystick.dynamic.spelling import one_spelling, spelled_votes
@@ -24,9 +34,9 @@ LogKind: TypeAlias = Literal["panel", "path"]
 class RoundLog:
     """A log in one of two shapes.
 
-    ``panel``: each item was collected in one round, and the same models were tried on all of them (ANLI). ``path``:
-    the same items were tried in every round, each time on that round's model (a simulated or a re-evaluated
-    benchmark).
+    ``panel``: each item was collected in one round, and the same models were tried on all of them
+    (ANLI). ``path``: the same items were tried in every round, each time on that round's model (a
+    simulated or a re-evaluated benchmark).
 
     Parameters
     ----------
@@ -45,8 +55,9 @@ class RoundLog:
     cost
         What each item cost.
     weight
-        How many items, seen alike, each one stands for; None where each stands for itself. They are no sampling
-        weights: :func:`analyse` counts an item of weight w as w items, each at its cost.
+        How many items, seen alike, each one stands for; None where each stands for itself. They are
+        no sampling weights: :func:`analyse` counts an item of weight w as w items, each at its
+        cost.
     """
 
     kind: LogKind
@@ -107,19 +118,24 @@ class RoundLog:
             errors=self.errors[:, again],
             predictions=None if self.predictions is None else self.predictions[:, again],
             labels=None if self.labels is None else self.labels[again],
-            validators=None if self.validators is None else tuple(self.validators[k] for k in again),
+            validators=(
+                None if self.validators is None else tuple(self.validators[k] for k in again)
+            ),
             cost=None if self.cost is None else self.cost[again],
             weight=None,
         )
 
     def parts(self) -> list[tuple[Array, int]]:
-        """Return which items belong to each round, and its number; a path is one part, its last round."""
+        """Return which items belong to each round, and its number; a path is one part, its last
+        round.
+        """
         if self.kind == "path":
             return [(np.ones(len(self.items), dtype=bool), len(self.models))]
         return [(self.rounds == number, number) for number in self.round_numbers]
 
     def vote(self, models: slice = slice(None), items: Array | slice = slice(None)) -> Array:
-        """Where the vote errs: the plurality of answers where the log has them, else the majority of right and wrong.
+        """Where the vote errs: the plurality of answers where the log has them, else the majority
+        of right and wrong.
 
         A tie counts for its share of wrong answers.
         """
@@ -143,13 +159,19 @@ class RoundLog:
     ) -> RoundLog:
         """Read a panel with one row an item and one column of predictions a model.
 
-        A label that is spelled in two ways is refused; with *coerce* both spellings are read as one.
+        A label that is spelled in two ways is refused; with *coerce* both spellings are read as
+        one.
 
         >>> table = {"round": [1, 1, 2], "gold": ["a", "b", "a"], "m1": ["a", "a", "b"], "m2": ["a", "b", "b"]}
         >>> RoundLog.from_wide(table, round="round", truth="gold", models=["m1", "m2"]).errors.sum(axis=1).tolist()
         [2, 1]
         """
-        for name in (round, truth, *models, *(c for c in (item, validators, cost, weight) if c is not None)):
+        for name in (
+            round,
+            truth,
+            *models,
+            *(c for c in (item, validators, cost, weight) if c is not None),
+        ):
             if name not in columns:
                 raise InputError(f"no column {name!r} in the log; there are {sorted(columns)}")
         for name in (truth, *models):
@@ -159,16 +181,23 @@ class RoundLog:
         for name, said in zip(models, calls, strict=True):
             if not np.isin(said, labels).any():  # it would count as a model that is always wrong
                 raise InputError(
-                    f"column {name!r} never gives one of the true labels (its first value is {str(said[0])!r}): it is "
-                    "no model; name the models (--models), or that column as what the validators said (--validators)"
+                    f"column {name!r} never gives one of the true labels (its first value is"
+                    f" {str(said[0])!r}): it is no model; name the models (--models), or that"
+                    " column as what the validators said (--validators)"
                 )
         said_of = None
         if validators is not None:
             cells = [None if v is None else str(v) for v in columns[validators]]
-            said_of = spelled_votes(cells, columns[truth], name=validators, truth=truth, coerce=coerce)
+            said_of = spelled_votes(
+                cells, columns[truth], name=validators, truth=truth, coerce=coerce
+            )
         return cls(
             kind="panel",
-            items=tuple(str(v) for v in columns[item]) if item else tuple(str(k + 1) for k in range(labels.size)),
+            items=(
+                tuple(str(v) for v in columns[item])
+                if item
+                else tuple(str(k + 1) for k in range(labels.size))
+            ),
             rounds=np.array([round_of(v, round, k) for k, v in enumerate(columns[round])]),
             models=tuple(models),
             errors=calls != labels,
@@ -216,8 +245,9 @@ class RoundLog:
         on_path = _is_path(names, when)
         if on_path and min(when) > 1:
             raise InputError(
-                f"the path begins in round {min(when)}: what its model was trained on is not in the log, so give all "
-                "rounds from the first on (or number these from 1, if they are the first)"
+                f"the path begins in round {min(when)}: what its model was trained on is not in the"
+                " log, so give all rounds from the first on (or number these from 1, if they are"
+                " the first)"
             )
         rows = list(dict.fromkeys(names))
         heads: list[Any] = sorted(set(when)) if on_path else list(dict.fromkeys(whose))
@@ -226,21 +256,31 @@ class RoundLog:
         for k, name in enumerate(names):
             where = head_at[when[k] if on_path else whose[k]], at[name]
             if cells[where] >= 0:
-                raise InputError(f"item {name!r} has two rows for model {whose[k]!r}, the second one at row {k + 1}")
+                raise InputError(
+                    f"item {name!r} has two rows for model {whose[k]!r}, the second one at row"
+                    f" {k + 1}"
+                )
             cells[where] = k
         if not on_path:
             _check_panel(cells, heads, rows, names, when)
         first = cells[0]
         home = np.array(when)[first]
         said = {"truth": truth, "prediction": prediction}
-        spelled = {name: np.array(texts_of(values, name)) for name, values in said.items() if values is not None}
+        spelled = {
+            name: np.array(texts_of(values, name))
+            for name, values in said.items()
+            if values is not None
+        }
         if truth is not None and prediction is not None:
             spelled = one_spelling({"truth": truth, "prediction": prediction}, coerce=coerce)
             _check_correct(spelled["truth"], spelled["prediction"], wrong)
         told = None
         if validators is not None:
             said_of = np.array(["" if value is None else str(value) for value in validators])
-            told = tuple(cell or None for cell in one_an_item(said_of, cells, rows, "validators' labels").tolist())
+            told = tuple(
+                cell or None
+                for cell in one_an_item(said_of, cells, rows, "validators' labels").tolist()
+            )
             if truth is not None:
                 told = spelled_votes(told, truth, name="validators", truth="truth", coerce=coerce)
         titles = [str(whose[int(row[0])]) for row in cells] if on_path else heads
@@ -248,13 +288,29 @@ class RoundLog:
             kind="path" if on_path else "panel",
             items=tuple(rows),
             rounds=np.ones(len(rows), dtype=int) if on_path else home,
-            models=tuple(f"{t} (round {r})" for t, r in zip(titles, heads, strict=True)) if on_path else tuple(titles),
+            models=(
+                tuple(f"{t} (round {r})" for t, r in zip(titles, heads, strict=True))
+                if on_path
+                else tuple(titles)
+            ),
             errors=np.array(wrong)[cells],
             predictions=spelled["prediction"][cells] if prediction is not None else None,
-            labels=one_an_item(spelled["truth"], cells, rows, "true label") if truth is not None else None,
+            labels=(
+                one_an_item(spelled["truth"], cells, rows, "true label")
+                if truth is not None
+                else None
+            ),
             validators=told,
-            cost=one_an_item(floats_of(cost, "cost"), cells, rows, "cost") if cost is not None else None,
-            weight=one_an_item(weights_of(weight, "weight"), cells, rows, "weight") if weight is not None else None,
+            cost=(
+                one_an_item(floats_of(cost, "cost"), cells, rows, "cost")
+                if cost is not None
+                else None
+            ),
+            weight=(
+                one_an_item(weights_of(weight, "weight"), cells, rows, "weight")
+                if weight is not None
+                else None
+            ),
         )
 
 
@@ -264,21 +320,26 @@ def _is_path(names: Sequence[str], when: Sequence[int]) -> bool:
 
 
 def _check_panel(
-    cells: Array, models: Sequence[Any], rows: Sequence[str], names: Sequence[str], when: Sequence[int]
+    cells: Array,
+    models: Sequence[Any],
+    rows: Sequence[str],
+    names: Sequence[str],
+    when: Sequence[int],
 ) -> None:
     home: dict[str, int] = {}
     for name, number in zip(names, when, strict=True):
         if home.setdefault(name, number) != number:
             raise InputError(
-                f"item {name!r} belongs to round {home[name]} and to round {number}: an item has one round"
+                f"item {name!r} belongs to round {home[name]} and to round {number}: an item has"
+                " one round"
             )
     rounds = np.array([home[name] for name in rows])
     for number in np.unique(rounds):
         absent = np.flatnonzero((cells[:, rounds == number] < 0).all(axis=1))
         if absent.size:
             raise InputError(
-                f"models differ between rounds: {str(models[absent[0]])!r} was not tried in round {number}; "
-                "choose the models that were tried in all rounds"
+                f"models differ between rounds: {str(models[absent[0]])!r} was not tried in round"
+                f" {number}; choose the models that were tried in all rounds"
             )
     gaps = np.argwhere(cells < 0)
     if gaps.size:
@@ -287,21 +348,26 @@ def _check_panel(
 
 def _check_rounds(numbers: Sequence[int]) -> None:
     if len(numbers) < 2:
-        raise InputError(f"a log of one round (round {numbers[0]}) shows no dynamics: two rounds are needed")
+        raise InputError(
+            f"a log of one round (round {numbers[0]}) shows no dynamics: two rounds are needed"
+        )
     for before, after in pairwise(numbers):
         if after != before + 1:
             raise InputError(
-                f"round {before + 1} is missing from the log: it goes from round {before} to round {after}"
+                f"round {before + 1} is missing from the log: it goes from round {before} to round"
+                f" {after}"
             )
 
 
 def _check_correct(truth: Array, prediction: Array, wrong: Sequence[bool]) -> None:
-    """Refuse a row that is called right though its answer is not the true label, or wrong though it is."""
+    """Refuse a row that is called right though its answer is not the true label, or wrong though it
+    is.
+    """
     against = np.flatnonzero((truth != prediction) != np.asarray(wrong))
     if against.size:
         row = int(against[0])
         raise InputError(
-            f"row {row + 1}: the answer {str(prediction[row])!r} to a true {str(truth[row])!r} is called "
-            f"{'wrong' if wrong[row] else 'right'} (so in {against.size} of the rows): correct them, or leave out "
-            "the predictions"
+            f"row {row + 1}: the answer {str(prediction[row])!r} to a true {str(truth[row])!r} is"
+            f" called {'wrong' if wrong[row] else 'right'} (so in {against.size} of the rows):"
+            " correct them, or leave out the predictions"
         )

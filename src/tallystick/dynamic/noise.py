@@ -11,7 +11,8 @@ __all__ = ["noise_bound", "noise_closed_form", "noise_path"]
 
 
 def noise_path(delta: float, ambiguous: Sequence[float]) -> tuple[float, ...]:
-    r"""Which share of each round's data has random labels, given the share among the errors that each round collects.
+    r"""Which share of each round's data has random labels, given the share among the errors that
+    each round collects.
 
     .. math:: \delta_{t+1} = \frac{(t+1)\,\delta_t + \nu_t}{t+2}
 
@@ -31,10 +32,11 @@ def noise_bound(epsilon: float, delta: float, rounds: int) -> tuple[float, ...]:
 
     .. math:: \delta_{t+1} \ge \frac{t+1}{t+2}\,\delta_t + \frac1{t+2} \cdot \frac1{1 + 2(t+1)\,\epsilon/\delta}
 
-    [SAH23]_, Theorem 3.6 and Eq (34), sharpened: :math:`\mathcal D_0` keeps the weight :math:`1/(t+1)` in
-    :math:`\mathcal D_t`, so the clean risk obeys :math:`(1-\delta) R_{\mathcal D^{\bar\delta}}(h_t) \le
-    (t+1)\epsilon` and the factor :math:`(1-\delta)/(1-\delta_t)` of the text falls away (ERRATA). Uniform mixing,
-    :math:`\mathcal D_0 = \mathcal D`, labels that are random at every look.
+    [SAH23]_, Theorem 3.6 and Eq (34), sharpened: :math:`\mathcal D_0` keeps the weight
+    :math:`1/(t+1)` in :math:`\mathcal D_t`, so the clean risk obeys :math:`(1-\delta) R_{\mathcal
+    D^{\bar\delta}}(h_t) \le (t+1)\epsilon` and the factor :math:`(1-\delta)/(1-\delta_t)` of the
+    text falls away (ERRATA). Uniform mixing, :math:`\mathcal D_0 = \mathcal D`, labels that are
+    random at every look.
 
     >>> [round(share, 3) for share in noise_bound(0.05, 0.2, 3)]
     [0.2, 0.433, 0.456]
@@ -49,17 +51,20 @@ def noise_bound(epsilon: float, delta: float, rounds: int) -> tuple[float, ...]:
 
 
 def noise_closed_form(epsilon: float, delta: float, round_: int) -> float:
-    r"""Return the closed form :math:`\delta_t \ge 1/(2(1 + 8t\epsilon/\delta))` of Eq (37), for :math:`t \ge 1`.
+    r"""Return the closed form :math:`\delta_t \ge 1/(2(1 + 8t\epsilon/\delta))` of Eq (37), for
+    :math:`t \ge 1`.
 
-    The text derives it for :math:`\delta_t \le 1/2` (it prints 2), t counted from 0; beyond that it holds trivially,
-    being at most 1/2.
+    The text derives it for :math:`\delta_t \le 1/2` (it prints 2), t counted from 0; beyond that it
+    holds trivially, being at most 1/2.
 
     >>> round(noise_closed_form(0.05, 0.2, 1), 4)
     0.1667
     """
     checked_epsilon(epsilon)
     if not 0 < delta < 1 or round_ < 1:
-        raise InputError(f"needs delta in (0, 1) and a round from 1 on, got {delta!r} and {round_!r}")
+        raise InputError(
+            f"needs delta in (0, 1) and a round from 1 on, got {delta!r} and {round_!r}"
+        )
     return 1 / (2 * (1 + 8 * round_ * epsilon / delta))
 
 

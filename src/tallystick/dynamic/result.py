@@ -12,7 +12,16 @@ from tallystick.dynamic.similarity import OverlapTest, Signals
 from tallystick.dynamic.validators import NoiseShare
 from tallystick.results import Figure, Interval, Result, Unknown
 
-__all__ = ["Action", "DynamicResult", "Forgetting", "LogResult", "Overlap", "Round", "SimulationResult", "TheoryResult"]
+__all__ = [
+    "Action",
+    "DynamicResult",
+    "Forgetting",
+    "LogResult",
+    "Overlap",
+    "Round",
+    "SimulationResult",
+    "TheoryResult",
+]
 
 Action: TypeAlias = Literal["theory", "simulate", "analyse"]
 
@@ -26,7 +35,8 @@ class Round:
     risk, interval
         Majority risk of the models so far, with what *interval* says of it.
     epsilon
-        Risk of the round's own model on the distribution it was trained on (of a log: mean risk of its models).
+        Risk of the round's own model on the distribution it was trained on (of a log: mean risk of
+        its models).
     worst_case, lower_bound
         No path of such models has a higher majority risk; none can promise a lower one.
     z
@@ -36,7 +46,8 @@ class Round:
     control
         Majority risk of as many models trained on the plain data: a static ensemble.
     fresh
-        The same with fresh random data mixed in where a path mixes in errors, at the same number of labels.
+        The same with fresh random data mixed in where a path mixes in errors, at the same number of
+        labels.
     """
 
     round: int
@@ -47,8 +58,12 @@ class Round:
     lower_bound: float | Unknown
     z: float | Unknown
     noise_share: float | Unknown
-    control: float | Unknown = field(default_factory=lambda: Unknown("only a simulation has a control"))
-    fresh: float | Unknown = field(default_factory=lambda: Unknown("only a simulation has a control"))
+    control: float | Unknown = field(
+        default_factory=lambda: Unknown("only a simulation has a control")
+    )
+    fresh: float | Unknown = field(
+        default_factory=lambda: Unknown("only a simulation has a control")
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,14 +107,27 @@ class DynamicResult(Result):
         columns: dict[str, list[float | None]] = {
             "round": [each.round for each in shown],
             "risk": [_number(each.risk) for each in shown],
-            "low": [each.interval.low if isinstance(each.interval, Interval) else None for each in shown],
-            "high": [each.interval.high if isinstance(each.interval, Interval) else None for each in shown],
+            "low": [
+                each.interval.low if isinstance(each.interval, Interval) else None for each in shown
+            ],
+            "high": [
+                each.interval.high if isinstance(each.interval, Interval) else None
+                for each in shown
+            ],
             "worst_case": [_number(each.worst_case) for each in shown],
             "lower_bound": [_number(each.lower_bound) for each in shown],
         }
         roles = {"x": "round", "y": "risk", "low": "low", "high": "high"}
         roles |= {"outer_high": "worst_case", "outer_low": "lower_bound"}
-        return (Figure("rounds", f"Majority risk by round: {self.design}", columns, roles, {"y": "majority risk"}),)
+        return (
+            Figure(
+                "rounds",
+                f"Majority risk by round: {self.design}",
+                columns,
+                roles,
+                {"y": "majority risk"},
+            ),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,8 +199,9 @@ class Overlap:
     def line(self) -> str:
         """Return it as a sentence."""
         text = (
-            f"Wrong together, round {self.round}: {self.all_wrong:.3f} [{self.interval.low:.3f}, "
-            f"{self.interval.high:.3f}] of {self.n_items} items; independent errors would give {self.independent:.4f}"
+            f"Wrong together, round {self.round}: {self.all_wrong:.3f} [{self.interval.low:.3f},"
+            f" {self.interval.high:.3f}] of {self.n_items} items; independent errors would give"
+            f" {self.independent:.4f}"
         )
         if isinstance(self.rho_interval, Interval) and not isinstance(self.predicted, Unknown):
             text += (
@@ -182,7 +211,8 @@ class Overlap:
         if self.test.z is not None and self.test.z_null is not None:
             low, high = self.test.z_null
             text += (
-                f"; z {self.test.z:.2f}, by chance {low:.2f} to {high:.2f} (p of the overlap {self.test.p_value:.2g})"
+                f"; z {self.test.z:.2f}, by chance {low:.2f} to {high:.2f} (p of the overlap"
+                f" {self.test.p_value:.2g})"
             )
         return text + "."
 
@@ -195,9 +225,11 @@ class Overlap:
             "predicted": fit.all_wrong_predicted,
             "rho": fit.rho,
             "rho_interval": fit.interval,
-            "gamma": Unknown("the log does not say what its models were trained on")
-            if fit.gamma is None
-            else fit.gamma,
+            "gamma": (
+                Unknown("the log does not say what its models were trained on")
+                if fit.gamma is None
+                else fit.gamma
+            ),
             "fit_p": fit.fit_p,
         }
 
@@ -224,9 +256,9 @@ class Forgetting:
     def line(self) -> str:
         """Return it as a sentence."""
         return (
-            f"From {self.before} to {self.model}, on the first items: risk {self.change:+.3f} "
-            f"[{self.interval.low:+.3f}, {self.interval.high:+.3f}]; {self.forgotten:.3f} forgotten, "
-            f"{self.learnt:.3f} learnt."
+            f"From {self.before} to {self.model}, on the first items: risk {self.change:+.3f}"
+            f" [{self.interval.low:+.3f}, {self.interval.high:+.3f}]; {self.forgotten:.3f}"
+            f" forgotten, {self.learnt:.3f} learnt."
         )
 
 
@@ -237,7 +269,8 @@ class LogResult(DynamicResult):
     Parameters
     ----------
     fits, noise
-        By part of the log, what :func:`tallystick.dynamic.item_rows` needs in order to speak of single items.
+        By part of the log, what :func:`tallystick.dynamic.item_rows` needs in order to speak of
+        single items.
     """
 
     models: tuple[str, ...]
@@ -246,7 +279,9 @@ class LogResult(DynamicResult):
     noise_sets: tuple[Interval | Unknown, ...]
     envelope: Envelope | Unknown
     cost: float | Unknown
-    fits: tuple[ProbitFit | Unknown, ...] = field(default=(), repr=False, metadata={"private": True})
+    fits: tuple[ProbitFit | Unknown, ...] = field(
+        default=(), repr=False, metadata={"private": True}
+    )
     noise: tuple[NoiseShare, ...] = field(default=(), repr=False, metadata={"private": True})
 
     def details(self) -> tuple[str, ...]:
@@ -255,7 +290,8 @@ class LogResult(DynamicResult):
         for each, noise in zip(self.overlap, self.noise_sets, strict=True):
             if isinstance(noise, Interval):
                 lines.append(
-                    f"Random labels among the items of round {each.round}: {noise.low:.3f} to {noise.high:.3f}."
+                    f"Random labels among the items of round {each.round}: {noise.low:.3f} to"
+                    f" {noise.high:.3f}."
                 )
         if not isinstance(self.forgetting, Unknown):
             lines += [each.line() for each in self.forgetting]
@@ -274,7 +310,13 @@ class LogResult(DynamicResult):
                 "high": [each.interval.high for each in self.overlap],
                 "independent": [each.independent for each in self.overlap],
             },
-            {"name": "round", "value": "share", "low": "low", "high": "high", "mark": "independent"},
+            {
+                "name": "round",
+                "value": "share",
+                "low": "low",
+                "high": "high",
+                "mark": "independent",
+            },
         )
         ahead = self.envelope.figures() if isinstance(self.envelope, Envelope) else ()
         return (*super().figures(), joint, *ahead)

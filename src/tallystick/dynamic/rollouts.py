@@ -1,7 +1,8 @@
 r"""Many benchmarks at once: rollouts of a design over a population, as arrays.
 
-A rollout without errors in some round has nothing to collect there; that component is left out of its later mixtures
-and the other weights are scaled up. Risks are taken on the part of the population whose labels are not random.
+A rollout without errors in some round has nothing to collect there; that component is left out of
+its later mixtures and the other weights are scaled up. Risks are taken on the part of the
+population whose labels are not random.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Rollouts:
     Parameters
     ----------
     risk
-        Risk on :math:`\mathcal D` of the majority of all models so far: with the votes of the design on a path, with
-        equal ones on any other design.
+        Risk on :math:`\mathcal D` of the majority of all models so far: with the votes of the
+        design on a path, with equal ones on any other design.
     model_risk
         Risk on :math:`\mathcal D` of the round's own model.
     epsilon
@@ -78,7 +79,8 @@ def roll_path(
     collection: Collection = IDEAL,
     keep_errors: bool = False,
 ) -> Rollouts:
-    """Run the path of section 3 of [SAH23]_ many times; *mixture* and *majority* as in :func:`path`.
+    """Run the path of section 3 of [SAH23]_ many times; *mixture* and *majority* as in
+    :func:`path`.
 
     >>> from tallystick.dynamic.learners import RandomErrors
     >>> many = roll_path(Population.uniform(400), RandomErrors(0.1), rounds=3, rollouts=200, rng=1)
@@ -88,7 +90,10 @@ def roll_path(
     table = mixture_table(rounds, mixture)
     ballots = np.ones(rounds) if majority is None else np.asarray(majority, dtype=float)
     if ballots.shape != (rounds,) or not np.all(ballots >= 0) or not ballots[0] > 0:
-        raise InputError(f"majority needs {rounds} weights, none negative and the first one positive, got {majority!r}")
+        raise InputError(
+            f"majority needs {rounds} weights, none negative and the first one positive, got"
+            f" {majority!r}"
+        )
     from tallystick.dynamic.kernels import add_errors, count_votes
 
     # Where all collected parts weigh the same, their running sum is all that has to be remembered.
@@ -107,7 +112,16 @@ def roll_path(
         weights = np.ascontiguousarray(np.broadcast_to(population.start, total.shape))
         for t in range(rounds):
             errors = build(weights, t)
-            count_votes(errors, ballots[t], 0.5 * ballots[: t + 1].sum(), TOLERANCE, clean, weights, wrong, numbers)
+            count_votes(
+                errors,
+                ballots[t],
+                0.5 * ballots[: t + 1].sum(),
+                TOLERANCE,
+                clean,
+                weights,
+                wrong,
+                numbers,
+            )
             out.record(t, numbers, weights, population, errors)
             if t + 1 == rounds:
                 break
@@ -120,14 +134,17 @@ def roll_path(
                 total += found
                 count += ~empty
             if equal:
-                share = np.divide(row[1], row[0] + row[1] * count, out=np.zeros(size), where=count > 0)
+                share = np.divide(
+                    row[1], row[0] + row[1] * count, out=np.zeros(size), where=count > 0
+                )
                 weights = share[:, None] * total
                 weights += (1 - share * count)[:, None] * population.start
             else:
                 parts[:, t + 1] = found
                 held[:, t + 1] = ~empty
                 shares = row * held[:, : t + 2]
-                shares[shares.sum(axis=1) == 0, 0] = 1  # nothing that has weight was collected: the data stay D_0
+                # nothing that has weight was collected: the data stay D_0
+                shares[shares.sum(axis=1) == 0, 0] = 1
                 weights = np.matmul(_scaled(shares)[:, None], parts[:, : t + 2])[:, 0]
         out.output_risk[:] = out.risk[:, -1]
         return out
@@ -145,7 +162,8 @@ def roll_design(
     collection: Collection = IDEAL,
     keep_errors: bool = False,
 ) -> Rollouts:
-    """Run any design many times, step by step. ``risk`` is that of the plain majority of all models trained so far.
+    """Run any design many times, step by step. ``risk`` is that of the plain majority of all models
+    trained so far.
 
     >>> from tallystick.dynamic.design import hierarchical
     >>> from tallystick.dynamic.learners import RandomErrors
@@ -166,8 +184,8 @@ def roll_design(
                 t, weights = len(out.seen), data[step.inputs[0]]
                 if not np.all(weights.sum(axis=1) > 0):
                     raise InputError(
-                        f"design {design.name!r}, step {name!r}: the error set that it trains on is empty, since a "
-                        "model made no error: mix it with 'initial'"
+                        f"design {design.name!r}, step {name!r}: the error set that it trains on is"
+                        " empty, since a model made no error: mix it with 'initial'"
                     )
                 models[name] = build(weights, t).astype(float)
                 out.seen.append(models[name])
@@ -197,11 +215,19 @@ def roll(
     collection: Collection = IDEAL,
     keep_errors: bool = False,
 ) -> Rollouts:
-    """Run any design many times: a path in shape by :func:`roll_path`, any other one step by step."""
+    """Run any design many times: a path in shape by :func:`roll_path`, any other one step by
+    step.
+    """
     shape = as_path(design)
     if shape is None:
         return roll_design(
-            population, design, learner, rollouts=rollouts, rng=rng, collection=collection, keep_errors=keep_errors
+            population,
+            design,
+            learner,
+            rollouts=rollouts,
+            rng=rng,
+            collection=collection,
+            keep_errors=keep_errors,
         )
     table, votes = shape
     return roll_path(
@@ -234,7 +260,9 @@ class _Columns:
         a, b, c, d = np.zeros((4, size, rounds))
         return cls(a, b, c, d, np.zeros(size), np.zeros((size, rounds, items), dtype=bool), [])
 
-    def record(self, t: int, numbers: Array, weights: Array, population: Population, errors: Array) -> None:
+    def record(
+        self, t: int, numbers: Array, weights: Array, population: Population, errors: Array
+    ) -> None:
         self.risk[:, t], self.model_risk[:, t], self.epsilon[:, t] = numbers.T
         self.noise_share[:, t] = weights @ population.coin if population.noise else 0.0
         if self.errors.shape[2]:
@@ -252,7 +280,10 @@ def _in_chunks(
         raise InputError(f"rollouts must be at least 1, got {rollouts!r}")
     size = max(1, min(rollouts, _CELLS // population.size))
     sizes = [min(size, rollouts - start) for start in range(0, rollouts, size)]
-    parts = [chunk(n, generator) for n, generator in zip(sizes, spawn(as_rng(rng), len(sizes)), strict=True)]
+    parts = [
+        chunk(n, generator)
+        for n, generator in zip(sizes, spawn(as_rng(rng), len(sizes)), strict=True)
+    ]
 
     def joined(name: str) -> Array:
         return np.concatenate([getattr(part, name) for part in parts])
@@ -269,7 +300,9 @@ def _in_chunks(
 
 
 def _clean(population: Population) -> Array:
-    """Return the weights of the items whose labels are not random, scaled to one; to the last bit if all are such."""
+    """Return the weights of the items whose labels are not random, scaled to one; to the last bit
+    if all are such.
+    """
     if not population.noise:
         return population.weights
     kept = np.where(population.coin, 0.0, population.weights)

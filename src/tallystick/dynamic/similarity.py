@@ -1,13 +1,15 @@
-r"""How much does a rollout resemble the bad sequence of Theorem 3.5: the score :math:`z_T`, with its null.
+r"""How much does a rollout resemble the bad sequence of Theorem 3.5: the score :math:`z_T`, with
+its null.
 
 [SAH23]_, section B.2: where two models err together, does the majority err too,
 
 .. math:: z_{s,t} = \frac{\mathcal D(E_s \cap E_t \cap E_m)}{\mathcal D(E_s \cap E_t)}, \qquad
           z_T = \text{mean over pairs } s \ne t.
 
-The text leaves two cases open. A pair without common errors (0/0) says nothing and is left out of the mean; without
-any other pair :math:`z_T` is unknown (NaN). A tie of the majority counts one half. For three models and a binary
-majority :math:`z_3 = 1` always: two of three *are* the majority.
+The text leaves two cases open. A pair without common errors (0/0) says nothing and is left out of
+the mean; without any other pair :math:`z_T` is unknown (NaN). A tie of the majority counts one
+half. For three models and a binary majority :math:`z_3 = 1` always: two of three *are* the
+majority.
 """
 
 from __future__ import annotations
@@ -21,10 +23,19 @@ from tallystick.dynamic.population import Array, majority_share
 from tallystick.errors import InputError
 from tallystick.results import Interval
 
-__all__ = ["OverlapTest", "Signals", "early_signals", "overlap_test", "rank_persistence", "similarity"]
+__all__ = [
+    "OverlapTest",
+    "Signals",
+    "early_signals",
+    "overlap_test",
+    "rank_persistence",
+    "similarity",
+]
 
 
-def similarity(errors: Array, *, weights: Array | None = None, majority: Array | None = None) -> Array:
+def similarity(
+    errors: Array, *, weights: Array | None = None, majority: Array | None = None
+) -> Array:
     """Return :math:`z_T` of each rollout.
 
     Parameters
@@ -34,7 +45,8 @@ def similarity(errors: Array, *, weights: Array | None = None, majority: Array |
     weights
         The population's weights; equal ones if not given.
     majority
-        Error share of the vote, (..., items), where it is not the binary majority of *errors* (a plurality, say).
+        Error share of the vote, (..., items), where it is not the binary majority of *errors* (a
+        plurality, say).
 
     Examples
     --------
@@ -48,10 +60,19 @@ def similarity(errors: Array, *, weights: Array | None = None, majority: Array |
     if models < 2:
         raise InputError(f"z needs at least two models, got {models}")
     mass = np.full(items, 1 / items) if weights is None else np.asarray(weights, dtype=float)
-    vote = majority_share(wrong.sum(axis=-2), models) if majority is None else np.asarray(majority, dtype=float)
-    # Items that no two models get wrong are in no overlap: leaving them out saves most of the work on good models.
+    vote = (
+        majority_share(wrong.sum(axis=-2), models)
+        if majority is None
+        else np.asarray(majority, dtype=float)
+    )
+    # Items that no two models get wrong are in no overlap: leaving them out saves most of the work
+    # on good models.
     busy = (wrong.sum(axis=-2) >= 2).reshape(-1, items).any(axis=0)
-    wrong, vote, mass = wrong[..., busy], vote[..., busy].astype(np.float32), mass[busy].astype(np.float32)
+    wrong, vote, mass = (
+        wrong[..., busy],
+        vote[..., busy].astype(np.float32),
+        mass[busy].astype(np.float32),
+    )
     both = (wrong * mass) @ np.swapaxes(wrong, -1, -2)
     all_three = (wrong * (mass * vote)[..., None, :]) @ np.swapaxes(wrong, -1, -2)
     upper = np.triu_indices(models, 1)
@@ -70,11 +91,11 @@ class OverlapTest:
     Parameters
     ----------
     z, z_null
-        :math:`z_T`, and the 2.5 % and 97.5 % quantiles it has when each model's errors fall on random items; None
-        where no two models share an error.
+        :math:`z_T`, and the 2.5 % and 97.5 % quantiles it has when each model's errors fall on
+        random items; None where no two models share an error.
     pairs, pairs_null
-        Mean number of erring pairs an item, :math:`\binom{k_i}{2}` over items, and its mean under the null: the more
-        telling number.
+        Mean number of erring pairs an item, :math:`\binom{k_i}{2}` over items, and its mean under
+        the null: the more telling number.
     p_value
         Of *pairs*, one-sided, by permutation: the smallest it can be is 1/(permutations + 1).
     """
@@ -88,19 +109,25 @@ class OverlapTest:
 
 
 def overlap_test(
-    errors: Array, *, rng: Rng, permutations: int = 999, groups: Array | None = None, majority: Array | None = None
+    errors: Array,
+    *,
+    rng: Rng,
+    permutations: int = 999,
+    groups: Array | None = None,
+    majority: Array | None = None,
 ) -> OverlapTest:
     """Hold the overlap of errors against its null: each model's errors permuted over the items.
 
-    (A null that keeps the number of wrong models of each item is vacuous: the overlap is a function of it.) The
-    p-value rests on the number of erring pairs, which has more power than z.
+    (A null that keeps the number of wrong models of each item is vacuous: the overlap is a function
+    of it.) The p-value rests on the number of erring pairs, which has more power than z.
 
     Parameters
     ----------
     errors
         Booleans of shape (models, items).
     groups
-        Items are permuted within groups only: the rounds of a log, so that hard rounds do not count as overlap.
+        Items are permuted within groups only: the rounds of a log, so that hard rounds do not count
+        as overlap.
     majority
         As in :func:`similarity`; under the null it is always the binary majority.
 
@@ -112,7 +139,9 @@ def overlap_test(
     """
     wrong = np.asarray(errors, dtype=bool)
     if wrong.ndim != 2 or len(wrong) < 2:
-        raise InputError(f"errors need the shape (models, items) with two models or more, got {wrong.shape}")
+        raise InputError(
+            f"errors need the shape (models, items) with two models or more, got {wrong.shape}"
+        )
     if permutations < 19:
         raise InputError(f"permutations must be at least 19, got {permutations!r}")
     generator = as_rng(rng)
@@ -124,7 +153,9 @@ def overlap_test(
         shape = (min(50, permutations - start), *wrong.shape)
         drawn = np.empty(shape, dtype=bool)
         for where in members:
-            drawn[..., where] = generator.permuted(np.broadcast_to(wrong[:, where], (*shape[:2], where.size)), axis=2)
+            drawn[..., where] = generator.permuted(
+                np.broadcast_to(wrong[:, where], (*shape[:2], where.size)), axis=2
+            )
         null_pairs.append(_pairs(drawn))
         null_z.append(similarity(drawn))
     pairs, z = np.concatenate(null_pairs), np.concatenate(null_z)
@@ -132,7 +163,11 @@ def overlap_test(
     known = z[~np.isnan(z)]
     return OverlapTest(
         z=None if np.isnan(score) else score,
-        z_null=(float(np.quantile(known, 0.025)), float(np.quantile(known, 0.975))) if known.size else None,
+        z_null=(
+            (float(np.quantile(known, 0.025)), float(np.quantile(known, 0.975)))
+            if known.size
+            else None
+        ),
         pairs=float(observed),
         pairs_null=float(pairs.mean()),
         p_value=float((1 + (pairs >= observed - 1e-12).sum()) / (1 + permutations)),
@@ -142,7 +177,9 @@ def overlap_test(
 
 @dataclass(frozen=True, kw_only=True)
 class Signals:
-    """What an early round says about the final risk, over rollouts (Figure 5): Pearson correlations with intervals."""
+    """What an early round says about the final risk, over rollouts (Figure 5): Pearson correlations
+    with intervals.
+    """
 
     early: int
     final: int
@@ -154,9 +191,15 @@ class Signals:
 
 
 def early_signals(
-    errors: Array, risk: Array, *, early: int, weights: Array | None = None, majority: Array | None = None
+    errors: Array,
+    risk: Array,
+    *,
+    early: int,
+    weights: Array | None = None,
+    majority: Array | None = None,
 ) -> Signals:
-    """Correlate :math:`z` and majority risk at round *early* (counted from 1) with the final majority risk.
+    """Correlate :math:`z` and majority risk at round *early* (counted from 1) with the final
+    majority risk.
 
     [SAH23]_, section B.2 and Figure 5. A correlation is None where one side does not vary.
 
@@ -167,8 +210,8 @@ def early_signals(
     risk
         (rollouts, rounds), majority risk by round.
     majority
-        Error share of the vote of the first *early* models, (rollouts, items), where *risk* is not that of the binary
-        majority: a plurality of many labels, say.
+        Error share of the vote of the first *early* models, (rollouts, items), where *risk* is not
+        that of the binary majority: a plurality of many labels, say.
     """
     rollouts, rounds = risk.shape
     if not 2 <= early < rounds:
@@ -189,7 +232,8 @@ def early_signals(
 
 
 def rank_persistence(risk: Array) -> Array:
-    """Return the rank correlation of the rollouts' risk at each round with their final risk: do bad ones stay bad.
+    """Return the rank correlation of the rollouts' risk at each round with their final risk: do bad
+    ones stay bad.
 
     NaN where all rollouts are alike.
 
@@ -224,4 +268,10 @@ def _pearson(x: Array, y: Array) -> tuple[float | None, Interval | None]:
     r = float(np.corrcoef(x, y)[0, 1])
     half = 1.959964 / np.sqrt(x.size - 3)
     low, high = np.tanh(np.arctanh(np.clip(r, -0.9999999, 0.9999999)) + np.array([-half, half]))
-    return r, Interval(float(min(low, r)), float(max(high, r)), level=0.95, guarantee="approximate", method="fisher")
+    return r, Interval(
+        float(min(low, r)),
+        float(max(high, r)),
+        level=0.95,
+        guarantee="approximate",
+        method="fisher",
+    )

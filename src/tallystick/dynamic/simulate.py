@@ -24,7 +24,8 @@ _CONTROLS = 200
 """Rollouts of each control: their means are known well enough from these."""
 
 _Z_CELLS = 40_000_000
-"""Rollouts x rounds x items whose error sets are kept for z: as many rollouts as fit into some forty megabytes."""
+"""Rollouts x rounds x items whose error sets are kept for z: as many rollouts as fit into some
+forty megabytes."""
 
 
 def simulate(
@@ -65,10 +66,26 @@ def simulate(
     kept = max(4, min(rollouts, _Z_CELLS // (design.rounds * population.size)))
 
     whole = kept >= rollouts
-    done = roll(population, design, learner, rollouts=rollouts, rng=seed, collection=collection, keep_errors=whole)
+    done = roll(
+        population,
+        design,
+        learner,
+        rollouts=rollouts,
+        rng=seed,
+        collection=collection,
+        keep_errors=whole,
+    )
     sample = done
     if not whole:
-        sample = roll(population, design, learner, rollouts=kept, rng=seed, collection=collection, keep_errors=True)
+        sample = roll(
+            population,
+            design,
+            learner,
+            rollouts=kept,
+            rng=seed,
+            collection=collection,
+            keep_errors=True,
+        )
     low_high = spread(done.risk, "errors fall as simulated")
     uniform = shape is not None and all(np.ptp(row) < TOLERANCE for row in shape[0])
     bounds = _bounds(design, learner, population, uniform and collection == IDEAL)
@@ -97,8 +114,9 @@ def simulate(
     )
     return SimulationResult(
         verdict=(
-            f"The {design.name} delivers a risk of {mean:.3g} on average over {rollouts:,} rollouts, 90 % of them "
-            f"between {output.low:.3g} and {output.high:.3g}; its first model alone has {rounds[0].risk:.3g}"
+            f"The {design.name} delivers a risk of {mean:.3g} on average over {rollouts:,}"
+            f" rollouts, 90 % of them between {output.low:.3g} and {output.high:.3g}; its first"
+            f" model alone has {rounds[0].risk:.3g}"
             + _against(rounds[-1])
             + (f"; advice: {advice}." if isinstance(advice, Advice) else ".")
         ),
@@ -130,7 +148,9 @@ def _controls(
         return dict.fromkeys(("static", "fresh"), [reason] * design.rounds)
 
     def by_round(kind: Control) -> list[float | Unknown]:
-        risk = control_risk(population, learner, kind=kind, rounds=design.rounds, rollouts=rollouts, rng=seed)
+        risk = control_risk(
+            population, learner, kind=kind, rounds=design.rounds, rollouts=rollouts, rng=seed
+        )
         return [float(mean) for mean in risk.mean(axis=0)]
 
     static = by_round("static")
@@ -142,7 +162,11 @@ def _against(last: Round) -> str:
     """Say what the controls deliver."""
     if isinstance(last.control, Unknown) or isinstance(last.fresh, Unknown):
         return ""
-    fresh = "" if last.fresh == last.control else f", and {last.fresh:.3g} with fresh random data instead of errors"
+    fresh = (
+        ""
+        if last.fresh == last.control
+        else f", and {last.fresh:.3g} with fresh random data instead of errors"
+    )
     return f", as many models on the plain data {last.control:.3g}{fresh}"
 
 
@@ -173,5 +197,10 @@ def _mean_z(sample: Rollouts, rounds: int) -> float | Unknown:
 
 def _signals(sample: Rollouts, early: int) -> Signals | Unknown:
     if not 2 <= early < sample.rounds or len(sample.risk) < 4:
-        return Unknown(f"a correlation needs an early round before the last ({sample.rounds}) and four rollouts")
-    return early_signals(sample.error_sets, sample.risk, early=early, weights=sample.population.weights)
+        return Unknown(
+            f"a correlation needs an early round before the last ({sample.rounds}) and four"
+            " rollouts"
+        )
+    return early_signals(
+        sample.error_sets, sample.risk, early=early, weights=sample.population.weights
+    )

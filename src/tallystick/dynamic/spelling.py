@@ -1,4 +1,6 @@
-"""One spelling of each label in a log: a model that answers "Yes" to a true "yes" is not wrong, and is refused."""
+"""One spelling of each label in a log: a model that answers "Yes" to a true "yes" is not wrong, and
+is refused.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ def one_spelling(columns: Mapping[str, Sequence[Any]], *, coerce: bool = False) 
     columns
         The true labels and the answers; no cell is blank.
     coerce
-        Read several spellings of one label as one (:func:`tallystick.io.canonical`) instead of refusing them.
+        Read several spellings of one label as one (:func:`tallystick.io.canonical`) instead of
+        refusing them.
 
     Examples
     --------
@@ -37,19 +40,31 @@ def one_spelling(columns: Mapping[str, Sequence[Any]], *, coerce: bool = False) 
     from tallystick.io import check_vocabulary
 
     cells = {name: [_plain(value) for value in values] for name, values in columns.items()}
-    seen = {name: [value for _, value in dict.fromkeys((type(v), v) for v in values)] for name, values in cells.items()}
+    seen = {
+        name: [value for _, value in dict.fromkeys((type(v), v) for v in values)]
+        for name, values in cells.items()
+    }
 
     def row_of(name: str, label: Label) -> str:
         found = next(k for k, v in enumerate(cells[name]) if type(v) is type(label) and v == label)
         return f"row {found + 1}"
 
     renaming = check_vocabulary(seen, coerce=coerce, locate_row=row_of)
-    # A dictionary holds 1, 1.0 and True as one key: under coercion they are one label, and else they were refused.
-    return {name: np.array([str(renaming[name][value]) for value in values]) for name, values in cells.items()}
+    # A dictionary holds 1, 1.0 and True as one key: under coercion they are one label, and else
+    # they were refused.
+    return {
+        name: np.array([str(renaming[name][value]) for value in values])
+        for name, values in cells.items()
+    }
 
 
 def spelled_votes(
-    cells: Sequence[str | None], labels: Sequence[Any], *, name: str, truth: str, coerce: bool = False
+    cells: Sequence[str | None],
+    labels: Sequence[Any],
+    *,
+    name: str,
+    truth: str,
+    coerce: bool = False,
 ) -> tuple[str | None, ...]:
     """Return what validators said, in the spelling of the true labels.
 
@@ -92,13 +107,17 @@ def spelled_votes(
 
 
 def _is_one_label(word: str, known: Sequence[str]) -> bool:
-    """Whether a word is a label in another spelling ("1.0", "True"), and not a list of labels ("01")."""
+    """Whether a word is a label in another spelling ("1.0", "True"), and not a list of labels
+    ("01").
+    """
     from tallystick.io import canonical
 
     return str(canonical(word)) in known and not all(str(canonical(sign)) in known for sign in word)
 
 
 def _plain(value: Any) -> Label:
-    """Return a label as Python writes it: NumPy's scalars are theirs, and what is no label is its text."""
+    """Return a label as Python writes it: NumPy's scalars are theirs, and what is no label is its
+    text.
+    """
     plain = value.item() if isinstance(value, np.generic) else value
     return plain if isinstance(plain, str | int | float) else str(plain)

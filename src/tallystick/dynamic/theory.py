@@ -22,7 +22,12 @@ __all__ = ["theory"]
 
 
 def theory(
-    epsilon: float, *, rounds: int = 3, distance: float = 0.0, noise: float = 0.0, mixing: Mixing = "nested"
+    epsilon: float,
+    *,
+    rounds: int = 3,
+    distance: float = 0.0,
+    noise: float = 0.0,
+    mixing: Mixing = "nested",
 ) -> TheoryResult:
     r"""Say what is proved of a path and of a hierarchy of such models before anything is run.
 
@@ -48,9 +53,11 @@ def theory(
         raise InputError(f"rounds must be at least 1, got {rounds!r}")
     if not 0 <= noise < 1:
         raise InputError(f"noise must be in [0, 1), got {noise!r}")
-    worst = worst_by_round(epsilon, rounds) if not distance else tuple(
-        path_bound(epsilon, t, distance) for t in range(1, rounds + 1)
-    )  # fmt: skip
+    worst = (
+        worst_by_round(epsilon, rounds)
+        if not distance
+        else tuple(path_bound(epsilon, t, distance) for t in range(1, rounds + 1))
+    )
     shares = noise_bound(epsilon, noise, rounds) if noise else (0.0,) * rounds
     realisable = Unknown("labels are random in part: the bounds are for realisable problems")
     unknown = Unknown("theory bounds it, it does not predict it")
@@ -67,26 +74,41 @@ def theory(
         )
         for t in range(rounds)
     )
-    three, deep = three_round_bound(epsilon, distance), hierarchical_bound(epsilon, distance, mixing=mixing)
+    three, deep = (
+        three_round_bound(epsilon, distance),
+        hierarchical_bound(epsilon, distance, mixing=mixing),
+    )
     if not distance:
         three = min(three, worst_by_round(epsilon, 3)[2])
     statements = [
         f"Three rounds guarantee a majority risk of at most {three:.3g} (Theorem 3.4, sharpened).",
-        f"No path, however long and however weighted, can promise less than {path_floor(epsilon):.3g} (Theorem 3.5).",
-        f"A {mixing} hierarchy of depth 2 and width 3 guarantees at most {deep:.3g} (Theorem 4.1, sharpened) "
-        f"and cannot promise less than {hierarchical_floor(epsilon):.3g} (Theorem 4.2), for 9 rounds.",
-        f"Updating the model by exponential loss guarantees at most {exponential_bound(epsilon, rounds):.3g} after "
-        f"{rounds} updates (Lemma A.2), if the population can be reweighted at will.",
+        (
+            "No path, however long and however weighted, can promise less than"
+            f" {path_floor(epsilon):.3g} (Theorem 3.5)."
+        ),
+        (
+            f"A {mixing} hierarchy of depth 2 and width 3 guarantees at most {deep:.3g} (Theorem"
+            f" 4.1, sharpened) and cannot promise less than {hierarchical_floor(epsilon):.3g}"
+            " (Theorem 4.2), for 9 rounds."
+        ),
+        (
+            "Updating the model by exponential loss guarantees at most"
+            f" {exponential_bound(epsilon, rounds):.3g} after {rounds} updates (Lemma A.2), if the"
+            " population can be reweighted at will."
+        ),
     ]
     verdict = (
-        f"A learner with excess risk {epsilon:g} has a majority risk of at most {three:.3g} after three rounds; "
-        f"no number of rounds can promise less than {path_floor(epsilon):.2g}."
+        f"A learner with excess risk {epsilon:g} has a majority risk of at most {three:.3g} after"
+        f" three rounds; no number of rounds can promise less than {path_floor(epsilon):.2g}."
     )
     if noise:
-        statements = [f"Were no label random: {statement[0].lower()}{statement[1:]}" for statement in statements]
+        statements = [
+            f"Were no label random: {statement[0].lower()}{statement[1:]}"
+            for statement in statements
+        ]
         statements.append(
-            f"With {100 * noise:g} % random labels, at least {100 * shares[-1]:.0f} % of round {rounds}'s data have "
-            "random labels (Theorem 3.6, sharpened)."
+            f"With {100 * noise:g} % random labels, at least {100 * shares[-1]:.0f} % of round"
+            f" {rounds}'s data have random labels (Theorem 3.6, sharpened)."
         )
         verdict = (
             f"With {100 * noise:g} % random labels no risk is proved; by round {rounds} at least "

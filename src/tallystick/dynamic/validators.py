@@ -1,12 +1,13 @@
 r"""How much of a log has random labels, judged by the people who validated it.
 
-An ambiguous item's validators agree with its label by a coin toss; a clear one's agree except for an error rate e.
-The number that agree is then a mixture of two binomials,
+An ambiguous item's validators agree with its label by a coin toss; a clear one's agree except for
+an error rate e. The number that agree is then a mixture of two binomials,
 
 .. math:: a_i \sim (1-\delta)\,\mathrm{Bin}(v, 1-e) + \delta\,\mathrm{Bin}(v, \tfrac12),
 
-which three validators an item identify and two do not. If only items were kept whose validators mostly agree, the share
-is no longer a number but a set: any split of the observed disagreement between e and :math:`\delta` explains the log.
+which three validators an item identify and two do not. If only items were kept whose validators
+mostly agree, the share is no longer a number but a set: any split of the observed disagreement
+between e and :math:`\delta` explains the log.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _MODEL = "validators of an ambiguous item agree by a coin toss, and each errs in
 
 @dataclass(frozen=True)
 class NoiseShare:
-    """The share of ambiguous items: a number with an interval, or a reason why not with the set of what is possible.
+    """The share of ambiguous items: a number with an interval, or a reason why not with the set of
+    what is possible.
 
     Parameters
     ----------
@@ -40,7 +42,8 @@ class NoiseShare:
     disagreement
         Share of items on which some validator disagreed with the label.
     error
-        How often a validator of a clear item disagrees with its label (e); None where the share is no number.
+        How often a validator of a clear item disagrees with its label (e); None where the share is
+        no number.
     """
 
     share: float | Unknown
@@ -50,11 +53,12 @@ class NoiseShare:
 
 
 def agreements(validators: Sequence[str | None], labels: Sequence[str]) -> tuple[Array, Array]:
-    """Read what the validators said: how many of each item agree with its label, and how many there were.
+    """Read what the validators said: how many of each item agree with its label, and how many there
+    were.
 
-    A cell lists labels, separated by commas, semicolons or bars, and where there are none of these by blanks; a sign
-    that a label itself holds separates nothing. Where all labels are single characters, a cell may be one word of
-    them ("cnc").
+    A cell lists labels, separated by commas, semicolons or bars, and where there are none of these
+    by blanks; a sign that a label itself holds separates nothing. Where all labels are single
+    characters, a cell may be one word of them ("cnc").
 
     >>> agreements(["cc", "cnc"], ["c", "c"])[0].tolist(), agreements(["yes, no", "no"], ["yes", "no"])[0].tolist()
     ([2, 2], [1, 1])
@@ -69,8 +73,11 @@ def agreements(validators: Sequence[str | None], labels: Sequence[str]) -> tuple
     return agree, count
 
 
-def votes_reader(labels: Iterable[str], *, words: bool = False) -> Callable[[str | None], list[str]]:
-    """Return the function that reads the labels in one cell; with *words* no word is taken apart into letters.
+def votes_reader(
+    labels: Iterable[str], *, words: bool = False
+) -> Callable[[str | None], list[str]]:
+    """Return the function that reads the labels in one cell; with *words* no word is taken apart
+    into letters.
 
     >>> votes_reader(["yes", "no"])("yes; no"), votes_reader(["c", "n"])("cnc"), votes_reader(["c"])(None)
     (['yes', 'no'], ['c', 'n', 'c'], [])
@@ -98,7 +105,8 @@ def votes_reader(labels: Iterable[str], *, words: bool = False) -> Callable[[str
 def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShare:
     """Estimate the share of ambiguous items.
 
-    A log without a single item whose validators mostly disagree with its label has been filtered, and is treated so.
+    A log without a single item whose validators mostly disagree with its label has been filtered,
+    and is treated so.
 
     Parameters
     ----------
@@ -125,7 +133,8 @@ def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShar
         return _kept_only(a, v, alpha, disagreement)
     if v.max() < 3:
         reason = Unknown(
-            "two validators an item cannot tell a random label from a careless validator: three are needed"
+            "two validators an item cannot tell a random label from a careless validator: three are"
+            " needed"
         )
         return NoiseShare(reason, reason, disagreement)
     cells, counts = np.unique(np.column_stack([a, v]), axis=0, return_counts=True)
@@ -151,15 +160,17 @@ def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShar
 
     low = float(brentq(excess, 0.0, delta)) if excess(0.0) > 0 else 0.0
     high = float(brentq(excess, delta, 1.0)) if excess(1.0) > 0 else 1.0
-    interval = Interval(low, high, level=1 - alpha, guarantee="under", assumption=_MODEL, method="profile")
+    interval = Interval(
+        low, high, level=1 - alpha, guarantee="under", assumption=_MODEL, method="profile"
+    )
     return NoiseShare(delta, interval, disagreement, best_error(delta)[0])
 
 
 def random_labels(agree: Array, count: Array, noise: NoiseShare) -> Array:
     r"""Return the probability of each item that its label is a coin toss, given its own validators.
 
-    By Bayes in the fitted mixture, :math:`\delta 2^{-v} / ((1-\delta)(1-e)^a e^{v-a} + \delta 2^{-v})`. NaN where the
-    share is no number, and for an item that nobody validated.
+    By Bayes in the fitted mixture, :math:`\delta 2^{-v} / ((1-\delta)(1-e)^a e^{v-a} + \delta
+    2^{-v})`. NaN where the share is no number, and for an item that nobody validated.
 
     >>> known = NoiseShare(0.5, Unknown("not needed here"), 0.4, 0.1)
     >>> random_labels(np.array([3, 1, 0]), np.array([3, 3, 0]), known).round(3).tolist()
@@ -174,18 +185,28 @@ def random_labels(agree: Array, count: Array, noise: NoiseShare) -> Array:
 
 
 def _kept_only(agree: Array, count: Array, alpha: float, disagreement: float) -> NoiseShare:
-    """Say which shares of ambiguous items a log allows in which every item's validators mostly agree.
+    """Say which shares of ambiguous items a log allows in which every item's validators mostly
+    agree.
 
-    Two validators, and a third where they disagree: a kept ambiguous item shows a dissent with probability 1/2, a
-    kept clear one with any probability from 0 to 1/2. So the share lies between 0 and twice the share of dissents.
+    Two validators, and a third where they disagree: a kept ambiguous item shows a dissent with
+    probability 1/2, a kept clear one with any probability from 0 to 1/2. So the share lies between
+    0 and twice the share of dissents.
     """
     from tallystick.stats.intervals import clopper_pearson
 
-    top = clopper_pearson(int((agree < count).sum()), int(agree.size), alpha=alpha, side="upper").high
+    top = clopper_pearson(
+        int((agree < count).sum()), int(agree.size), alpha=alpha, side="upper"
+    ).high
     kept = Interval(
-        0.0, min(1.0, 2 * top), level=1 - alpha, guarantee="under", assumption=_MODEL, method="identified set"
+        0.0,
+        min(1.0, 2 * top),
+        level=1 - alpha,
+        guarantee="under",
+        assumption=_MODEL,
+        method="identified set",
     )
     reason = Unknown(
-        "only items whose validators mostly agree were kept, so the share of random labels is a set, not a number"
+        "only items whose validators mostly agree were kept, so the share of random labels is a"
+        " set, not a number"
     )
     return NoiseShare(reason, kept, disagreement)

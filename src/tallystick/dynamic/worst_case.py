@@ -1,19 +1,20 @@
 r"""The worst that a path benchmark can do, by linear programming with a certificate on either side.
 
-What a path does to a population is known from the mass :math:`p_S` of each *error pattern* S, the set of models that
-err. With the round risks :math:`r_t = \sum_{S \ni t} p_S` and the joint errors :math:`q_{st} = \sum_{S \ni s,t} p_S`,
-Eq (19) of [SAH23]_ reads
+What a path does to a population is known from the mass :math:`p_S` of each *error pattern* S, the
+set of models that err. With the round risks :math:`r_t = \sum_{S \ni t} p_S` and the joint errors
+:math:`q_{st} = \sum_{S \ni s,t} p_S`, Eq (19) of [SAH23]_ reads
 
 .. math:: w_{t,0}\,r_t + \sum_{s<t} w_{t,s}\, c_{st} \le \epsilon, \qquad q_{st} \le c_{st}\, r_s
 
-and the majority risk is linear in p. Only the products are not: in a box of round risks they are replaced by their
-McCormick envelope, which makes a linear program whose value is an *upper* bound; the same program at the risks of its
-solution is feasible, hence a *lower* bound. Branching on the boxes closes the gap. Upper bounds are read off the dual
-and hold whatever the solver's own tolerance.
+and the majority risk is linear in p. Only the products are not: in a box of round risks they are
+replaced by their McCormick envelope, which makes a linear program whose value is an *upper* bound;
+the same program at the risks of its solution is feasible, hence a *lower* bound. Branching on the
+boxes closes the gap. Upper bounds are read off the dual and hold whatever the solver's own
+tolerance.
 
-Lower bounds climb: at a feasible point the product is replaced by its tangent, the program is solved within a trust
-region around it, and the risks of that solution are tried exactly. From a few random starts this finds the best
-patterns known for five and seven rounds at once.
+Lower bounds climb: at a feasible point the product is replaced by its tangent, the program is
+solved within a trust region around it, and the risks of that solution are tried exactly. From a few
+random starts this finds the best patterns known for five and seven rounds at once.
 """
 
 from __future__ import annotations
@@ -95,11 +96,13 @@ def worst_case(
     starts: int = 8,
     rng: Rng = 0,
 ) -> WorstCase:
-    r"""Bound the worst majority risk of a path of :math:`\epsilon`-approximate models from both sides.
+    r"""Bound the worst majority risk of a path of :math:`\epsilon`-approximate models from both
+    sides.
 
-    Three rounds with uniform weights give :math:`6\epsilon^2/(1+2\epsilon)`, not the :math:`11\epsilon^2` of Theorem
-    3.4; five rounds are *worse* (:math:`5.56\epsilon^2` at :math:`\epsilon = .1`). Ties of an even number of rounds
-    count one half. :math:`\mathcal D_0 = \mathcal D`.
+    Three rounds with uniform weights give :math:`6\epsilon^2/(1+2\epsilon)`, not the
+    :math:`11\epsilon^2` of Theorem 3.4; five rounds are *worse* (:math:`5.56\epsilon^2` at
+    :math:`\epsilon = .1`). Ties of an even number of rounds count one half. :math:`\mathcal D_0 =
+    \mathcal D`.
 
     Parameters
     ----------
@@ -114,11 +117,11 @@ def worst_case(
     nodes
         Stop after so many boxes in any case; both bounds are valid then, too.
     search
-        Whether to search for bad error sets. Without it the upper bound comes three times as fast and the lower one is
-        poor: 0 if none was found.
+        Whether to search for bad error sets. Without it the upper bound comes three times as fast
+        and the lower one is poor: 0 if none was found.
     starts, rng
-        How many random points the search climbs from, before it goes through the boxes, and what draws them. Seven
-        rounds need about thirty to find their best patterns.
+        How many random points the search climbs from, before it goes through the boxes, and what
+        draws them. Seven rounds need about thirty to find their best patterns.
 
     Examples
     --------
@@ -130,10 +133,14 @@ def worst_case(
     """
     checked_epsilon(epsilon)
     if not 1 <= rounds <= _MAX_ROUNDS:
-        raise InputError(f"rounds must be from 1 to {_MAX_ROUNDS}, got {rounds!r}: use path_bound for longer paths")
+        raise InputError(
+            f"rounds must be from 1 to {_MAX_ROUNDS}, got {rounds!r}: use path_bound for longer"
+            " paths"
+        )
     if not gap > 0 or nodes < 1 or starts < 0:
         raise InputError(
-            f"gap must be positive, nodes at least 1 and starts not negative, got {gap!r}, {nodes!r} and {starts!r}"
+            f"gap must be positive, nodes at least 1 and starts not negative, got {gap!r},"
+            f" {nodes!r} and {starts!r}"
         )
     program = _Program(epsilon, mixture_table(rounds, mixture))
     low, high = np.zeros(rounds), program.highest.copy()
@@ -142,9 +149,12 @@ def worst_case(
     looked = missed = 0
 
     def try_at(risks: Array) -> _Solved | None:
-        """Solve exactly at given round risks, and remember the best; None where they are impossible."""
+        """Solve exactly at given round risks, and remember the best; None where they are
+        impossible.
+        """
         nonlocal best, solution
-        # An empty error set would be left out of the mixtures and change their weights; a tiny one does not.
+        # An empty error set would be left out of the mixtures and change their weights; a tiny one
+        # does not.
         risks = np.clip(risks, 1e-3 * program.highest, program.highest)
         exact = program.solve(risks, risks)
         if exact is not None and exact.value > best:
@@ -152,12 +162,16 @@ def worst_case(
         return exact
 
     def climb(here: _Solved | None) -> None:
-        """Go up from a feasible point, along the tangent of its products, in steps that shrink when they fail."""
+        """Go up from a feasible point, along the tangent of its products, in steps that shrink when
+        they fail.
+        """
         radius = 0.3
         while here is not None and radius > 0.002:
             reach = radius * program.highest
             near = program.solve(
-                np.maximum(here.risks - reach, 0), np.minimum(here.risks + reach, program.highest), touching=here
+                np.maximum(here.risks - reach, 0),
+                np.minimum(here.risks + reach, program.highest),
+                touching=here,
             )
             there = None if near is None else try_at(near.risks)
             if there is not None and there.value > here.value * (1 + 1e-7):
@@ -184,7 +198,8 @@ def worst_case(
     if search and rounds > 2:
         generator = as_rng(rng)
         for _ in range(starts):
-            few = generator.random(rounds) < 0.85  # in the worst cases some rounds hardly err at all
+            # in the worst cases some rounds hardly err at all
+            few = generator.random(rounds) < 0.85
             climb(try_at(few * generator.uniform(0, 3 * epsilon, rounds)))
     look(low, high)
     while heap and looked < nodes and -heap[0][0] > best * (1 + gap):
@@ -198,7 +213,9 @@ def worst_case(
             lower[side], upper[side] = a, b
             look(lower, upper)
     if search and not best > 0:
-        raise ConvergenceError(f"no feasible error pattern was found in {looked} boxes: raise nodes")
+        raise ConvergenceError(
+            f"no feasible error pattern was found in {looked} boxes: raise nodes"
+        )
     # Boxes that were dropped had bounds of at most best * (1 + gap/2) at the time.
     ceiling = max(-heap[0][0] if heap else 0.0, best * (1 + gap / 2))
     masses = zip(program.patterns, solution, strict=True)
@@ -208,7 +225,9 @@ def worst_case(
         lower=best,
         upper=min(1.0, ceiling),
         nodes=looked,
-        patterns=tuple((tuple(t + 1 for t in pattern), float(mass)) for pattern, mass in masses if mass > 1e-15),
+        patterns=tuple(
+            (tuple(t + 1 for t in pattern), float(mass)) for pattern, mass in masses if mass > 1e-15
+        ),
         mixture=mixture,
     )
 
@@ -224,7 +243,9 @@ class _Solved:
 
 
 class _Program:
-    """The linear program of one box. Risks are in units of epsilon, masses of joint errors in units of its square."""
+    """The linear program of one box. Risks are in units of epsilon, masses of joint errors in units
+    of its square.
+    """
 
     def __init__(self, epsilon: float, table: list[Array]) -> None:
         self.epsilon, rounds = epsilon, len(table)
@@ -241,10 +262,15 @@ class _Program:
         self.risk = member * self.unit  # r_t from the scaled masses
         self.joint = (member[first] & member[second]) * self.unit
         self.share = share
-        self.highest = np.array([min(1.0, epsilon / row[0]) if row[0] > 0 else 1.0 for row in table])
+        self.highest = np.array(
+            [min(1.0, epsilon / row[0]) if row[0] > 0 else 1.0 for row in table]
+        )
         many, links = len(self.patterns), len(self.pairs)
         budget = np.hstack(
-            [np.array([row[0] for row in table])[:, None] * self.risk / epsilon, np.zeros((rounds, links))]
+            [
+                np.array([row[0] for row in table])[:, None] * self.risk / epsilon,
+                np.zeros((rounds, links)),
+            ]
         )
         for k, t in enumerate(second):
             budget[t, many + k] = share[k]
@@ -256,16 +282,18 @@ class _Program:
         self.boxes = np.hstack([self.risk / epsilon, np.zeros((rounds, links))])
 
     def solve(self, low: Array, high: Array, *, touching: _Solved | None = None) -> _Solved | None:
-        """Maximise the majority risk with every round risk between *low* and *high*; None if that is impossible.
+        """Maximise the majority risk with every round risk between *low* and *high*; None if that
+        is impossible.
 
-        Products are relaxed to their envelope in that box or, near a point, to the tangent plane *touching* them there.
+        Products are relaxed to their envelope in that box or, near a point, to the tangent plane
+        *touching* them there.
         """
         from scipy.optimize import linprog
 
         e, many = self.epsilon, len(self.patterns)
         lo, hi = low[self.first], high[self.first]
-        # q <= hi c, and q <= C r + lo c - lo C: the two faces of the envelope that bound c from below. A tangent at
-        # (r', c') is one face, q <= c' r + r' c - r' c'.
+        # q <= hi c, and q <= C r + lo c - lo C: the two faces of the envelope that bound c from
+        # below. A tangent at (r', c') is one face, q <= c' r + r' c - r' c'.
         if touching is None:
             faces = [self._face(np.zeros(lo.size), hi), self._face(self.cap, lo)]
         else:
@@ -282,12 +310,15 @@ class _Program:
         )
         if found.status != 0 or found.x is None or found.fun is None:
             return None
-        price = np.maximum(-found.ineqlin.marginals, 0)  # any non-negative prices prove an upper bound
+        # any non-negative prices prove an upper bound
+        price = np.maximum(-found.ineqlin.marginals, 0)
         reduced = np.minimum(self.goal + rows.T @ price, 0)
         bound = float(price @ limits - reduced @ self.top) * e**2
         masses = found.x[:many]
         risks = self.risk @ masses
-        missing = np.maximum(self.joint @ masses - found.x[many:] * e * risks[self.first], 0) * self.share
+        missing = (
+            np.maximum(self.joint @ masses - found.x[many:] * e * risks[self.first], 0) * self.share
+        )
         return _Solved(
             value=-float(found.fun) * e**2,
             bound=bound,
@@ -298,7 +329,11 @@ class _Program:
         )
 
     def _face(self, share: Array, risk: Array) -> tuple[Array, Array]:
-        """Return the rows and limits of q <= share r + risk c - share risk, a plane on the product c r."""
+        """Return the rows and limits of q <= share r + risk c - share risk, a plane on the product
+        c r.
+        """
         e = self.epsilon
-        rows = np.hstack([(self.joint - share[:, None] * self.risk[self.first]) / e**2, -np.diag(risk / e)])
+        rows = np.hstack(
+            [(self.joint - share[:, None] * self.risk[self.first]) / e**2, -np.diag(risk / e)]
+        )
         return rows, -share * risk / e**2

@@ -1,7 +1,8 @@
 """Readers of foreign data; all validation of foreign data happens here.
 
-``scan`` reads any table, ``assign`` says which column is what, ``check_vocabulary`` holds all label columns to one
-spelling of each label, ``write_csv`` writes tables that a spreadsheet can open without running them.
+``scan`` reads any table, ``assign`` says which column is what, ``check_vocabulary`` holds all label
+columns to one spelling of each label, ``write_csv`` writes tables that a spreadsheet can open
+without running them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Parquet and Arrow: read where they lie, never copied, a damaged file refused before it is counted."""
+"""Parquet and Arrow: read where they lie, never copied, a damaged file refused before it is
+counted.
+"""
 
 from __future__ import annotations
 
@@ -33,24 +35,32 @@ def parquet_part(file: File) -> Part:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - 4))
         if size < 12 or stream.read(4) != b"PAR1":
-            raise FileError(f"{file.name} is a truncated Parquet file: its end is missing; copy it again")
+            raise FileError(
+                f"{file.name} is a truncated Parquet file: its end is missing; copy it again"
+            )
     try:
         metadata = pq.read_metadata(file.path)
         names = metadata.schema.to_arrow_schema().names
     except (pa.ArrowException, OSError) as error:
-        raise FileError(f"{file.name} is a damaged Parquet file ({_first_line(error)}); write it again") from error
+        raise FileError(
+            f"{file.name} is a damaged Parquet file ({_first_line(error)}); write it again"
+        ) from error
     return _part(file, metadata.num_rows, names)
 
 
 def parquet_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> DuckDBPyRelation:
     """Return the rows of Parquet files, in the order of the files, columns matched by name."""
-    names = ", ".join(literal(glob.escape(str(path))) for path in paths)  # DuckDB would expand a * in a name
+    # DuckDB would expand a * in a name
+    names = ", ".join(literal(glob.escape(str(path))) for path in paths)
     by_name = "true" if len(paths) > 1 else "false"
-    return connection.sql(f"select * from read_parquet([{names}], union_by_name={by_name}, hive_partitioning=false)")
+    return connection.sql(
+        f"select * from read_parquet([{names}], union_by_name={by_name}, hive_partitioning=false)"
+    )
 
 
 def arrow_part(file: File, *, stream: bool) -> tuple[Part, Path]:
-    """Check an Arrow IPC file; return what it holds and a copy in the random-access format, if it is a stream.
+    """Check an Arrow IPC file; return what it holds and a copy in the random-access format, if it
+    is a stream.
 
     The stream format can be read once only, from the front: it is copied, a batch at a time.
     """
@@ -65,11 +75,13 @@ def arrow_part(file: File, *, stream: bool) -> tuple[Part, Path]:
             rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
     except (pa.ArrowException, OSError) as error:
         told = _first_line(error)
-        raise FileError(f"{file.name} is a truncated or damaged Arrow file ({told}); copy it again") from error
+        raise FileError(
+            f"{file.name} is a truncated or damaged Arrow file ({told}); copy it again"
+        ) from error
     if any(key.startswith(b"tallystick") for key in metadata):
         raise FileError(
-            f"{file.name} is a saved tally, not a table: give it to `tallystick judge`, `bound` or `merge`, or to "
-            "Tally.load in Python"
+            f"{file.name} is a saved tally, not a table: give it to `tallystick judge`, `bound` or"
+            " `merge`, or to Tally.load in Python"
         )
     return _part(file, rows, names), path
 
@@ -86,9 +98,11 @@ def arrow_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> Duc
 
 
 def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict[str, str]]:
-    """Return the rows with dates, enumerations and the like as text and decimals as floats, and what stays nested.
+    """Return the rows with dates, enumerations and the like as text and decimals as floats, and
+    what stays nested.
 
-    NaN becomes NULL here, before a filter or a group can be decided from statistics that know nothing of it.
+    NaN becomes NULL here, before a filter or a group can be decided from statistics that know
+    nothing of it.
     """
     columns, left_out, changed = [], {}, False
     for column, sql_type in zip(relation.columns, map(str, relation.types), strict=True):
@@ -99,7 +113,9 @@ def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict
             if sql_type.startswith("DECIMAL"):
                 cell = f"cast({name} as DOUBLE)"
             elif sql_type.startswith(_NESTED) or sql_type.endswith("]"):
-                left_out[column] = f"column {column!r} holds {sql_type} values: flatten it to one value a row"
+                left_out[column] = (
+                    f"column {column!r} holds {sql_type} values: flatten it to one value a row"
+                )
             else:
                 cell = f"cast({name} as VARCHAR)"
         changed = changed or cell != name
@@ -117,7 +133,9 @@ def _part(file: File, rows: int, names: Sequence[str]) -> Part:
 def _as_file(path: Path) -> Path:
     import pyarrow as pa
 
-    with tempfile.NamedTemporaryFile(dir=scratch(), prefix="arrow-", suffix=".arrow", delete=False) as copy:
+    with tempfile.NamedTemporaryFile(
+        dir=scratch(), prefix="arrow-", suffix=".arrow", delete=False
+    ) as copy:
         try:
             with (
                 path.open("rb") as source,

@@ -1,7 +1,9 @@
-"""CSV and TSV: the separator found or refused by name, every record checked, cells kept exactly as written.
+"""CSV and TSV: the separator found or refused by name, every record checked, cells kept exactly as
+written.
 
-Two parsers, one meaning. Text without a double quote goes through Arrow's parser at full speed; text with quotes, and
-whatever Arrow refuses, goes through the strict parser of the standard library, which knows the line of every fault.
+Two parsers, one meaning. Text without a double quote goes through Arrow's parser at full speed;
+text with quotes, and whatever Arrow refuses, goes through the strict parser of the standard
+library, which knows the line of every fault.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _SAMPLE_ROWS = 50
 _SAMPLE_CHARACTERS = 1 << 16
 
 
-def read_delimited(text: CheckedText, spool: Spool, *, delimiter: str | None = None) -> tuple[Part, tuple[str, ...]]:
+def read_delimited(
+    text: CheckedText, spool: Spool, *, delimiter: str | None = None
+) -> tuple[Part, tuple[str, ...]]:
     """Write every record of *text* to *spool*; return what was read and notes on it."""
     separator = delimiter if delimiter is not None else _separator(text)
     with text.path.open(encoding="utf-8-sig", newline="") as stream, _wide_cells():
@@ -61,7 +65,9 @@ def _header(line: str, text: CheckedText, rest: Iterator[str], separator: str) -
 
 
 def _separator(text: CheckedText) -> str:
-    """Return the one separator under which the opening is a table; the name of the file decides between several."""
+    """Return the one separator under which the opening is a table; the name of the file decides
+    between several.
+    """
     name = text.name.lower().removesuffix(".gz")
     by_name = "\t" if name.endswith(".tsv") else "," if name.endswith(".csv") else None
     fits, cuts = [], []
@@ -78,7 +84,9 @@ def _separator(text: CheckedText) -> str:
     if by_name in fits:
         return by_name
     names = " and ".join(f"{_SEPARATORS[one]} ({one!r})" for one in fits)
-    raise FileError(f"{text.name} could be separated by {names}: say which with delimiter (--delimiter)")
+    raise FileError(
+        f"{text.name} could be separated by {names}: say which with delimiter (--delimiter)"
+    )
 
 
 def _widths(path: Path, separator: str) -> list[int]:
@@ -104,16 +112,27 @@ def _parse_fast(text: CheckedText, spool: Spool, names: Sequence[str], separator
     import pyarrow.csv
 
     options = {
-        "read_options": pa.csv.ReadOptions(column_names=list(names), skip_rows=1, block_size=_BLOCK),
+        "read_options": pa.csv.ReadOptions(
+            column_names=list(names), skip_rows=1, block_size=_BLOCK
+        ),
         "parse_options": pa.csv.ParseOptions(
-            delimiter=separator, quote_char=False, ignore_empty_lines=len(names) > 1, newlines_in_values=False
+            delimiter=separator,
+            quote_char=False,
+            ignore_empty_lines=len(names) > 1,
+            newlines_in_values=False,
         ),
         "convert_options": pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
         ),
     }
     try:
-        with Spool() as trial, pa.OSFile(str(text.path)) as source, pa.csv.open_csv(source, **options) as reader:
+        with (
+            Spool() as trial,
+            pa.OSFile(str(text.path)) as source,
+            pa.csv.open_csv(source, **options) as reader,
+        ):
             for batch in reader:
                 trial.add_batch(batch)
     except pa.ArrowInvalid:
@@ -123,7 +142,9 @@ def _parse_fast(text: CheckedText, spool: Spool, names: Sequence[str], separator
 
 
 def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separator: str) -> bool:
-    """Parse with the standard library, naming the line of any fault; return whether each row was one line."""
+    """Parse with the standard library, naming the line of any fault; return whether each row was
+    one line.
+    """
     width, before = len(names), spool.rows
     batch: list[list[str]] = []
     start = 1
@@ -159,7 +180,8 @@ def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], sepa
     where = f"{name}, line {line} has {found} field{'s' * (found != 1)}, the header has {wanted}"
     if found < wanted:
         return (
-            f"{where}: there is nothing for column {names[found]!r}; complete the line (starts {row[0]!r}) or remove it"
+            f"{where}: there is nothing for column {names[found]!r}; complete the line (starts"
+            f" {row[0]!r}) or remove it"
         )
     return (
         f"{where}: {row[wanted]!r} is one too many; quote a cell that holds a "
@@ -170,7 +192,10 @@ def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], sepa
 def _fault(error: csv.Error) -> str:
     words = str(error)
     if "unexpected end" in words:
-        return 'a quote (") is opened and never closed; close it, or double it if it belongs to the text'
+        return (
+            'a quote (") is opened and never closed; close it, or double it if it belongs to the'
+            " text"
+        )
     if "expected after" in words:
         return 'text follows a closing quote ("); double the quotes that belong to the text'
     if "field larger" in words:

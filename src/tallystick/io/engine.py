@@ -1,7 +1,8 @@
 """The one place where DuckDB is opened, bounded in memory and shut off from the network.
 
-Every reader shares one in-memory database a process, so its memory limit holds for all of them together; each scan has
-its own cursor. What does not fit spills into a private folder that is removed when the process ends.
+Every reader shares one in-memory database a process, so its memory limit holds for all of them
+together; each scan has its own cursor. What does not fit spills into a private folder that is
+removed when the process ends.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def connect() -> DuckDBPyConnection:
 
 
 def scratch() -> Path:
-    """Return this process's private folder for spooled data, made on first use and removed at exit."""
+    """Return this process's private folder for spooled data, made on first use and removed at
+    exit.
+    """
     return _folder(os.getpid())
 
 
@@ -53,8 +56,8 @@ def reading(source: str) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise InputError(
-            f"{source} needs more memory than {_memory()}: allow more with the environment variable TALLYSTICK_MEMORY, "
-            "for instance TALLYSTICK_MEMORY=4GB"
+            f"{source} needs more memory than {_memory()}: allow more with the environment variable"
+            " TALLYSTICK_MEMORY, for instance TALLYSTICK_MEMORY=4GB"
         ) from error
     except duckdb.Error as error:
         raise FileError(f"{source} cannot be read: {str(error).splitlines()[0]}") from error
@@ -79,11 +82,12 @@ def literal(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _database(process: int) -> DuckDBPyConnection:  # keyed by process: a forked child must not share its parent's
+# keyed by process: a forked child must not share its parent's
+def _database(process: int) -> DuckDBPyConnection:
     import duckdb
 
-    # External access stays on, since reading the user's files is the whole point; with no extension to load there is
-    # no file system but the local one.
+    # External access stays on, since reading the user's files is the whole point; with no extension
+    # to load there is no file system but the local one.
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": _memory(),
         "temp_directory": str(_folder(process)),
@@ -91,7 +95,8 @@ def _database(process: int) -> DuckDBPyConnection:  # keyed by process: a forked
         "autoload_known_extensions": False,
         "allow_community_extensions": False,
         "allow_persistent_secrets": False,
-        "enable_external_file_cache": False,  # one pass over each file: a cache would only hold memory
+        # one pass over each file: a cache would only hold memory
+        "enable_external_file_cache": False,
         "python_enable_replacements": False,  # a table name in SQL never reaches a Python variable
         "preserve_insertion_order": True,  # rows are numbered as they stand in the file
         "lock_configuration": True,

@@ -16,7 +16,9 @@ from tallystick.io.sources import File
 
 __all__ = ["Format", "detect", "is_gzip", "opening"]
 
-Format: TypeAlias = Literal["delimited", "ndjson", "parquet", "arrow-file", "arrow-stream"] | LogFormat
+Format: TypeAlias = (
+    Literal["delimited", "ndjson", "parquet", "arrow-file", "arrow-stream"] | LogFormat
+)
 
 _OPENING = 1 << 16
 
@@ -34,17 +36,32 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"\x28\xb5\x2f\xfd", "compressed with zstd; decompress it first (unzstd)"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it and name the file inside"),
     (b"Rar!", "a RAR archive; unpack it and name the file inside"),
-    (b"\xd0\xcf\x11\xe0", "an old or password-protected Office document; save the sheet as CSV (UTF-8)"),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "an old or password-protected Office document; save the sheet as CSV (UTF-8)",
+    ),
     (b"SQLite format 3\0", "an SQLite database; export the table as CSV"),
     (b"\x89HDF", "an HDF5 file; export the table as Parquet"),
     (b"\x93NUMPY", "a NumPy array; load it and pass its columns to Tallystick in Python"),
     (b"%PDF", "a PDF document; export the table as CSV"),
     (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
     (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
-    (b"\x80\x02", "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV"),
-    (b"\x80\x03", "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV"),
-    (b"\x80\x04", "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV"),
-    (b"\x80\x05", "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV"),
+    (
+        b"\x80\x02",
+        "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
+    ),
+    (
+        b"\x80\x03",
+        "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
+    ),
+    (
+        b"\x80\x04",
+        "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
+    ),
+    (
+        b"\x80\x05",
+        "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
+    ),
 )
 
 
@@ -65,10 +82,14 @@ def opening(file: File) -> bytes:
     except EOFError as error:
         head = _partial(file.path)
         if not head:
-            raise FileError(f"{file.name} is a truncated .gz file: its content is missing; copy it again") from error
+            raise FileError(
+                f"{file.name} is a truncated .gz file: its content is missing; copy it again"
+            ) from error
         return head  # the text reader says where it breaks off
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise FileError(f"{file.name} is a damaged .gz file ({error}); copy or compress it again") from error
+        raise FileError(
+            f"{file.name} is a damaged .gz file ({error}); copy or compress it again"
+        ) from error
     except OSError as error:
         raise FileError(f"{file.name} cannot be read: {error.strerror}") from error
 
@@ -83,7 +104,8 @@ def detect(file: File) -> Format:
         if head.startswith(magic):
             if packed:
                 raise FileError(
-                    f"{file.name} is a gzipped {kind} file; unpack it first (gunzip), it is compressed inside"
+                    f"{file.name} is a gzipped {kind} file; unpack it first (gunzip), it is"
+                    " compressed inside"
                 )
             return kind
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -107,9 +129,13 @@ def _text(file: File, head: bytes) -> Format:
     if text[:1] == "{" and (_is_object(text.partition("\n")[0]) or not _named_delimited(file.name)):
         return "ndjson"
     if text[:1] == "[" and not _named_delimited(file.name):
-        raise FileError(f"{file.name} is one JSON array; write one object a line instead (jq -c '.[]')")
+        raise FileError(
+            f"{file.name} is one JSON array; write one object a line instead (jq -c '.[]')"
+        )
     if text[:9].lower().startswith(("<!doctype", "<html", "<?xml")):
-        raise FileError(f"{file.name} is a web page or XML, not a table; perhaps a download that failed")
+        raise FileError(
+            f"{file.name} is a web page or XML, not a table; perhaps a download that failed"
+        )
     return "delimited"
 
 

@@ -1,4 +1,6 @@
-"""The columns that a method works on: missing values as NULL, distinct labels, numbers that are numbers."""
+"""The columns that a method works on: missing values as NULL, distinct labels, numbers that are
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ _AT_ONCE = 200
 
 
 def select(table: Table, roles: Roles) -> DuckDBPyRelation:
-    """Return the columns that have a role, in file order, every missing value as NULL; weights as DOUBLE.
+    """Return the columns that have a role, in file order, every missing value as NULL; weights as
+    DOUBLE.
 
     Examples
     --------
@@ -45,8 +48,11 @@ def select(table: Table, roles: Roles) -> DuckDBPyRelation:
     return table.relation.project(", ".join(columns))
 
 
-def label_sets(table: Table, roles: Roles, columns: Sequence[str] | None = None) -> dict[str, tuple[Label, ...]]:
-    """Return the distinct labels of each label column and of the truth, sorted, missing ones left out.
+def label_sets(
+    table: Table, roles: Roles, columns: Sequence[str] | None = None
+) -> dict[str, tuple[Label, ...]]:
+    """Return the distinct labels of each label column and of the truth, sorted, missing ones left
+    out.
 
     A column with more than 10,000 of them is refused before they are all collected.
 
@@ -58,14 +64,18 @@ def label_sets(table: Table, roles: Roles, columns: Sequence[str] | None = None)
     >>> label_sets(table, assign(table))
     {'a': ('no', 'yes'), 'b': (0, 1)}
     """
-    names = columns if columns is not None else [*roles.labels, *([roles.truth] if roles.truth else [])]
+    names = (
+        columns if columns is not None else [*roles.labels, *([roles.truth] if roles.truth else [])]
+    )
     kinds = table.kinds
     sets: dict[str, tuple[Label, ...]] = {}
     for name in names:
         cell = without_missing(name, kinds[name], roles.missing)
         # The inner query keeps the name apart from a column of the table that is called the same.
         inner = f"select {cell} as label from rows"
-        found = table.query(f"select distinct label from ({inner}) where label is not null limit {MAX_LABELS + 1}")
+        found = table.query(
+            f"select distinct label from ({inner}) where label is not null limit {MAX_LABELS + 1}"
+        )
         if len(found) > MAX_LABELS:
             raise InputError(_too_many(table, name))
         sets[name] = tuple(sorted(label for (label,) in found))
@@ -84,13 +94,17 @@ def unmatched(table: Table, columns: Sequence[str], tokens: Sequence[str]) -> tu
     ("--missing none: no cell of 'gpt', 'claude' is 'none' (upper and lower case matter)",)
     """
     kinds = table.kinds
-    shown = ", ".join(map(repr, columns[:4])) + (f" … ({len(columns)} in all)" if len(columns) > 4 else "")
+    shown = ", ".join(map(repr, columns[:4])) + (
+        f" … ({len(columns)} in all)" if len(columns) > 4 else ""
+    )
     return tuple(
         f"--missing {token}: no cell of {shown} is {token!r} (upper and lower case matter)"
         for token in tokens
         if token
         and not any(
-            _stands_in(table, {name: kinds[name] for name in columns[start : start + _AT_ONCE]}, token)
+            _stands_in(
+                table, {name: kinds[name] for name in columns[start : start + _AT_ONCE]}, token
+            )
             for start in range(0, len(columns), _AT_ONCE)
         )
     )
@@ -98,7 +112,8 @@ def unmatched(table: Table, columns: Sequence[str], tokens: Sequence[str]) -> tu
 
 def _stands_in(table: Table, kinds: Mapping[str, Kind], token: str) -> bool:
     found = [
-        f"({without_missing(name, kind, ())} is not null and {without_missing(name, kind, (token,))} is null)"
+        f"({without_missing(name, kind, ())} is not null and"
+        f" {without_missing(name, kind, (token,))} is null)"
         for name, kind in kinds.items()
     ]
     return bool(table.query(f"select 1 from rows where {' or '.join(found)} limit 1"))
@@ -132,22 +147,27 @@ def check_numbers(
     faults += [f"number < {float(low)!r}"] if low is not None else []
     faults += [f"number > {float(high)!r}"] if high is not None else []
     found = table.query(
-        f"select place, cell from (select row_number() over () as place, cell, {number} as number from "
-        f"(select {cell} as cell from rows)) where {' or '.join(faults)} order by place limit 1"
+        f"select place, cell from (select row_number() over () as place, cell, {number} as number"
+        f" from (select {cell} as cell from rows)) where {' or '.join(faults)} order by place"
+        " limit 1"
     )
     if not found:
         return
     [(row, value)] = found
-    ends = [f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None]
+    ends = [
+        f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None
+    ]
     wanted = ", ".join(["a finite number", *ends])
     told = "is missing" if value is None else f"is {value!r}"
     raise InputError(
-        f"{table.place(row)}: column {column!r} {told}, but must be {wanted}: correct the cell, or remove the row"
+        f"{table.place(row)}: column {column!r} {told}, but must be {wanted}: correct the cell, or"
+        " remove the row"
     )
 
 
 def _too_many(table: Table, column: str) -> str:
     return (
-        f"{table.source}: column {column!r} has more than {MAX_LABELS:,} different values: it looks like text or item "
-        "names, not labels; name the label columns, or name this one as the item (--item)"
+        f"{table.source}: column {column!r} has more than {MAX_LABELS:,} different values: it looks"
+        " like text or item names, not labels; name the label columns, or name this one as the"
+        " item (--item)"
     )

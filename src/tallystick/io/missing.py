@@ -1,7 +1,8 @@
 """What counts as missing, and the relation in which it is NULL.
 
-Blank cells, NaN, None and "" are missing, and so are the tokens that the user names. A token is compared with what is
-written, one that is a number by its value too: "-1" means the integer -1, the number -1.0 and the text of either.
+Blank cells, NaN, None and "" are missing, and so are the tokens that the user names. A token is
+compared with what is written, one that is a number by its value too: "-1" means the integer -1, the
+number -1.0 and the text of either.
 """
 
 from __future__ import annotations
@@ -30,14 +31,17 @@ def as_number(cell: str, kind: Kind) -> str:
     'try_cast(a as double)'
     """
     number = f"try_cast({cell} as double)"
-    return f"case when contains({cell}, '_') then null else {number} end" if kind == "text" else number
+    return (
+        f"case when contains({cell}, '_') then null else {number} end" if kind == "text" else number
+    )
 
 
 def is_nan(number: str) -> str:
     """Return the SQL that tells whether *number*, itself SQL, is NaN.
 
-    The least and the greatest value that Parquet keeps of a column leave NaN out, and DuckDB concludes from them that
-    ``isnan`` is false everywhere. It concludes nothing from a sum with a random number, which is NaN for NaN only.
+    The least and the greatest value that Parquet keeps of a column leave NaN out, and DuckDB
+    concludes from them that ``isnan`` is false everywhere. It concludes nothing from a sum with a
+    random number, which is NaN for NaN only.
     """
     return f"isnan({number} + random())"
 
@@ -61,14 +65,21 @@ def without_missing(column: str, kind: Kind, tokens: Sequence[str]) -> str:
         if numbers:
             spelled = literal(NUMBER.pattern.replace(r"\d", "[0-9]"))
             test += (
-                f" or (regexp_full_match({text}, {spelled}) and try_cast({text} as double) in ({', '.join(numbers)}))"
+                f" or (regexp_full_match({text}, {spelled}) and try_cast({text} as double) in"
+                f" ({', '.join(numbers)}))"
             )
         return f"case when {test} then null else {name} end"
     if kind == "boolean":
         bools = [token.lower() for token in tokens if token.lower() in ("true", "false")]
-        return f"case when {name} in ({', '.join(bools)}) then null else {name} end" if bools else name
+        return (
+            f"case when {name} in ({', '.join(bools)}) then null else {name} end" if bools else name
+        )
     if kind == "float":
-        numbers += [f"'{token.lower()}'::double" for token in tokens if token.lower() in ("inf", "-inf")]
+        numbers += [
+            f"'{token.lower()}'::double" for token in tokens if token.lower() in ("inf", "-inf")
+        ]
         tests = [is_nan(name), *([f"{name} in ({', '.join(numbers)})"] if numbers else [])]
         return f"case when {' or '.join(tests)} then null else {name} end"
-    return f"case when {name} in ({', '.join(numbers)}) then null else {name} end" if numbers else name
+    return (
+        f"case when {name} in ({', '.join(numbers)}) then null else {name} end" if numbers else name
+    )

@@ -15,8 +15,8 @@ def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tupl
     """Return usable column names and notes on nameless ones; refuse duplicates and far too many."""
     if len(header) > MAX_COLUMNS:
         raise InputError(
-            f"{name} has {len(header):,} columns, more than {MAX_COLUMNS:,}: items go in rows and judges in columns; "
-            "transpose it, or give it as a long table (item, judge, vote)"
+            f"{name} has {len(header):,} columns, more than {MAX_COLUMNS:,}: items go in rows and"
+            " judges in columns; transpose it, or give it as a long table (item, judge, vote)"
         )
     notes = []
     names: list[str] = []
@@ -31,10 +31,14 @@ def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tupl
         key = column.casefold()
         if key in first:
             other = names[first[key] - 1]
-            same = f"{column!r} twice" if other == column else f"both {other!r} and {column!r}, alike but for case"
+            same = (
+                f"{column!r} twice"
+                if other == column
+                else f"both {other!r} and {column!r}, alike but for case"
+            )
             raise InputError(
-                f"{name} has {same} (columns {first[key]} and {position}): rename one; if the first line is data, "
-                "put a line with column names above it"
+                f"{name} has {same} (columns {first[key]} and {position}): rename one; if the first"
+                " line is data, put a line with column names above it"
             )
         first[key] = position
     return tuple(names), tuple(notes)

@@ -1,7 +1,8 @@
 """NDJSON: one object a line, each value with the type that it has there.
 
-Cells are spooled as text and cast on the way out, once the types of the whole column are known: a column of integers
-comes as BIGINT, of numbers as DOUBLE, of strings as VARCHAR, of booleans as BOOLEAN. NaN is missing.
+Cells are spooled as text and cast on the way out, once the types of the whole column are known: a
+column of integers comes as BIGINT, of numbers as DOUBLE, of strings as VARCHAR, of booleans as
+BOOLEAN. NaN is missing.
 """
 
 from __future__ import annotations
@@ -20,14 +21,23 @@ from tallystick.io.text import CheckedText
 
 __all__ = ["JsonColumns", "read_ndjson"]
 
-_NAMES = {str: "text", bool: "boolean", int: "integer", float: "number", dict: "an object", list: "a list"}
+_NAMES = {
+    str: "text",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    dict: "an object",
+    list: "a list",
+}
 _NESTED = frozenset({"an object", "a list"})
 _LARGEST = 2**63 - 1
 
 
 @dataclass
 class JsonColumns:
-    """What is known so far of each key: where every type was first seen, over all files of a call."""
+    """What is known so far of each key: where every type was first seen, over all files of a
+    call.
+    """
 
     seen: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -38,9 +48,14 @@ class JsonColumns:
     @property
     def left_out(self) -> dict[str, str]:
         """Keys with nested values, and why they cannot be used."""
-        found = {key: [kind for kind in kinds if kind in _NESTED] for key, kinds in self.seen.items()}
+        found = {
+            key: [kind for kind in kinds if kind in _NESTED] for key, kinds in self.seen.items()
+        }
         return {
-            key: f"column {key!r} holds {kinds[0]} at {self.seen[key][kinds[0]]}: flatten it to one value a key"
+            key: (
+                f"column {key!r} holds {kinds[0]} at {self.seen[key][kinds[0]]}: flatten it to one"
+                " value a key"
+            )
             for key, kinds in found.items()
             if kinds
         }
@@ -51,9 +66,15 @@ class JsonColumns:
         out = {}
         for key, kinds in self.seen.items():
             if self._type(kinds) is None and key not in self.left_out:
-                found = " and ".join(f"{kind} at {place}" for kind, place in list(kinds.items())[:2])
+                found = " and ".join(
+                    f"{kind} at {place}" for kind, place in list(kinds.items())[:2]
+                )
                 many = len(kinds) > 1
-                way_out = "write them alike, or coerce (--coerce)" if many else "write such numbers as text"
+                way_out = (
+                    "write them alike, or coerce (--coerce)"
+                    if many
+                    else "write such numbers as text"
+                )
                 out[key] = f"column {key!r} {'mixes' if many else 'holds'} {found}: {way_out}"
         return out
 
@@ -104,17 +125,27 @@ def _object(text: str, number: int, name: str) -> dict[str, Any]:
     line = text.strip()
     try:
         value = _FAST.decode(line)
-        if not isinstance(value, dict) or line.count(":") > len(value):  # perhaps a key twice, which a dict hides
+        # perhaps a key twice, which a dict hides
+        if not isinstance(value, dict) or line.count(":") > len(value):
             value = _EXACT.decode(line)
     except json.JSONDecodeError as error:
-        way_out = "put each object on one line (jq -c .)" if line == "{" else "complete the line or remove it"
+        way_out = (
+            "put each object on one line (jq -c .)"
+            if line == "{"
+            else "complete the line or remove it"
+        )
         raise FileError(
-            f"{name}, line {number} is not one JSON object ({error.msg} at character {error.colno}): {way_out}"
+            f"{name}, line {number} is not one JSON object ({error.msg} at character"
+            f" {error.colno}): {way_out}"
         ) from error
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{name}, line {number} cannot be read ({error}): correct the line or remove it") from error
+        raise FileError(
+            f"{name}, line {number} cannot be read ({error}): correct the line or remove it"
+        ) from error
     if not isinstance(value, dict):
-        raise FileError(f"{name}, line {number} is {line[:40]!r}, not an object: write {{'column': value, …}}")
+        raise FileError(
+            f"{name}, line {number} is {line[:40]!r}, not an object: write {{'column': value, …}}"
+        )
     return value
 
 
@@ -135,7 +166,9 @@ _FAST = json.JSONDecoder(parse_constant=_constant)
 _EXACT = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_pairs)
 
 
-def _flush(batch: list[dict[str, Any]], lines: list[int], name: str, spool: Spool, columns: JsonColumns) -> None:
+def _flush(
+    batch: list[dict[str, Any]], lines: list[int], name: str, spool: Spool, columns: JsonColumns
+) -> None:
     for row in batch:
         if not row.keys() <= columns.seen.keys():
             for key in row:
@@ -147,7 +180,9 @@ def _flush(batch: list[dict[str, Any]], lines: list[int], name: str, spool: Spoo
         kinds = set(map(type, values)) - {type(None)}
         for kind in kinds:
             word = _NAMES[kind]
-            if kind is int and any(type(value) is int and abs(value) > _LARGEST for value in values):
+            if kind is int and any(
+                type(value) is int and abs(value) > _LARGEST for value in values
+            ):
                 word = "an integer beyond 64 bits"
             if word not in columns.seen[key]:
                 first = next(i for i, value in enumerate(values) if type(value) is kind)

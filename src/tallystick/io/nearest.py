@@ -31,5 +31,7 @@ def missing_column(name: str, columns: Sequence[str], source: str) -> str:
     """
     guess = nearest(name, columns)
     hint = f"; did you mean {guess!r}?" if guess is not None else ""
-    shown = ", ".join(map(repr, columns[:_SHOWN])) + (f", … {len(columns):,} in all" if len(columns) > _SHOWN else "")
+    shown = ", ".join(map(repr, columns[:_SHOWN])) + (
+        f", … {len(columns):,} in all" if len(columns) > _SHOWN else ""
+    )
     return f"{source} has no column {name!r}{hint} (columns: {shown})"

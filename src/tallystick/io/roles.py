@@ -14,7 +14,9 @@ from tallystick.io.table import Table
 
 __all__ = ["ROWS_COUNT", "ColumnOptions", "Roles", "assign", "expand"]
 
-ROWS_COUNT = "a row of weight w stands for w items that were seen alike: these are no sampling weights"
+ROWS_COUNT = (
+    "a row of weight w stands for w items that were seen alike: these are no sampling weights"
+)
 """What counting verbs take a weight for."""
 
 _TRUTH_NAMES = frozenset(
@@ -41,13 +43,15 @@ class ColumnOptions:
     item, truth, weight, by
         One column each, or None.
     labels
-        Judges, models or columns: names, several in one string with commas, and globs (``lr_*``). Nothing means every
-        column that is not named otherwise. An exact name wins over commas and globs.
+        Judges, models or columns: names, several in one string with commas, and globs (``lr_*``).
+        Nothing means every column that is not named otherwise. An exact name wins over commas and
+        globs.
     others
-        Further columns that a verb names, role to column (``{"cluster": "scenario"}``): they are not labels.
+        Further columns that a verb names, role to column (``{"cluster": "scenario"}``): they are
+        not labels.
     missing
-        Tokens that mean "no answer", several in one string with commas, compared with what is written; blank and NaN
-        always do.
+        Tokens that mean "no answer", several in one string with commas, compared with what is
+        written; blank and NaN always do.
     coerce
         Whether several spellings of one label are read as one.
     """
@@ -64,7 +68,9 @@ class ColumnOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """What each column is: the options, with globs expanded, defaults filled in and everything checked."""
+    """What each column is: the options, with globs expanded, defaults filled in and everything
+    checked.
+    """
 
     labels: tuple[str, ...]
     item: str | None = None
@@ -80,8 +86,8 @@ class Roles:
 def assign(table: Table, options: ColumnOptions | None = None) -> Roles:
     """Decide what each column of *table* is, or refuse by the name of the column.
 
-    Where no item is named, a column with a usual name (item, id, …) whose values are all different is taken; one whose
-    values repeat is left out of the labels. Both are told in the notes.
+    Where no item is named, a column with a usual name (item, id, …) whose values are all different
+    is taken; one whose values repeat is left out of the labels. Both are told in the notes.
 
     Examples
     --------
@@ -102,7 +108,10 @@ def assign(table: Table, options: ColumnOptions | None = None) -> Roles:
             continue
         _check_usable(table, column, options.coerce)
         if column in taken and "by" not in (role, taken[column]):  # one may slice by the truth
-            raise InputError(f"column {column!r} is given as {taken[column]} and as {role}: name two different columns")
+            raise InputError(
+                f"column {column!r} is given as {taken[column]} and as {role}: name two different"
+                " columns"
+            )
         taken.setdefault(column, role)
     item, aside, notes = _find_item(table, options, taken)
     labels = expand(options.labels, table, taken) if options.labels else None
@@ -111,7 +120,9 @@ def assign(table: Table, options: ColumnOptions | None = None) -> Roles:
         labels = tuple(column for column in table.columns if column not in skip)
         notes += _unnamed_truth(labels, options)
     if not labels:
-        raise InputError(f"{table.source} has no label columns left besides {sorted(taken)}: name them")
+        raise InputError(
+            f"{table.source} has no label columns left besides {sorted(taken)}: name them"
+        )
     for column in labels:
         _check_usable(table, column, options.coerce)
     return Roles(
@@ -139,15 +150,27 @@ def expand(patterns: Sequence[str], table: Table, taken: Mapping[str, str]) -> t
             name = piece if piece in table.columns else piece.strip()
             if name in table.columns:
                 if name in taken:
-                    raise InputError(f"column {name!r} is given as {taken[name]} and as a label column: choose one")
+                    raise InputError(
+                        f"column {name!r} is given as {taken[name]} and as a label column:"
+                        " choose one"
+                    )
                 found[name] = None
                 continue
-            usable = [column for column in table.columns if column not in taken and column not in table.left_out]
+            usable = [
+                column
+                for column in table.columns
+                if column not in taken and column not in table.left_out
+            ]
             matches = [column for column in usable if fnmatchcase(column, name)] if name else []
             if not matches:
                 if not any(sign in name for sign in "*?["):
-                    raise InputError(_reason(table, name) or missing_column(name, table.columns, table.source))
-                raise InputError(f"no column of {table.source} matches {name!r} (columns: {list(table.columns[:8])})")
+                    raise InputError(
+                        _reason(table, name) or missing_column(name, table.columns, table.source)
+                    )
+                raise InputError(
+                    f"no column of {table.source} matches {name!r} (columns:"
+                    f" {list(table.columns[:8])})"
+                )
             found.update(dict.fromkeys(matches))
     return tuple(found)
 
@@ -175,27 +198,40 @@ def _find_item(
     if options.item is not None:
         blank = table.row_of(options.item, None)
         if blank is not None:
-            raise InputError(f"{blank}: the item column {options.item!r} is blank; name every item or remove the row")
+            raise InputError(
+                f"{blank}: the item column {options.item!r} is blank; name every item or remove"
+                " the row"
+            )
         twice = _twice(table, options.item)
         if twice is not None:
             raise InputError(
-                f"duplicate item {twice[0]} in column {options.item!r}, at {twice[1]} and {twice[2]}: keep one row an "
-                "item; if each row is one vote, read it as a long table (--shape long)"
+                f"duplicate item {twice[0]} in column {options.item!r}, at {twice[1]} and"
+                f" {twice[2]}: keep one row an item; if each row is one vote, read it as a long"
+                " table (--shape long)"
             )
         return options.item, (), ()
-    usual = [name for name in table.columns if name.strip().lower() in ITEM_NAMES and name not in taken]
-    named = {*options.labels, *(piece.strip() for pattern in options.labels for piece in pattern.split(","))}
+    usual = [
+        name for name in table.columns if name.strip().lower() in ITEM_NAMES and name not in taken
+    ]
+    named = {
+        *options.labels,
+        *(piece.strip() for pattern in options.labels for piece in pattern.split(",")),
+    }
     for name in usual:
         if name in table.left_out or name in table.doubtful or name in named:
             continue
         if table.row_of(name, None) is None and (twice := _twice(table, name)) is None:
             others = tuple(other for other in usual if other != name and other not in named)
             notes = tuple(
-                f"column {other!r} is left out of the labels: its name is that of an item" for other in others
+                f"column {other!r} is left out of the labels: its name is that of an item"
+                for other in others
             )
             return name, others, (f"column {name!r} names the items", *notes)
     aside = tuple(name for name in usual if name not in named)
-    notes = tuple(f"column {name!r} is left out of the labels: it is named like an item, but repeats" for name in aside)
+    notes = tuple(
+        f"column {name!r} is left out of the labels: it is named like an item, but repeats"
+        for name in aside
+    )
     return None, aside, notes
 
 
@@ -219,7 +255,8 @@ def _unnamed_truth(labels: Sequence[str], options: ColumnOptions) -> tuple[str, 
     if options.truth is not None:
         return ()
     return tuple(
-        f"column {name!r} is read as one more label column; if it holds the true labels, name it as the truth (--truth)"
+        f"column {name!r} is read as one more label column; if it holds the true labels, name it as"
+        " the truth (--truth)"
         for name in labels
         if name.strip().lower() in _TRUTH_NAMES
     )

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from tallystick.errors import InputError
-from tallystick.io.columnar import arrow_part, arrow_relation, parquet_part, parquet_relation, with_plain_types
+from tallystick.io.columnar import (
+    arrow_part,
+    arrow_relation,
+    parquet_part,
+    parquet_relation,
+    with_plain_types,
+)
 from tallystick.io.delimited import read_delimited
 from tallystick.io.engine import connect, reading
 from tallystick.io.formats import detect
@@ -44,25 +50,29 @@ def scan(
 ) -> Table:
     """Read a table from files, standard input or memory, out of core and with bounded memory.
 
-    CSV, TSV, NDJSON (each also gzipped), Parquet and Arrow IPC are told apart by content first and by name second.
-    Text comes as VARCHAR exactly as written (``"1.0"`` stays ``"1.0"``, ``"NA"`` stays ``"NA"``), a blank cell as NULL;
-    typed formats keep their types. Parquet and Arrow are read where they lie; text is parsed once, checked on the way,
-    into scratch files that `Table.close` removes (so does the end of the process).
+    CSV, TSV, NDJSON (each also gzipped), Parquet and Arrow IPC are told apart by content first and
+    by name second. Text comes as VARCHAR exactly as written (``"1.0"`` stays ``"1.0"``, ``"NA"``
+    stays ``"NA"``), a blank cell as NULL; typed formats keep their types. Parquet and Arrow are
+    read where they lie; text is parsed once, checked on the way, into scratch files that
+    `Table.close` removes (so does the end of the process).
 
     Parameters
     ----------
     source
-        A path, a glob, several of them, ``"-"`` for standard input, a DuckDB relation or an Arrow table.
+        A path, a glob, several of them, ``"-"`` for standard input, a DuckDB relation or an Arrow
+        table.
     shape
-        ``wide`` (one column a judge), ``long`` (item, judge, vote: it is pivoted), or ``auto``, which takes a table
-        for long only if names and content both say so, and refuses what could be either.
+        ``wide`` (one column a judge), ``long`` (item, judge, vote: it is pivoted), or ``auto``,
+        which takes a table for long only if names and content both say so, and refuses what could
+        be either.
     item, judge, vote
         The columns of a long table; giving *judge* or *vote* means that it is long.
     delimiter
         The separator of delimited text, where it cannot be detected.
     metric
-        The score to read from evaluation logs, where they have several in common. Logs of lm-evaluation-harness,
-        inspect_ai, HELM, OpenAI evals and promptfoo give one row an item and one column a model.
+        The score to read from evaluation logs, where they have several in common. Logs of
+        lm-evaluation-harness, inspect_ai, HELM, OpenAI evals and promptfoo give one row an item and
+        one column a model.
 
     Examples
     --------
@@ -71,10 +81,17 @@ def scan(
     >>> table.columns, table.kinds["gpt"], table.shape
     (('gpt', 'claude'), 'integer', 'wide')
     """
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
-        raise InputError(f"delimiter must be one ASCII character other than a quote or newline, got {delimiter!r}")
+    if delimiter is not None and (
+        len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()
+    ):
+        raise InputError(
+            "delimiter must be one ASCII character other than a quote or newline, got"
+            f" {delimiter!r}"
+        )
     table = (
-        _read(resolve(source), delimiter, metric) if isinstance(source, str | Path | Sequence) else _in_memory(source)
+        _read(resolve(source), delimiter, metric)
+        if isinstance(source, str | Path | Sequence)
+        else _in_memory(source)
     )
     try:
         return to_wide(table, shape=shape, item=item, judge=judge, vote=vote)
@@ -89,13 +106,25 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
 
     if not isinstance(source, duckdb.DuckDBPyRelation | pa.Table):
         raise InputError(
-            f"a {type(source).__name__} cannot be scanned: give a path, a DuckDB relation or an Arrow table"
+            f"a {type(source).__name__} cannot be scanned: give a path, a DuckDB relation or an"
+            " Arrow table"
         )
-    check_names(source.columns if isinstance(source, duckdb.DuckDBPyRelation) else source.column_names, "the table")
-    relation = source if isinstance(source, duckdb.DuckDBPyRelation) else connect().from_arrow(source)
+    check_names(
+        source.columns if isinstance(source, duckdb.DuckDBPyRelation) else source.column_names,
+        "the table",
+    )
+    relation = (
+        source if isinstance(source, duckdb.DuckDBPyRelation) else connect().from_arrow(source)
+    )
     relation, left_out = with_plain_types(relation)
     notes = tuple(f"{reason}; it is left out" for reason in left_out.values())
-    return Table(relation=relation, columns=tuple(relation.columns), source="the table", notes=notes, left_out=left_out)
+    return Table(
+        relation=relation,
+        columns=tuple(relation.columns),
+        source="the table",
+        notes=notes,
+        left_out=left_out,
+    )
 
 
 def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) -> Table:
@@ -104,12 +133,14 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
     if logs and len(logs) == len(formats):
         return _logs(files, cast("list[LogFormat]", formats), metric)
     if metric is not None:
-        raise InputError(f"metric {metric!r} is for evaluation logs, but {files[0].name} is {formats[0]}")
+        raise InputError(
+            f"metric {metric!r} is for evaluation logs, but {files[0].name} is {formats[0]}"
+        )
     if len(set(formats)) > 1:
         other = next(i for i, one in enumerate(formats) if one != formats[0])
         raise InputError(
-            f"{files[0].name} is {formats[0]} and {files[other].name} is {formats[other]}: read files of one format at "
-            "a time"
+            f"{files[0].name} is {formats[0]} and {files[other].name} is {formats[other]}: read"
+            " files of one format at a time"
         )
     loaders = {
         "delimited": lambda: _delimited(files, delimiter),
@@ -145,7 +176,10 @@ def _logs(files: Sequence[File], formats: Sequence[LogFormat], metric: str | Non
         table,
         source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
         files=tuple(file.path for file in files if not file.spooled),
-        notes=(f"read as {kinds} logs: {len(columns) - 1} models on {table.relation.shape[0]} items", *notes),
+        notes=(
+            f"read as {kinds} logs: {len(columns) - 1} models on {table.relation.shape[0]} items",
+            *notes,
+        ),
         spools=tuple(file.path for file in files if file.spooled),
     )
 
@@ -187,7 +221,11 @@ def _parquet(files: Sequence[File]) -> Table:
     with reading(files[0].name):
         each = [parquet_relation(connection, [file.path]) for file in files]
         doubtful = _agree(files, each)
-        relation = parquet_relation(connection, [file.path for file in files]) if len(files) > 1 else each[0]
+        relation = (
+            parquet_relation(connection, [file.path for file in files])
+            if len(files) > 1
+            else each[0]
+        )
     return replace(_table(relation, parts), doubtful=doubtful)
 
 
@@ -201,11 +239,17 @@ def _arrow(files: Sequence[File], *, stream: bool) -> Table:
     with reading(files[0].name):
         doubtful = _agree(files, [arrow_relation(connection, [path]) for path in paths])
         relation = arrow_relation(connection, paths)
-    return replace(_table(relation, parts, spools=tuple(paths) if stream else ()), doubtful=doubtful)
+    return replace(
+        _table(relation, parts, spools=tuple(paths) if stream else ()), doubtful=doubtful
+    )
 
 
 def _table(
-    relation: DuckDBPyRelation, parts: Sequence[Part], *, notes: tuple[str, ...] = (), spools: tuple[Path, ...] = ()
+    relation: DuckDBPyRelation,
+    parts: Sequence[Part],
+    *,
+    notes: tuple[str, ...] = (),
+    spools: tuple[Path, ...] = (),
 ) -> Table:
     relation, left_out = with_plain_types(relation)
     return Table(
@@ -220,7 +264,9 @@ def _table(
 
 
 def _agree(files: Sequence[File], relations: Sequence[DuckDBPyRelation]) -> dict[str, str]:
-    """Refuse files whose columns differ by name; return the columns that differ by type, and where."""
+    """Refuse files whose columns differ by name; return the columns that differ by type, and
+    where.
+    """
     doubtful: dict[str, str] = {}
     first: dict[str, tuple[Kind, str]] = {}
     for file, relation in zip(files, relations, strict=True):
@@ -231,7 +277,8 @@ def _agree(files: Sequence[File], relations: Sequence[DuckDBPyRelation]) -> dict
             if not odd:
                 odd, holder, lacking = sorted(found - wanted), file, files[0]
             raise InputError(
-                f"{holder.name} has a column {odd[0]!r}, which {lacking.name} has not: give files with the same columns"
+                f"{holder.name} has a column {odd[0]!r}, which {lacking.name} has not: give files"
+                " with the same columns"
             )
         for column, sql_type in zip(relation.columns, relation.types, strict=True):
             if str(sql_type) in ("NULL", '"NULL"'):
@@ -239,7 +286,7 @@ def _agree(files: Sequence[File], relations: Sequence[DuckDBPyRelation]) -> dict
             kind, where = first.setdefault(column, (kind_of(sql_type), file.name))
             if kind != kind_of(sql_type):
                 doubtful[column] = (
-                    f"column {column!r} is {kind} in {where} and {kind_of(sql_type)} in {file.name}: write them alike, "
-                    "or coerce (--coerce)"
+                    f"column {column!r} is {kind} in {where} and {kind_of(sql_type)} in"
+                    f" {file.name}: write them alike, or coerce (--coerce)"
                 )
     return doubtful

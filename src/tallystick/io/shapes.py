@@ -1,4 +1,6 @@
-"""Long tables (item, judge, vote): recognised with care, pivoted to one column a judge, out of core."""
+"""Long tables (item, judge, vote): recognised with care, pivoted to one column a judge, out of
+core.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ _VOTE_NAMES = frozenset(
 )
 
 
-def to_wide(table: Table, *, shape: ShapeOption, item: str | None, judge: str | None, vote: str | None) -> Table:
+def to_wide(
+    table: Table, *, shape: ShapeOption, item: str | None, judge: str | None, vote: str | None
+) -> Table:
     """Return *table* with one row an item and one column a judge, pivoted if it is long."""
     if shape not in ("auto", "wide", "long"):
         raise InputError(f"shape must be 'auto', 'wide' or 'long', got {shape!r}")
@@ -80,11 +84,16 @@ def to_wide(table: Table, *, shape: ShapeOption, item: str | None, judge: str | 
             raise InputError(missing_column(column, table.columns, table.source))
     if shape == "wide" or (shape == "auto" and not (judge or vote or _could_be_long(table, given))):
         if judge or vote:
-            raise InputError("judge and vote name the columns of a long table: leave them out, or say shape='long'")
+            raise InputError(
+                "judge and vote name the columns of a long table: leave them out, or say"
+                " shape='long'"
+            )
         return table
     sure = shape == "long" or judge is not None or vote is not None
     roles = _roles(table, given, sure)
-    extras = [name for name in table.columns if name not in roles.values() and name not in table.left_out]
+    extras = [
+        name for name in table.columns if name not in roles.values() and name not in table.left_out
+    ]
     if not sure and not _items_repeat(table, roles["item"]):
         once = f"{table.source} has each {roles['item']!r} once and is read as wide"
         note = f"{once}; if its rows are votes, say --shape long"
@@ -94,15 +103,18 @@ def to_wide(table: Table, *, shape: ShapeOption, item: str | None, judge: str | 
     varying = [name for name in extras if name not in steady]
     if varying and not sure:
         raise InputError(
-            f"{table.source} looks like a long table (item {roles['item']!r}, judge {roles['judge']!r}, vote "
-            f"{roles['vote']!r}), but column {varying[0]!r} changes within an item: say shape='long' (--shape long) to "
-            "leave it out, or shape='wide' if every row is an item of its own"
+            f"{table.source} looks like a long table (item {roles['item']!r}, judge"
+            f" {roles['judge']!r}, vote {roles['vote']!r}), but column {varying[0]!r} changes"
+            " within an item: say shape='long' (--shape long) to leave it out, or shape='wide' if"
+            " every row is an item of its own"
         )
     return _pivot(table, roles, steady, varying)
 
 
 def _could_be_long(table: Table, given: Mapping[str, str | None]) -> bool:
-    """Only names decide whether to look closer: each of the three parts must be there under a usual name."""
+    """Only names decide whether to look closer: each of the three parts must be there under a usual
+    name.
+    """
     return (
         bool(given["item"] or _named(table, ITEM_NAMES))
         and bool(_named(table, _JUDGE_NAMES))
@@ -123,10 +135,15 @@ def _roles(table: Table, given: Mapping[str, str | None], sure: bool) -> dict[st
         if column is None:
             found = [name for name in _named(table, names) if name not in taken]
             if len(found) != 1:
-                said = f"could be any of {found}" if found else f"is none of {list(table.columns[:8])} by its name"
+                said = (
+                    f"could be any of {found}"
+                    if found
+                    else f"is none of {list(table.columns[:8])} by its name"
+                )
                 raise InputError(
-                    f"{table.source} {'is' if sure else 'looks like'} a long table, but its {role} column {said}: "
-                    f"name it with {role}=… (--{role})" + ("" if sure else ", or say shape='wide' (--shape wide)")
+                    f"{table.source} {'is' if sure else 'looks like'} a long table, but its {role}"
+                    f" column {said}: name it with {role}=… (--{role})"
+                    + ("" if sure else ", or say shape='wide' (--shape wide)")
                 )
             column = found[0]
         roles[role] = column
@@ -139,7 +156,9 @@ def _roles(table: Table, given: Mapping[str, str | None], sure: bool) -> dict[st
 
 
 def _items_repeat(table: Table, item: str) -> bool:
-    return bool(table.query(f"select 1 from rows group by {identifier(item)} having count(*) > 1 limit 1"))
+    return bool(
+        table.query(f"select 1 from rows group by {identifier(item)} having count(*) > 1 limit 1")
+    )
 
 
 def _check_pairs(table: Table, roles: Mapping[str, str], sure: bool) -> None:
@@ -148,7 +167,9 @@ def _check_pairs(table: Table, roles: Mapping[str, str], sure: bool) -> None:
     for role in ("item", "judge"):
         place = table.row_of(roles[role], None)
         if place is not None:
-            raise InputError(f"{place}: the {role} column {roles[role]!r} is blank; fill it or remove the row")
+            raise InputError(
+                f"{place}: the {role} column {roles[role]!r} is blank; fill it or remove the row"
+            )
     twice = table.query(
         f"select {item}, {judge}, list(place order by place) from "
         f"(select {item}, {judge}, row_number() over () as place from rows) "
@@ -157,9 +178,12 @@ def _check_pairs(table: Table, roles: Mapping[str, str], sure: bool) -> None:
     if twice:
         [(name, by, rows)] = twice
         places = f"{table.place(rows[0])} and {table.place(rows[1])}"
-        other = "" if sure else "; if every row is an item of its own, say shape='wide' (--shape wide)"
+        other = (
+            "" if sure else "; if every row is an item of its own, say shape='wide' (--shape wide)"
+        )
         raise InputError(
-            f"duplicate vote: item {name!r} has two votes of judge {by!r}, at {places}; keep one of them{other}"
+            f"duplicate vote: item {name!r} has two votes of judge {by!r}, at {places}; keep one of"
+            f" them{other}"
         )
 
 
@@ -172,12 +196,15 @@ def _is_steady(table: Table, item: str, column: str) -> bool:
     )
 
 
-def _pivot(table: Table, roles: Mapping[str, str], steady: Sequence[str], varying: Sequence[str]) -> Table:
+def _pivot(
+    table: Table, roles: Mapping[str, str], steady: Sequence[str], varying: Sequence[str]
+) -> Table:
     item, judge, vote = (identifier(roles[role]) for role in ("item", "judge", "vote"))
     judges = [
         name
         for (name,) in table.query(
-            f"select cast({judge} as varchar) from rows group by 1 order by min({item}), 1 limit {MAX_COLUMNS + 1}"
+            f"select cast({judge} as varchar) from rows group by 1 order by min({item}), 1 limit"
+            f" {MAX_COLUMNS + 1}"
         )
     ]
     judges.sort(key=_natural)
@@ -186,13 +213,16 @@ def _pivot(table: Table, roles: Mapping[str, str], steady: Sequence[str], varyin
     chosen = ", ".join(f"heads.{identifier(name)}" for name in [roles["item"], *steady])
     columns = ", ".join(f"votes.{identifier(name)}" for name in judges)
     sql = (
-        f"with numbered as (select *, row_number() over () as place_ from rows), "
-        f"heads as (select {item}, min(place_) as place_{extras} from numbered group by {item}), "
-        f"votes as (pivot (select {item}, cast({judge} as varchar) as judge_, {vote} as vote_ from rows) "
-        f"on judge_ in ({', '.join(map(literal, judges))}) using first(vote_) group by {item}) "
-        f"select {chosen}, {columns} from heads join votes on heads.{item} = votes.{item} order by heads.place_"
+        "with numbered as (select *, row_number() over () as place_ from rows), heads as (select"
+        f" {item}, min(place_) as place_{extras} from numbered group by {item}), votes as (pivot"
+        f" (select {item}, cast({judge} as varchar) as judge_, {vote} as vote_ from rows) on judge_"
+        f" in ({', '.join(map(literal, judges))}) using first(vote_) group by {item}) select"
+        f" {chosen}, {columns} from heads join votes on heads.{item} = votes.{item} order by"
+        " heads.place_"
     )
-    with tempfile.NamedTemporaryFile(dir=scratch(), prefix="wide-", suffix=".parquet", delete=False) as made:
+    with tempfile.NamedTemporaryFile(
+        dir=scratch(), prefix="wide-", suffix=".parquet", delete=False
+    ) as made:
         path = Path(made.name)
     with reading(table.source):
         table.derive(sql).write_parquet(str(path))
@@ -203,8 +233,8 @@ def _pivot(table: Table, roles: Mapping[str, str], steady: Sequence[str], varyin
         doubtful = dict.fromkeys(judges, table.doubtful[roles["vote"]])
     dropped = tuple(f"column {name!r} changes within an item and is left out" for name in varying)
     note = (
-        f"{table.source} is a long table: item {roles['item']!r}, judge {roles['judge']!r}, vote {roles['vote']!r}; "
-        f"{len(judges):,} judges"
+        f"{table.source} is a long table: item {roles['item']!r}, judge {roles['judge']!r}, vote"
+        f" {roles['vote']!r}; {len(judges):,} judges"
     )
     return replace(
         table,
@@ -212,7 +242,10 @@ def _pivot(table: Table, roles: Mapping[str, str], steady: Sequence[str], varyin
         columns=tuple(relation.columns),
         shape="long",
         notes=(*table.notes, note, *dropped),
-        left_out={**table.left_out, **{name: f"column {name!r} changes within an item" for name in varying}},
+        left_out={
+            **table.left_out,
+            **{name: f"column {name!r} changes within an item" for name in varying},
+        },
         doubtful=doubtful,
         parts=(),
         spools=(path,),

@@ -30,7 +30,9 @@ class File:
     spooled: bool = False
 
 
-def resolve(source: str | Path | Sequence[str | Path], *, stdin: BinaryIO | None = None) -> tuple[File, ...]:
+def resolve(
+    source: str | Path | Sequence[str | Path], *, stdin: BinaryIO | None = None
+) -> tuple[File, ...]:
     """Return the files that *source* names, in the order given; those of a glob sorted.
 
     An existing file wins over a glob, so that a name with brackets or stars in it can be reached.
@@ -44,7 +46,9 @@ def resolve(source: str | Path | Sequence[str | Path], *, stdin: BinaryIO | None
     seen: set[Path] = set()
     for file in files:
         if file.path.resolve() in seen:
-            raise InputError(f"{file.name} is given twice: its rows would be counted twice; name each file once")
+            raise InputError(
+                f"{file.name} is given twice: its rows would be counted twice; name each file once"
+            )
         seen.add(file.path.resolve())
     return files
 
@@ -54,9 +58,15 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         raise InputError(f"a source must be a path, got {type(one).__name__}")
     text = str(one)
     if text == "-":
-        return (File(_spool(sys.stdin.buffer if stdin is None else stdin), "standard input", spooled=True),)
+        return (
+            File(
+                _spool(sys.stdin.buffer if stdin is None else stdin), "standard input", spooled=True
+            ),
+        )
     if _SCHEME.match(text):
-        raise FileError(f"{text}: Tallystick reads local files only; download it first and name the copy")
+        raise FileError(
+            f"{text}: Tallystick reads local files only; download it first and name the copy"
+        )
     if not text or "\0" in text:
         raise FileError(f"{text!r} is not the name of a file")
     path = Path(one).expanduser()
@@ -87,11 +97,15 @@ def _absent(path: Path, text: str) -> str:
     if not path.parent.is_dir():
         return f"{text} does not exist: there is no folder {path.parent}"
     guess = nearest(path.name, sorted(entry.name for entry in path.parent.iterdir()))
-    return f"{text} does not exist" + (f"; did you mean {path.parent / guess}?" if guess else f" in {path.parent}")
+    return f"{text} does not exist" + (
+        f"; did you mean {path.parent / guess}?" if guess else f" in {path.parent}"
+    )
 
 
 def _spool(stream: BinaryIO) -> Path:
-    """Copy a stream that can be read once only into a file that can be read again, a chunk at a time."""
+    """Copy a stream that can be read once only into a file that can be read again, a chunk at a
+    time.
+    """
     with tempfile.NamedTemporaryFile(dir=scratch(), prefix="stdin-", delete=False) as copy:
         while chunk := stream.read(CHUNK):
             copy.write(chunk)

@@ -1,4 +1,6 @@
-"""Text cells, written once as columnar scratch files, so that every later question is fast and cannot fail half-way."""
+"""Text cells, written once as columnar scratch files, so that every later question is fast and
+cannot fail half-way.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ BATCH = 50_000
 class Spool:
     """A growing table of text cells on disk; a blank cell is NULL.
 
-    Columns may appear late (NDJSON): a batch with other columns than the last one starts a new scratch file.
+    Columns may appear late (NDJSON): a batch with other columns than the last one starts a new
+    scratch file.
     """
 
     def __init__(self) -> None:
@@ -50,7 +53,9 @@ class Spool:
         names = tuple(batch.schema.names)
         if self._writer is None or names != self._names:
             self.finish()
-            with tempfile.NamedTemporaryFile(dir=scratch(), prefix="spool-", suffix=".parquet", delete=False) as made:
+            with tempfile.NamedTemporaryFile(
+                dir=scratch(), prefix="spool-", suffix=".parquet", delete=False
+            ) as made:
                 self.paths.append(Path(made.name))
             self._writer = pq.ParquetWriter(self.paths[-1], batch.schema, compression="lz4")
             self._names = names
@@ -73,7 +78,10 @@ class Spool:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.finish()
         if error is not None:

@@ -1,4 +1,6 @@
-"""A table of foreign data, ready to be counted: where it came from, what its columns are, which row is which."""
+"""A table of foreign data, ready to be counted: where it came from, what its columns are, which row
+is which.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ def kind_of_value(value: Label) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands: the data row (1 is the first below the header), its file and, where known, its line.
+    """Where a value stands: the data row (1 is the first below the header), its file and, where
+    known, its line.
 
     >>> print(Place(row=17, file="votes.csv", line=18))
     row 17 of votes.csv (line 18)
@@ -72,7 +75,8 @@ class Part:
     rows
         How many data rows it gave.
     first_line
-        The line of its first data row where each row is exactly one line; None where rows and lines differ.
+        The line of its first data row where each row is exactly one line; None where rows and lines
+        differ.
     """
 
     name: str
@@ -87,8 +91,8 @@ class Table:
     Parameters
     ----------
     relation
-        The rows, in file order. Text formats give VARCHAR exactly as written, a blank cell is NULL; typed formats
-        keep their types.
+        The rows, in file order. Text formats give VARCHAR exactly as written, a blank cell is NULL;
+        typed formats keep their types.
     columns
         Column names in file order.
     source
@@ -102,7 +106,8 @@ class Table:
     left_out
         Columns that cannot be labels (nested values and the like), with the reason.
     doubtful
-        Columns whose values had several types in the source, with the reason: usable under ``coerce`` only.
+        Columns whose values had several types in the source, with the reason: usable under
+        ``coerce`` only.
     """
 
     relation: DuckDBPyRelation
@@ -119,7 +124,9 @@ class Table:
     @property
     def kinds(self) -> dict[str, Kind]:
         """What each column holds: text, integer, float, boolean or other."""
-        return {name: kind_of(one) for name, one in zip(self.columns, self.relation.types, strict=True)}
+        return {
+            name: kind_of(one) for name, one in zip(self.columns, self.relation.types, strict=True)
+        }
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Run *sql*, in which the rows are called ``rows``, and return what it gives."""
@@ -127,7 +134,9 @@ class Table:
             return self.derive(sql).fetchall()
 
     def derive(self, sql: str) -> DuckDBPyRelation:
-        """Return the relation that *sql* makes of the rows, which it calls ``rows``; nothing is read yet."""
+        """Return the relation that *sql* makes of the rows, which it calls ``rows``; nothing is
+        read yet.
+        """
         derived = self.relation.query("rows", sql)
         if derived is None:
             raise InputError(f"sql must be a query, got {sql!r}")
@@ -142,7 +151,9 @@ class Table:
         return digests
 
     def row_of(self, column: str, value: Label) -> Place | None:
-        """Return where *value* first occurs in *column*, or None if it does not (NULL is found by None)."""
+        """Return where *value* first occurs in *column*, or None if it does not (NULL is found by
+        None).
+        """
         if column not in self.columns:
             raise InputError(missing_column(column, self.columns, self.source))
         if value is not None and kind_of_value(value) != self.kinds[column]:
@@ -151,7 +162,9 @@ class Table:
 
         cell = duckdb.ColumnExpression("cell")
         same = cell.isnull() if value is None else cell == duckdb.ConstantExpression(value)
-        numbered = self.relation.project(f"row_number() over () as place, {identifier(column)} as cell")
+        numbered = self.relation.project(
+            f"row_number() over () as place, {identifier(column)} as cell"
+        )
         with reading(self.source):
             [(row,)] = numbered.filter(same).aggregate("min(place)").fetchall()
         return None if row is None else self.place(int(row))
@@ -176,6 +189,9 @@ class Table:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()

@@ -1,4 +1,6 @@
-"""Text, checked byte by byte before it is parsed: UTF-8, no NUL, whole to the end; gzip unpacked on the way."""
+"""Text, checked byte by byte before it is parsed: UTF-8, no NUL, whole to the end; gzip unpacked on
+the way.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class CheckedText:
 
 @contextmanager
 def checked(file: File) -> Iterator[CheckedText]:
-    """Check the whole of *file* and hold its plain text ready; an unpacked copy is removed at the end."""
+    """Check the whole of *file* and hold its plain text ready; an unpacked copy is removed at the
+    end.
+    """
     if not is_gzip(file.path):
         with file.path.open("rb") as stream:
             quoted, lines = _check(stream, None, file.name)
@@ -60,7 +64,9 @@ def checked(file: File) -> Iterator[CheckedText]:
         yield CheckedText(Path(copy.name), file.name, quoted, lines)
 
 
-def _check(stream: io.BufferedReader | gzip.GzipFile, copy: IO[bytes] | None, name: str) -> tuple[bool, int]:
+def _check(
+    stream: io.BufferedReader | gzip.GzipFile, copy: IO[bytes] | None, name: str
+) -> tuple[bool, int]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, offset, quoted = 1, 0, False
     run = 0  # bytes since the last line end
@@ -80,8 +86,8 @@ def _check(stream: io.BufferedReader | gzip.GzipFile, copy: IO[bytes] | None, na
             bad = error.object[error.start]
             at = line + error.object.count(b"\n", 0, error.start)
             raise FileError(
-                f"{name}, line {at}: byte 0x{bad:02x} at offset {offset - held + error.start:,} is not UTF-8; save the "
-                "file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)"
+                f"{name}, line {at}: byte 0x{bad:02x} at offset {offset - held + error.start:,} is"
+                " not UTF-8; save the file as UTF-8 (iconv -f latin1 -t utf-8, if it is Latin-1)"
             ) from error
         if not chunk:
             return quoted, line - 1
@@ -91,7 +97,10 @@ def _check(stream: io.BufferedReader | gzip.GzipFile, copy: IO[bytes] | None, na
         end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         run = run + len(chunk) if end < 0 else len(chunk) - end - 1
         if run > MAX_LINE:
-            raise FileError(f"{name}, line {line} is longer than {MAX_LINE >> 20} MB: this is not a table of lines")
+            raise FileError(
+                f"{name}, line {line} is longer than {MAX_LINE >> 20} MB: this is not a table of"
+                " lines"
+            )
         line += chunk.count(b"\n")
         offset += len(chunk)
 
@@ -100,8 +109,12 @@ def _read(stream: io.BufferedReader | gzip.GzipFile, name: str, line: int) -> by
     try:
         return stream.read1(CHUNK)  # all that is there: what precedes a break is still counted
     except EOFError as error:
-        raise FileError(f"{name} is a truncated .gz file: it breaks off after line {line:,}; copy it again") from error
+        raise FileError(
+            f"{name} is a truncated .gz file: it breaks off after line {line:,}; copy it again"
+        ) from error
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise FileError(f"{name} is a damaged .gz file near line {line:,} ({error}); copy it again") from error
+        raise FileError(
+            f"{name} is a damaged .gz file near line {line:,} ({error}); copy it again"
+        ) from error
     except OSError as error:
         raise FileError(f"{name} cannot be read: {error.strerror}") from error

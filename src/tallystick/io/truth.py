@@ -1,4 +1,6 @@
-"""A truth that is written where it is not known: labels that look blank and that nobody ever answers."""
+"""A truth that is written where it is not known: labels that look blank and that nobody ever
+answers.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,17 @@ from tallystick.io.vocabulary import canonical
 
 __all__ = ["BLANK_WORDS", "check_truth", "check_truth_labels", "unknown_in"]
 
-BLANK_WORDS = frozenset({"nan", "na", "n/a", "#n/a", "<na>", "null", "none", "nil", "-", "--", "?", "missing"})
+BLANK_WORDS = frozenset(
+    {"nan", "na", "n/a", "#n/a", "<na>", "null", "none", "nil", "-", "--", "?", "missing"}
+)
 """Words that are written where there is no answer."""
 
 
 def check_truth(table: Table, roles: Roles) -> None:
     """Refuse a truth that is written where it is not known; see `check_truth_labels`.
 
-    Nothing is read unless a truth is named, and of the answers only as many columns as it takes to be sure.
+    Nothing is read unless a truth is named, and of the answers only as many columns as it takes to
+    be sure.
     """
     if roles.truth is not None:
         [true] = label_sets(table, roles, [roles.truth]).values()
@@ -30,8 +35,8 @@ def check_truth(table: Table, roles: Roles) -> None:
 def check_truth_labels(truth: str, labels: Mapping[str, Sequence[Label]]) -> None:
     """Refuse a truth that is written where it is not known.
 
-    A label that is written like a blank (NA, ?, unknown, -1) and that nobody ever answers would count everybody as
-    wrong there.
+    A label that is written like a blank (NA, ?, unknown, -1) and that nobody ever answers would
+    count everybody as wrong there.
 
     Parameters
     ----------
@@ -61,9 +66,15 @@ def unknown_in(true: Iterable[Label]) -> tuple[Label, ...]:
     known = [label for label in true if label is not None]
     meanings = {label: canonical(label) for label in known}
     rest = {meaning for meaning in meanings.values() if meaning != -1}
-    code = bool(rest) and rest != {1} and not any(not isinstance(m, str) and m is not None and m < 0 for m in rest)
+    code = (
+        bool(rest)
+        and rest != {1}
+        and not any(not isinstance(m, str) and m is not None and m < 0 for m in rest)
+    )
     words = BLANK_WORDS | {"unknown"}
-    return tuple(label for label in known if meanings[label] in words or (code and meanings[label] == -1))
+    return tuple(
+        label for label in known if meanings[label] in words or (code and meanings[label] == -1)
+    )
 
 
 def _check(truth: str, true: Sequence[Label], answers: Iterable[Sequence[Label]]) -> None:
@@ -75,8 +86,9 @@ def _check(truth: str, true: Sequence[Label], answers: Iterable[Sequence[Label]]
         if values is None:
             tokens = ",".join(str(label).strip() for label in doubtful)
             raise InputError(
-                f"the truth {truth!r} holds {', '.join(map(repr, doubtful))}, which nobody ever answers: say "
-                f"--missing={tokens} if the true label is not known there, or write it as another word if it is a label"
+                f"the truth {truth!r} holds {', '.join(map(repr, doubtful))}, which nobody ever"
+                f" answers: say --missing={tokens} if the true label is not known there, or write"
+                " it as another word if it is a label"
             )
         said = {canonical(value) for value in values if value is not None}
         doubtful = {label: meaning for label, meaning in doubtful.items() if meaning not in said}

@@ -1,7 +1,8 @@
 """One vocabulary over all label columns: each label has one spelling, or the call is refused.
 
-A judge that answers ``1`` and one that answers ``"1"`` never agree, and nothing in the result would show why. So labels
-that a reader would take for the same are refused when they meet in one call, unless the caller asks to coerce them.
+A judge that answers ``1`` and one that answers ``"1"`` never agree, and nothing in the result would
+show why. So labels that a reader would take for the same are refused when they meet in one call,
+unless the caller asks to coerce them.
 """
 
 from __future__ import annotations
@@ -22,20 +23,25 @@ MAX_LABELS = 10_000
 """A column with more distinct values than this is text, not labels."""
 
 LARGEST = 2**53
-"""Beyond it, neighbouring whole numbers are one float: they cannot be told apart in JSON or in NumPy."""
+"""Beyond it, neighbouring whole numbers are one float: they cannot be told apart in JSON or in
+NumPy."""
 
 LocateRow: TypeAlias = Callable[[str, Label], object | None]
 _WORDS = {"true": Decimal(1), "false": Decimal(0)}
 
 
 def check_vocabulary(
-    labels: Mapping[str, Sequence[Label]], *, coerce: bool = False, locate_row: LocateRow | None = None
+    labels: Mapping[str, Sequence[Label]],
+    *,
+    coerce: bool = False,
+    locate_row: LocateRow | None = None,
 ) -> dict[str, dict[Label, Label]]:
     """Hold all label columns of one call to one spelling of each label.
 
-    Two labels are the same to a reader if they are the same number (``1``, ``1.0``, ``"1"``, ``"01"``, ``True``,
-    ``"true"``), or the same text but for case, surrounding or repeated blanks and Unicode composition (``"Yes"``,
-    ``" yes"``). Each must have one type and one spelling over all columns.
+    Two labels are the same to a reader if they are the same number (``1``, ``1.0``, ``"1"``,
+    ``"01"``, ``True``, ``"true"``), or the same text but for case, surrounding or repeated blanks
+    and Unicode composition (``"Yes"``, ``" yes"``). Each must have one type and one spelling over
+    all columns.
 
     Parameters
     ----------
@@ -67,27 +73,30 @@ def check_vocabulary(
         present = [value for value in values if not _is_missing(value)]
         if len(present) > MAX_LABELS:
             raise InputError(
-                f"column {column!r} has more than {MAX_LABELS:,} different values: it looks like text or item "
-                "names, not labels; leave it out of the label columns, or name it as the item"
+                f"column {column!r} has more than {MAX_LABELS:,} different values: it looks like"
+                " text or item names, not labels; leave it out of the label columns, or name it as"
+                " the item"
             )
         for value in present:
             _check_size(value, column, coerce, locate_row)
             other, where = first.setdefault(_meaning(value), (value, column))
             if not coerce and (type(other) is not type(value) or other != value):
                 raise InputError(
-                    f"the label {_told(other, where, locate_row)} and the label {_told(value, column, locate_row)} "
-                    "look like one label spelled in two ways: write them alike, or coerce (--coerce) to read both as "
-                    f"{canonical(value)!r}"
+                    f"the label {_told(other, where, locate_row)} and the label"
+                    f" {_told(value, column, locate_row)} look like one label spelled in two ways:"
+                    f" write them alike, or coerce (--coerce) to read both as {canonical(value)!r}"
                 )
         renaming[column] = {value: canonical(value) if coerce else value for value in present}
     return renaming
 
 
 def canonical(label: Label) -> Label:
-    """Return the spelling that coercion gives to a label; it depends on nothing but the label, so shards agree.
+    """Return the spelling that coercion gives to a label; it depends on nothing but the label, so
+    shards agree.
 
-    Numbers, in digits or as text, become int where they are whole and float otherwise; booleans and the words true and
-    false become 1 and 0; other text is stripped, its blanks are single, and its letters are lower case.
+    Numbers, in digits or as text, become int where they are whole and float otherwise; booleans and
+    the words true and false become 1 and 0; other text is stripped, its blanks are single, and its
+    letters are lower case.
 
     >>> [canonical(label) for label in ("1.0", True, 2.50, " Very  Good ", None)]
     [1, 1, 2.5, 'very good', None]
@@ -114,12 +123,12 @@ def _check_size(value: Label, column: str, coerce: bool, locate_row: LocateRow |
     if isinstance(meaning, Decimal) and not abs(meaning) <= LARGEST:
         if meaning.is_infinite():
             raise InputError(
-                f"the label {_told(value, column, locate_row)} is infinite: mark it as missing (--missing {value}), or "
-                "give the column as a score with bounds"
+                f"the label {_told(value, column, locate_row)} is infinite: mark it as missing"
+                f" (--missing {value}), or give the column as a score with bounds"
             )
         raise InputError(
-            f"the label {_told(value, column, locate_row)} is beyond 2^53, where whole numbers cannot be told apart: "
-            "write such labels as text"
+            f"the label {_told(value, column, locate_row)} is beyond 2^53, where whole numbers"
+            " cannot be told apart: write such labels as text"
         )
 
 
@@ -130,4 +139,7 @@ def _is_missing(value: Label) -> bool:
 def _told(value: Label, column: str, locate_row: LocateRow | None) -> str:
     kinds = {str: "text", bool: "boolean", int: "integer", float: "number"}
     place = locate_row(column, value) if locate_row is not None else None
-    return f"{value!r} ({kinds[type(value)]}, in column {column!r}{f', {place}' if place is not None else ''})"
+    return (
+        f"{value!r} ({kinds[type(value)]}, in column"
+        f" {column!r}{f', {place}' if place is not None else ''})"
+    )

@@ -21,11 +21,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_csv(target: str | Path | TextIO, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write *columns* as CSV, or in the format that the ending names: .tsv, .ndjson, .jsonl or .parquet.
+    """Write *columns* as CSV, or in the format that the ending names: .tsv, .ndjson, .jsonl or
+    .parquet.
 
-    A file is complete or absent: it is written beside its place and moved there at the end. In CSV and TSV, None and
-    NaN are blank, and text that a spreadsheet would run as a formula has an apostrophe put before it (`escape`; undone
-    by `unescape`); NDJSON and Parquet carry every value unchanged.
+    A file is complete or absent: it is written beside its place and moved there at the end. In CSV
+    and TSV, None and NaN are blank, and text that a spreadsheet would run as a formula has an
+    apostrophe put before it (`escape`; undone by `unescape`); NDJSON and Parquet carry every value
+    unchanged.
 
     Parameters
     ----------
@@ -63,20 +65,25 @@ def write_csv(target: str | Path | TextIO, columns: Mapping[str, Sequence[Any]])
 
 
 def check_ending(path: Path) -> str:
-    """Return the ending of a table's name, which chooses its format; one that chooses none is refused.
+    """Return the ending of a table's name, which chooses its format; one that chooses none is
+    refused.
 
     >>> check_ending(Path("items.CSV"))
     '.csv'
     """
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
-        raise InputError(f"{path} must end in one of {', '.join(_ENDINGS)}: the ending chooses the format")
+        raise InputError(
+            f"{path} must end in one of {', '.join(_ENDINGS)}: the ending chooses the format"
+        )
     return ending
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes its place only when it is complete; after an error the old file stays as it was."""
+    """Open a file that takes its place only when it is complete; after an error the old file stays
+    as it was.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with draft.open("xb") as stream:
@@ -118,7 +125,8 @@ def _plain(values: Sequence[Any]) -> list[Any]:
 
 
 def _delimited(stream: TextIO, table: Mapping[str, list[Any]], delimiter: str) -> None:
-    # Not csv.writer: with lines that end in "\n" it leaves a carriage return unquoted, and the reader breaks the line
+    # Not csv.writer: with lines that end in "\n" it leaves a carriage return unquoted, and the
+    # reader breaks the line
     cells = ([escape(name), *map(_cell, values)] for name, values in table.items())
     quoted = ([_quoted(cell, delimiter, len(table) == 1) for cell in column] for column in cells)
     for row in zip(*quoted, strict=True):
@@ -146,11 +154,15 @@ def _quoted(cell: str, delimiter: str, alone: bool) -> str:
 
 def _ndjson(stream: BinaryIO, table: Mapping[str, list[Any]]) -> None:
     for row in zip(*table.values(), strict=True):
-        clean = {name: None if _is_nan(value) else value for name, value in zip(table, row, strict=True)}
+        clean = {
+            name: None if _is_nan(value) else value for name, value in zip(table, row, strict=True)
+        }
         try:
             line = json.dumps(clean, ensure_ascii=False, allow_nan=False)
         except ValueError as error:
-            raise InputError(f"an infinite number has no JSON form, in {clean}: write .csv or .parquet") from error
+            raise InputError(
+                f"an infinite number has no JSON form, in {clean}: write .csv or .parquet"
+            ) from error
         stream.write(line.encode("utf-8") + b"\n")
 
 
@@ -161,7 +173,9 @@ def _parquet(stream: BinaryIO, table: Mapping[str, list[Any]]) -> None:
     try:
         pq.write_table(pa.table(dict(table)), stream)
     except pa.ArrowException as error:
-        raise InputError(f"a column mixes types, which Parquet cannot hold ({error}): write .csv or .ndjson") from error
+        raise InputError(
+            f"a column mixes types, which Parquet cannot hold ({error}): write .csv or .ndjson"
+        ) from error
 
 
 def _is_nan(value: Any) -> bool:

@@ -36,10 +36,11 @@ def agreement(
 
     .. math:: 1 - 2 e_i = \sqrt{(2a_{ij} - 1)(2a_{ik} - 1)/(2a_{jk} - 1)}   \tag{J6}
 
-    [CE23]_, Eqs 61-81, of Platanios' equations (with the factors of Eq 81 corrected). Judges that are independent
-    *given the label* do not satisfy it: see `agreement_gap`. The median over trios is reported, with the delta method's
-    interval by its middle trios, which holds only under that assumption: it fails even where judges are independent
-    given the label (docs/coverage/judge-baselines.md).
+    [CE23]_, Eqs 61-81, of Platanios' equations (with the factors of Eq 81 corrected). Judges that
+    are independent *given the label* do not satisfy it: see `agreement_gap`. The median over trios
+    is reported, with the delta method's interval by its middle trios, which holds only under that
+    assumption: it fails even where judges are independent given the label
+    (docs/coverage/judge-baselines.md).
 
     Examples
     --------
@@ -55,35 +56,48 @@ def agreement(
     ballots.require_binary("agreement")
     found = agreement_accuracy(ballots)
     if not np.isfinite(found).any():
-        raise NotIdentifiable("no trio of judges has agreement rates that this method can solve: use dawid_skene")
+        raise NotIdentifiable(
+            "no trio of judges has agreement rates that this method can solve: use dawid_skene"
+        )
     missing = Unknown("no trio with this judge has agreement rates that can be solved")
     low, high = agreement_ends(ballots, alpha=alpha)
     scores = tuple(
         JudgeScore(
             name=name,
             accuracy=float(found[j]) if np.isfinite(found[j]) else missing,
-            interval=Interval(
-                float(low[j]),
-                float(high[j]),
-                level=1 - alpha,
-                guarantee="under",
-                assumption=STREAM,
-                method="delta method",
-            )
-            if np.isfinite(low[j])
-            else Unknown("the estimate is on the edge, or there is none"),
+            interval=(
+                Interval(
+                    float(low[j]),
+                    float(high[j]),
+                    level=1 - alpha,
+                    guarantee="under",
+                    assumption=STREAM,
+                    method="delta method",
+                )
+                if np.isfinite(low[j])
+                else Unknown("the estimate is on the edge, or there is none")
+            ),
             votes=float(ballots.voted[j]),
         )
         for j, name in enumerate(ballots.names)
     )
     best = leader(ballots.names, *by_votes(found, ballots.voted, alpha=alpha))
-    told = "nobody could be graded" if best is None else best.told(f"{100 * found[best.place]:.1f} %", would=True)
+    told = (
+        "nobody could be graded"
+        if best is None
+        else best.told(f"{100 * found[best.place]:.1f} %", would=True)
+    )
     return JudgeResult(
-        verdict=f"If errors were independent over the whole stream, {told}; label-wise independent judges break that.",
+        verdict=(
+            f"If errors were independent over the whole stream, {told}; label-wise independent"
+            " judges break that."
+        ),
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(STREAM, "judges are better than chance"),
-        warnings=("agreement rates confuse independence of errors with independence given the label",),
+        warnings=(
+            "agreement rates confuse independence of errors with independence given the label",
+        ),
         method="agreement",
         judges=scores,
     )
@@ -93,12 +107,17 @@ def agreement_accuracy(ballots: Ballots) -> Floats:
     """Return (J6) as accuracies, the median over trios; NaN where no trio can be solved."""
     rate, _ = _rates(ballots)
     return np.array(
-        [min(float(np.mean([half for half, _, _ in _middle(rate, i)] or [np.nan])), 1.0) for i in _each(rate)]
+        [
+            min(float(np.mean([half for half, _, _ in _middle(rate, i)] or [np.nan])), 1.0)
+            for i in _each(rate)
+        ]
     )
 
 
 def agreement_ends(ballots: Ballots, *, alpha: float) -> tuple[Floats, Floats]:
-    """Return delta-method ends of (J6), by the middle trios of each median; NaN where there are none."""
+    """Return delta-method ends of (J6), by the middle trios of each median; NaN where there are
+    none.
+    """
     rate, together = _rates(ballots)
     z = NormalDist().inv_cdf(1 - alpha / 2)
     codes = ballots.codes
@@ -116,7 +135,10 @@ def agreement_ends(ballots: Ballots, *, alpha: float) -> tuple[Floats, Floats]:
             ends.append(np.full(2, np.nan))
             continue
         with np.errstate(all="ignore"):  # a rate of 0 has no slope: no interval
-            parts = [(2 * half - 1) / 4 * (moved(i, j) + moved(i, k) - moved(j, k)) for half, j, k in middle]
+            parts = [
+                (2 * half - 1) / 4 * (moved(i, j) + moved(i, k) - moved(j, k))
+                for half, j, k in middle
+            ]
             error = float(np.sqrt(ballots.counts @ np.mean(parts, axis=0) ** 2))
         ends.append(logit_ends(float(np.mean([half for half, _, _ in middle])), error, z))
     low, high = np.array(ends).T
@@ -128,7 +150,9 @@ def _rates(ballots: Ballots) -> tuple[Floats, Floats]:
     codes, weight = ballots.codes, ballots.counts[:, None]
     n = len(ballots.names)
     if n < 3:
-        raise NotIdentifiable(f"agreement needs three judges, got {n}: add judges or label some items")
+        raise NotIdentifiable(
+            f"agreement needs three judges, got {n}: add judges or label some items"
+        )
     voted = (codes >= 0).astype(float)
     together = voted.T @ (weight * voted)
     first, second = ((codes == c).astype(float) for c in (0, 1))
@@ -142,7 +166,9 @@ def _each(rate: Floats) -> range:
 
 
 def _middle(rate: Floats, i: int) -> list[tuple[float, int, int]]:
-    """Return the accuracy of judge i and the other two judges, for both middle trios of its median; none if none."""
+    """Return the accuracy of judge i and the other two judges, for both middle trios of its median;
+    none if none.
+    """
     others = np.delete(_each(rate), i)
     a, b = np.triu_indices(len(others), 1)
     j, k = others[a], others[b]
@@ -156,12 +182,15 @@ def _middle(rate: Floats, i: int) -> list[tuple[float, int, int]]:
     return [((1 + float(np.sqrt(square[t]))) / 2, int(j[t]), int(k[t])) for t in ends.tolist()]
 
 
-def agreement_gap(prevalence: float, first: tuple[float, float], second: tuple[float, float]) -> float:
+def agreement_gap(
+    prevalence: float, first: tuple[float, float], second: tuple[float, float]
+) -> float:
     r"""Return :math:`e_{ij} - e_i e_j` of two judges that are independent given the label.
 
     .. math:: e_{ij} - e_i e_j = P_\alpha P_\beta (e_{i\alpha} - e_{i\beta})(e_{j\alpha} - e_{j\beta})   \tag{J7}
 
-    It is zero only if a judge errs equally often on both labels: Eq 79 is no identity. Accuracies are given on α, β.
+    It is zero only if a judge errs equally often on both labels: Eq 79 is no identity. Accuracies
+    are given on α, β.
 
     >>> round(agreement_gap(0.5, (1.0, 0.6), (1.0, 0.6)), 3)
     0.04

@@ -1,4 +1,6 @@
-"""What judging works from: a tally of votes, read as arrays, with the truth apart from the judges."""
+"""What judging works from: a tally of votes, read as arrays, with the truth apart from the
+judges.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ _MANY_LABELS = 20
 
 @dataclass(frozen=True, eq=False)
 class Ballots:
-    """Votes as weighted patterns: ``codes[i, j]`` is the label that judge j gave in pattern i, -1 for none.
+    """Votes as weighted patterns: ``codes[i, j]`` is the label that judge j gave in pattern i, -1
+    for none.
 
     Parameters
     ----------
@@ -59,7 +62,8 @@ class Ballots:
         truth: str | None = None,
         labels: Sequence[Label] = (),
     ) -> Ballots:
-        """Read *votes*; *truth* names its column of true labels, *labels* adds labels that nobody voted for.
+        """Read *votes*; *truth* names its column of true labels, *labels* adds labels that nobody
+        voted for.
 
         >>> ballots = Ballots.of(Tally.of({"a": [0, 1, 1], "b": [0, 1, None], "gold": [0, None, 1]}), truth="gold")
         >>> ballots.names, ballots.classes, ballots.truth.tolist()
@@ -67,9 +71,15 @@ class Ballots:
         """
         if not votes.n:
             raise InputError("votes: there are no items; count at least one")
-        names = tuple(name for name in votes.names if name != truth) if judges is None else tuple(judges)
+        names = (
+            tuple(name for name in votes.names if name != truth)
+            if judges is None
+            else tuple(judges)
+        )
         if not names:
-            raise InputError(f"judges: no column is left besides the truth {truth!r}; name at least one judge")
+            raise InputError(
+                f"judges: no column is left besides the truth {truth!r}; name at least one judge"
+            )
         if truth is not None and truth in names:
             raise InputError(f"truth names {truth!r}, which is also a judge: choose one")
         asked = votes.marginal((*names, *([truth] if truth is not None else [])))
@@ -79,20 +89,23 @@ class Ballots:
             if all(asked.labels[name][code] is None for code in np.unique(column).tolist()):
                 raise InputError(f"judge {name!r} has no vote at all: drop its column")
         classes = canonical(
-            label for column in (*asked.labels.values(), tuple(labels)) for label in column if label is not None
+            label
+            for column in (*asked.labels.values(), tuple(labels))
+            for label in column
+            if label is not None
         )
         if len(classes) < 2:
             raise NotIdentifiable(
-                f"every vote is {classes[0]!r}, so all that can be said is that the judges never disagree: "
-                "name the other labels (labels=, --labels), or give some truth"
+                f"every vote is {classes[0]!r}, so all that can be said is that the judges never"
+                " disagree: name the other labels (labels=, --labels), or give some truth"
             )
         _refuse_scores(classes, int(asked.n))
         code = {identity(label): i for i, label in enumerate(classes)}
         table = np.column_stack(
             [
-                np.array([-1 if label is None else code[identity(label)] for label in asked.labels[name]])[
-                    asked.codes[:, j]
-                ]
+                np.array(
+                    [-1 if label is None else code[identity(label)] for label in asked.labels[name]]
+                )[asked.codes[:, j]]
                 for j, name in enumerate(asked.names)
             ]
         )[kept]
@@ -100,8 +113,20 @@ class Ballots:
             _refuse_strangers(truth, classes, table[:, -1], table[:, :-1])
         alone = asked.marginal(names) if truth is not None else asked
         known = table[:, -1] if truth is not None else np.full(len(table), -1)
-        place = np.flatnonzero(kept) if truth is None else _places(table[:, : len(names)], alone, classes)
-        return cls(names, classes, table[:, : len(names)], asked.counts[kept].astype(np.float64), known, alone, place)
+        place = (
+            np.flatnonzero(kept)
+            if truth is None
+            else _places(table[:, : len(names)], alone, classes)
+        )
+        return cls(
+            names,
+            classes,
+            table[:, : len(names)],
+            asked.counts[kept].astype(np.float64),
+            known,
+            alone,
+            place,
+        )
 
     @property
     def n(self) -> float:
@@ -152,14 +177,16 @@ class Ballots:
         """Refuse more than two labels by name."""
         if len(self.classes) > 2:
             raise InputError(
-                f"{method} is for two labels, got {list(self.classes)}: use dawid_skene, majority or logical, or merge "
-                "labels"
+                f"{method} is for two labels, got {list(self.classes)}: use dawid_skene, majority"
+                " or logical, or merge labels"
             )
 
     def require_items(self, method: str) -> None:
         """Refuse weights where items are counted."""
         if (self.counts != np.floor(self.counts)).any():
-            raise InputError(f"{method} counts items, and these votes are weighted: count them without weights")
+            raise InputError(
+                f"{method} counts items, and these votes are weighted: count them without weights"
+            )
 
 
 def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:
@@ -168,19 +195,22 @@ def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:
         return
     if any(_fraction(label) for label in classes) or len(classes) > items / 2:
         raise InputError(
-            f"votes: {len(classes):,} different labels on {items:,} items, such as {classes[0]!r} and {classes[1]!r}, "
-            "look like scores or free text, not labels: cut them into classes first, or compare scores (compare)"
+            f"votes: {len(classes):,} different labels on {items:,} items, such as {classes[0]!r}"
+            f" and {classes[1]!r}, look like scores or free text, not labels: cut them into classes"
+            " first, or compare scores (compare)"
         )
 
 
 def _refuse_strangers(truth: str, classes: tuple[Label, ...], known: Ints, codes: Ints) -> None:
-    """Refuse true labels that no judge ever gives, where there are several of both: they are written differently."""
+    """Refuse true labels that no judge ever gives, where there are several of both: they are
+    written differently.
+    """
     true, given = (np.unique(column[column >= 0]).tolist() for column in (known, codes))
     if len(true) > 1 and len(given) > 1 and not set(true) & set(given):
         here, there = (", ".join(repr(classes[c]) for c in found[:4]) for found in (true, given))
         raise InputError(
-            f"truth {truth!r} says {here}, and the judges only ever say {there}: no label is shared, so nobody could "
-            "be right; write both alike"
+            f"truth {truth!r} says {here}, and the judges only ever say {there}: no label is"
+            " shared, so nobody could be right; write both alike"
         )
 
 
@@ -192,14 +222,20 @@ def _fraction(label: Label) -> bool:
 
 
 def check_ranges(prevalence: Ranges | None, ballots: Ballots) -> dict[int, tuple[float, float]]:
-    """Return prevalence ranges by label code; refuse what is no range, no label, or impossible together."""
+    """Return prevalence ranges by label code; refuse what is no range, no label, or impossible
+    together.
+    """
     code = {identity(label): i for i, label in enumerate(ballots.classes)}
     found: dict[int, tuple[float, float]] = {}
     for label, (low, high) in (prevalence or {}).items():
         if identity(label) not in code:
-            raise InputError(f"prevalence names label {label!r}, which is not one of {list(ballots.classes)}")
+            raise InputError(
+                f"prevalence names label {label!r}, which is not one of {list(ballots.classes)}"
+            )
         if not 0 <= low <= high <= 1 or high == 0 or low == 1:
-            raise InputError(f"prevalence of {label!r} must be a range within (0, 1), got {low!r},{high!r}")
+            raise InputError(
+                f"prevalence of {label!r} must be a range within (0, 1), got {low!r},{high!r}"
+            )
         found[code[identity(label)]] = (float(low), float(high))
     every = [found.get(c, (0.0, 1.0)) for c in range(len(ballots.classes))]
     if sum(low for low, _ in every) > 1 + 1e-12 or sum(high for _, high in every) < 1 - 1e-12:

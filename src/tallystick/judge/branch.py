@@ -38,7 +38,9 @@ class Branch:
 
     @classmethod
     def of(cls, ballots: Ballots, *, prevalence: Ranges | None, known: Known | None) -> Branch:
-        """Return the strongest branch that the inputs allow: labels, known judges, prevalence, better than chance."""
+        """Return the strongest branch that the inputs allow: labels, known judges, prevalence,
+        better than chance.
+        """
         labelled = ballots.truth >= 0
         if labelled.any():
             reference = np.full((len(ballots.names), 2), np.nan)
@@ -46,7 +48,9 @@ class Branch:
                 there = (ballots.codes >= 0) & (labelled & (ballots.truth == c))[:, None]
                 votes = ballots.counts @ there
                 right = ballots.counts @ (there & (ballots.codes == c))
-                reference[:, c] = np.divide(right, votes, out=np.full(len(votes), np.nan), where=votes > 0)
+                reference[:, c] = np.divide(
+                    right, votes, out=np.full(len(votes), np.nan), where=votes > 0
+                )
             return cls(name="labels", reference=reference)
         if known:
             return cls(name="known", reference=known_table(known, ballots))
@@ -59,15 +63,22 @@ class Branch:
     def words(self) -> str:
         """The choice as an assumption."""
         return {
-            "better-than-chance": "judges are better than chance taken together (the other point is its mirror)",
-            "prevalence": f"the prevalence lies in {dict(self.prevalence)!r}, which picks one of two mirror points",
+            "better-than-chance": (
+                "judges are better than chance taken together (the other point is its mirror)"
+            ),
+            "prevalence": (
+                f"the prevalence lies in {dict(self.prevalence)!r}, which picks one of two mirror"
+                " points"
+            ),
             "known": "the judges of known quality pick one of two mirror points",
             "labels": "the labelled items pick one of two mirror points",
         }[self.name]
 
 
 def turn(trios: Trios, branch: Branch, ballots: Ballots) -> tuple[Floats, Floats]:
-    """Return balance and accuracies of every trio on the branch; a trio that nothing decides stays as it is."""
+    """Return balance and accuracies of every trio on the branch; a trio that nothing decides stays
+    as it is.
+    """
     balance, accuracy = trios.balance.copy(), trios.accuracy.copy()
     other_balance, other = mirrored(balance, accuracy)
     if branch.name == "prevalence":
@@ -77,14 +88,16 @@ def turn(trios: Trios, branch: Branch, ballots: Ballots) -> tuple[Floats, Floats
         there = (other_balance >= low - 1e-12) & (other_balance <= high + 1e-12)
         if (here & there).any() and not (here ^ there).any():
             raise NotIdentifiable(
-                f"prevalence range [{low:g}, {high:g}] contains both mirror points: give one that lies on one side of "
-                "1/2, some labels, or the quality of a judge"
+                f"prevalence range [{low:g}, {high:g}] contains both mirror points: give one that"
+                " lies on one side of 1/2, some labels, or the quality of a judge"
             )
         change = there & ~here
     elif branch.reference is not None:
         mine = branch.reference[trios.judges]
         with np.errstate(invalid="ignore"):
-            change = np.nansum(np.abs(other - mine), axis=(1, 2)) < np.nansum(np.abs(accuracy - mine), axis=(1, 2))
+            change = np.nansum(np.abs(other - mine), axis=(1, 2)) < np.nansum(
+                np.abs(accuracy - mine), axis=(1, 2)
+            )
     else:
         return balance, accuracy
     balance[change], accuracy[change] = other_balance[change], other[change]
@@ -102,11 +115,18 @@ def known_table(known: Known, ballots: Ballots) -> Floats:
     code = {identity(label): c for c, label in enumerate(ballots.classes)}
     for judge, parts in known.items():
         if judge not in ballots.names:
-            raise InputError(f"known names {judge!r}, which is not one of the judges {list(ballots.names)}")
+            raise InputError(
+                f"known names {judge!r}, which is not one of the judges {list(ballots.names)}"
+            )
         for label, value in parts.items():
             if identity(label) not in code:
-                raise InputError(f"known: judge {judge!r} has label {label!r}, not one of {list(ballots.classes)}")
+                raise InputError(
+                    f"known: judge {judge!r} has label {label!r}, not one of"
+                    f" {list(ballots.classes)}"
+                )
             if not 0 <= value <= 1:
-                raise InputError(f"known: accuracy of {judge!r} on {label!r} must be in [0, 1], got {value!r}")
+                raise InputError(
+                    f"known: accuracy of {judge!r} on {label!r} must be in [0, 1], got {value!r}"
+                )
             table[ballots.names.index(judge), code[identity(label)]] = value
     return table

@@ -16,17 +16,18 @@ _MOST = 12
 
 
 def correlated(point: Point) -> dict[tuple[Label, ...], Fraction]:
-    r"""Return the share of every vote pattern that *point* implies: the votes that such judges would give.
+    r"""Return the share of every vote pattern that *point* implies: the votes that such judges
+    would give.
 
     With :math:`c_i` = "judge i is right", :math:`c_i = p_i + z_i`, and :math:`\Gamma_S` the mean of
-    :math:`\prod_{i \in S} z_i` over the items of a label (1 for no judge, 0 for one), the judges in A alone are right
-    on a share
+    :math:`\prod_{i \in S} z_i` over the items of a label (1 for no judge, 0 for one), the judges in
+    A alone are right on a share
 
     .. math:: \sum_S \Gamma_S (-1)^{|S \setminus A|} \prod_{i \in A \setminus S} p_i
               \prod_{i \notin A \cup S} (1 - p_i)   \tag{J3}
 
-    of the items of that label; the two labels add with their prevalences. [CE23]_, Theorem 3 (Theorem 1 without
-    correlations). Exact.
+    of the items of that label; the two labels add with their prevalences. [CE23]_, Theorem 3
+    (Theorem 1 without correlations). Exact.
 
     Raises
     ------
@@ -41,8 +42,13 @@ def correlated(point: Point) -> dict[tuple[Label, ...], Fraction]:
     (Fraction(3, 8), Fraction(1, 8), Fraction(1, 1))
     """
     if len(point.names) > _MOST:
-        raise InputError(f"{len(point.names)} judges have 2^{len(point.names)} patterns: give at most {_MOST}")
-    return {pattern: sum(by_label.values(), Fraction(0)) for pattern, by_label in shares_by_truth(point).items()}
+        raise InputError(
+            f"{len(point.names)} judges have 2^{len(point.names)} patterns: give at most {_MOST}"
+        )
+    return {
+        pattern: sum(by_label.values(), Fraction(0))
+        for pattern, by_label in shares_by_truth(point).items()
+    }
 
 
 def shares_by_truth(point: Point) -> dict[tuple[Label, ...], dict[Label, Fraction]]:
@@ -61,15 +67,23 @@ def shares_by_truth(point: Point) -> dict[tuple[Label, ...], dict[Label, Fractio
                     chosen = {names.index(name) for name in judges}
                     rest = [i for i in range(len(names)) if i not in chosen]
                     sign = (-1) ** sum(not right[i] for i in chosen)
-                    share += sign * gamma * _chance([right[i] for i in rest], [accuracies[i] for i in rest])
+                    share += (
+                        sign
+                        * gamma
+                        * _chance([right[i] for i in rest], [accuracies[i] for i in rest])
+                    )
             if share < 0:
                 raise InputError(
-                    f"correlations: no items can have them, since the votes {pattern} on {label!r} would have "
-                    f"the share {share}: make them smaller"
+                    f"correlations: no items can have them, since the votes {pattern} on {label!r}"
+                    f" would have the share {share}: make them smaller"
                 )
             out[pattern][label] = weight * share
     return out
 
 
-def _chance(right: tuple[bool, ...] | list[bool], accuracy: tuple[Fraction, ...] | list[Fraction]) -> Fraction:
-    return prod((p if ok else 1 - p for ok, p in zip(right, accuracy, strict=True)), start=Fraction(1))
+def _chance(
+    right: tuple[bool, ...] | list[bool], accuracy: tuple[Fraction, ...] | list[Fraction]
+) -> Fraction:
+    return prod(
+        (p if ok else 1 - p for ok, p in zip(right, accuracy, strict=True)), start=Fraction(1)
+    )

@@ -16,7 +16,14 @@ from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.majority import learnt
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
 from tallystick.results import Interval, Unknown
-from tallystick.stats.latent import LatentFit, LatentInformation, LatentOptions, bootstrap, fit, information
+from tallystick.stats.latent import (
+    LatentFit,
+    LatentInformation,
+    LatentOptions,
+    bootstrap,
+    fit,
+    information,
+)
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
@@ -42,18 +49,21 @@ def dawid_skene(
     """Grade judges without labels by the latent-class model of Dawid and Skene.
 
     Maximum likelihood from the majority vote, for any number of labels and with missing votes
-    (`tallystick.stats.latent`, equation L1); intervals from the observed information on the logit scale. Everything
-    holds only if judges err independently given the label: off the model the intervals fail, however narrow.
+    (`tallystick.stats.latent`, equation L1); intervals from the observed information on the logit
+    scale. Everything holds only if judges err independently given the label: off the model the
+    intervals fail, however narrow.
 
     Parameters
     ----------
     votes, judges, labels
         The tally; which columns judge; labels that nobody voted for.
     truth
-        A column of true labels, left aside: this estimate uses votes only, so that labels can test it.
+        A column of true labels, left aside: this estimate uses votes only, so that labels can test
+        it.
     known
-        Judge to label to known accuracy. With all judges known only the prevalence is estimated: the environment is
-        monitored, not the judges [CE23]_, section 6. A wrong vote is taken to fall evenly on the other labels.
+        Judge to label to known accuracy. With all judges known only the prevalence is estimated:
+        the environment is monitored, not the judges [CE23]_, section 6. A wrong vote is taken to
+        fall evenly on the other labels.
     alpha
         One minus the level.
 
@@ -80,12 +90,14 @@ def fit_ballots(ballots: Ballots, *, known: Known | None = None) -> LatentFit:
         return fit(ballots.codes, ballots.counts, n_classes=len(ballots.classes), options=options)
     except NotIdentifiable as error:
         raise NotIdentifiable(
-            f"dawid_skene cannot grade {list(ballots.names)[:6]} without labels: {error}; or ask logical for what "
-            "holds anyway"
+            f"dawid_skene cannot grade {list(ballots.names)[:6]} without labels: {error}; or ask"
+            " logical for what holds anyway"
         ) from error
 
 
-def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float) -> JudgeResult:
+def dawid_skene_result(
+    ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float
+) -> JudgeResult:
     """Write a fit as a result."""
     warnings = [SHARED_BIAS, "off the model these intervals fail, however narrow they are"]
     ends, reason = _information(ballots, fitted)
@@ -93,8 +105,9 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         warnings.append(f"no intervals: {reason}")
     if not known and fitted.accuracy.mean() < 1 / len(ballots.classes) + _HARDLY:
         warnings.append(
-            f"judges are right on {100 * float(fitted.accuracy.mean()):.0f} % on average, hardly better than chance: "
-            "the votes would fit as well with the labels exchanged, and a few labels would tell"
+            f"judges are right on {100 * float(fitted.accuracy.mean()):.0f} % on average, hardly"
+            " better than chance: the votes would fit as well with the labels exchanged, and a few"
+            " labels would tell"
         )
     level = 1 - alpha
     table = None if ends is None else ends.confusion_interval(level)
@@ -109,16 +122,22 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         for c, key in enumerate(ballots.keys):
             held = support[j, c] > 1e-6
             parts[key] = LabelScore(
-                estimate=round(float(fitted.confusion[j, c, c]), _DIGITS)
-                if held
-                else Unknown(f"{name} saw no item of {key}"),
-                interval=_ends(None if table is None else (table[0][j, c, c], table[1][j, c, c]), alpha, reason),
+                estimate=(
+                    round(float(fitted.confusion[j, c, c]), _DIGITS)
+                    if held
+                    else Unknown(f"{name} saw no item of {key}")
+                ),
+                interval=_ends(
+                    None if table is None else (table[0][j, c, c], table[1][j, c, c]), alpha, reason
+                ),
             )
         scores.append(
             JudgeScore(
                 name=name,
                 accuracy=round(float(accuracy[j]), _DIGITS),
-                interval=_ends(None if overall is None else (overall[0][j], overall[1][j]), alpha, reason),
+                interval=_ends(
+                    None if overall is None else (overall[0][j], overall[1][j]), alpha, reason
+                ),
                 per_label=parts,
                 votes=float(ballots.voted[j]),
             )
@@ -131,17 +150,33 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
         for c, key in enumerate(ballots.keys)
     }
     if known and len(known) == len(ballots.names):
-        told = ", ".join(f"{key} {100 * float(fitted.balance[c]):.1f} %" for c, key in enumerate(ballots.keys))
-        verdict = f"If these judges are as good as stated and err independently, the labels' shares are {told}."
+        told = ", ".join(
+            f"{key} {100 * float(fitted.balance[c]):.1f} %" for c, key in enumerate(ballots.keys)
+        )
+        verdict = (
+            "If these judges are as good as stated and err independently, the labels' shares are"
+            f" {told}."
+        )
     else:
         low, high = by_votes(accuracy, ballots.voted, alpha=alpha)
         if ends is not None:
             wide = np.stack(ends.accuracy_interval(1 - alpha / len(ballots.names)))
             low, high = np.where(np.isfinite(wide), wide, (low, high))
         best = leader(ballots.names, low, high)
-        told = "nobody could be graded" if best is None else best.told(f"{100 * accuracy[best.place]:.1f} %")
-        verdict = f"If errors are independent given the label, {told}; a bias that all judges share would not show."
-    assumptions = [INDEPENDENCE, "judges are better than chance taken together", "missing votes say nothing"]
+        told = (
+            "nobody could be graded"
+            if best is None
+            else best.told(f"{100 * accuracy[best.place]:.1f} %")
+        )
+        verdict = (
+            f"If errors are independent given the label, {told}; a bias that all judges share would"
+            " not show."
+        )
+    assumptions = [
+        INDEPENDENCE,
+        "judges are better than chance taken together",
+        "missing votes say nothing",
+    ]
     if known:
         assumptions.append(f"the quality of {sorted(known)} is as stated")
     return JudgeResult(
@@ -159,7 +194,9 @@ def dawid_skene_result(ballots: Ballots, fitted: LatentFit, *, known: Known | No
 
 
 def overall_accuracy(ballots: Ballots, fitted: LatentFit, known: Known | None) -> Floats:
-    """Return each judge's accuracy over its own items: what the votes say, or what is stated where it is known."""
+    """Return each judge's accuracy over its own items: what the votes say, or what is stated where
+    it is known.
+    """
     accuracy = fitted.accuracy.copy()
     for j, name in enumerate(ballots.names):
         if known and name in known:
@@ -171,10 +208,14 @@ def overall_accuracy(ballots: Ballots, fitted: LatentFit, known: Known | None) -
 def overall_ends(
     ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float, rng: Rng
 ) -> tuple[Floats, Floats]:
-    """Return a range of each judge's accuracy: by information, on the edge by refits, a point where it is stated."""
+    """Return a range of each judge's accuracy: by information, on the edge by refits, a point where
+    it is stated.
+    """
     accuracy = overall_accuracy(ballots, fitted, known)
     found, _ = _information(ballots, fitted)
-    low, high = np.full((2, len(accuracy)), np.nan) if found is None else found.accuracy_interval(1 - alpha)
+    low, high = (
+        np.full((2, len(accuracy)), np.nan) if found is None else found.accuracy_interval(1 - alpha)
+    )
     stated = np.isin(ballots.names, list(known or ()))
     edge = ~np.isfinite(low)
     if (edge & ~stated).any() and len(ballots.names) <= _MOST_REFITTED:
@@ -188,7 +229,13 @@ def _information(ballots: Ballots, fitted: LatentFit) -> tuple[LatentInformation
     """Return the information, or the reason why there is none."""
     size = len(ballots.names) * len(ballots.classes) * (len(ballots.classes) - 1)
     if size > _MOST_PARAMETERS:
-        return None, f"{size} parameters are too many for an information matrix: judge fewer at a time for intervals"
+        return (
+            None,
+            (
+                f"{size} parameters are too many for an information matrix: judge fewer at a time"
+                " for intervals"
+            ),
+        )
     try:
         return information(fitted), ""
     except NotIdentifiable as error:
@@ -216,7 +263,9 @@ def _confusions(known: Known, ballots: Ballots) -> dict[int, Floats]:
         if name not in known:
             continue
         if not np.isfinite(table[j]).all():
-            raise InputError(f"known: give the accuracy of {name!r} on every label of {list(ballots.classes)}")
+            raise InputError(
+                f"known: give the accuracy of {name!r} on every label of {list(ballots.classes)}"
+            )
         matrix = np.repeat(((1 - table[j]) / (n_classes - 1))[:, None], n_classes, axis=1)
         np.fill_diagonal(matrix, table[j])
         found[j] = matrix

@@ -36,13 +36,18 @@ def by_likelihood(blind: Ballots, fitted: LatentFit, known: Known | None, rng: R
         accuracy=_named(blind, overall_accuracy(blind, fitted, known)),
         prevalence={key: float(fitted.balance[c]) for c, key in enumerate(blind.keys)},
     )
-    return Claim(estimate=estimate, doubt=lambda alpha: overall_ends(blind, fitted, known=known, alpha=alpha, rng=rng))
+    return Claim(
+        estimate=estimate,
+        doubt=lambda alpha: overall_ends(blind, fitted, known=known, alpha=alpha, rng=rng),
+    )
 
 
 def closed_forms(
     ballots: Ballots, blind: Ballots, branch: Branch
 ) -> tuple[list[Claim], Mapping[str, int], tuple[Solution, ...]]:
-    """Return the estimates that need two labels and three judges, how the trios ended, and both mirror points."""
+    """Return the estimates that need two labels and three judges, how the trios ended, and both
+    mirror points.
+    """
     moments = trio_moments(blind.codes, blind.counts)
     trios = solve_moments(moments)
     counts = trio_counts(trios, blind)
@@ -77,17 +82,23 @@ def closed_forms(
 
 
 def majorities(blind: Ballots) -> list[Claim]:
-    """Return majority vote, majority of the others, and their mean; nothing for fewer than three judges."""
+    """Return majority vote, majority of the others, and their mean; nothing for fewer than three
+    judges.
+    """
     if len(blind.names) < 3:
         return []  # no majority worth the name
     shares = blind.counts @ majority_shares(blind)
-    prevalence: dict[str, Number] = {key: float(shares[c] / shares.sum()) for c, key in enumerate(blind.keys)}
+    prevalence: dict[str, Number] = {
+        key: float(shares[c] / shares.sum()) for c, key in enumerate(blind.keys)
+    }
     rates: list[Floats] = []
     doubts: list[Doubt] = []
     for apart in (False, True):
         right, mass = majority_scores(blind, leave_one_out=apart)
         total = mass.sum(axis=1)
-        rates.append(np.divide(right.sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0))
+        rates.append(
+            np.divide(right.sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0)
+        )
         doubts.append(partial(_of_share, rates[-1], total))
 
     def blended(alpha: float) -> tuple[Floats, Floats]:
@@ -98,10 +109,17 @@ def majorities(blind: Ballots) -> list[Claim]:
     names = ("majority", "majority of the others", BLEND)
     return [
         Claim(
-            estimate=Estimate(method=name, assumption=MAJORITY, accuracy=_named(blind, rate), prevalence=prevalence),
+            estimate=Estimate(
+                method=name,
+                assumption=MAJORITY,
+                accuracy=_named(blind, rate),
+                prevalence=prevalence,
+            ),
             doubt=doubt,
         )
-        for name, rate, doubt in zip(names, (*rates, (rates[0] + rates[1]) / 2), (*doubts, blended), strict=True)
+        for name, rate, doubt in zip(
+            names, (*rates, (rates[0] + rates[1]) / 2), (*doubts, blended), strict=True
+        )
     ]
 
 
@@ -112,7 +130,9 @@ def _of_medians(middle: Medians, blind: Ballots, alpha: float) -> tuple[Floats, 
 
 def _of_spectral(moments: TrioMoments, blind: Ballots, alpha: float) -> tuple[Floats, Floats]:
     _, _, overall = interval_ends(blind, moments, *rank_one(moments), alpha=alpha)
-    ends = [(end.low, end.high) if isinstance(end, Interval) else (np.nan, np.nan) for end in overall]
+    ends = [
+        (end.low, end.high) if isinstance(end, Interval) else (np.nan, np.nan) for end in overall
+    ]
     low, high = np.array(ends).T
     return low, high
 
@@ -127,6 +147,10 @@ def _of_share(rate: Floats, total: Floats, alpha: float) -> tuple[Floats, Floats
 
 def _named(blind: Ballots, values: Floats) -> dict[str, Number]:
     return {
-        name: float(values[j]) if np.isfinite(values[j]) else Unknown(f"nothing can be said of {name} this way")
+        name: (
+            float(values[j])
+            if np.isfinite(values[j])
+            else Unknown(f"nothing can be said of {name} this way")
+        )
         for j, name in enumerate(blind.names)
     }

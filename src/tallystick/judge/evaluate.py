@@ -1,4 +1,6 @@
-"""What the verb runs: everything that applies, side by side, and the strongest claim that survives."""
+"""What the verb runs: everything that applies, side by side, and the strongest claim that
+survives.
+"""
 
 from __future__ import annotations
 
@@ -58,12 +60,13 @@ def evaluate(
 ) -> JudgeResult:
     """Grade judges by all that applies, and say the strongest thing that survives.
 
-    With labels, the numbers rest on them (`few_labels`) and every label-free estimate is tested by them. Without, the
-    headline is Dawid-Skene, unless pairs of judges agree in a way that it cannot explain (`misfit`: more than 1.7 times
-    its null, and more than every null draw); then it is the mean of majority vote and majority of the others, without
-    an interval, since nothing is left to base one on. With one or two judges, or where the votes do not determine the
-    model at all, only logic remains. What is proved against
-    independence stands in ``alarms``; a bias that all judges share is proved by nothing but labels.
+    With labels, the numbers rest on them (`few_labels`) and every label-free estimate is tested by
+    them. Without, the headline is Dawid-Skene, unless pairs of judges agree in a way that it cannot
+    explain (`misfit`: more than 1.7 times its null, and more than every null draw); then it is the
+    mean of majority vote and majority of the others, without an interval, since nothing is left to
+    base one on. With one or two judges, or where the votes do not determine the model at all, only
+    logic remains. What is proved against independence stands in ``alarms``; a bias that all judges
+    share is proved by nothing but labels.
 
     Parameters
     ----------
@@ -97,7 +100,11 @@ def evaluate(
     ranges = check_ranges(prevalence, ballots)
     blind = ballots.blind
     whole = bool((blind.counts == np.floor(blind.counts)).all())
-    logic = logical_method(votes, judges=judges, truth=truth, labels=labels, prevalence=prevalence) if whole else None
+    logic = (
+        logical_method(votes, judges=judges, truth=truth, labels=labels, prevalence=prevalence)
+        if whole
+        else None
+    )
     fitted, trouble = _fit(blind, known)
     alarms: list[Alarm] = []
     trios: Mapping[str, int] = {}
@@ -112,9 +119,14 @@ def evaluate(
     found = [claim.estimate for claim in claims]
     if fitted is not None:
         alarms += _tested(blind, fitted, whole, rng)
-    # Judges of known quality keep their model: what they are asked for, the prevalence, no majority tells.
+    # Judges of known quality keep their model: what they are asked for, the prevalence, no majority
+    # tells.
     refuted = any(alarm.name == "misfit" for alarm in alarms) and not known
-    proved = [f"{one.proves}; that does not prove {one.does_not_prove}" for one in alarms if one.name == "misfit"]
+    proved = [
+        f"{one.proves}; that does not prove {one.does_not_prove}"
+        for one in alarms
+        if one.name == "misfit"
+    ]
     if (ballots.truth >= 0).any():
         result = label_scores(
             ballots,
@@ -178,8 +190,10 @@ def _tested(blind: Ballots, fitted: LatentFit, whole: bool, rng: Rng) -> list[Al
     return [
         Alarm(
             name="misfit",
-            proves=f"pairs of judges agree in a way that independent errors do not explain ({found.ratio:.1f} times "
-            f"what they would show), {pair} more than any others",
+            proves=(
+                "pairs of judges agree in a way that independent errors do not explain"
+                f" ({found.ratio:.1f} times what they would show), {pair} more than any others"
+            ),
             does_not_prove="which judges are at fault, nor how good any of them is",
         )
     ]
@@ -196,7 +210,9 @@ def _nobody_right(ballots: Ballots) -> list[str]:
     if not true.size or np.isin(true, ballots.codes).any():
         return []
     told = ", ".join(ballots.keys[c] for c in true[:4].tolist())
-    return [f"no judge ever says {told}, the only true label so far: are truth and votes written alike?"]
+    return [
+        f"no judge ever says {told}, the only true label so far: are truth and votes written alike?"
+    ]
 
 
 def _constant(blind: Ballots) -> list[str]:
@@ -204,26 +220,43 @@ def _constant(blind: Ballots) -> list[str]:
     ever = (blind.vote_counts > 0).sum(axis=1) == 1
     label = blind.vote_counts.argmax(axis=1)
     return [
-        f"{blind.names[j]} always votes {blind.keys[label[j]]}: its accuracy says how common that is, nothing else"
+        f"{blind.names[j]} always votes {blind.keys[label[j]]}: its accuracy says how common that"
+        " is, nothing else"
         for j in np.flatnonzero(ever & (blind.voted >= _FEW)).tolist()
     ]
 
 
-def _blend(blind: Ballots, found: Sequence[Estimate], *, trouble: TallystickError | None, alpha: float) -> JudgeResult:
-    """Lead with the majorities, since independent errors are refuted, or the model came to no end (*trouble*)."""
+def _blend(
+    blind: Ballots, found: Sequence[Estimate], *, trouble: TallystickError | None, alpha: float
+) -> JudgeResult:
+    """Lead with the majorities, since independent errors are refuted, or the model came to no end
+    (*trouble*).
+    """
     blend = next(estimate for estimate in found if estimate.method == BLEND)
-    reason = Unknown("no interval is valid once independent errors are refuted: label some items drawn at random")
+    reason = Unknown(
+        "no interval is valid once independent errors are refuted: label some items drawn at random"
+    )
     if trouble is not None:
         reason = Unknown(f"no model could be fitted ({trouble}): label some items drawn at random")
     scores = tuple(
-        JudgeScore(name=name, accuracy=blend.accuracy[name], interval=reason, votes=float(blind.voted[j]))
+        JudgeScore(
+            name=name, accuracy=blend.accuracy[name], interval=reason, votes=float(blind.voted[j])
+        )
         for j, name in enumerate(blind.names)
     )
     rates = np.array([plain(score.accuracy) for score in scores])
     best = leader(blind.names, *by_votes(rates, blind.voted, alpha=alpha))
-    first = "" if best is None else f"; by agreement with the others {best.name} comes first with about "
+    first = (
+        ""
+        if best is None
+        else f"; by agreement with the others {best.name} comes first with about "
+    )
     first += "" if best is None else f"{100 * rates[best.place]:.0f} %"
-    head = "These judges do not err independently" if trouble is None else "The independence model cannot be fitted"
+    head = (
+        "These judges do not err independently"
+        if trouble is None
+        else "The independence model cannot be fitted"
+    )
     return JudgeResult(
         verdict=f"{head}, so no label-free number can be relied on{first}.",
         decision="undecided",
@@ -232,7 +265,9 @@ def _blend(blind: Ballots, found: Sequence[Estimate], *, trouble: TallystickErro
         warnings=(ALWAYS_LOOKS_RIGHT,),
         method=BLEND,
         judges=scores,
-        prevalence={key: Share(estimate=value, interval=reason) for key, value in blend.prevalence.items()},
+        prevalence={
+            key: Share(estimate=value, interval=reason) for key, value in blend.prevalence.items()
+        },
         votes=blind.votes,
         learnt=learnt(blind, majority_shares(blind)),
     )
@@ -273,7 +308,10 @@ def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> Judge
         parts = {
             key: replace(
                 score.per_label.get(
-                    key, LabelScore(estimate=Unknown("this method says nothing by label"), interval=none)
+                    key,
+                    LabelScore(
+                        estimate=Unknown("this method says nothing by label"), interval=none
+                    ),
                 ),
                 logical=certain(logic.on_label(j, c)),
             )
@@ -289,4 +327,6 @@ def _needed(result: JudgeResult, blind: Ballots, alpha: float) -> Needed:
     variance = max(rate * (1 - rate) for rate in rates)
     free = variance * (NormalDist().inv_cdf(1 - alpha / 2) / _HALF_WIDTH) ** 2
     n = blind.n
-    return Needed(max(1, min(round(n), round(free * n / (free + n - 1)))), "labels on items drawn at random")
+    return Needed(
+        max(1, min(round(n), round(free * n / (free + n - 1)))), "labels on items drawn at random"
+    )

@@ -17,7 +17,8 @@ __all__ = ["ExactTrio", "Surd", "exact", "integer_square"]
 
 @dataclass(frozen=True)
 class Surd:
-    r"""An algebraic number :math:`a + b \sqrt{r}` with fractions a, b and a whole number r (negative: complex).
+    r"""An algebraic number :math:`a + b \sqrt{r}` with fractions a, b and a whole number r
+    (negative: complex).
 
     >>> float(Surd(Fraction(1, 2), Fraction(1, 4), 2))
     0.8535533905932737
@@ -57,8 +58,8 @@ class ExactTrio:
     judges
         Their names.
     resolved
-        Whether the square root is rational. False proves that the judges' errors are not sample-independent
-        (Theorem 5); True proves nothing.
+        Whether the square root is rational. False proves that the judges' errors are not
+        sample-independent (Theorem 5); True proves nothing.
     radicand
         The whole number :math:`n^6 S^2`.
     prevalence
@@ -74,15 +75,18 @@ class ExactTrio:
     accuracy: dict[str, tuple[tuple[Surd, Surd], tuple[Surd, Surd]]]
 
 
-def exact(votes: Tally, *, judges: Sequence[str] | None = None, truth: str | None = None) -> ExactTrio:
+def exact(
+    votes: Tally, *, judges: Sequence[str] | None = None, truth: str | None = None
+) -> ExactTrio:
     r"""Solve one trio of binary judges in exact arithmetic.
 
     With the sums of (J1) times powers of n, all whole numbers,
 
     .. math:: n^6 S^2 = 4 \prod (n\,n_{ij} - n_i n_j) + (n^2 n_{123} - n \sum n_i n_{jk} + 2 n_1 n_2 n_3)^2   \tag{J2}
 
-    and the points are :math:`P_\alpha = \tfrac12 + s T S / 2 S^2`, :math:`P_{k\alpha} = f_{k\alpha} - T/2D_{ij} + s S/2
-    D_{ij}`, :math:`P_{k\beta} = f_{k\beta} + T/2D_{ij} + s S/2D_{ij}`. [CE23]_, Theorems 2 and 5.
+    and the points are :math:`P_\alpha = \tfrac12 + s T S / 2 S^2`, :math:`P_{k\alpha} = f_{k\alpha}
+    - T/2D_{ij} + s S/2 D_{ij}`, :math:`P_{k\beta} = f_{k\beta} + T/2D_{ij} + s S/2D_{ij}`. [CE23]_,
+    Theorems 2 and 5.
 
     Examples
     --------
@@ -96,7 +100,10 @@ def exact(votes: Tally, *, judges: Sequence[str] | None = None, truth: str | Non
     ballots.require_binary("exact")
     ballots.require_items("exact")
     if len(ballots.names) != 3 or not ballots.complete:
-        raise InputError(f"exact solves three judges who vote on every item, got {ballots.names}: name three (judges=)")
+        raise InputError(
+            f"exact solves three judges who vote on every item, got {ballots.names}: name three"
+            " (judges=)"
+        )
     rows = ballots.codes.tolist()
     counts = [int(count) for count in ballots.counts]
     n = sum(counts)
@@ -105,16 +112,23 @@ def exact(votes: Tally, *, judges: Sequence[str] | None = None, truth: str | Non
         for size in (1, 2, 3)
         for group in itertools.combinations(range(3), size)
     }
-    d = {k: Fraction(n * sums[i, j] - sums[i,] * sums[j,], n * n) for k, (i, j) in enumerate(((1, 2), (0, 2), (0, 1)))}
+    d = {
+        k: Fraction(n * sums[i, j] - sums[i,] * sums[j,], n * n)
+        for k, (i, j) in enumerate(((1, 2), (0, 2), (0, 1)))
+    }
     radicand, third = integer_square(n, sums)
     t = Fraction(third, n**3)
     if 0 in d.values() or not radicand:
-        raise NotIdentifiable(f"judges {ballots.names}: two of them are uncorrelated (D = 0), so no two points exist")
+        raise NotIdentifiable(
+            f"judges {ballots.names}: two of them are uncorrelated (D = 0), so no two points exist"
+        )
     half_root = Fraction(1, 2 * n**3)  # S = √radicand / n³
     # The first point is the one whose judges are better than chance together: s Σ 1/D > 0.
     s = 1 if sum(1 / value for value in d.values()) > 0 else -1
     signs = (s, -s)
-    prevalence = tuple(Surd(Fraction(1, 2), sign * t * n**3 / (2 * radicand), radicand) for sign in signs)
+    prevalence = tuple(
+        Surd(Fraction(1, 2), sign * t * n**3 / (2 * radicand), radicand) for sign in signs
+    )
     accuracy = {}
     for k, name in enumerate(ballots.names):
         beta = Fraction(sums[k,], n)
@@ -137,7 +151,9 @@ def exact(votes: Tally, *, judges: Sequence[str] | None = None, truth: str | Non
 
 
 def integer_square(n: int, sums: dict[tuple[int, ...], int]) -> tuple[int, int]:
-    """Return the whole numbers n⁶S² and n³T of (J2), from the counts of votes 1 by every group of judges."""
+    """Return the whole numbers n⁶S² and n³T of (J2), from the counts of votes 1 by every group of
+    judges.
+    """
     i, j, k = sums[0,], sums[1,], sums[2,]
     ij, ik, jk, ijk = sums[0, 1], sums[0, 2], sums[1, 2], sums[0, 1, 2]
     third = n * n * ijk - n * (i * jk + j * ik + k * ij) + 2 * i * j * k

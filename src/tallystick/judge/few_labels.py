@@ -1,4 +1,6 @@
-"""A few labels, sharpened by all the votes: intervals that hold whatever the judges have in common."""
+"""A few labels, sharpened by all the votes: intervals that hold whatever the judges have in
+common.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,12 @@ from tallystick.stats.intervals import (
     hypergeometric_strata,
     hypergeometric_subgroup,
 )
-from tallystick.stats.poststratify import Sharpened, Target, poststratified_ratio, poststratified_share
+from tallystick.stats.poststratify import (
+    Sharpened,
+    Target,
+    poststratified_ratio,
+    poststratified_share,
+)
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
@@ -46,14 +53,16 @@ def few_labels(
 ) -> JudgeResult:
     """Grade judges from a few labelled items and all the votes, whatever the judges have in common.
 
-    The consensus (Dawid-Skene's posterior, from votes only) sorts each judge's items into two strata, agrees or not;
-    labels estimate the share of right votes in each, and the known sizes put them together
-    (`tallystick.stats.poststratify`, equations P1 and P2). A wrong consensus costs width, never validity.
+    The consensus (Dawid-Skene's posterior, from votes only) sorts each judge's items into two
+    strata, agrees or not; labels estimate the share of right votes in each, and the known sizes put
+    them together (`tallystick.stats.poststratify`, equations P1 and P2). A wrong consensus costs
+    width, never validity.
 
-    Intervals are for *these* items, so they close to a point where all are labelled. How a judge will do on new items
-    like these is ``new_items``: Clopper-Pearson's exact interval from its labelled votes. The verdict names a leader by
-    such intervals for all judges at once, and by sign tests of pairs on the same items, so that nobody leads by few
-    lucky votes, and names those who may be as good: while there are any, the result is undecided.
+    Intervals are for *these* items, so they close to a point where all are labelled. How a judge
+    will do on new items like these is ``new_items``: Clopper-Pearson's exact interval from its
+    labelled votes. The verdict names a leader by such intervals for all judges at once, and by sign
+    tests of pairs on the same items, so that nobody leads by few lucky votes, and names those who
+    may be as good: while there are any, the result is undecided.
 
     Parameters
     ----------
@@ -68,8 +77,8 @@ def few_labels(
     target
         ``items``: accuracy on these very items. ``population``: on items like them.
     certified
-        Exact intervals for these items (hypergeometric in two strata; by label, over every size of the class) instead
-        of approximate ones, somewhat wider.
+        Exact intervals for these items (hypergeometric in two strata; by label, over every size of
+        the class) instead of approximate ones, somewhat wider.
 
     Examples
     --------
@@ -82,7 +91,9 @@ def few_labels(
     (True, 60, True)
     """
     ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)
-    found = label_scores(ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified)
+    found = label_scores(
+        ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified
+    )
     return held_to_range(found, ballots, prevalence)
 
 
@@ -95,12 +106,16 @@ def label_scores(
     certified: bool = False,
     posterior: Floats | None = None,
 ) -> JudgeResult:
-    """Do the work of `few_labels`; *posterior* (patterns of the blind ballots x labels) saves a second fit."""
+    """Do the work of `few_labels`; *posterior* (patterns of the blind ballots x labels) saves a
+    second fit.
+    """
     ballots.require_items("few_labels")
     known = ballots.truth >= 0
     n_labels = int(ballots.counts[known].sum())
     if not n_labels:
-        raise InputError("truth: not one item has a true label; give some, or use dawid_skene or logical")
+        raise InputError(
+            "truth: not one item has a true label; give some, or use dawid_skene or logical"
+        )
     if certified and target != "items":
         raise InputError("certified intervals are for these items: use target='items'")
     posterior = consensus(ballots.blind) if posterior is None else posterior
@@ -110,8 +125,12 @@ def label_scores(
     logic = Logic.of(ballots, check_ranges(prevalence, ballots))
     sizes, labelled, right = strata(ballots, chosen)
     found = poststratified_share(sizes, labelled, right, alpha=alpha, target=target)
-    overall = hypergeometric_strata(right, labelled, sizes, alpha=alpha) if certified else found.interval
-    by_label = [_on_label(ballots, chosen, c, alpha, target, certified) for c in range(len(ballots.classes))]
+    overall = (
+        hypergeometric_strata(right, labelled, sizes, alpha=alpha) if certified else found.interval
+    )
+    by_label = [
+        _on_label(ballots, chosen, c, alpha, target, certified) for c in range(len(ballots.classes))
+    ]
     graded, good = labelled.sum(axis=1), right.sum(axis=1)
     fresh = clopper_pearson(good, graded, alpha=alpha)
     scores = []
@@ -122,25 +141,35 @@ def label_scores(
             estimate, interval = by_label[c]
             bounds = logic.on_label(j, c)
             parts[key] = LabelScore(
-                estimate=float(estimate[j])
-                if np.isfinite(estimate[j])
-                else Unknown(f"no labelled item of {key} has a vote of {name}"),
+                estimate=(
+                    float(estimate[j])
+                    if np.isfinite(estimate[j])
+                    else Unknown(f"no labelled item of {key} has a vote of {name}")
+                ),
                 interval=interval[j],
                 logical=Interval(*bounds, level=1 - alpha, guarantee="exact", method="logic"),
             )
         scores.append(
             JudgeScore(
                 name=name,
-                accuracy=Unknown(f"no labelled item has a vote of {name}") if silent else float(found.estimate[j]),
+                accuracy=(
+                    Unknown(f"no labelled item has a vote of {name}")
+                    if silent
+                    else float(found.estimate[j])
+                ),
                 interval=_one(overall, j),
                 per_label=parts,
                 votes=float(ballots.voted[j]),
-                logical=Interval(*logic.overall(j), level=1 - alpha, guarantee="exact", method="logic"),
+                logical=Interval(
+                    *logic.overall(j), level=1 - alpha, guarantee="exact", method="logic"
+                ),
                 new_items=fresh[j],
             )
         )
     every = bool((graded == ballots.voted).all())
-    worth = float(np.median(found.worth[graded > 0])) if graded.any() and not every else float(n_labels)
+    worth = (
+        float(np.median(found.worth[graded > 0])) if graded.any() and not every else float(n_labels)
+    )
     best = by_labels(ballots, good, graded, alpha=alpha)
     alarm = label_draw(ballots)
     needed = labels_to_tell(ballots, best, good, graded, alpha=alpha)
@@ -152,7 +181,14 @@ def label_scores(
         decision="decided" if needed is None else "undecided",
         needed=needed,
         n_items=round(ballots.n),
-        assumptions=(RANDOM, *(("items are a random sample of those that matter",) if target == "population" else ())),
+        assumptions=(
+            RANDOM,
+            *(
+                ("items are a random sample of those that matter",)
+                if target == "population"
+                else ()
+            ),
+        ),
         warnings=() if alarm is None else (f"{alarm.proves}: draw them at random",),
         alarms=() if alarm is None else (alarm,),
         method="labels, certified" if certified else "labels",
@@ -166,7 +202,9 @@ def label_scores(
 
 
 def consensus(ballots: Ballots) -> Floats:
-    """Return the posterior of each pattern of blind ballots; majority shares where the model cannot be fitted."""
+    """Return the posterior of each pattern of blind ballots; majority shares where the model cannot
+    be fitted.
+    """
     try:
         return fit_ballots(ballots).posterior
     except (NotIdentifiable, ConvergenceError):
@@ -174,7 +212,9 @@ def consensus(ballots: Ballots) -> Floats:
 
 
 def strata(ballots: Ballots, chosen: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return judges x 2 (agrees with the consensus, differs): items, labelled ones, labelled and right ones."""
+    """Return judges x 2 (agrees with the consensus, differs): items, labelled ones, labelled and
+    right ones.
+    """
     known = (ballots.truth >= 0)[:, None]
     voted = ballots.codes >= 0
     agree = ballots.codes == chosen[:, None]
@@ -199,28 +239,39 @@ def _on_label(
     labelled = _count(ballots, *(cell & known for cell in cells))
     hits = _count(ballots, *(cell & hit for cell in cells))
     inside = np.array([True, True, False, False])
-    found: Sharpened = poststratified_ratio(sizes, labelled, hits, inside=inside, alpha=alpha, target=target)
+    found: Sharpened = poststratified_ratio(
+        sizes, labelled, hits, inside=inside, alpha=alpha, target=target
+    )
     if not certified:
         return found.estimate, list(found.interval)
     exact = hypergeometric_subgroup(
-        hits[:, :2].sum(axis=1), hits.sum(axis=1), labelled.sum(axis=1), sizes.sum(axis=1), alpha=alpha
+        hits[:, :2].sum(axis=1),
+        hits.sum(axis=1),
+        labelled.sum(axis=1),
+        sizes.sum(axis=1),
+        alpha=alpha,
     )
     return found.estimate, list(exact)
 
 
-def _prevalence(ballots: Ballots, chosen: Ints, alpha: float, target: Target, certified: bool) -> dict[str, Share]:
+def _prevalence(
+    ballots: Ballots, chosen: Ints, alpha: float, target: Target, certified: bool
+) -> dict[str, Share]:
     known = ballots.truth >= 0
     found = {}
     for c, key in enumerate(ballots.keys):
         cells = ((chosen == c)[:, None], (chosen != c)[:, None])
         hit = (ballots.truth == c)[:, None]
         sizes, labelled, hits = (
-            _count(ballots, *(cell & mask for cell in cells))[0] for mask in (True, known[:, None], hit)
+            _count(ballots, *(cell & mask for cell in cells))[0]
+            for mask in (True, known[:, None], hit)
         )
         share = poststratified_share(sizes, labelled, hits, alpha=alpha, target=target)
         interval = share.interval[0]
         if certified:
-            interval = hypergeometric(int(hits.sum()), int(labelled.sum()), int(sizes.sum()), alpha=alpha)
+            interval = hypergeometric(
+                int(hits.sum()), int(labelled.sum()), int(sizes.sum()), alpha=alpha
+            )
         found[key] = Share(estimate=float(share.estimate[0]), interval=interval)
     return found
 
@@ -235,9 +286,15 @@ def _one(intervals: Interval | Intervals, j: int) -> Interval:
 
 
 def _verdict(
-    best: Leader | None, scores: Sequence[JudgeScore], n_labels: int, worth: float | None, alpha: float
+    best: Leader | None,
+    scores: Sequence[JudgeScore],
+    n_labels: int,
+    worth: float | None,
+    alpha: float,
 ) -> str:
-    """Return the verdict; without *worth* every vote is labelled, and only new items leave a doubt."""
+    """Return the verdict; without *worth* every vote is labelled, and only new items leave a
+    doubt.
+    """
     score = scores[0 if best is None else best.place]
     shown = score.new_items if worth is None else score.interval
     if best is None or not isinstance(score.accuracy, float) or not isinstance(shown, Interval):
@@ -246,5 +303,9 @@ def _verdict(
     claim = f"{best.told(share)} (at {100 * (1 - alpha):g} %, whatever the judges have in common)."
     if worth is None:
         return f"All votes are labelled ({n_labels:,} items); on new items like these {claim}"
-    gain = f" With the votes these labels are worth about {worth:.0f}." if worth > 1.05 * n_labels else ""
+    gain = (
+        f" With the votes these labels are worth about {worth:.0f}."
+        if worth > 1.05 * n_labels
+        else ""
+    )
     return f"From {n_labels:,} labels, {claim}{gain}"

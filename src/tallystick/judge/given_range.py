@@ -16,20 +16,30 @@ _SLACK = 1e-9
 
 
 def held_to_range(result: JudgeResult, ballots: Ballots, prevalence: Ranges | None) -> JudgeResult:
-    """Return *result* with an alarm for every label whose share contradicts its given range, and a warning in words.
+    """Return *result* with an alarm for every label whose share contradicts its given range, and a
+    warning in words.
 
-    It contradicts if its interval misses the range, or its estimate does and there is no interval. An estimate outside
-    whose interval reaches into the range may be chance: that is a warning only.
+    It contradicts if its interval misses the range, or its estimate does and there is no interval.
+    An estimate outside whose interval reaches into the range may be chance: that is a warning only.
     """
     alarms, warnings = [], []
     for c, (low, high) in check_ranges(prevalence, ballots).items():
         key = ballots.keys[c]
         share = result.prevalence.get(key)
-        if share is None or not isinstance(share.estimate, float) or _within(share.estimate, low, high):
+        if (
+            share is None
+            or not isinstance(share.estimate, float)
+            or _within(share.estimate, low, high)
+        ):
             continue
         ends = share.interval
-        told = f"{share.estimate:.3f}" + (f" [{ends.low:.3f}, {ends.high:.3f}]" if isinstance(ends, Interval) else "")
-        given = f"the prevalence of {key} is given as {low:g} to {high:g}, and by {result.method} it is {told}"
+        told = f"{share.estimate:.3f}" + (
+            f" [{ends.low:.3f}, {ends.high:.3f}]" if isinstance(ends, Interval) else ""
+        )
+        given = (
+            f"the prevalence of {key} is given as {low:g} to {high:g}, and by {result.method} it is"
+            f" {told}"
+        )
         if isinstance(ends, Interval) and ends.low <= high + _SLACK and ends.high >= low - _SLACK:
             warnings.append(f"{given}: its estimate lies outside, which may be chance")
             continue
@@ -54,14 +64,22 @@ def unpicked(solutions: Sequence[Solution], branch: Branch, ballots: Ballots) ->
     return (
         Alarm(
             name="prevalence picks no branch",
-            proves=f"neither mirror point ({shares} of {ballots.keys[0]}) lies in the given range of prevalence, so "
-            "that it picked none: the one on which judges are better than chance is shown",
-            does_not_prove="that the range is wrong: the points have sampling error, and rest on independent errors",
+            proves=(
+                f"neither mirror point ({shares} of {ballots.keys[0]}) lies in the given range of"
+                " prevalence, so that it picked none: the one on which judges are better than"
+                " chance is shown"
+            ),
+            does_not_prove=(
+                "that the range is wrong: the points have sampling error, and rest on independent"
+                " errors"
+            ),
         ),
     )
 
 
-def _fits(shares: Mapping[str, object], ballots: Ballots, ranges: Mapping[int, tuple[float, float]]) -> bool:
+def _fits(
+    shares: Mapping[str, object], ballots: Ballots, ranges: Mapping[int, tuple[float, float]]
+) -> bool:
     return all(_within(shares[ballots.keys[c]], *ends) for c, ends in ranges.items())
 
 

@@ -93,14 +93,15 @@ def independence(
 
     .. math:: G^2 = 2 \sum_p O_p \log (O_p / E_p)   \tag{J10}
 
-    is about chi-squared on the difference (6 for two labels) if errors are independent given the label. Quartets are
-    combined by Holm's rule. For two labels the pair at fault comes from tetrads: without extra correlation
-    :math:`D_{ij} = D_{ik} D_{jl} / D_{kl}`, and what is left over, scaled by the variances that remain within labels,
-    estimates the pair's error correlation :math:`\rho_{ij}`; :math:`J^2 / \sum_{ij} \max(0, \rho_{ij})` judges would be
-    as good as these J.
+    is about chi-squared on the difference (6 for two labels) if errors are independent given the
+    label. Quartets are combined by Holm's rule. For two labels the pair at fault comes from
+    tetrads: without extra correlation :math:`D_{ij} = D_{ik} D_{jl} / D_{kl}`, and what is left
+    over, scaled by the variances that remain within labels, estimates the pair's error correlation
+    :math:`\rho_{ij}`; :math:`J^2 / \sum_{ij} \max(0, \rho_{ij})` judges would be as good as these
+    J.
 
-    A rejection proves that some judges err together. A pass proves nothing: a bias that all judges share is absorbed
-    into what is taken for the truth.
+    A rejection proves that some judges err together. A pass proves nothing: a bias that all judges
+    share is absorbed into what is taken for the truth.
 
     Parameters
     ----------
@@ -127,12 +128,14 @@ def independence(
         raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
     if len(ballots.names) < 4:
         raise NotIdentifiable(
-            f"{len(ballots.names)} judges can be explained by independent errors whatever they vote: a test needs four"
+            f"{len(ballots.names)} judges can be explained by independent errors whatever they"
+            " vote: a test needs four"
         )
     rows = _quartets(ballots, most, least_items, as_rng(rng))
     if not rows:
         raise NotIdentifiable(
-            f"no quartet of judges shares {least_items} items: lower least_items or collect more votes"
+            f"no quartet of judges shares {least_items} items: lower least_items or collect more"
+            " votes"
         )
     p_values = np.array([row["p_value"] for row in rows])
     for row, adjusted in zip(rows, holm(p_values).tolist(), strict=True):
@@ -148,11 +151,14 @@ def independence(
             if isinstance(effective, float)
             else ""
         )
-        verdict = f"These judges do not err independently ({of}); {pair[0]} and {pair[1]} move together most{worth}."
+        verdict = (
+            f"These judges do not err independently ({of}); {pair[0]} and {pair[1]} move together"
+            f" most{worth}."
+        )
     else:
         verdict = (
-            f"Independent errors are not refuted ({of}, not more than chance allows); that proves nothing about a bias "
-            "that all judges share."
+            f"Independent errors are not refuted ({of}, not more than chance allows); that proves"
+            " nothing about a bias that all judges share."
         )
     return IndependenceResult(
         verdict=verdict,
@@ -170,7 +176,9 @@ def independence(
     )
 
 
-def _quartets(ballots: Ballots, most: int, least_items: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+def _quartets(
+    ballots: Ballots, most: int, least_items: int, rng: np.random.Generator
+) -> list[dict[str, Any]]:
     from scipy.special import chdtrc
 
     n, n_classes = len(ballots.names), len(ballots.classes)
@@ -178,7 +186,9 @@ def _quartets(ballots: Ballots, most: int, least_items: int, rng: np.random.Gene
     if total <= most:
         chosen = list(itertools.combinations(range(n), 4))
     else:
-        chosen = sorted({tuple(sorted(rng.choice(n, 4, replace=False).tolist())) for _ in range(most)})
+        chosen = sorted(
+            {tuple(sorted(rng.choice(n, 4, replace=False).tolist())) for _ in range(most)}
+        )
     freedom = n_classes**4 - 1 - (n_classes - 1) - 4 * n_classes * (n_classes - 1)
     rows: list[dict[str, Any]] = []
     for four in chosen:
@@ -207,11 +217,15 @@ def _quartets(ballots: Ballots, most: int, least_items: int, rng: np.random.Gene
 
 
 def _blame(ballots: Ballots) -> tuple[tuple[str, str], Number, Number]:
-    """Return the pair that moves together most, its error correlation, and the effective number of judges."""
+    """Return the pair that moves together most, its error correlation, and the effective number of
+    judges.
+    """
     n = len(ballots.names)
     if len(ballots.classes) > 2:
         z = np.nan_to_num(
-            agreement_z(fit(ballots.codes, ballots.counts, n_classes=len(ballots.classes), options=_QUICK))
+            agreement_z(
+                fit(ballots.codes, ballots.counts, n_classes=len(ballots.classes), options=_QUICK)
+            )
         )
         i, j = (int(k) for k in np.unravel_index(int(np.argmax(z)), z.shape))
         why = Unknown("error correlations are estimated for two labels only")
@@ -221,11 +235,17 @@ def _blame(ballots: Ballots) -> tuple[tuple[str, str], Number, Number]:
     i, j = (int(k) for k in np.unravel_index(int(off.argmax()), off.shape))
     effective = n * n / np.clip(np.nan_to_num(rho), 0, 1).sum()
     pair = (ballots.names[min(i, j)], ballots.names[max(i, j)])
-    return pair, float(off[i, j]) if np.isfinite(off[i, j]) else Unknown("no tetrad can be solved"), float(effective)
+    return (
+        pair,
+        float(off[i, j]) if np.isfinite(off[i, j]) else Unknown("no tetrad can be solved"),
+        float(effective),
+    )
 
 
 def error_correlation(ballots: Ballots) -> Floats:
-    """Return the estimated error correlation of every pair given the label, from tetrads; 1 on the diagonal."""
+    """Return the estimated error correlation of every pair given the label, from tetrads; 1 on the
+    diagonal.
+    """
     moments = trio_moments(ballots.codes, ballots.counts)
     mean, d = moments.mean, moments.covariance
     n = mean.size

@@ -14,16 +14,35 @@ from tallystick.judge.exact import integer_square
 from tallystick.judge.given_range import held_to_range, unpicked
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import Medians, medians
-from tallystick.judge.result import Alarm, JudgeResult, JudgeScore, LabelScore, Number, Range, Share, Solution
+from tallystick.judge.result import (
+    Alarm,
+    JudgeResult,
+    JudgeScore,
+    LabelScore,
+    Number,
+    Range,
+    Share,
+    Solution,
+)
 from tallystick.results import Interval, Unknown
 from tallystick.stats.latent import Trios, solve_trios
 from tallystick.tally import Tally
 from tallystick.tally.labels import Label
 
-__all__ = ["INDEPENDENCE", "SHARED_BIAS", "both_points", "independent", "solve", "trio_alarms", "trio_counts"]
+__all__ = [
+    "INDEPENDENCE",
+    "SHARED_BIAS",
+    "both_points",
+    "independent",
+    "solve",
+    "trio_alarms",
+    "trio_counts",
+]
 
 INDEPENDENCE = "judges err independently given the true label"
-SHARED_BIAS = "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
+SHARED_BIAS = (
+    "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
+)
 _MODES = ("sensible", "blind judge", "no variety", "complex", "negative product", "outside")
 _MOST_ROOTS = 20
 
@@ -40,17 +59,18 @@ def independent(
 ) -> JudgeResult:
     r"""Grade three or more binary judges without labels, exactly if their errors are independent.
 
-    For a trio with :math:`X_i = 1` if judge i votes β, moments f, covariances :math:`D_{ij} = f_{ij} - f_i f_j` and
-    third central moment T,
+    For a trio with :math:`X_i = 1` if judge i votes β, moments f, covariances :math:`D_{ij} =
+    f_{ij} - f_i f_j` and third central moment T,
 
     .. math:: P_\alpha = \tfrac12 (1 + s\,T/S), \quad S^2 = 4 D_{12} D_{13} D_{23} + T^2, \quad
               \delta_k = s\,S/D_{ij}, \quad P_{k\alpha} = f_{k\alpha} + P_\beta \delta_k, \quad
               P_{k\beta} = f_{k\beta} + P_\alpha \delta_k   \tag{J1}
 
-    with s = ±1: two mirror points, and the branch says which is reported. [CE23]_, Theorem 2, with the sign of Table 1
-    corrected (``docs/theory/judge.md#j1``); nothing is divided by T, so balanced labels are no special case. With more
-    than three judges every trio is solved and each number is the median over the trios that are sensible; overall
-    accuracy puts these medians together. Intervals are the delta method's, on the logit scale, by the middle trios.
+    with s = ±1: two mirror points, and the branch says which is reported. [CE23]_, Theorem 2, with
+    the sign of Table 1 corrected (``docs/theory/judge.md#j1``); nothing is divided by T, so
+    balanced labels are no special case. With more than three judges every trio is solved and each
+    number is the median over the trios that are sensible; overall accuracy puts these medians
+    together. Intervals are the delta method's, on the logit scale, by the middle trios.
 
     Parameters
     ----------
@@ -79,16 +99,23 @@ def independent(
     ([0.85, 0.75, 0.733333333], 0.5)
     """
     ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)
-    branch = Branch.of(ballots, prevalence=prevalence, known=known) if len(ballots.classes) == 2 else Branch()
+    branch = (
+        Branch.of(ballots, prevalence=prevalence, known=known)
+        if len(ballots.classes) == 2
+        else Branch()
+    )
     blind = ballots.blind
     trios = solve(blind)
     counts = trio_counts(trios, blind)
     found = medians(trios, branch, ballots)
     if found is None:
-        failures = ", ".join(f"{number} {mode}" for mode, number in counts.items() if number and mode != "trios")
+        failures = ", ".join(
+            f"{number} {mode}" for mode, number in counts.items() if number and mode != "trios"
+        )
         raise NotIdentifiable(
-            f"no trio of judges has a sensible solution ({failures}), which proves that their errors depend on one "
-            "another or that items are too few: use dawid_skene, add judges, or label some items"
+            f"no trio of judges has a sensible solution ({failures}), which proves that their"
+            " errors depend on one another or that items are too few: use dawid_skene, add judges,"
+            " or label some items"
         )
     ends = found.intervals(blind, alpha)
     scores = tuple(
@@ -98,7 +125,8 @@ def independent(
             interval=_interval(ends.overall[j], alpha, name),
             per_label={
                 key: LabelScore(
-                    estimate=_number(found.accuracy[j, c], name), interval=_interval(ends.accuracy[j, c], alpha, name)
+                    estimate=_number(found.accuracy[j, c], name),
+                    interval=_interval(ends.accuracy[j, c], alpha, name),
                 )
                 for c, key in enumerate(ballots.keys)
             },
@@ -109,15 +137,22 @@ def independent(
     share = _interval(ends.balance, alpha, "prevalence")
     flipped = share if isinstance(share, Unknown) else _under(1 - share.high, 1 - share.low, alpha)
     wide = found.intervals(blind, alpha / len(ballots.names)).overall.T
-    best = leader(ballots.names, *np.where(np.isfinite(wide), wide, by_votes(found.overall, blind.voted, alpha=alpha)))
+    best = leader(
+        ballots.names,
+        *np.where(np.isfinite(wide), wide, by_votes(found.overall, blind.voted, alpha=alpha)),
+    )
     told = (
-        "nobody could be graded" if best is None else best.told(f"{100 * found.overall[best.place]:.1f} %", would=True)
+        "nobody could be graded"
+        if best is None
+        else best.told(f"{100 * found.overall[best.place]:.1f} %", would=True)
     )
     failed = sum(number for mode, number in counts.items() if mode in _MODES[1:])
     solutions = both_points(found, ballots, branch)
     result = JudgeResult(
-        verdict=f"If errors were independent, {told}; {failed:,} of {len(trios.status):,} trios contradict that, and a "
-        "shared bias would not show.",
+        verdict=(
+            f"If errors were independent, {told}; {failed:,} of {len(trios.status):,} trios"
+            " contradict that, and a shared bias would not show."
+        ),
         decision="undecided",
         n_items=round(blind.n),
         assumptions=(INDEPENDENCE, branch.words),
@@ -140,15 +175,20 @@ def solve(ballots: Ballots) -> Trios:
     ballots.require_binary("independent")
     if len(ballots.names) < 3:
         raise NotIdentifiable(
-            f"{len(ballots.names)} judge(s) without labels have infinitely many explanations: add judges up to three, "
-            "label some items, or ask logical for what holds anyway"
+            f"{len(ballots.names)} judge(s) without labels have infinitely many explanations: add"
+            " judges up to three, label some items, or ask logical for what holds anyway"
         )
     return solve_trios(ballots.codes, ballots.counts)
 
 
 def trio_counts(trios: Trios, ballots: Ballots) -> dict[str, int]:
-    """Return how many trios ended in which way, unresolved square roots included where they could be tested."""
-    counts = {"trios": len(trios.status), **{mode: int((trios.status == mode).sum()) for mode in _MODES}}
+    """Return how many trios ended in which way, unresolved square roots included where they could
+    be tested.
+    """
+    counts = {
+        "trios": len(trios.status),
+        **{mode: int((trios.status == mode).sum()) for mode in _MODES},
+    }
     whole = bool((ballots.counts == np.floor(ballots.counts)).all())
     if ballots.complete and whole and len(ballots.names) <= _MOST_ROOTS:
         counts["unresolved root"] = _unresolved(trios, ballots)
@@ -164,20 +204,29 @@ def trio_alarms(counts: dict[str, int]) -> tuple[Alarm, ...]:
     return (
         Alarm(
             name="failed trios",
-            proves=f"{failed} of {counts['trios']} trios ({told}) cannot be sample-independent judges",
-            does_not_prove="that sensible trios are independent: in real data they were as correlated as the others",
+            proves=(
+                f"{failed} of {counts['trios']} trios ({told}) cannot be sample-independent judges"
+            ),
+            does_not_prove=(
+                "that sensible trios are independent: in real data they were as correlated as the"
+                " others"
+            ),
         ),
     )
 
 
 def _unresolved(trios: Trios, ballots: Ballots) -> int:
-    """Count trios whose square root is irrational (J2): proof, without false alarms, of dependent errors."""
+    """Count trios whose square root is irrational (J2): proof, without false alarms, of dependent
+    errors.
+    """
     one = (ballots.codes == 1).astype(np.float64)
     n = int(ballots.n)
     weighted = one * ballots.counts[:, None]
     single = weighted.sum(axis=0).astype(np.int64).tolist()
     pair = (weighted.T @ one).astype(np.int64).tolist()
-    triple = [((weighted * one[:, [i]]).T @ one).astype(np.int64).tolist() for i in range(one.shape[1])]
+    triple = [
+        ((weighted * one[:, [i]]).T @ one).astype(np.int64).tolist() for i in range(one.shape[1])
+    ]
     found = 0
     for i, j, k in trios.judges.tolist():
         sums: dict[tuple[int, ...], int] = {
@@ -197,14 +246,20 @@ def _unresolved(trios: Trios, ballots: Ballots) -> int:
 def both_points(found: Medians, ballots: Ballots, branch: Branch) -> tuple[Solution, Solution]:
     """Return the point on the branch and its mirror point."""
     other_balance, other = mirrored(np.array(found.balance), found.accuracy)
-    points = ((found.balance, found.accuracy, branch.name), (float(other_balance), other, "the mirror point"))
+    points = (
+        (found.balance, found.accuracy, branch.name),
+        (float(other_balance), other, "the mirror point"),
+    )
     both = []
     for chosen, (balance, accuracy, name) in enumerate(points):
         both.append(
             Solution(
                 prevalence={ballots.keys[0]: float(balance), ballots.keys[1]: 1 - float(balance)},
                 accuracy={
-                    judge: {key: _number(float(accuracy[j, c]), judge) for c, key in enumerate(ballots.keys)}
+                    judge: {
+                        key: _number(float(accuracy[j, c]), judge)
+                        for c, key in enumerate(ballots.keys)
+                    }
                     for j, judge in enumerate(ballots.names)
                 },
                 chosen=chosen == 0,
@@ -225,4 +280,11 @@ def _interval(ends: Floats, alpha: float, name: str) -> Range:
 
 
 def _under(low: float, high: float, alpha: float) -> Interval:
-    return Interval(low, high, level=1 - alpha, guarantee="under", assumption=INDEPENDENCE, method="trio delta method")
+    return Interval(
+        low,
+        high,
+        level=1 - alpha,
+        guarantee="under",
+        assumption=INDEPENDENCE,
+        method="trio delta method",
+    )

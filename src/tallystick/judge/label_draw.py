@@ -15,10 +15,11 @@ _LEVEL = 0.01
 def label_draw(ballots: Ballots) -> Alarm | None:
     r"""Return an alarm if the labelled items do not look like a random draw from all items.
 
-    Every interval from labels rests on that draw. If judge j gives label c to :math:`n_c` of the N items on which it
-    votes, then among k of these drawn at random the number of such votes is hypergeometric, whatever the truth. The
-    smallest two-sided p-value over judges and labels, times their number, is held to .01: the chance of a false alarm
-    is at most that. No alarm proves nothing: what the votes do not show may still differ.
+    Every interval from labels rests on that draw. If judge j gives label c to :math:`n_c` of the N
+    items on which it votes, then among k of these drawn at random the number of such votes is
+    hypergeometric, whatever the truth. The smallest two-sided p-value over judges and labels, times
+    their number, is held to .01: the chance of a false alarm is at most that. No alarm proves
+    nothing: what the votes do not show may still differ.
 
     >>> from tallystick.tally import Tally
     >>> votes = {"x": [0] * 50 + [1] * 50, "y": [0, 1] * 50, "gold": [0] * 30 + [None] * 70}
@@ -36,7 +37,11 @@ def label_draw(ballots: Ballots) -> Alarm | None:
     drawn = ballots.counts @ ((ballots.codes >= 0) & known[:, None])
     held = ballots.vote_counts
     seen = np.stack(
-        [ballots.counts @ ((ballots.codes == c) & known[:, None]) for c in range(len(ballots.classes))], axis=1
+        [
+            ballots.counts @ ((ballots.codes == c) & known[:, None])
+            for c in range(len(ballots.classes))
+        ],
+        axis=1,
     )
     whole, k = ballots.voted[:, None], drawn[:, None]
     tails = np.minimum(hypergeom.cdf(seen, whole, held, k), hypergeom.sf(seen - 1, whole, held, k))
@@ -44,10 +49,16 @@ def label_draw(ballots: Ballots) -> Alarm | None:
     j, c = np.unravel_index(int(p.argmin()), p.shape)
     if p[j, c] > _LEVEL:
         return None
-    among = f"{100 * seen[j, c] / drawn[j]:.0f} % of the labelled items and {100 * held[j, c] / ballots.voted[j]:.0f} %"
+    among = (
+        f"{100 * seen[j, c] / drawn[j]:.0f} % of the labelled items and"
+        f" {100 * held[j, c] / ballots.voted[j]:.0f} %"
+    )
     return Alarm(
         name="labels were not drawn at random",
-        proves=f"the labelled items are no random draw (p = {p[j, c]:.1g}): {ballots.names[j]} votes {ballots.keys[c]} "
-        f"on {among} of all it votes on; intervals from these labels cannot be relied on",
+        proves=(
+            f"the labelled items are no random draw (p = {p[j, c]:.1g}): {ballots.names[j]} votes"
+            f" {ballots.keys[c]} on {among} of all it votes on; intervals from these labels cannot"
+            " be relied on"
+        ),
         does_not_prove="that labels without this alarm were drawn at random",
     )

@@ -60,15 +60,20 @@ class Leader:
         if self.judges == 1:
             return f"{self.name} {'would be' if would else 'is'} right on {share}"
         if self.rivals:
-            return f"{self.name} {'would lead' if would else 'leads'} with {share}, and {self.others} may be as good"
+            return (
+                f"{self.name} {'would lead' if would else 'leads'} with {share}, and {self.others}"
+                " may be as good"
+            )
         return f"{self.name} {'would be' if would else 'is'} right most often, on {share}"
 
 
 def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
-    """Return the judge with the highest lower end, and those whose upper end reaches it; None if no end is known.
+    """Return the judge with the highest lower end, and those whose upper end reaches it; None if no
+    end is known.
 
-    With ends that hold for all judges at once, a leader without rivals is truly the best of them. A judge with few
-    votes has a low lower end, however well it did; NaN is a judge of which nothing is known.
+    With ends that hold for all judges at once, a leader without rivals is truly the best of them. A
+    judge with few votes has a low lower end, however well it did; NaN is a judge of which nothing
+    is known.
 
     >>> leader(("many votes", "one vote"), np.array([0.8, 0.02]), np.array([0.9, 1.0]))
     Leader(place=0, name='many votes', rivals=('one vote',), judges=2)
@@ -83,11 +88,13 @@ def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
 
 
 def by_labels(ballots: Ballots, right: Floats, graded: Floats, *, alpha: float) -> Leader | None:
-    """Return who leads by labelled votes: by exact intervals, and by an exact sign test where two share their items.
+    """Return who leads by labelled votes: by exact intervals, and by an exact sign test where two
+    share their items.
 
-    Each of the two has half of alpha, divided among all judges and all pairs, so that a leader without rivals is truly
-    the best with probability 1 - alpha. The test sees what intervals cannot: that of two judges on the same items one
-    is right where the other is wrong, hardly ever the other way round (McNemar's test).
+    Each of the two has half of alpha, divided among all judges and all pairs, so that a leader
+    without rivals is truly the best with probability 1 - alpha. The test sees what intervals
+    cannot: that of two judges on the same items one is right where the other is wrong, hardly ever
+    the other way round (McNemar's test).
 
     Parameters
     ----------
@@ -113,11 +120,13 @@ def by_labels(ballots: Ballots, right: Floats, graded: Floats, *, alpha: float) 
 def labels_to_tell(
     ballots: Ballots, best: Leader | None, right: Floats, graded: Floats, *, alpha: float
 ) -> Needed | None:
-    r"""Return about how many more labels would tell *best* from all its rivals, as `by_labels` does; None without any.
+    r"""Return about how many more labels would tell *best* from all its rivals, as `by_labels`
+    does; None without any.
 
-    With wins b and losses c against a rival among k labels, its sign test at one-sided level a needs about
-    :math:`k (z_a + z_{.8})^2 (b + c)/(b - c)^2` labels in all (power .8); a rival with votes on other items needs
-    intervals that do not meet. How many is unknown against a rival that is not behind on the labels so far.
+    With wins b and losses c against a rival among k labels, its sign test at one-sided level a
+    needs about :math:`k (z_a + z_{.8})^2 (b + c)/(b - c)^2` labels in all (power .8); a rival with
+    votes on other items needs intervals that do not meet. How many is unknown against a rival that
+    is not behind on the labels so far.
 
     >>> from tallystick.tally import Tally
     >>> votes = {"x": [0] * 40, "y": [1] * 4 + [0] * 36, "gold": [0] * 40 + [None] * 960}
@@ -136,12 +145,17 @@ def labels_to_tell(
     normal = NormalDist()
     z = normal.inv_cdf(1 - alpha / 2 / (judges * (judges - 1))) + normal.inv_cdf(_POWER)
     wide = normal.inv_cdf(1 - alpha / 4 / judges)
-    with np.errstate(all="ignore"):  # judges without labelled votes, or level with the leader: no number
-        paired = np.where(wins > losses, labels * (wins + losses) * (z / (wins - losses)) ** 2, np.nan)
+    # judges without labelled votes, or level with the leader: no number
+    with np.errstate(all="ignore"):
+        paired = np.where(
+            wins > losses, labels * (wins + losses) * (z / (wins - losses)) ** 2, np.nan
+        )
         share = right / graded
         spread = np.sqrt(share * (1 - share) / graded)
         ahead = share[best.place] - share
-        apart = np.where(ahead > 0, labels * (wide * (spread + spread[best.place]) / ahead) ** 2, np.nan)
+        apart = np.where(
+            ahead > 0, labels * (wide * (spread + spread[best.place]) / ahead) ** 2, np.nan
+        )
     rivals = np.isin(ballots.names, best.rivals)
     most = float(np.max(np.where(alike, paired, apart)[rivals]))
     if not np.isfinite(most):
@@ -151,7 +165,9 @@ def labels_to_tell(
 
 
 def _against(ballots: Ballots, place: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return labelled items on which a judge is right and each other not, the reverse, and who has the same items."""
+    """Return labelled items on which a judge is right and each other not, the reverse, and who has
+    the same items.
+    """
     known = ballots.truth >= 0
     codes, counts = ballots.codes[known], ballots.counts[known]
     voted, good = codes >= 0, codes == ballots.truth[known][:, None]
@@ -161,9 +177,11 @@ def _against(ballots: Ballots, place: int) -> tuple[Floats, Floats, NDArray[np.b
 
 
 def by_votes(accuracy: Floats, votes: Floats, *, alpha: float) -> tuple[Floats, Floats]:
-    """Return Wilson's ends for estimated accuracies as if they were shares of so many votes, for all judges at once.
+    """Return Wilson's ends for estimated accuracies as if they were shares of so many votes, for
+    all judges at once.
 
-    No interval to be shown: it only keeps judges with few votes from leading where a method has no range of its own.
+    No interval to be shown: it only keeps judges with few votes from leading where a method has no
+    range of its own.
     """
     known = np.isfinite(accuracy) & (votes > 0)
     low, high = np.full((2, len(accuracy)), np.nan)

@@ -26,7 +26,9 @@ _MOST_CELLS = 400_000
 
 @dataclass(frozen=True, kw_only=True)
 class LogicalResult(JudgeResult):
-    """A judge result with ``curve``: the bounds of every judge at every prevalence of the first label."""
+    """A judge result with ``curve``: the bounds of every judge at every prevalence of the first
+    label.
+    """
 
     curve: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -55,13 +57,15 @@ def logical(
     r"""Say what the votes prove of the judges whatever the truth is.
 
     If Q of n items are truly ℓ and a judge votes ℓ on :math:`n_\ell`, it is right on between
-    :math:`\max(0, Q - (n - n_\ell))` and :math:`\min(n_\ell, Q)` of them, and overall, at class counts :math:`Q_\ell`,
+    :math:`\max(0, Q - (n - n_\ell))` and :math:`\min(n_\ell, Q)` of them, and overall, at class
+    counts :math:`Q_\ell`,
 
     .. math:: \max(0, \max_\ell (n_\ell + Q_\ell - n)) \le \text{right} \le \sum_\ell \min(n_\ell, Q_\ell).   \tag{J8}
 
-    Without a prevalence these are curves; with a range of it, or labels, intervals. Joint sentences (two judges that
-    disagree on a share d: one of them is right on at most 1 - d/2) come from a linear programme over the true labels
-    of every vote pattern, which is safe: it can only say less than whole numbers would.
+    Without a prevalence these are curves; with a range of it, or labels, intervals. Joint sentences
+    (two judges that disagree on a share d: one of them is right on at most 1 - d/2) come from a
+    linear programme over the true labels of every vote pattern, which is safe: it can only say less
+    than whole numbers would.
 
     Parameters
     ----------
@@ -88,7 +92,11 @@ def logical(
     logic = Logic.of(ballots, ranges)
     scores = tuple(logic.score(j) for j in range(len(ballots.names)))
     statements = _pairs(ballots)
-    if joint and len(ballots.names) > 1 and len(ballots.counts) * len(ballots.classes) <= _MOST_CELLS:
+    if (
+        joint
+        and len(ballots.names) > 1
+        and len(ballots.counts) * len(ballots.classes) <= _MOST_CELLS
+    ):
         every = (*statements, *_joint(ballots, ranges))
         statements = tuple(sorted(every, key=lambda one: (one.at_least, round(one.bound, 9))))
     curve = logical_curve(ballots) if len(ballots.classes) == 2 and ballots.complete else {}
@@ -96,9 +104,14 @@ def logical(
     if statements and (not ranges or _width(tight.interval) == 1):
         verdict = statements[0].text
     elif _width(tight.interval) < 1:
-        verdict = f"Whatever the truth, {tight.name} is right on a share within {_told(tight.interval)}."
+        verdict = (
+            f"Whatever the truth, {tight.name} is right on a share within {_told(tight.interval)}."
+        )
     else:
-        verdict = "The votes alone exclude nothing: every accuracy from 0 to 1 is possible for every judge."
+        verdict = (
+            "The votes alone exclude nothing: every accuracy from 0 to 1 is possible for every"
+            " judge."
+        )
     return LogicalResult(
         verdict=verdict,
         decision="decided" if statements or _width(tight.interval) < 1 else "unknowable",
@@ -107,7 +120,10 @@ def logical(
         method="logical",
         judges=scores,
         prevalence={
-            key: Share(estimate=Unknown("logic gives ranges, no estimates"), interval=_certain(*logic.share(c)))
+            key: Share(
+                estimate=Unknown("logic gives ranges, no estimates"),
+                interval=_certain(*logic.share(c)),
+            )
             for c, key in enumerate(ballots.keys)
         },
         statements=statements,
@@ -118,7 +134,8 @@ def logical(
 
 @dataclass(frozen=True, eq=False)
 class Logic:
-    """Counts that logic works on: each judge's open votes, what is labelled, and how many of each label there can be.
+    """Counts that logic works on: each judge's open votes, what is labelled, and how many of each
+    label there can be.
 
     Parameters
     ----------
@@ -127,7 +144,8 @@ class Logic:
     open_votes
         Judges x labels: votes on items without a known truth.
     right, seen
-        Judges x labels: labelled items of each true label that the judge got right, and that it voted on.
+        Judges x labels: labelled items of each true label that the judge got right, and that it
+        voted on.
     least, most
         Labels: how many of the unlabelled items can be truly of each.
     sure
@@ -153,7 +171,9 @@ class Logic:
         n_classes, n = len(ballots.classes), int(ballots.n)
         known = ballots.truth >= 0
         counts = ballots.counts.astype(np.int64)
-        sure = np.bincount(ballots.truth[known], weights=counts[known], minlength=n_classes).astype(np.int64)
+        sure = np.bincount(ballots.truth[known], weights=counts[known], minlength=n_classes).astype(
+            np.int64
+        )
         unlabelled = int(counts[~known].sum())
         least, most = np.zeros(n_classes, np.int64), np.full(n_classes, unlabelled)
         for c in range(n_classes):
@@ -165,21 +185,36 @@ class Logic:
         most = np.minimum(most, unlabelled - (least.sum() - least))
         if (least > most).any():
             raise InputError(
-                f"prevalence and truth contradict each other: {sure.tolist()} items are labelled and no whole number "
-                f"of the other {unlabelled} fits the range"
+                f"prevalence and truth contradict each other: {sure.tolist()} items are labelled"
+                f" and no whole number of the other {unlabelled} fits the range"
             )
-        open_votes = np.stack([counts[~known] @ (ballots.codes[~known] == c) for c in range(n_classes)], axis=1)
+        open_votes = np.stack(
+            [counts[~known] @ (ballots.codes[~known] == c) for c in range(n_classes)], axis=1
+        )
         right = np.stack(
-            [counts @ ((ballots.codes == c) & (ballots.truth == c)[:, None]) for c in range(n_classes)], axis=1
+            [
+                counts @ ((ballots.codes == c) & (ballots.truth == c)[:, None])
+                for c in range(n_classes)
+            ],
+            axis=1,
         )
         seen = np.stack(
-            [counts @ ((ballots.codes >= 0) & (ballots.truth == c)[:, None]) for c in range(n_classes)], axis=1
+            [
+                counts @ ((ballots.codes >= 0) & (ballots.truth == c)[:, None])
+                for c in range(n_classes)
+            ],
+            axis=1,
         )
-        return cls(ballots.names, ballots.keys, open_votes, right, seen, least, most, sure, unlabelled, n)
+        return cls(
+            ballots.names, ballots.keys, open_votes, right, seen, least, most, sure, unlabelled, n
+        )
 
     def share(self, c: int) -> tuple[float, float]:
         """Return the possible shares of a label."""
-        return float(self.sure[c] + self.least[c]) / self.n, float(self.sure[c] + self.most[c]) / self.n
+        return (
+            float(self.sure[c] + self.least[c]) / self.n,
+            float(self.sure[c] + self.most[c]) / self.n,
+        )
 
     def overall(self, j: int) -> tuple[float, float]:
         """Return the possible accuracies of judge j over the items that it voted on."""
@@ -188,19 +223,25 @@ class Logic:
         return (done + low) / total, (done + high) / total
 
     def on_label(self, j: int, c: int) -> tuple[float, float]:
-        """Return the possible accuracies of judge j on label c, (J8) with labelled items added; [0, 1] if it has none.
+        """Return the possible accuracies of judge j on label c, (J8) with labelled items added; [0,
+        1] if it has none.
 
-        With q open items truly c, the lower share falls until q reaches the judge's other votes and rises from there;
-        the upper one rises until q reaches its votes c and falls from there.
+        With q open items truly c, the lower share falls until q reaches the judge's other votes and
+        rises from there; the upper one rises until q reaches its votes c and falls from there.
         """
-        mine, other = int(self.open_votes[j, c]), int(self.open_votes[j].sum() - self.open_votes[j, c])
+        mine, other = (
+            int(self.open_votes[j, c]),
+            int(self.open_votes[j].sum() - self.open_votes[j, c]),
+        )
         right, seen = int(self.right[j, c]), int(self.seen[j, c])
         fewest = max(0 if seen else 1, int(self.least[c]) - (self.unlabelled - mine - other))
         most = min(mine + other, int(self.most[c]))
         if fewest > most:
             return 0.0, 1.0
         at_low, at_high = (min(max(turning, fewest), most) for turning in (other, mine))
-        return (right + max(0, at_low - other)) / (seen + at_low), (right + min(mine, at_high)) / (seen + at_high)
+        return (right + max(0, at_low - other)) / (seen + at_low), (right + min(mine, at_high)) / (
+            seen + at_high
+        )
 
     def score(self, j: int) -> JudgeScore:
         """Return the bounds of judge j."""
@@ -223,7 +264,8 @@ class Logic:
 
 
 def logical_curve(ballots: Ballots) -> dict[str, list[Any]]:
-    """Return the bounds of overall accuracy and of both labels over the prevalence of the first of two labels.
+    """Return the bounds of overall accuracy and of both labels over the prevalence of the first of
+    two labels.
 
     Complete votes; at most 201 prevalences, whole numbers of items each.
     """
@@ -246,16 +288,19 @@ def logical_curve(ballots: Ballots) -> dict[str, list[Any]]:
 
 
 def _over(part: Floats, whole: Ints, otherwise: float) -> list[float]:
-    out: list[float] = np.divide(part, whole, out=np.full(len(whole), otherwise), where=whole > 0).tolist()
+    out: list[float] = np.divide(
+        part, whole, out=np.full(len(whole), otherwise), where=whole > 0
+    ).tolist()
     return out
 
 
 def _right_ends(votes: Ints, least: Ints, most: Ints, unlabelled: int) -> tuple[int, int]:
-    """Return the fewest and the most right votes, over every division of the open items among labels.
+    """Return the fewest and the most right votes, over every division of the open items among
+    labels.
 
-    The most: start from the fewest items of each label and give the rest to labels that the judge votes for. The
-    fewest, t: votes ℓ and items ℓ must meet in t only where together they exceed all open items by t, so the smallest t
-    for which the labels still find room is bisected for.
+    The most: start from the fewest items of each label and give the rest to labels that the judge
+    votes for. The fewest, t: votes ℓ and items ℓ must meet in t only where together they exceed all
+    open items by t, so the smallest t for which the labels still find room is bisected for.
     """
     rest = unlabelled - int(least.sum())
     gain = int(np.maximum(np.minimum(votes, most) - least, 0).sum())
@@ -279,7 +324,9 @@ def _width(interval: Range) -> float:
 
 
 def _told(interval: Range) -> str:
-    return f"[{interval.low:.3f}, {interval.high:.3f}]" if isinstance(interval, Interval) else "[0, 1]"
+    return (
+        f"[{interval.low:.3f}, {interval.high:.3f}]" if isinstance(interval, Interval) else "[0, 1]"
+    )
 
 
 def _pairs(ballots: Ballots) -> tuple[Statement, ...]:
@@ -296,8 +343,11 @@ def _pairs(ballots: Ballots) -> tuple[Statement, ...]:
     found.sort(key=lambda item: -item[0])
     return tuple(
         Statement(
-            text=f"Whatever the truth, one of {a} and {b} is right on at most {100 * (1 - d / 2):.4g} %: they disagree "
-            f"on {100 * d:.4g} % of {common:,.0f} items.",
+            text=(
+                f"Whatever the truth, one of {a} and {b} is right on at most"
+                f" {100 * (1 - d / 2):.4g} %: they disagree on {100 * d:.4g} % of {common:,.0f}"
+                " items."
+            ),
             judges=(a, b),
             bound=1 - d / 2,
         )
@@ -313,8 +363,10 @@ def _joint(ballots: Ballots, ranges: dict[int, tuple[float, float]]) -> tuple[St
         half = " So at least one of them is no better than a coin." if top <= 0.5 else ""
         found.append(
             Statement(
-                text=f"Whatever the truth, at least one of these {len(ballots.names)} judges is right on at most "
-                f"{100 * top:.4g} % of its votes.{half}",
+                text=(
+                    f"Whatever the truth, at least one of these {len(ballots.names)} judges is"
+                    f" right on at most {100 * top:.4g} % of its votes.{half}"
+                ),
                 judges=ballots.names,
                 bound=top,
             )
@@ -322,8 +374,10 @@ def _joint(ballots: Ballots, ranges: dict[int, tuple[float, float]]) -> tuple[St
     if bottom > 1e-9:
         found.append(
             Statement(
-                text=f"Whatever the truth, at least one of these {len(ballots.names)} judges is right on at least "
-                f"{100 * bottom:.4g} % of its votes.",
+                text=(
+                    f"Whatever the truth, at least one of these {len(ballots.names)} judges is"
+                    f" right on at least {100 * bottom:.4g} % of its votes."
+                ),
                 judges=ballots.names,
                 bound=bottom,
                 at_least=True,

@@ -18,8 +18,8 @@ __all__ = ["ALWAYS_LOOKS_RIGHT", "majority", "majority_scores", "majority_shares
 
 MAJORITY = "the majority is right on every item"
 ALWAYS_LOOKS_RIGHT = (
-    "majority vote always returns sensible numbers, right or wrong: it grades judges by agreement with one another and "
-    "cannot warn when they err together"
+    "majority vote always returns sensible numbers, right or wrong: it grades judges by agreement"
+    " with one another and cannot warn when they err together"
 )
 
 
@@ -39,8 +39,9 @@ def majority(
     .. math:: \hat P_\ell = \text{share of items with majority } \ell, \qquad
               \hat P_{i\ell} = \text{share of these on which judge i votes } \ell   \tag{J4}
 
-    [CE23]_, Eqs 5-7 (whose left-hand sides in 6 and 7 are misprinted), for any number of judges and labels. A tie of
-    k labels counts 1/k for each. Intervals are for sampling alone and hold only if the majority is always right.
+    [CE23]_, Eqs 5-7 (whose left-hand sides in 6 and 7 are misprinted), for any number of judges and
+    labels. A tie of k labels counts 1/k for each. Intervals are for sampling alone and hold only if
+    the majority is always right.
 
     Parameters
     ----------
@@ -63,7 +64,10 @@ def majority(
     name = "majority of the others" if leave_one_out else "majority"
     scores = []
     for j, judge in enumerate(ballots.names):
-        parts = {key: _part(float(right[j, c]), float(mass[j, c]), alpha, key) for c, key in enumerate(ballots.keys)}
+        parts = {
+            key: _part(float(right[j, c]), float(mass[j, c]), alpha, key)
+            for c, key in enumerate(ballots.keys)
+        }
         whole = _part(float(right[j].sum()), float(mass[j].sum()), alpha, "any label")
         scores.append(
             JudgeScore(
@@ -83,13 +87,21 @@ def majority(
     tied = float(ballots.counts @ (said & (shares.max(axis=1) < 1)))
     warnings = [ALWAYS_LOOKS_RIGHT]
     if tied:
-        warnings.append(f"{tied:,.6g} of {total:,.6g} items are tied: each tied label counts in equal parts")
+        warnings.append(
+            f"{tied:,.6g} of {total:,.6g} items are tied: each tied label counts in equal parts"
+        )
     if len(ballots.names) < 3:
-        warnings.append(f"{len(ballots.names)} judge(s) have no majority worth the name: three are the least")
+        warnings.append(
+            f"{len(ballots.names)} judge(s) have no majority worth the name: three are the least"
+        )
     shared = mass.sum(axis=1)
     rates = np.divide(right.sum(axis=1), shared, out=np.full(len(shared), np.nan), where=shared > 0)
     best = leader(ballots.names, *by_votes(rates, shared, alpha=alpha))
-    told = "nobody could be graded" if best is None else best.told(f"{100 * rates[best.place]:.1f} %", would=True)
+    told = (
+        "nobody could be graded"
+        if best is None
+        else best.told(f"{100 * rates[best.place]:.1f} %", would=True)
+    )
     return JudgeResult(
         verdict=f"If the {name} were always right, {told}; nothing here tests that.",
         decision="undecided",
@@ -105,12 +117,16 @@ def majority(
 
 
 def majority_shares(ballots: Ballots) -> Floats:
-    """Return patterns x labels: 1 for the majority label, equal parts for a tie, 0 in a pattern without votes."""
+    """Return patterns x labels: 1 for the majority label, equal parts for a tie, 0 in a pattern
+    without votes.
+    """
     return _winners(_tallied(ballots))
 
 
 def majority_scores(ballots: Ballots, *, leave_one_out: bool = False) -> tuple[Floats, Floats]:
-    """Return judges x labels: items that the majority calls that label and the judge too, and all it voted on."""
+    """Return judges x labels: items that the majority calls that label and the judge too, and all
+    it voted on.
+    """
     held = _tallied(ballots)
     n_classes = len(ballots.classes)
     right, mass = np.zeros((2, len(ballots.names), n_classes))
@@ -126,7 +142,9 @@ def majority_scores(ballots: Ballots, *, leave_one_out: bool = False) -> tuple[F
 
 
 def learnt(ballots: Ballots, posterior: Floats) -> dict[str, list[object]]:
-    """Return, for every pattern of the tally of judges, its consensus label, its probability and its doubt."""
+    """Return, for every pattern of the tally of judges, its consensus label, its probability and
+    its doubt.
+    """
     label: list[object] = [None] * ballots.votes.patterns
     chance: list[object] = [None] * ballots.votes.patterns
     doubt: list[object] = [None] * ballots.votes.patterns
@@ -138,7 +156,9 @@ def learnt(ballots: Ballots, posterior: Floats) -> dict[str, list[object]]:
 
 
 def _tallied(ballots: Ballots) -> Floats:
-    return np.stack([(ballots.codes == c).sum(axis=1) for c in range(len(ballots.classes))], axis=1).astype(float)
+    return np.stack(
+        [(ballots.codes == c).sum(axis=1) for c in range(len(ballots.classes))], axis=1
+    ).astype(float)
 
 
 def _winners(held: Floats) -> Floats:
@@ -153,5 +173,12 @@ def _part(right: float, total: float, alpha: float, key: str) -> LabelScore:
         nothing = Unknown(f"no majority says {key} where this judge votes")
         return LabelScore(estimate=nothing, interval=nothing)
     ends = wilson(min(right, total), total, alpha=alpha)
-    under = Interval(ends.low, ends.high, level=1 - alpha, guarantee="under", assumption=MAJORITY, method="wilson")
+    under = Interval(
+        ends.low,
+        ends.high,
+        level=1 - alpha,
+        guarantee="under",
+        assumption=MAJORITY,
+        method="wilson",
+    )
     return LabelScore(estimate=right / total, interval=under)

@@ -32,7 +32,8 @@ class Medians:
     Parameters
     ----------
     balance, accuracy, overall
-        Prevalence of the first label; judges x 2; judges, from both. NaN for a judge in no sensible trio.
+        Prevalence of the first label; judges x 2; judges, from both. NaN for a judge in no sensible
+        trio.
     trios, sign
         All trios, and the branch of each as the sign s of (J1).
     at_balance, at_accuracy
@@ -48,11 +49,16 @@ class Medians:
     at_accuracy: Ints
 
     def intervals(self, ballots: Ballots, alpha: float) -> Ends:
-        """Return delta-method ends on the logit scale; locally a median *is* what its middle trios say."""
+        """Return delta-method ends on the logit scale; locally a median *is* what its middle trios
+        say.
+        """
         z = NormalDist().inv_cdf(1 - alpha / 2)
         n = len(ballots.names)
         wanted = np.unique([*self.at_balance, *self.at_accuracy.ravel()])
-        moves = {t: _influence(self.trios, t, float(self.sign[t]), ballots) for t in wanted[wanted >= 0].tolist()}
+        moves = {
+            t: _influence(self.trios, t, float(self.sign[t]), ballots)
+            for t in wanted[wanted >= 0].tolist()
+        }
 
         def error(influence: Floats) -> float:
             return float(np.sqrt(ballots.counts @ influence**2))
@@ -63,11 +69,21 @@ class Medians:
             parts = []
             for c in range(2):
                 pair = self.at_accuracy[j, c].tolist()
-                places = [1 + 2 * int(np.flatnonzero(self.trios.judges[t] == j)[0]) + c for t in pair]
-                parts.append(np.mean([moves[t][:, place] for t, place in zip(pair, places, strict=True)], axis=0))
+                places = [
+                    1 + 2 * int(np.flatnonzero(self.trios.judges[t] == j)[0]) + c for t in pair
+                ]
+                parts.append(
+                    np.mean(
+                        [moves[t][:, place] for t, place in zip(pair, places, strict=True)], axis=0
+                    )
+                )
                 accuracy[j, c] = logit_ends(self.accuracy[j, c], error(parts[c]), z)
             first, second = self.accuracy[j]
-            moved = (first - second) * of_balance + self.balance * parts[0] + (1 - self.balance) * parts[1]
+            moved = (
+                (first - second) * of_balance
+                + self.balance * parts[0]
+                + (1 - self.balance) * parts[1]
+            )
             overall[j] = logit_ends(self.overall[j], error(moved), z)
         return Ends(logit_ends(self.balance, error(of_balance), z), accuracy, overall)
 
@@ -79,7 +95,9 @@ def medians(trios: Trios, branch: Branch, ballots: Ballots) -> Medians | None:
         return None
     balance, accuracy = turn(trios, branch, ballots)
     with np.errstate(all="ignore"):  # trios without a point are not used
-        sign = np.where((accuracy.sum(axis=(1, 2)) - 3) * (1 / trios.covariance).sum(axis=1) > 0, 1.0, -1.0)
+        sign = np.where(
+            (accuracy.sum(axis=(1, 2)) - 3) * (1 / trios.covariance).sum(axis=1) > 0, 1.0, -1.0
+        )
     n = len(ballots.names)
     at_accuracy, found = np.full((n, 2, 2), -1), np.full((n, 2), np.nan)
     for j in range(n):
@@ -101,7 +119,8 @@ def _middle(values: Floats) -> Ints:
 
 
 def _influence(trios: Trios, t: int, sign: float, ballots: Ballots) -> Floats:
-    """Return patterns x 7: how one item of each pattern moves the prevalence and the six accuracies of one trio.
+    """Return patterns x 7: how one item of each pattern moves the prevalence and the six accuracies
+    of one trio.
 
     The numbers are algebraic in seven raw moments; a complex step differentiates them exactly.
     """
@@ -116,7 +135,9 @@ def _influence(trios: Trios, t: int, sign: float, ballots: Ballots) -> Floats:
     third = stepped[:, 6] - mean.prod(axis=1) - (mean * d).sum(axis=1)
     with np.errstate(all="ignore"):
         balance, accuracy = trio_point(mean, d, third, np.full(7, sign))
-        gradient = np.imag(np.concatenate((balance[:, None], accuracy.reshape(7, 6)), axis=1)) / _STEP
+        gradient = (
+            np.imag(np.concatenate((balance[:, None], accuracy.reshape(7, 6)), axis=1)) / _STEP
+        )
     moved = np.where(there[:, None], shows - raw, 0.0) / n
     return np.asarray(moved @ gradient)
 

@@ -1,4 +1,6 @@
-"""Does a judge keep to its word? The same question asked twice, or with the answers in the other order."""
+"""Does a judge keep to its word? The same question asked twice, or with the answers in the other
+order.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ class OrderResult(Result):
     interval
         Its exact interval.
     first_share
-        Among the changed answers of a swapped pair, the share that went to whatever stood first; a half is no bias.
+        Among the changed answers of a swapped pair, the share that went to whatever stood first; a
+        half is no bias.
     first_interval
         Its exact interval.
     best_accuracy
@@ -85,10 +88,10 @@ def position_bias(
 ) -> OrderResult:
     r"""Tell whether a judge prefers the place rather than the answer.
 
-    Column *first* holds its choice with the answers in one order, *second* in the other. If d is the share of items on
-    which it changes its answer, its mean accuracy over both orders is at most :math:`1 - d/2`, whatever the truth.
-    Among the changed ones it took the first place both times or the second place both times; without bias that is a
-    fair coin. Both intervals are exact.
+    Column *first* holds its choice with the answers in one order, *second* in the other. If d is
+    the share of items on which it changes its answer, its mean accuracy over both orders is at most
+    :math:`1 - d/2`, whatever the truth. Among the changed ones it took the first place both times
+    or the second place both times; without bias that is a fair coin. Both intervals are exact.
 
     Parameters
     ----------
@@ -97,8 +100,9 @@ def position_bias(
     first, second
         The columns.
     recorded
-        ``answer``: labels name the answer, in whatever place it stood; the first label in canonical order is the answer
-        that stood first in column *first*. ``position``: labels name the place, the first label the first place.
+        ``answer``: labels name the answer, in whatever place it stood; the first label in canonical
+        order is the answer that stood first in column *first*. ``position``: labels name the place,
+        the first label the first place.
     alpha
         One minus the level.
 
@@ -117,7 +121,9 @@ def position_bias(
     both = (ballots.codes >= 0).all(axis=1)
     codes, counts = ballots.codes[both], ballots.counts[both]
     if not counts.size:
-        raise InputError(f"no item has a vote in both {first!r} and {second!r}: nothing can be compared")
+        raise InputError(
+            f"no item has a vote in both {first!r} and {second!r}: nothing can be compared"
+        )
     one, other = codes[:, 0], codes[:, 1] if recorded == "answer" else 1 - codes[:, 1]
     same = int(counts @ (one == other))
     n = int(counts.sum())
@@ -130,10 +136,16 @@ def position_bias(
         share = took_first / changed
         ends = clopper_pearson(took_first, changed, alpha=alpha)
         place = "first" if share > 0.5 else "second"
-        told = f" and favours the {place} place" if 0.5 not in ends else " with no proven favour for a place"
+        told = (
+            f" and favours the {place} place"
+            if 0.5 not in ends
+            else " with no proven favour for a place"
+        )
     return OrderResult(
-        verdict=f"The judge changes its answer on {100 * changed / n:.1f} % of {n:,} items when these are swapped"
-        f"{told}; its mean accuracy is at most {100 * (1 - changed / n / 2):.1f} %.",
+        verdict=(
+            f"The judge changes its answer on {100 * changed / n:.1f} % of {n:,} items when these"
+            f" are swapped{told}; its mean accuracy is at most {100 * (1 - changed / n / 2):.1f} %."
+        ),
         n_items=n,
         assumptions=("items are a fair sample of those that matter",),
         consistent=same / n,
@@ -147,8 +159,8 @@ def position_bias(
 def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.05) -> OrderResult:
     r"""Tell how often a judge gives the same answer when it is asked again.
 
-    Its mean accuracy over the askings is at most the mean, over items, of the share of its commonest answer, whatever
-    the truth.
+    Its mean accuracy over the askings is at most the mean, over items, of the share of its
+    commonest answer, whatever the truth.
 
     Examples
     --------
@@ -164,15 +176,21 @@ def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.0
     whole = (ballots.codes >= 0).all(axis=1)
     codes, counts = ballots.codes[whole], ballots.counts[whole]
     if not counts.size:
-        raise InputError(f"no item was asked every time in {list(repeats)}: nothing can be compared")
+        raise InputError(
+            f"no item was asked every time in {list(repeats)}: nothing can be compared"
+        )
     n = int(counts.sum())
     same = int(counts @ (codes == codes[:, :1]).all(axis=1))
-    commonest = np.stack([(codes == c).sum(axis=1) for c in range(len(ballots.classes))]).max(axis=0)
+    commonest = np.stack([(codes == c).sum(axis=1) for c in range(len(ballots.classes))]).max(
+        axis=0
+    )
     best = float(counts @ commonest) / (n * len(repeats))
     nothing = Unknown("answers were not swapped")
     return OrderResult(
-        verdict=f"The judge gives one answer {len(repeats)} times on {100 * same / n:.1f} % of {n:,} items; its mean "
-        f"accuracy is at most {100 * best:.1f} %.",
+        verdict=(
+            f"The judge gives one answer {len(repeats)} times on {100 * same / n:.1f} % of {n:,}"
+            f" items; its mean accuracy is at most {100 * best:.1f} %."
+        ),
         n_items=n,
         assumptions=("items are a fair sample of those that matter",),
         consistent=same / n,

@@ -1,4 +1,6 @@
-"""A point in evaluation space: prevalence, accuracies and correlations of binary judges, as exact fractions."""
+"""A point in evaluation space: prevalence, accuracies and correlations of binary judges, as exact
+fractions.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,14 @@ from tallystick.tally.labels import Label
 __all__ = ["Correlations", "Point"]
 
 Correlations: TypeAlias = Mapping[tuple[Label, tuple[str, ...]], Fraction]
-"""(label, judges) to the mean over its items of the product of (right - accuracy) of these judges."""
+"""(label, judges) to the mean over its items of the product of (right - accuracy) of these judges.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """Everything that decides the vote patterns of binary judges [CE23]_, supplement, definitions 1.4-1.6.
+    """Everything that decides the vote patterns of binary judges [CE23]_, supplement, definitions
+    1.4-1.6.
 
     Parameters
     ----------
@@ -50,8 +54,16 @@ class Point:
         found = {}
         for (label, judges), value in self.correlations.items():
             unknown = [name for name in judges if name not in pairs]
-            if label not in self.labels or unknown or len(set(judges)) != len(judges) or len(judges) < 2:
-                raise InputError(f"correlations: ({label!r}, {judges!r}) names no label with two or more judges of it")
+            if (
+                label not in self.labels
+                or unknown
+                or len(set(judges)) != len(judges)
+                or len(judges) < 2
+            ):
+                raise InputError(
+                    f"correlations: ({label!r}, {judges!r}) names no label with two or more judges"
+                    " of it"
+                )
             found[label, tuple(sorted(judges, key=list(pairs).index))] = Fraction(value)
         object.__setattr__(self, "correlations", found)
 
@@ -81,7 +93,10 @@ class Point:
 
 def _share(name: str, value: Fraction | int | str) -> Fraction:
     if isinstance(value, float):
-        raise InputError(f"{name} must be an exact share such as Fraction(9, 10) or '9/10', got the float {value!r}")
+        raise InputError(
+            f"{name} must be an exact share such as Fraction(9, 10) or '9/10', got the float"
+            f" {value!r}"
+        )
     share = Fraction(value)
     if not 0 <= share <= 1:
         raise InputError(f"{name} must be in [0, 1], got {value!r}")

@@ -21,7 +21,9 @@ Doubt: TypeAlias = Callable[[float], tuple[Floats, Floats]]
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What one method says of all judges, and how unsure it is of that; the doubt is worked out only where asked."""
+    """What one method says of all judges, and how unsure it is of that; the doubt is worked out
+    only where asked.
+    """
 
     estimate: Estimate
     doubt: Doubt
@@ -29,7 +31,9 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class _Graded:
-    """Judges with labelled votes: their places, the share of right votes, exact ends for all of them at once."""
+    """Judges with labelled votes: their places, the share of right votes, exact ends for all of
+    them at once.
+    """
 
     place: NDArray[np.intp]
     share: Floats
@@ -38,19 +42,23 @@ class _Graded:
     labels: int
 
 
-def tested_by_labels(claims: Sequence[Claim], ballots: Ballots, alpha: float) -> tuple[list[Estimate], list[Alarm]]:
-    r"""Test every label-free estimate by the labels, simultaneously over judges, for items like these.
+def tested_by_labels(
+    claims: Sequence[Claim], ballots: Ballots, alpha: float
+) -> tuple[list[Estimate], list[Alarm]]:
+    r"""Test every label-free estimate by the labels, simultaneously over judges, for items like
+    these.
 
-    Neither side is certain: the estimate :math:`\hat a` has a range [l, u] of its own, and the share :math:`\hat p` of
-    right votes among the labelled ones has Clopper-Pearson's [L, U], both at alpha divided by the number of judges. An
-    estimate above the share is rejected if
+    Neither side is certain: the estimate :math:`\hat a` has a range [l, u] of its own, and the
+    share :math:`\hat p` of right votes among the labelled ones has Clopper-Pearson's [L, U], both
+    at alpha divided by the number of judges. An estimate above the share is rejected if
 
     .. math:: \hat a - \hat p > \sqrt{(\hat a - l)^2 + (U - \hat p)^2}   \tag{J10}
 
-    and likewise below (the interval of a difference by recovered variances). Both rest on the same votes, so that they
-    err together, which leaves the test on the safe side. Where a method has no range, for instance on the edge, that
-    judge is not tested, and an estimate of which no judge is tested has ``rejected`` None. Not the intervals for these
-    very items: with all of them labelled those would reject whatever is not exactly right.
+    and likewise below (the interval of a difference by recovered variances). Both rest on the same
+    votes, so that they err together, which leaves the test on the safe side. Where a method has no
+    range, for instance on the edge, that judge is not tested, and an estimate of which no judge is
+    tested has ``rejected`` None. Not the intervals for these very items: with all of them labelled
+    those would reject whatever is not exactly right.
     """
     known = (ballots.truth >= 0)[:, None]
     voted = ballots.codes >= 0
@@ -72,7 +80,9 @@ def tested_by_labels(claims: Sequence[Claim], ballots: Ballots, alpha: float) ->
         Alarm(
             name=f"{estimate.method} is rejected",
             proves=f"{estimate.method} is wrong here: {estimate.why}",
-            does_not_prove="that an estimate which was not rejected is right: few labels reject little",
+            does_not_prove=(
+                "that an estimate which was not rejected is right: few labels reject little"
+            ),
         )
         for estimate in tested
         if estimate.rejected
@@ -89,7 +99,10 @@ def _tested(claim: Claim, names: Sequence[str], graded: _Graded) -> Estimate:
     low, high = (end[graded.place] for end in claim.doubt(graded.level))
     above = values > share
     apart = np.abs(values - share)
-    reach = np.hypot(np.where(above, values - low, high - values), np.where(above, ends.high - share, share - ends.low))
+    reach = np.hypot(
+        np.where(above, values - low, high - values),
+        np.where(above, ends.high - share, share - ends.low),
+    )
     unsure = ~np.isfinite(reach)
     rejected = outside & (apart > reach)
     if not rejected.any():
@@ -99,8 +112,9 @@ def _tested(claim: Claim, names: Sequence[str], graded: _Graded) -> Estimate:
         return replace(estimate, why=f"not tested: how sure it is of {name} is not known")
     worst = int(np.flatnonzero(rejected)[np.argmax((apart - reach)[rejected])])
     why = (
-        f"it gives {names[int(graded.place[worst])]} {values[worst]:.3f} ({low[worst]:.3f} to {high[worst]:.3f} by its "
-        f"own doubt), and {graded.labels} labels allow [{ends.low[worst]:.3f}, {ends.high[worst]:.3f}]"
+        f"it gives {names[int(graded.place[worst])]} {values[worst]:.3f} ({low[worst]:.3f} to"
+        f" {high[worst]:.3f} by its own doubt), and {graded.labels} labels allow"
+        f" [{ends.low[worst]:.3f}, {ends.high[worst]:.3f}]"
     )
     return replace(estimate, rejected=True, why=why)
 

@@ -33,7 +33,9 @@ _SAID = {True: "rejected", False: "not rejected", None: "not tested"}
 
 @dataclass(frozen=True, kw_only=True)
 class LabelScore:
-    """How often a judge is right on items of one label: estimate, interval, and what logic alone allows."""
+    """How often a judge is right on items of one label: estimate, interval, and what logic alone
+    allows.
+    """
 
     estimate: Number
     interval: Range
@@ -44,7 +46,8 @@ class LabelScore:
 class JudgeScore:
     """One judge: the share of its votes that are right, overall and by true label.
 
-    ``interval`` is about these items; ``new_items``, where labels allow one, about new items like the labelled ones.
+    ``interval`` is about these items; ``new_items``, where labels allow one, about new items like
+    the labelled ones.
     """
 
     name: str
@@ -66,7 +69,9 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    """One point that explains the votes equally well; ``branch`` says why it was chosen, or that it was not."""
+    """One point that explains the votes equally well; ``branch`` says why it was chosen, or that it
+    was not.
+    """
 
     prevalence: Mapping[str, Number]
     accuracy: Mapping[str, Mapping[str, Number]]
@@ -78,7 +83,8 @@ class Solution:
 class Estimate:
     """What one method says of all judges.
 
-    ``rejected`` is True where labels refute it, False where they do not, None where nothing could (``why`` says so).
+    ``rejected`` is True where labels refute it, False where they do not, None where nothing could
+    (``why`` says so).
     """
 
     method: str
@@ -100,7 +106,9 @@ class Alarm:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A sentence that holds whatever the truth is; *bound* is at most, or *at_least*, what one of *judges* reaches."""
+    """A sentence that holds whatever the truth is; *bound* is at most, or *at_least*, what one of
+    *judges* reaches.
+    """
 
     text: str
     judges: tuple[str, ...]
@@ -131,7 +139,8 @@ class JudgeResult(Result):
     n_labels
         Items with a known truth.
     labels_worth
-        What the votes made of the labels: how many labels alone would have been as good (median over judges).
+        What the votes made of the labels: how many labels alone would have been as good (median
+        over judges).
     windows
         One mapping a window of a stream, where it was asked for.
     votes, learnt
@@ -152,7 +161,9 @@ class JudgeResult(Result):
     labels_worth: Number = _NO_LABELS
     windows: tuple[Mapping[str, Any], ...] = ()
     votes: Tally | None = field(default=None, repr=False, metadata={"private": True})
-    learnt: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata={"private": True})
+    learnt: Mapping[str, Sequence[Any]] = field(
+        default_factory=dict, repr=False, metadata={"private": True}
+    )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row a judge: accuracy and its interval, then the same by label."""
@@ -169,7 +180,9 @@ class JudgeResult(Result):
         ]
 
     def summary(self) -> str:
-        """Return the text of every result, then all methods side by side, and what is certain whatever the truth."""
+        """Return the text of every result, then all methods side by side, and what is certain
+        whatever the truth.
+        """
         parts = [super().summary()]
         if len(self.estimates) > 1:
             parts += ["", "Every method that applies:", *_side_by_side(self.estimates)]
@@ -178,7 +191,9 @@ class JudgeResult(Result):
         return "\n".join(parts)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the judges' accuracies, then the same by label, then every method beside the others."""
+        """Return the judges' accuracies, then the same by label, then every method beside the
+        others.
+        """
         overall = _forest(
             f"Accuracy of {len(self.judges)} judges ({self.method})",
             [(score.name, "", score.accuracy, score.interval) for score in self.judges],
@@ -235,8 +250,14 @@ class JudgeResult(Result):
         )
 
     def patterns(self) -> PatternTable | None:
-        """Return the consensus of each vote pattern and its probability, to be attached to items."""
-        return PatternTable(self.votes, self.learnt) if self.votes is not None and self.learnt else None
+        """Return the consensus of each vote pattern and its probability, to be attached to
+        items.
+        """
+        return (
+            PatternTable(self.votes, self.learnt)
+            if self.votes is not None and self.learnt
+            else None
+        )
 
 
 def _side_by_side(estimates: Sequence[Estimate]) -> list[str]:
@@ -244,11 +265,16 @@ def _side_by_side(estimates: Sequence[Estimate]) -> list[str]:
     lines = [["judge", *(estimate.method for estimate in estimates)]]
     for name in list(estimates[0].accuracy)[:_SHOWN]:
         values = [estimate.accuracy.get(name) for estimate in estimates]
-        lines.append([name, *(f"{value:.3f}" if isinstance(value, float) else "–" for value in values)])
+        lines.append(
+            [name, *(f"{value:.3f}" if isinstance(value, float) else "–" for value in values)]
+        )
     if any(estimate.rejected is not None for estimate in estimates):
         lines.append(["(by labels)", *(_SAID[estimate.rejected] for estimate in estimates)])
     widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
-    told = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    told = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
     more = len(estimates[0].accuracy) - _SHOWN
     return [*told, *([f"… and {more} more judges (in --json)"] if more > 0 else [])]
 

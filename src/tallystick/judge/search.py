@@ -28,7 +28,8 @@ class SearchResult(Result):
     trios
         How many ended how.
     found
-        One mapping a sensible trio: judges, prevalence of the first label, accuracies, condition number.
+        One mapping a sensible trio: judges, prevalence of the first label, accuracies, condition
+        number.
     by_judge
         Judge to the share of its trios that are sensible.
     alarms
@@ -49,7 +50,8 @@ class SearchResult(Result):
                 "judges": ", ".join(row["judges"]),
                 "prevalence": row["prevalence"],
                 "accuracy": ", ".join(
-                    "/".join(f"{value:.3f}" for value in parts.values()) for parts in row["accuracy"].values()
+                    "/".join(f"{value:.3f}" for value in parts.values())
+                    for parts in row["accuracy"].values()
                 ),
                 "condition": row["condition"],
             }
@@ -76,11 +78,13 @@ def search(
     labels: Sequence[Label] = (),
     limit: int = 20,
 ) -> SearchResult:
-    """Solve every trio, reject those that cannot be independent, and rank the rest by how little correlation could do.
+    """Solve every trio, reject those that cannot be independent, and rank the rest by how little
+    correlation could do.
 
-    [CE23]_, section 4: a trio without a sensible solution is too correlated. The ranking is by the condition number of
-    `sensitivity`. That a trio is sensible is no evidence that it is independent: in four of five real data sets the
-    sensible trios were as correlated as the rejected ones.
+    [CE23]_, section 4: a trio without a sensible solution is too correlated. The ranking is by the
+    condition number of `sensitivity`. That a trio is sensible is no evidence that it is
+    independent: in four of five real data sets the sensible trios were as correlated as the
+    rejected ones.
 
     Examples
     --------
@@ -95,13 +99,17 @@ def search(
     counts = trio_counts(trios, ballots)
     _, condition = derivatives(trios)
     good = trios.status == "sensible"
-    order = np.argsort(np.where(good, condition, np.inf), kind="stable")[: min(limit, int(good.sum()))]
+    order = np.argsort(np.where(good, condition, np.inf), kind="stable")[
+        : min(limit, int(good.sum()))
+    ]
     found = tuple(
         {
             "judges": tuple(ballots.names[j] for j in trios.judges[t]),
             "prevalence": float(trios.balance[t]),
             "accuracy": {
-                ballots.names[j]: {key: float(trios.accuracy[t, a, c]) for c, key in enumerate(ballots.keys)}
+                ballots.names[j]: {
+                    key: float(trios.accuracy[t, a, c]) for c, key in enumerate(ballots.keys)
+                }
                 for a, j in enumerate(trios.judges[t].tolist())
             },
             "condition": float(condition[t]),
@@ -111,8 +119,10 @@ def search(
     members = np.stack([(trios.judges == j).any(axis=1) for j in range(len(ballots.names))])
     shares = members @ good / members.sum(axis=1)
     return SearchResult(
-        verdict=f"{int(good.sum()):,} of {len(good):,} trios have a sensible solution; the others cannot be "
-        "independent, and these need not be.",
+        verdict=(
+            f"{int(good.sum()):,} of {len(good):,} trios have a sensible solution; the others"
+            " cannot be independent, and these need not be."
+        ),
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(INDEPENDENCE,),

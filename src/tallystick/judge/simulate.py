@@ -1,4 +1,6 @@
-"""Tests made to measure: votes whose judges have exactly a given quality, and exactly no correlation."""
+"""Tests made to measure: votes whose judges have exactly a given quality, and exactly no
+correlation.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ __all__ = ["Simulation", "simulate"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Simulation:
-    """The smallest test with the quality of *point*: whole numbers of items, and nothing left to chance.
+    """The smallest test with the quality of *point*: whole numbers of items, and nothing left to
+    chance.
 
     Parameters
     ----------
@@ -52,25 +55,32 @@ class Simulation:
     def stream(self, *, rng: Rng) -> dict[str, Any]:
         """Return the items in random order: every order has exactly the same counts."""
         order = as_rng(rng).permutation(self.size)
-        return self._columns(np.repeat(np.arange(len(self.counts)), list(self.counts.values()))[order])
+        return self._columns(
+            np.repeat(np.arange(len(self.counts)), list(self.counts.values()))[order]
+        )
 
     def independent_draws(self, n: int, *, rng: Rng) -> dict[str, Any]:
-        """Return *n* items drawn independently from the same point, for contrast: their correlations are not zero."""
+        """Return *n* items drawn independently from the same point, for contrast: their
+        correlations are not zero.
+        """
         chance = np.array(list(self.counts.values())) / self.size
         return self._columns(as_rng(rng).choice(len(chance), size=n, p=chance))
 
     def _columns(self, places: Any) -> dict[str, Any]:
         rows = list(self.counts)
-        columns = {name: np.array([votes[j] for votes, _ in rows])[places] for j, name in enumerate(self.point.names)}
+        columns = {
+            name: np.array([votes[j] for votes, _ in rows])[places]
+            for j, name in enumerate(self.point.names)
+        }
         return {**columns, self.truth: np.array([label for _, label in rows])[places]}
 
 
 def simulate(point: Point, *, truth: str = "truth") -> Simulation:
     """Return the smallest test on which judges have exactly the quality of *point*.
 
-    Its size is the least common multiple of the denominators of all pattern shares [CE23]_, supplement 7 (where "GCD
-    of the frequencies" is meant as this). On it, judges of an independent point have sample correlations of exactly
-    zero, which independent draws never have.
+    Its size is the least common multiple of the denominators of all pattern shares [CE23]_,
+    supplement 7 (where "GCD of the frequencies" is meant as this). On it, judges of an independent
+    point have sample correlations of exactly zero, which independent draws never have.
 
     Parameters
     ----------

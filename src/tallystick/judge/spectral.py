@@ -34,12 +34,13 @@ def spectral(
 ) -> JudgeResult:
     r"""Grade binary judges by the leading eigenvector of their covariances.
 
-    Off the diagonal the covariance of votes is :math:`v v^\top` with :math:`v_i = \sqrt{P_\alpha P_\beta}\,\delta_i`
-    [CE23]_, Eq 56; the diagonal is filled in until it agrees. Third moments then give the prevalence by least squares,
-    :math:`T_{ijk} = \tau\, v_i v_j v_k` with :math:`\tau = (P_\alpha - P_\beta)/\sqrt{P_\alpha P_\beta}`, and so the
-    accuracies. This is the method that the text compares itself with (supplement 7); the same assumption as
-    ``independent``, all trios used at once. Intervals are the delta method's on the logit scale, for complete votes;
-    their coverage under the assumption is measured in docs/coverage/judge-baselines.md.
+    Off the diagonal the covariance of votes is :math:`v v^\top` with :math:`v_i = \sqrt{P_\alpha
+    P_\beta}\,\delta_i` [CE23]_, Eq 56; the diagonal is filled in until it agrees. Third moments
+    then give the prevalence by least squares, :math:`T_{ijk} = \tau\, v_i v_j v_k` with :math:`\tau
+    = (P_\alpha - P_\beta)/\sqrt{P_\alpha P_\beta}`, and so the accuracies. This is the method that
+    the text compares itself with (supplement 7); the same assumption as ``independent``, all trios
+    used at once. Intervals are the delta method's on the logit scale, for complete votes; their
+    coverage under the assumption is measured in docs/coverage/judge-baselines.md.
 
     Examples
     --------
@@ -52,7 +53,9 @@ def spectral(
     ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
     ballots.require_binary("spectral")
     if len(ballots.names) < 3:
-        raise NotIdentifiable(f"spectral needs three judges, got {len(ballots.names)}: add judges or label some items")
+        raise NotIdentifiable(
+            f"spectral needs three judges, got {len(ballots.names)}: add judges or label some items"
+        )
     moments = trio_moments(ballots.codes, ballots.counts)
     v, tau = rank_one(moments)
     balance, accuracy = _point(moments, v, tau)
@@ -72,14 +75,25 @@ def spectral(
         for j, name in enumerate(ballots.names)
     )
     best = leader(ballots.names, *by_votes(overall, ballots.voted, alpha=alpha))
-    told = "nobody could be graded" if best is None else best.told(f"{100 * overall[best.place]:.1f} %", would=True)
-    flipped = of_balance if isinstance(of_balance, Unknown) else _under(1 - of_balance.high, 1 - of_balance.low, alpha)
+    told = (
+        "nobody could be graded"
+        if best is None
+        else best.told(f"{100 * overall[best.place]:.1f} %", would=True)
+    )
+    flipped = (
+        of_balance
+        if isinstance(of_balance, Unknown)
+        else _under(1 - of_balance.high, 1 - of_balance.low, alpha)
+    )
     return JudgeResult(
         verdict=f"If errors were independent, {told} (spectral); nothing here tests that.",
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(INDEPENDENCE, "judges are better than chance taken together"),
-        warnings=(SHARED_BIAS, *((f"no intervals: {of_balance}",) if isinstance(of_balance, Unknown) else ())),
+        warnings=(
+            SHARED_BIAS,
+            *((f"no intervals: {of_balance}",) if isinstance(of_balance, Unknown) else ()),
+        ),
         method="spectral",
         judges=scores,
         prevalence={
@@ -102,7 +116,9 @@ def rank_one(moments: TrioMoments) -> tuple[Floats, float]:
     seen = np.isfinite(t)
     scale = float((product[seen] ** 2).sum())
     if scale <= 0:
-        raise NotIdentifiable("the judges' votes do not covary: nothing can be learnt from them without labels")
+        raise NotIdentifiable(
+            "the judges' votes do not covary: nothing can be learnt from them without labels"
+        )
     return v, float((t[seen] * product[seen]).sum()) / scale
 
 
@@ -117,11 +133,15 @@ def _point(moments: TrioMoments, v: Floats, tau: float) -> tuple[float, Floats]:
 def interval_ends(
     ballots: Ballots, moments: TrioMoments, v: Floats, tau: float, *, alpha: float
 ) -> tuple[Range, list[list[Range]], list[Range]]:
-    """Return intervals of the prevalence, by judge and label, and by judge; or the reason why there are none."""
+    """Return intervals of the prevalence, by judge and label, and by judge; or the reason why there
+    are none.
+    """
     balance, accuracy = _point(moments, v, tau)
     overall = accuracy @ [balance, 1 - balance]
     if not ballots.complete:
-        none = Unknown("some votes are missing, which this interval does not allow for; dawid_skene's does")
+        none = Unknown(
+            "some votes are missing, which this interval does not allow for; dawid_skene's does"
+        )
         return none, [[none, none] for _ in v], [none for _ in v]
     z = NormalDist().inv_cdf(1 - alpha / 2)
     try:
@@ -132,7 +152,11 @@ def interval_ends(
 
     def interval(value: float, error: float) -> Range:
         low, high = logit_ends(value, error, z).tolist()
-        return _under(low, high, alpha) if np.isfinite([low, high]).all() else Unknown("the estimate is on the edge")
+        return (
+            _under(low, high, alpha)
+            if np.isfinite([low, high]).all()
+            else Unknown("the estimate is on the edge")
+        )
 
     return (
         interval(balance, errors[0]),
@@ -142,11 +166,20 @@ def interval_ends(
 
 
 def _under(low: float, high: float, alpha: float) -> Interval:
-    return Interval(low, high, level=1 - alpha, guarantee="under", assumption=INDEPENDENCE, method="delta method")
+    return Interval(
+        low,
+        high,
+        level=1 - alpha,
+        guarantee="under",
+        assumption=INDEPENDENCE,
+        method="delta method",
+    )
 
 
 def _vector(covariance: Floats) -> Floats:
-    """Return v with v v' closest to the covariance off its diagonal, on the side of better-than-chance judges."""
+    """Return v with v v' closest to the covariance off its diagonal, on the side of
+    better-than-chance judges.
+    """
     matrix = np.where(np.isfinite(covariance), covariance, 0.0)
     np.fill_diagonal(matrix, 0.0)
     diagonal = np.abs(matrix).max(axis=1)
@@ -157,7 +190,9 @@ def _vector(covariance: Floats) -> Floats:
         if np.abs(v**2 - diagonal).max() <= 1e-13:
             return np.asarray(v if v.sum() >= 0 else -v)
         diagonal = v**2
-    raise ConvergenceError("the spectral diagonal did not settle: a judge dominates; use independent or dawid_skene")
+    raise ConvergenceError(
+        "the spectral diagonal did not settle: a judge dominates; use independent or dawid_skene"
+    )
 
 
 def _triples(n: int) -> list[tuple[int, int, int]]:

@@ -10,14 +10,17 @@ from tallystick.stats.latent import TrioMoments
 __all__ = ["spectral_errors"]
 
 
-def spectral_errors(ballots: Ballots, moments: TrioMoments, v: Floats, tau: float) -> tuple[float, Floats, Floats]:
-    r"""Return standard errors of the prevalence, of accuracies by label (judges x 2) and overall, for complete votes.
+def spectral_errors(
+    ballots: Ballots, moments: TrioMoments, v: Floats, tau: float
+) -> tuple[float, Floats, Floats]:
+    r"""Return standard errors of the prevalence, of accuracies by label (judges x 2) and overall,
+    for complete votes.
 
     An item with votes x moves :math:`D_{ij}` by :math:`(z_i z_j - D_{ij})/n` and :math:`T_{ijk}` by
-    :math:`(z_i z_j z_k - T_{ijk} - z_i D_{jk} - z_j D_{ik} - z_k D_{ij})/n`, with :math:`z = x - f`. The vector v is
-    where :math:`F_i = \sum_{j \ne i} (D_{ij} - v_i v_j) v_j` vanishes, so it moves by :math:`-(\partial F/\partial
-    v)^{-1}\, \mathrm dF`; the rest is the chain rule. Sums over trios are elementary symmetric polynomials, so the cost
-    is patterns x judges.
+    :math:`(z_i z_j z_k - T_{ijk} - z_i D_{jk} - z_j D_{ik} - z_k D_{ij})/n`, with :math:`z = x -
+    f`. The vector v is where :math:`F_i = \sum_{j \ne i} (D_{ij} - v_i v_j) v_j` vanishes, so it
+    moves by :math:`-(\partial F/\partial v)^{-1}\, \mathrm dF`; the rest is the chain rule. Sums
+    over trios are elementary symmetric polynomials, so the cost is patterns x judges.
     """
     n, f = float(ballots.counts.sum()), moments.mean
     d = np.where(np.eye(len(f), dtype=bool), 0.0, moments.covariance)

@@ -47,7 +47,10 @@ class Supervised:
     @property
     def prevalence(self) -> dict[Label, Fraction]:
         """Share of items of each label."""
-        return {label: Fraction(self._sum(self._truth == c), self.n) for c, label in enumerate(self.classes)}
+        return {
+            label: Fraction(self._sum(self._truth == c), self.n)
+            for c, label in enumerate(self.classes)
+        }
 
     def accuracy(self, judge: str) -> dict[Label, Fraction | None]:
         """Share of right votes among the judge's votes on each label; None where it has none."""
@@ -65,7 +68,8 @@ class Supervised:
         return self._sum((column == self._truth) & (column >= 0)), self._sum(column >= 0)
 
     def correlation(self, label: Label, judges: tuple[str, ...]) -> Fraction | None:
-        r"""Return :math:`\Gamma`, the mean over items of *label* on which all vote of :math:`\prod_i (c_i - p_i)`.
+        r"""Return :math:`\Gamma`, the mean over items of *label* on which all vote of
+        :math:`\prod_i (c_i - p_i)`.
 
         [CE23]_, Eqs 9-10. Accuracies are those on the same items, so that independence means 0.
         """
@@ -78,7 +82,8 @@ class Supervised:
             return None
         right = (columns[there] == c).tolist()
         means = [
-            Fraction(sum(w for w, row in zip(weights, right, strict=True) if row[j]), total) for j in range(len(judges))
+            Fraction(sum(w for w, row in zip(weights, right, strict=True) if row[j]), total)
+            for j in range(len(judges))
         ]
         products = (
             w * prod((int(ok) - p for ok, p in zip(row, means, strict=True)), start=Fraction(1))
@@ -87,10 +92,14 @@ class Supervised:
         return sum(products, Fraction(0)) / total
 
     def correlations(self, order: int | None = None) -> Correlations:
-        """Return all 2-way to *order*-way correlations by label; every order by default, up to ten judges."""
+        """Return all 2-way to *order*-way correlations by label; every order by default, up to ten
+        judges.
+        """
         highest = len(self.names) if order is None else order
         if order is None and len(self.names) > _MOST:
-            raise InputError(f"{len(self.names)} judges have 2^{len(self.names)} correlations: pass order=2 or 3")
+            raise InputError(
+                f"{len(self.names)} judges have 2^{len(self.names)} correlations: pass order=2 or 3"
+            )
         found: dict[tuple[Label, tuple[str, ...]], Fraction] = {}
         for m in range(2, highest + 1):
             for judges in itertools.combinations(self.names, m):
@@ -104,7 +113,9 @@ class Supervised:
         return sum(self._counts[i] for i in np.flatnonzero(mask))
 
 
-def supervised_point(votes: Tally, *, truth: str, judges: tuple[str, ...] | None = None) -> Supervised:
+def supervised_point(
+    votes: Tally, *, truth: str, judges: tuple[str, ...] | None = None
+) -> Supervised:
     """Return exact statistics of labelled votes, as fractions.
 
     >>> votes = Tally.of({"ann": [0, 0, 1, 1], "bob": [0, 1, 1, 1], "gold": [0, 0, 1, 0]})
@@ -115,11 +126,14 @@ def supervised_point(votes: Tally, *, truth: str, judges: tuple[str, ...] | None
     return Supervised(Ballots.of(votes, judges=judges, truth=truth))
 
 
-def supervised(votes: Tally, *, truth: str, judges: tuple[str, ...] | None = None, alpha: float = 0.05) -> JudgeResult:
-    """Grade judges on the labelled items alone: plain shares, exact intervals, no other assumption than a fair sample.
+def supervised(
+    votes: Tally, *, truth: str, judges: tuple[str, ...] | None = None, alpha: float = 0.05
+) -> JudgeResult:
+    """Grade judges on the labelled items alone: plain shares, exact intervals, no other assumption
+    than a fair sample.
 
-    Votes on unlabelled items are not used; ``evaluate`` uses them. Intervals are Clopper-Pearson: exact for new items
-    like the labelled ones.
+    Votes on unlabelled items are not used; ``evaluate`` uses them. Intervals are Clopper-Pearson:
+    exact for new items like the labelled ones.
 
     Examples
     --------
@@ -137,17 +151,28 @@ def supervised(votes: Tally, *, truth: str, judges: tuple[str, ...] | None = Non
         for c, key in enumerate(ballots.keys):
             there = (ballots.truth == c) & (column >= 0)
             parts[key] = _score(
-                int(ballots.counts @ (there & (column == c))), int(ballots.counts @ there), alpha, f"items of {key}"
+                int(ballots.counts @ (there & (column == c))),
+                int(ballots.counts @ there),
+                alpha,
+                f"items of {key}",
             )
         whole = _score(right, total, alpha, "items")
         scores.append(
-            JudgeScore(name=name, accuracy=whole.estimate, interval=whole.interval, per_label=parts, votes=float(total))
+            JudgeScore(
+                name=name,
+                accuracy=whole.estimate,
+                interval=whole.interval,
+                per_label=parts,
+                votes=float(total),
+            )
         )
     prevalence = {}
     for c, key in enumerate(ballots.keys):
         part = _score(int(ballots.counts @ (ballots.truth == c)), exact.n, alpha, "items")
         prevalence[key] = Share(estimate=part.estimate, interval=part.interval)
-    right_votes, all_votes = np.array([exact.right(name) for name in ballots.names], dtype=np.float64).T
+    right_votes, all_votes = np.array(
+        [exact.right(name) for name in ballots.names], dtype=np.float64
+    ).T
     best = by_labels(ballots, right_votes, all_votes, alpha=alpha)
     told = "no judge votes on them" if best is None else best.told(_told(scores[best.place]))
     return JudgeResult(
@@ -169,4 +194,8 @@ def _score(right: int, total: int, alpha: float, of: str) -> LabelScore:
 
 
 def _told(score: JudgeScore) -> str:
-    return f"{score.accuracy:.1%} {score.interval}".replace("%", " %", 1) if isinstance(score.accuracy, float) else "–"
+    return (
+        f"{score.accuracy:.1%} {score.interval}".replace("%", " %", 1)
+        if isinstance(score.accuracy, float)
+        else "–"
+    )

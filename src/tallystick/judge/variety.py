@@ -1,4 +1,6 @@
-"""The surface that must contain the truth: a self-check, a constraint for foreign estimates, never a gauge."""
+"""The surface that must contain the truth: a self-check, a constraint for foreign estimates, never
+a gauge.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,11 @@ def variety_distance(
 
     .. math:: P_\alpha (P_{i\alpha} - f_{i\alpha}) = P_\beta (P_{i\beta} - f_{i\beta})   \tag{J5}
 
-    [CE23]_, Eq 22 (Theorem 4; Eq 23 follows from it), which is the share of votes α rearranged. Returned is the
-    root of the summed squares of the differences of both sides. For every real point of ``independent`` it is zero,
-    correlated or not: so it checks arithmetic and judges *other* methods; it is no gauge of correlation, against
-    section 5 and Figure 3 of the text (``docs/theory/judge.md#j5``).
+    [CE23]_, Eq 22 (Theorem 4; Eq 23 follows from it), which is the share of votes α rearranged.
+    Returned is the root of the summed squares of the differences of both sides. For every real
+    point of ``independent`` it is zero, correlated or not: so it checks arithmetic and judges
+    *other* methods; it is no gauge of correlation, against section 5 and Figure 3 of the text
+    (``docs/theory/judge.md#j5``).
 
     Examples
     --------
@@ -61,11 +64,12 @@ def variety_projection(
     *,
     labels: tuple[Label, Label] | None = None,
 ) -> Projection:
-    r"""Move each judge's two accuracies to the nearest ones that its vote shares allow, at the same prevalence.
+    r"""Move each judge's two accuracies to the nearest ones that its vote shares allow, at the same
+    prevalence.
 
-    At a fixed prevalence (J5) is one line a judge, so the nearest point is a closed form; a line that leaves the unit
-    square is followed to the nearest point inside. The prevalence is kept: moving it too would let one judge's error
-    spoil all the others.
+    At a fixed prevalence (J5) is one line a judge, so the nearest point is a closed form; a line
+    that leaves the unit square is followed to the nearest point inside. The prevalence is kept:
+    moving it too would let one judge's error spoil all the others.
 
     Examples
     --------
@@ -80,7 +84,8 @@ def variety_projection(
     moved: dict[str, tuple[float, float]] = {}
     total = 0.0
     for f, (name, (a, b)) in zip(found, accuracy.items(), strict=True):
-        # P a - Q b = P f - Q (1 - f): go along the normal (P, -Q), then keep inside the square along the line.
+        # P a - Q b = P f - Q (1 - f): go along the normal (P, -Q), then keep inside the square
+        # along the line.
         p, q = prevalence, 1 - prevalence
         right = p * f - q * (1 - f)
         gap = (p * a - q * b - right) / (p * p + q * q)
@@ -91,7 +96,9 @@ def variety_projection(
     return Projection(prevalence=prevalence, accuracy=moved, distance=float(np.sqrt(total)))
 
 
-def _shares(votes: Tally, accuracy: Mapping[str, tuple[float, float]], labels: tuple[Label, Label] | None) -> Floats:
+def _shares(
+    votes: Tally, accuracy: Mapping[str, tuple[float, float]], labels: tuple[Label, Label] | None
+) -> Floats:
     """Return each judge's share of votes for the first label."""
     ballots = Ballots.of(votes, judges=tuple(accuracy), labels=labels or ())
     ballots.require_binary("the containing variety")

@@ -50,7 +50,12 @@ class Window:
                 "proves": self.change.proves,
                 "does_not_prove": self.change.does_not_prove,
             }
-        place: dict[str, Json] = {"index": self.index, "start": self.start, "end": self.end, "change": change}
+        place: dict[str, Json] = {
+            "index": self.index,
+            "start": self.start,
+            "end": self.end,
+            "change": change,
+        }
         return {**body, "window": {**place, "reason": self.reason or None}}
 
     def summary(self) -> dict[str, Any]:
@@ -62,7 +67,10 @@ class Window:
             "end": self.end,
             "verdict": None if self.result is None else self.result.verdict,
             "reason": self.reason or None,
-            "accuracy": {score.name: score.accuracy if isinstance(score.accuracy, float) else None for score in scores},
+            "accuracy": {
+                score.name: score.accuracy if isinstance(score.accuracy, float) else None
+                for score in scores
+            },
             "change": None if self.change is None else self.change.proves,
         }
 
@@ -106,12 +114,20 @@ class Windows:
             raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
 
     def push(self, batch: Mapping[str, Sequence[Any]]) -> list[Window]:
-        """Take one more batch, a mapping of equally long columns, and return the windows that it completed."""
-        columns = {name: [plain(value, column=name) for value in values] for name, values in batch.items()}
+        """Take one more batch, a mapping of equally long columns, and return the windows that it
+        completed.
+        """
+        columns = {
+            name: [plain(value, column=name) for value in values] for name, values in batch.items()
+        }
         if self._rows and set(columns) != set(self._rows):
-            raise InputError(f"a batch has columns {sorted(columns)}, and those before it {sorted(self._rows)}")
+            raise InputError(
+                f"a batch has columns {sorted(columns)}, and those before it {sorted(self._rows)}"
+            )
         if len({len(values) for values in columns.values()}) > 1:
-            raise InputError(f"the columns of a batch have lengths { {k: len(v) for k, v in columns.items()} }")
+            raise InputError(
+                f"the columns of a batch have lengths { {k: len(v) for k, v in columns.items()} }"
+            )
         for name, values in columns.items():
             self._rows.setdefault(name, []).extend(values)
         found = []
@@ -132,7 +148,14 @@ class Windows:
         except (NotIdentifiable, InputError) as error:
             reason = str(error)
         start = index * self.size
-        return Window(index=index, start=start, end=start + self.size, result=result, reason=reason, change=change)
+        return Window(
+            index=index,
+            start=start,
+            end=start + self.size,
+            result=result,
+            reason=reason,
+            change=change,
+        )
 
     def _change(self, tally: Tally) -> Alarm | None:
         """Compare this window with all since the last change; then let it join them."""
@@ -141,7 +164,9 @@ class Windows:
             self._seen, self._since = now, 1
             return None
         names = [name for name in now if name in self._seen]
-        p = _two_sample_p(np.stack([now[name] for name in names]), np.stack([self._seen[name] for name in names]))
+        p = _two_sample_p(
+            np.stack([now[name] for name in names]), np.stack([self._seen[name] for name in names])
+        )
         # Spending alpha / t(t + 1) on the t-th comparison keeps the whole stream below alpha.
         t = self._done - 1
         allowed = self.alpha / (t * (t + 1)) / len(names)
@@ -150,12 +175,15 @@ class Windows:
             self._seen, self._since = now, 1
             return Alarm(
                 name="change",
-                proves=f"{_what(names[worst])} is not what it was in the windows before (p = {p[worst]:.2g}, allowed "
-                f"{allowed:.2g})",
+                proves=(
+                    f"{_what(names[worst])} is not what it was in the windows before (p ="
+                    f" {p[worst]:.2g}, allowed {allowed:.2g})"
+                ),
                 does_not_prove="whether the judges changed or the items did",
             )
         self._seen = {
-            name: self._seen.get(name, np.zeros(2)) + now.get(name, np.zeros(2)) for name in {**self._seen, **now}
+            name: self._seen.get(name, np.zeros(2)) + now.get(name, np.zeros(2))
+            for name in {**self._seen, **now}
         }
         self._since += 1
         return None
@@ -171,9 +199,9 @@ def windows(
 ) -> Iterator[Window]:
     """Evaluate a stream window by window, and tell when the votes change.
 
-    Each judge's share of each label, and each pair's agreement, is compared with all windows since the last change by
-    Fisher's exact test; over the whole stream, however long, the chance of a false alarm is at most *alpha* for
-    independent items.
+    Each judge's share of each label, and each pair's agreement, is compared with all windows since
+    the last change by Fisher's exact test; over the whole stream, however long, the chance of a
+    false alarm is at most *alpha* for independent items.
 
     Parameters
     ----------
@@ -205,7 +233,10 @@ def _statistics(tally: Tally, truth: str | None) -> dict[tuple[str, ...], Floats
     names = [name for name in tally.names if name != truth]
     labels = {name: tally.labels[name] for name in names}
     written = [[repr(label) for label in labels[name]] for name in names]
-    columns = [np.array(written[k])[tally.codes[:, tally.names.index(name)]] for k, name in enumerate(names)]
+    columns = [
+        np.array(written[k])[tally.codes[:, tally.names.index(name)]]
+        for k, name in enumerate(names)
+    ]
     voted = [column != "None" for column in columns]
     counts = tally.counts.astype(float)
     found: dict[tuple[str, ...], Floats] = {}
@@ -214,7 +245,9 @@ def _statistics(tally: Tally, truth: str | None) -> dict[tuple[str, ...], Floats
             found[name, label] = np.array([counts @ (columns[k] == label), counts.sum()])
         for m in range(k):
             both = voted[k] & voted[m]
-            found[names[m], name, "agree"] = np.array([counts @ (both & (columns[k] == columns[m])), counts @ both])
+            found[names[m], name, "agree"] = np.array(
+                [counts @ (both & (columns[k] == columns[m])), counts @ both]
+            )
     return found
 
 

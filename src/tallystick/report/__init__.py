@@ -1,4 +1,6 @@
-"""Draws any Result from its figures, without knowing which capability made it: terminal, HTML, PNG and SVG."""
+"""Draws any Result from its figures, without knowing which capability made it: terminal, HTML, PNG
+and SVG.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,10 @@ def chart(figure: Figure, *, mode: Mode = "light") -> Chart:
     made = _DRAW[figure.kind](drawn, theme)
     words = [text for text in (key(drawn), note) if text]
     heading = alt.TitleParams(
-        text=shorten(figure.title, 110), subtitle=words, subtitleColor=theme.ink, subtitleFontSize=12
+        text=shorten(figure.title, 110),
+        subtitle=words,
+        subtitleColor=theme.ink,
+        subtitleFontSize=12,
     )
     finished: Chart = made.properties(title=heading).configure(**theme.config())
     return finished

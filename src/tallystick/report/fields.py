@@ -1,4 +1,6 @@
-"""What every kind of picture shares: rows as inline data, colours by group, the scale of an axis."""
+"""What every kind of picture shares: rows as inline data, colours by group, the scale of an
+axis.
+"""
 
 from __future__ import annotations
 
@@ -25,32 +27,48 @@ _DASHES = ([1, 0], [7, 3], [2, 2])
 
 
 def data(figure: Figure, **more: Sequence[Any]) -> dict[str, Any]:
-    """Rows as inline data, each column under the name of its role: names from the data never reach a field path."""
-    columns = {role: [plain_cell(value) for value in figure.columns[name]] for role, name in figure.roles.items()}
+    """Rows as inline data, each column under the name of its role: names from the data never reach
+    a field path.
+    """
+    columns = {
+        role: [plain_cell(value) for value in figure.columns[name]]
+        for role, name in figure.roles.items()
+    }
     columns |= {name: list(values) for name, values in more.items()}
     rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     return {"values": [{"place": i, **row} for i, row in enumerate(rows)]}
 
 
 def colour(figure: Figure, theme: Theme, *, dashed: bool = False) -> dict[str, Any]:
-    """Colour by group; *dashed*, groups beyond the length of the palette differ by their dashes too."""
+    """Colour by group; *dashed*, groups beyond the length of the palette differ by their dashes
+    too.
+    """
     groups = groups_of(figure)
     if len(groups) < 2:
         return {}
     legend: dict[str, Any] = {"symbolOpacity": 1, "title": title(figure, "group")}
-    if max(map(len, groups), default=0) > _LONG:  # long names stand below the picture, where there is room
+    # long names stand below the picture, where there is room
+    if max(map(len, groups), default=0) > _LONG:
         legend |= {"orient": "bottom", "columns": 2, "labelLimit": 320}
-    scale: dict[str, Any] = {"scale": alt.Scale(domain=groups)} if len(groups) > len(theme.series) else {}
-    told: dict[str, Any] = {"color": alt.Color("group:N", sort=None, legend=alt.Legend(**legend), **scale)}
+    scale: dict[str, Any] = (
+        {"scale": alt.Scale(domain=groups)} if len(groups) > len(theme.series) else {}
+    )
+    told: dict[str, Any] = {
+        "color": alt.Color("group:N", sort=None, legend=alt.Legend(**legend), **scale)
+    }
     if dashed and scale:
         turns = [_DASHES[i // len(theme.series) % len(_DASHES)] for i in range(len(groups))]
         dashes = alt.Scale(domain=groups, range=turns)
-        told["strokeDash"] = alt.StrokeDash("group:N", sort=None, scale=dashes, legend=alt.Legend(**legend))
+        told["strokeDash"] = alt.StrokeDash(
+            "group:N", sort=None, scale=dashes, legend=alt.Legend(**legend)
+        )
     return told
 
 
 def scale(figure: Figure, roles: Sequence[str]) -> alt.Scale:
-    """Logarithmic where positive numbers span two decades unevenly (sizes, prices), linear elsewhere."""
+    """Logarithmic where positive numbers span two decades unevenly (sizes, prices), linear
+    elsewhere.
+    """
     values = sorted(set(numbers(figure, roles)))
     if values and values[0] > 0 and values[-1] >= 100 * values[0] and not _even(values):
         return alt.Scale(type="log")

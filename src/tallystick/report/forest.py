@@ -36,12 +36,23 @@ def forest(figure: Figure, theme: Theme) -> Any:
             line = base.mark_rule(strokeWidth=width, color=theme.series[0])
             layers.append(line.encode(x=_x(low, axis), x2=f"{high}:Q", **shared))
     if point in figure.roles:
-        dot = base.mark_point(filled=True, size=80 if outer else 55, opacity=1, color=theme.series[0])
+        dot = base.mark_point(
+            filled=True, size=80 if outer else 55, opacity=1, color=theme.series[0]
+        )
         if outer:  # a rim sets it off from the thick line
             dot = dot.mark_point(
-                filled=True, size=80, opacity=1, color=theme.series[0], stroke=theme.paper, strokeWidth=1.5
+                filled=True,
+                size=80,
+                opacity=1,
+                color=theme.series[0],
+                stroke=theme.paper,
+                strokeWidth=1.5,
             )
-        more = {"shape": alt.Shape("mark:N", title=title(figure, "mark"))} if _names_marks(figure) else {}
+        more = (
+            {"shape": alt.Shape("mark:N", title=title(figure, "mark"))}
+            if _names_marks(figure)
+            else {}
+        )
         layers.append(dot.encode(x=_x(point, axis), **shared, **more))
     if "mark" in figure.roles and not _names_marks(figure):
         cross = base.mark_point(shape="cross", filled=True, size=70, color=theme.ink, opacity=1)
@@ -61,11 +72,17 @@ def _x(role: str, axis: dict[str, Any]) -> alt.X:
 def _axis(figure: Figure, point: str) -> dict[str, Any]:
     values = numbers(figure, (point, "low", "high", "outer_low", "outer_high"))
     counts = bool(values) and all(value == int(value) for value in values)
-    steps: dict[str, Any] = {"tickMinStep": 1, "format": ",d"} if counts else {}  # there is no rank 1.5
+    # there is no rank 1.5
+    steps: dict[str, Any] = {"tickMinStep": 1, "format": ",d"} if counts else {}
     plain = "outer_low" not in figure.roles  # bounds have no one estimate that could name the axis
     words = title(figure, "x") or (title(figure, "value") if plain else "")
-    padding: dict[str, Any] = {"padding": 12, "nice": False} if counts else {}  # rank 1 is not on the edge
-    return {"title": words or None, "scale": alt.Scale(zero=False, **padding), "axis": alt.Axis(**X_AXIS, **steps)}
+    # rank 1 is not on the edge
+    padding: dict[str, Any] = {"padding": 12, "nice": False} if counts else {}
+    return {
+        "title": words or None,
+        "scale": alt.Scale(zero=False, **padding),
+        "axis": alt.Axis(**X_AXIS, **steps),
+    }
 
 
 def _names_marks(figure: Figure) -> bool:

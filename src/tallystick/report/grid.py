@@ -1,4 +1,6 @@
-"""The main table of a result, as readable cells: columns that are empty are left out, numbers of a column line up."""
+"""The main table of a result, as readable cells: columns that are empty are left out, numbers of a
+column line up.
+"""
 
 from __future__ import annotations
 
@@ -65,13 +67,21 @@ def grid(result: Result, *, most: int) -> Grid:
     """
     every = result.rows()
     rows = every[:most]
-    names = [name for name in dict.fromkeys(n for row in rows for n in row) if any(map(_known, _column(rows, name)))]
+    names = [
+        name
+        for name in dict.fromkeys(n for row in rows for n in row)
+        if any(map(_known, _column(rows, name)))
+    ]
     columns = [_column(rows, name) for name in names]
-    intervals = {_promise(cell) for column in columns for cell in column if isinstance(cell, Interval)}
+    intervals = {
+        _promise(cell) for column in columns for cell in column if isinstance(cell, Interval)
+    }
     return Grid(
         names=tuple(shorten(name.replace("_", " ")) for name in names),
         rows=tuple(zip(*map(_cells, columns), strict=True)),
-        numeric=tuple(all(_is_number(cell) for cell in column if _known(cell)) for column in columns),
+        numeric=tuple(
+            all(_is_number(cell) for cell in column if _known(cell)) for column in columns
+        ),
         total=len(every),
         promise=intervals.pop() if len(intervals) == 1 else "",
     )
@@ -88,11 +98,14 @@ def _column(rows: Sequence[dict[str, Any]], name: str) -> list[Any]:
 
 
 def _plain(cell: Any) -> Any:
-    return cell.item() if hasattr(cell, "item") and hasattr(cell, "dtype") else cell  # a NumPy scalar
+    # a NumPy scalar
+    return cell.item() if hasattr(cell, "item") and hasattr(cell, "dtype") else cell
 
 
 def _known(cell: Any) -> bool:
-    return not (cell is None or isinstance(cell, Unknown) or (isinstance(cell, float) and math.isnan(cell)))
+    return not (
+        cell is None or isinstance(cell, Unknown) or (isinstance(cell, float) and math.isnan(cell))
+    )
 
 
 def _is_number(cell: Any) -> bool:
@@ -108,7 +121,8 @@ def _cells(column: Sequence[Any]) -> list[str]:
 
 
 def _decimals(numbers: Sequence[float]) -> int | None:
-    """Return how many decimals show four digits of the largest number; None if the smallest would vanish.
+    """Return how many decimals show four digits of the largest number; None if the smallest would
+    vanish.
 
     >>> _decimals([0.8675, 0.847]), _decimals([12.5, 3.0]), _decimals([0.5, 1e-9]), _decimals([4.0, 7.0])
     (4, 1, None, 0)
@@ -134,7 +148,9 @@ def _cell(cell: Any, decimals: int | None) -> str:
     if isinstance(cell, int):
         return f"{cell:,}"
     if isinstance(cell, Mapping):
-        return shorten(", ".join(f"{key}: {_cell(_plain(value), None)}" for key, value in cell.items()), 400)
+        return shorten(
+            ", ".join(f"{key}: {_cell(_plain(value), None)}" for key, value in cell.items()), 400
+        )
     if isinstance(cell, Sequence) and not isinstance(cell, str):
         return shorten(", ".join(_cell(_plain(value), None) for value in cell), 400)
     return shorten(str(cell), 400)

@@ -32,17 +32,26 @@ def lines(figure: Figure, theme: Theme) -> Any:
     if {"outer_low", "outer_high"} <= set(figure.roles) and numbers(figure, ["outer_low"]):
         one = _one_outer_band(figure)
         outer = alt.Chart(_first_group(figure)) if one and grouped else base
-        area = outer.mark_area(opacity=0.13, color=theme.ink if one and grouped else theme.series[0])
-        layers.append(area.encode(x=x, y=y("outer_low"), y2="outer_high:Q", **({} if one else grouped)))
+        area = outer.mark_area(
+            opacity=0.13, color=theme.ink if one and grouped else theme.series[0]
+        )
+        layers.append(
+            area.encode(x=x, y=y("outer_low"), y2="outer_high:Q", **({} if one else grouped))
+        )
     if {"low", "high"} <= set(figure.roles) and numbers(figure, ["low"]):
         layers.append(
-            base.mark_area(opacity=0.3, color=theme.series[0]).encode(x=x, y=y("low"), y2="high:Q", **grouped)
+            base.mark_area(opacity=0.3, color=theme.series[0]).encode(
+                x=x, y=y("low"), y2="high:Q", **grouped
+            )
         )
-        edge = base.mark_line(strokeWidth=1, color=theme.series[0])  # where ranges overlap, edges tell them apart
+        # where ranges overlap, edges tell them apart
+        edge = base.mark_line(strokeWidth=1, color=theme.series[0])
         layers += [edge.encode(x=x, y=y(end), **grouped) for end in ("low", "high")]
     if "y" in figure.roles:
         few = len(figure.columns[figure.roles["x"]]) <= 200
-        line = base.mark_line(point=figure.kind == "rounds" and few, strokeWidth=2, color=theme.series[0])
+        line = base.mark_line(
+            point=figure.kind == "rounds" and few, strokeWidth=2, color=theme.series[0]
+        )
         layers.append(line.encode(x=x, y=y("y"), **colour(figure, theme, dashed=True)))
     if "mark" in figure.roles:
         cross = base.mark_point(shape="cross", filled=True, size=70, color=theme.ink, opacity=1)
@@ -57,7 +66,8 @@ def _x(figure: Figure) -> alt.X:
     axis: dict[str, Any] = dict(X_AXIS)
     if figure.kind == "rounds":
         values = sorted({int(x) for x in numbers(figure, ["x"])})
-        axis |= {"values": values[:: -(-len(values) // 30) or 1], "format": "d"}  # there is no round 1.5
+        # there is no round 1.5
+        axis |= {"values": values[:: -(-len(values) // 30) or 1], "format": "d"}
     x_scale = scale(figure, ("x",))
     if is_log(x_scale):
         axis["tickCount"] = 4

@@ -21,7 +21,10 @@ _PALE = 0.35
 
 def matrix(figure: Figure, theme: Theme) -> Any:
     """Draw *figure*; columns that are named like the rows stand in the rows' order."""
-    rows, columns = (list(dict.fromkeys(map(str, figure.columns[figure.roles[role]]))) for role in ("row", "column"))
+    rows, columns = (
+        list(dict.fromkeys(map(str, figure.columns[figure.roles[role]])))
+        for role in ("row", "column")
+    )
     order = rows if set(rows) == set(columns) else columns
     values = [_number(value) for value in figure.columns[figure.roles["value"]]]
     largest = max((abs(value) for value in values if value is not None), default=1.0) or 1.0
@@ -32,10 +35,19 @@ def matrix(figure: Figure, theme: Theme) -> Any:
     ]
     spans = _intervals(figure)
     base = alt.Chart(data(figure, ink=inks, strength=strong, span=spans)).encode(
-        x=alt.X("column:N", sort=_places(order, columns), title=title(figure, "column"), axis=alt.Axis(labelAngle=-35)),
+        x=alt.X(
+            "column:N",
+            sort=_places(order, columns),
+            title=title(figure, "column"),
+            axis=alt.Axis(labelAngle=-35),
+        ),
         y=alt.Y("row:N", sort=None, title=title(figure, "row")),
     )
-    domain = alt.Scale(domain=[-largest, 0, largest], range=[theme.low, theme.middle, theme.high], interpolate="rgb")
+    domain = alt.Scale(
+        domain=[-largest, 0, largest],
+        range=[theme.low, theme.middle, theme.high],
+        interpolate="rgb",
+    )
     cells = base.mark_rect(stroke=theme.faint).encode(
         color=alt.Color("value:Q", scale=domain, title=title(figure, "value")),
         fillOpacity=alt.FillOpacity("strength:Q", scale=None, legend=None),
@@ -45,7 +57,9 @@ def matrix(figure: Figure, theme: Theme) -> Any:
     if written:
         shown = "text:N" if "text" in figure.roles else alt.Text("value:Q", format="+.3~f")
         ink = alt.Color("ink:N", scale=None)
-        layers.append(base.mark_text(fontSize=11, dy=-6 if any(spans) else 0).encode(text=shown, color=ink))
+        layers.append(
+            base.mark_text(fontSize=11, dy=-6 if any(spans) else 0).encode(text=shown, color=ink)
+        )
         if any(spans):
             layers.append(base.mark_text(fontSize=9, dy=8).encode(text="span:N", color=ink))
     wide, high = (96, 40) if written and any(spans) else (64, 34)
@@ -82,6 +96,10 @@ def _intervals(figure: Figure) -> list[str]:
     factor, decimals = (100, 2) if any(str(text).endswith("%") for text in texts) else (1, 3)
     ends = (map(_number, figure.columns[figure.roles[role]]) for role in ("low", "high"))
     return [
-        "" if low is None or high is None else f"[{factor * low:.{decimals}f}, {factor * high:.{decimals}f}]"
+        (
+            ""
+            if low is None or high is None
+            else f"[{factor * low:.{decimals}f}, {factor * high:.{decimals}f}]"
+        )
         for low, high in zip(*ends, strict=True)
     ]

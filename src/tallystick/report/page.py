@@ -1,4 +1,6 @@
-"""One self-contained HTML page a result: no script, no network, everything from the data escaped."""
+"""One self-contained HTML page a result: no script, no network, everything from the data
+escaped.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ MOST_PICTURES_OF_A_PART = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """How to make a page again: the command, the version, the seed and the fingerprints of the inputs."""
+    """How to make a page again: the command, the version, the seed and the fingerprints of the
+    inputs.
+    """
 
     command: str = ""
     digests: dict[str, str] = field(default_factory=dict)
@@ -46,12 +50,15 @@ class _View:
     table: Grid | None = None
 
 
-def page(result: Result, *, provenance: Provenance | None = None, slices: Sequence[Any] = ()) -> str:
+def page(
+    result: Result, *, provenance: Provenance | None = None, slices: Sequence[Any] = ()
+) -> str:
     """Return *result* as one HTML page of less than two megabytes.
 
-    The verdict comes first, then one picture, the table, what it rests on, how to make it again, and the JSON twin to
-    download. A composed result (an audit) has an answer a question on top, and then all of that for each of them.
-    The page holds no script at all, and its Content-Security-Policy forbids any.
+    The verdict comes first, then one picture, the table, what it rests on, how to make it again,
+    and the JSON twin to download. A composed result (an audit) has an answer a question on top, and
+    then all of that for each of them. The page holds no script at all, and its
+    Content-Security-Policy forbids any.
 
     Examples
     --------
@@ -79,9 +86,15 @@ def picture_page(figure: Figure) -> str:
 
 
 def write_page(
-    path: str | Path, result: Result, *, provenance: Provenance | None = None, slices: Sequence[Any] = ()
+    path: str | Path,
+    result: Result,
+    *,
+    provenance: Provenance | None = None,
+    slices: Sequence[Any] = (),
 ) -> None:
-    """Write the page of *result* to *path*, whole or not at all: an old report survives a full disk."""
+    """Write the page of *result* to *path*, whole or not at all: an old report survives a full
+    disk.
+    """
     from tallystick.io import atomic
 
     content = page(result, provenance=provenance, slices=slices).encode("utf-8")
@@ -93,9 +106,17 @@ def _views(result: Result, whole: Composed | None) -> list[_View]:
     if whole is None:
         return [_view(result, name="answer", heading="", short="", most=MOST_PICTURES)]
     return [
-        _View(result=None, name=part.name, heading=part.heading, short=part.short)
-        if part.result is None
-        else _view(part.result, name=part.name, heading=part.heading, short=part.short, most=MOST_PICTURES_OF_A_PART)
+        (
+            _View(result=None, name=part.name, heading=part.heading, short=part.short)
+            if part.result is None
+            else _view(
+                part.result,
+                name=part.name,
+                heading=part.heading,
+                short=part.short,
+                most=MOST_PICTURES_OF_A_PART,
+            )
+        )
         for part in whole.parts()
     ]
 
@@ -117,6 +138,10 @@ def _template(name: str) -> Template:
 
     loader = PackageLoader("tallystick.report", "templates")
     environment = Environment(
-        autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        loader=loader,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template(name)

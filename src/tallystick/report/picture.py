@@ -29,7 +29,12 @@ def picture(figure: Figure) -> Picture:
     title = shorten(figure.title, 160)
     drawn, note = thin(figure)
     words = "; ".join(text for text in (title, key(drawn), note) if text)
-    return Picture(title, f"{_KINDS[figure.kind]}: {words}", _address(figure, "light"), _address(figure, "dark"))
+    return Picture(
+        title,
+        f"{_KINDS[figure.kind]}: {words}",
+        _address(figure, "light"),
+        _address(figure, "dark"),
+    )
 
 
 _KINDS = {
@@ -42,4 +47,6 @@ _KINDS = {
 
 
 def _address(figure: Figure, mode: Mode) -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(Plot(figure, mode).svg().encode("utf-8")).decode("ascii")
+    return "data:image/svg+xml;base64," + base64.b64encode(
+        Plot(figure, mode).svg().encode("utf-8")
+    ).decode("ascii")

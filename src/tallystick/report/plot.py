@@ -38,7 +38,9 @@ class Plot:
         return _renumbered(str(vl_convert.vegalite_to_svg(self.chart.to_json())))
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to *path*, in the format that its ending names: .svg, .png or .html (a page of its own)."""
+        """Write the picture to *path*, in the format that its ending names: .svg, .png or .html (a
+        page of its own).
+        """
         from tallystick.io import atomic
 
         target = Path(path)
@@ -67,13 +69,16 @@ class Plot:
 
 
 def _renumbered(svg: str) -> str:
-    """Return *svg* with gradients and clips numbered from 0, since the renderer counts on over a process.
+    """Return *svg* with gradients and clips numbered from 0, since the renderer counts on over a
+    process.
 
     >>> _renumbered('<g id="clip17"/><g clip-path="url(#clip17)"/>')
     '<g id="clip0"/><g clip-path="url(#clip0)"/>'
     """
     order: dict[str, str] = {}
-    return re.sub(r"\b(clip|gradient_)(\d+)", lambda m: order.setdefault(m[0], f"{m[1]}{len(order)}"), svg)
+    return re.sub(
+        r"\b(clip|gradient_)(\d+)", lambda m: order.setdefault(m[0], f"{m[1]}{len(order)}"), svg
+    )
 
 
 def plot(result: Result, *, figure: int = 0, mode: Mode = "light") -> Plot:
@@ -90,5 +95,8 @@ def plot(result: Result, *, figure: int = 0, mode: Mode = "light") -> Plot:
     if not figures:
         raise InputError(f"a {result.verb or type(result).__name__} result has no picture")
     if not -len(figures) <= figure < len(figures):
-        raise InputError(f"figure must be below {len(figures)}, the number of pictures of this result, got {figure}")
+        raise InputError(
+            f"figure must be below {len(figures)}, the number of pictures of this result, got"
+            f" {figure}"
+        )
     return Plot(figures[figure], mode)

@@ -24,7 +24,8 @@ class _Pen(Protocol):
 
 
 def show(result: Result, *, slices: Sequence[Any] = (), stream: TextIO | None = None) -> None:
-    """Print *result*: with colour and a drawn table in a terminal (NO_COLOR holds), as plain lines when piped.
+    """Print *result*: with colour and a drawn table in a terminal (NO_COLOR holds), as plain lines
+    when piped.
 
     Both say the same; a pipe gets every row, a terminal the first ones.
     """
@@ -114,7 +115,8 @@ class _Terminal:
         drawn = Table(box=None, header_style="dim", pad_edge=False)
         wide = _width(table) > self._console.width
         for name, right in zip(table.names, table.numeric, strict=True):
-            head = Text("\n".join(name.split()) if wide else name)  # heads break before any number does
+            # heads break before any number does
+            head = Text("\n".join(name.split()) if wide else name)
             drawn.add_column(head, overflow="fold", justify="right" if right else "left")
         for row in table.rows:
             drawn.add_row(*map(Text, row))

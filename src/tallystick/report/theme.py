@@ -24,7 +24,9 @@ class Theme:
     high: str
 
     def cell(self, share: float, opacity: float = 1.0) -> str:
-        """Return the colour of a signed share in [-1, 1], between the middle and one of the ends."""
+        """Return the colour of a signed share in [-1, 1], between the middle and one of the
+        ends.
+        """
         signed = _mix(self.middle, self.high if share > 0 else self.low, min(1.0, abs(share)))
         return _mix(self.paper, signed, opacity)
 
@@ -46,7 +48,12 @@ class Theme:
             "font": "sans-serif",
             "view": {"stroke": None},
             "axis": axis,
-            "legend": {"labelColor": self.ink, "titleColor": self.ink, "labelFontSize": 12, "labelLimit": 220},
+            "legend": {
+                "labelColor": self.ink,
+                "titleColor": self.ink,
+                "labelFontSize": 12,
+                "labelLimit": 220,
+            },
             "title": {
                 "color": self.ink,
                 "fontSize": 14,
@@ -59,8 +66,8 @@ class Theme:
         }
 
 
-# The colours of Okabe and Ito, told apart under every common colour blindness. Yellow is left out, and sky blue and
-# orange are darkened, until all stand out 3:1 from white paper.
+# The colours of Okabe and Ito, told apart under every common colour blindness. Yellow is left out,
+# and sky blue and orange are darkened, until all stand out 3:1 from white paper.
 _SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#3a94ca", "#b87f00", "#6b6b6b")
 
 THEMES: Mapping[Mode, Theme] = {
@@ -87,7 +94,8 @@ def readable_on(paper: str) -> str:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours as the Web Content Accessibility Guidelines count it: 1 to 21.
+    """Return the contrast of two colours as the Web Content Accessibility Guidelines count it: 1 to
+    21.
 
     >>> contrast("#000000", "#ffffff")
     21.0
@@ -101,10 +109,15 @@ def _channels(colour: str) -> list[int]:
 
 
 def _luminance(colour: str) -> float:
-    linear = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in _channels(colour)]
+    linear = [
+        c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4
+        for c in _channels(colour)
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def _mix(one: str, other: str, share: float) -> str:
-    mixed = (round(a + share * (b - a)) for a, b in zip(_channels(one), _channels(other), strict=True))
+    mixed = (
+        round(a + share * (b - a)) for a, b in zip(_channels(one), _channels(other), strict=True)
+    )
     return "#" + "".join(f"{channel:02x}" for channel in mixed)

@@ -1,4 +1,6 @@
-"""The JSON twin that a page carries: all of the result, or nothing if it would make the page too long."""
+"""The JSON twin that a page carries: all of the result, or nothing if it would make the page too
+long.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ def _room_left(value: Any, room: int) -> int:
     (6, True)
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parts: Any = [getattr(value, f.name) for f in dataclasses.fields(value) if not f.metadata.get("private", False)]
+        parts: Any = [
+            getattr(value, f.name)
+            for f in dataclasses.fields(value)
+            if not f.metadata.get("private", False)
+        ]
     elif isinstance(value, Mapping):
         parts = value.values()
     elif isinstance(value, Sequence) and not isinstance(value, str):

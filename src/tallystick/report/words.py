@@ -1,4 +1,6 @@
-"""What a figure says in words: names of axes and groups, and a key to marks that neither explains."""
+"""What a figure says in words: names of axes and groups, and a key to marks that neither
+explains.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,17 @@ def title(figure: Figure, role: str) -> str:
 
 def numbers(figure: Figure, roles: Iterable[str]) -> list[float]:
     """Return the finite numbers in the columns of *roles*."""
-    cells = [plain_cell(v) for role in roles if role in figure.roles for v in figure.columns[figure.roles[role]]]
-    return [float(value) for value in cells if isinstance(value, int | float) and not isinstance(value, bool)]
+    cells = [
+        plain_cell(v)
+        for role in roles
+        if role in figure.roles
+        for v in figure.columns[figure.roles[role]]
+    ]
+    return [
+        float(value)
+        for value in cells
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
 
 
 def is_numeric(figure: Figure, role: str) -> bool:
@@ -47,7 +58,8 @@ def groups_of(figure: Figure) -> list[str]:
 
 
 def key(figure: Figure) -> str:
-    """Say in words what the marks mean that no axis and no legend names; part of the title, so also read aloud.
+    """Say in words what the marks mean that no axis and no legend names; part of the title, so also
+    read aloud.
 
     >>> columns = {"n": ["a"], "s": [1.0], "lo": [0.5], "hi": [2.0], "independent": [0.7]}
     >>> key(Figure("forest", "f", columns, {"name": "n", "x": "s", "low": "lo", "high": "hi", "mark": "independent"}))
@@ -60,11 +72,20 @@ def key(figure: Figure) -> str:
         if numbers(figure, ["low", "high"]):
             thick = "thick line" if figure.kind == "forest" else "band"
             words.append(f"{thick}: {_ends(figure, 'low', 'high')}")
-    if figure.kind in ("bands", "rounds") and {"y", "low"} <= set(figure.roles) and "y" not in figure.labels:
+    if (
+        figure.kind in ("bands", "rounds")
+        and {"y", "low"} <= set(figure.roles)
+        and "y" not in figure.labels
+    ):
         words.append(f"line: {title(figure, 'y')}")
     if len(groups_of(figure)) == 1:
         words.append(f"{title(figure, 'group')}: {groups_of(figure)[0]}")
-    if "mark" in figure.roles and figure.kind != "matrix" and is_numeric(figure, "mark") and numbers(figure, ["mark"]):
+    if (
+        "mark" in figure.roles
+        and figure.kind != "matrix"
+        and is_numeric(figure, "mark")
+        and numbers(figure, ["mark"])
+    ):
         words.append(f"cross: {title(figure, 'mark')}")
     if "mark" in figure.roles and figure.kind == "matrix":
         marks = {str(value or "") for value in figure.columns[figure.roles["mark"]]}

@@ -31,7 +31,8 @@ class Allocation:
         self.rule = plan.policy.rule(plan)
         self.book = Book(plan.vectors, len(plan.strata), runs)
         self._limits, self._floors = plan.limits, plan.floors
-        # One question at a time: its answer comes before the next choice and scores the same stratum anyway.
+        # One question at a time: its answer comes before the next choice and scores the same
+        # stratum anyway.
         self._apart = plan.in_flight > 1 or not self.rule.adaptive
         self._strata = np.tile(np.arange(len(plan.strata)), runs)
         self._everywhere = np.arange(len(self._strata))
@@ -45,7 +46,9 @@ class Allocation:
         return best
 
     def blind(self, at: Any, k: Any) -> Any:
-        """Tell whether the next question to stratum *k* would be chosen without regard to answers."""
+        """Tell whether the next question to stratum *k* would be chosen without regard to
+        answers.
+        """
         return self.book.asked[at] < self.rule.blind_until[k]
 
     def ask(self, at: Any, k: Any) -> None:
@@ -65,7 +68,9 @@ class Allocation:
         self._score(at, k)
 
     def refresh(self, absorbed: int) -> None:
-        """After *absorbed* answers (failed ones included), read family rates again if it is time."""
+        """After *absorbed* answers (failed ones included), read family rates again if it is
+        time.
+        """
         every = self.rule.refresh_every
         if every and absorbed % every == 0:
             self.rule.refresh(self.book)
@@ -78,6 +83,10 @@ class Allocation:
         score = self.rule.score(self.book, at, k)
         n = self.book.asked[at]
         if isinstance(at, int):  # np.where costs more than all the rest on a single number
-            self.scores[at] = -np.inf if n >= self._limits[k] else np.inf if n < self._floors[k] else score
+            self.scores[at] = (
+                -np.inf if n >= self._limits[k] else np.inf if n < self._floors[k] else score
+            )
         else:
-            self.scores[at] = np.where(n >= self._limits[k], -np.inf, np.where(n < self._floors[k], np.inf, score))
+            self.scores[at] = np.where(
+                n >= self._limits[k], -np.inf, np.where(n < self._floors[k], np.inf, score)
+            )

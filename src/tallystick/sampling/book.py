@@ -1,4 +1,6 @@
-"""The running sums that policies decide by: one set a stratum, for one run or for many side by side."""
+"""The running sums that policies decide by: one set a stratum, for one run or for many side by
+side.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,11 @@ __all__ = ["Book", "column"]
 
 
 def column(table: Any, at: Any) -> Any:
-    """Return the entries of each row at *at*: plain floats for one position, arrays for an array of positions.
+    """Return the entries of each row at *at*: plain floats for one position, arrays for an array of
+    positions.
 
-    Plain floats are several times faster than NumPy's for the dozen operations of a rule, and round alike.
+    Plain floats are several times faster than NumPy's for the dozen operations of a rule, and round
+    alike.
     """
     return table[:, at].tolist() if isinstance(at, int) else table[:, at]
 
@@ -25,10 +29,12 @@ def _take(array: Any, *at: Any) -> Any:
 
 
 class Book:
-    """Per stratum: questions asked, answers, how many of them changed anything, and two sums of their vectors x.
+    """Per stratum: questions asked, answers, how many of them changed anything, and two sums of
+    their vectors x.
 
-    All arrays are flat. Stratum k of run r stands at position r · S + k, so the same line of code serves a single run
-    (an int) and a thousand runs side by side (an array of positions, one a run): there is one rule, written once.
+    All arrays are flat. Stratum k of run r stands at position r · S + k, so the same line of code
+    serves a single run (an int) and a thousand runs side by side (an array of positions, one a
+    run): there is one rule, written once.
 
     Attributes
     ----------
@@ -49,7 +55,9 @@ class Book:
         self._total = np.zeros(runs * n_strata * effects.dimensions)
 
     def tell(self, at: Any, k: Any, new: Any, old: Any) -> None:
-        """Add one answer (a run): outcome *new* where it had been *old*, in stratum *k* at position *at*."""
+        """Add one answer (a run): outcome *new* where it had been *old*, in stratum *k* at position
+        *at*.
+        """
         self.answered[at] += 1
         if isinstance(at, int):
             if new != old:

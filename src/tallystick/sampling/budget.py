@@ -41,7 +41,8 @@ class Budget:
             raise InputError(f"money must be positive and finite, got {self.money!r}")
 
     def planned(self, *, available: int | None, price: float | None) -> int:
-        """Return how many questions to plan for, given how many items there are and what one costs on average.
+        """Return how many questions to plan for, given how many items there are and what one costs
+        on average.
 
         Examples
         --------
@@ -53,6 +54,8 @@ class Budget:
             if price is None:
                 raise InputError("a budget in money needs the price of every item: give prices")
             if price > self.money:
-                raise BudgetError(f"money = {self.money:g} does not pay for one question at {price:g} on average")
+                raise BudgetError(
+                    f"money = {self.money:g} does not pay for one question at {price:g} on average"
+                )
             limits.append(int(self.money / price))
         return min(limits)

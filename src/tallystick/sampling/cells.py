@@ -1,4 +1,6 @@
-"""Build strata from codes and ranks: plain cells of label and difficulty, and the default cells of history."""
+"""Build strata from codes and ranks: plain cells of label and difficulty, and the default cells of
+history.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,20 @@ __all__ = ["difficulty_cells", "history_cells"]
 CELL_EXPECTS = 4.0
 """A cell of its own needs this many expected questions."""
 BIN_EXPECTS = 3.0
-"""A bin by confidence inside a cell needs only this many: with fewer bins most labels of a large set had none."""
+"""A bin by confidence inside a cell needs only this many: with fewer bins most labels of a large
+set had none."""
 MOST_BINS = 4
 WRONG_COUNTS = 2.0
 """A wrong old answer is worth this many right ones: it flips more often."""
 
 
 def difficulty_cells(label: ArrayLike, difficulty: ArrayLike, *, bins: int) -> Strata:
-    """Return the cells of label by difficulty: each label is cut by rank into *bins* bins of equal size.
+    """Return the cells of label by difficulty: each label is cut by rank into *bins* bins of equal
+    size.
 
-    [CZZ22]_ (api-shifts), section 3.1, with K = *bins*. A label with fewer items than bins gets one bin an item. Equal
-    difficulties are told apart by position, so that bins have equal sizes whatever the ties.
+    [CZZ22]_ (api-shifts), section 3.1, with K = *bins*. A label with fewer items than bins gets one
+    bin an item. Equal difficulties are told apart by position, so that bins have equal sizes
+    whatever the ties.
 
     Examples
     --------
@@ -45,22 +50,27 @@ def difficulty_cells(label: ArrayLike, difficulty: ArrayLike, *, bins: int) -> S
     return Strata(of)
 
 
-def history_cells(true: ArrayLike, old: ArrayLike, *, calls: int, confidence: ArrayLike | None = None) -> Strata:
-    r"""Return strata from what is known of each item: its true code, its old answer and a confidence.
+def history_cells(
+    true: ArrayLike, old: ArrayLike, *, calls: int, confidence: ArrayLike | None = None
+) -> Strata:
+    r"""Return strata from what is known of each item: its true code, its old answer and a
+    confidence.
 
     With s = 1 for a right and 2 for a wrong old answer, a group g of items expects
 
     .. math:: e(g) = N \, \frac{\sum_{i \in g} s_i}{\#\text{right} + 2\,\#\text{wrong}}   \tag{S1}
 
-    of the N = *calls* questions. Per true code there is one cell of right items and one for each wrong old answer with
-    e ≥ 4; its other wrong items share a cell. If its wrong side has e < 4, or either side fewer than two items, the
-    code is one mixed cell; codes with e < 4 in all are pooled. Each cell is then cut by confidence rank into
-    clip(⌊e/3⌋, 1, 4) bins. If two questions a stratum would exceed N, the smallest strata merge. Families are (mostly
-    right or not) x (third of the mean confidence rank). METHODS, *Shift: strata, allocation, estimator*, but
-    ⌊e/3⌋ bins for its ⌊e/6⌋: with 31 labels and 200 questions most labels would have a single one, and lose to MASA's.
+    of the N = *calls* questions. Per true code there is one cell of right items and one for each
+    wrong old answer with e ≥ 4; its other wrong items share a cell. If its wrong side has e < 4, or
+    either side fewer than two items, the code is one mixed cell; codes with e < 4 in all are
+    pooled. Each cell is then cut by confidence rank into clip(⌊e/3⌋, 1, 4) bins. If two questions a
+    stratum would exceed N, the smallest strata merge. Families are (mostly right or not) x (third
+    of the mean confidence rank). METHODS, *Shift: strata, allocation, estimator*, but ⌊e/3⌋ bins
+    for its ⌊e/6⌋: with 31 labels and 200 questions most labels would have a single one, and lose to
+    MASA's.
 
-    Only codes and ranks are used, so the engine stays ignorant of what they mean. Where codes are pooled or mixed,
-    count outcomes in flattened (true, answer) space.
+    Only codes and ranks are used, so the engine stays ignorant of what they mean. Where codes are
+    pooled or mixed, count outcomes in flattened (true, answer) space.
 
     Parameters
     ----------
@@ -79,7 +89,9 @@ def history_cells(true: ArrayLike, old: ArrayLike, *, calls: int, confidence: Ar
     """
     truth, before = codes(true, "true"), codes(old, "old")
     if len(truth) != len(before):
-        raise InputError(f"true and old must have equal lengths, got {len(truth)} and {len(before)}")
+        raise InputError(
+            f"true and old must have equal lengths, got {len(truth)} and {len(before)}"
+        )
     if calls < 1:
         raise InputError(f"calls must be at least 1, got {calls!r}")
     ranks = None if confidence is None else _ranked(confidence, "confidence", len(truth))
@@ -89,7 +101,11 @@ def history_cells(true: ArrayLike, old: ArrayLike, *, calls: int, confidence: Ar
     of = np.empty(len(truth), np.intp)
     start = 0
     for items in _cells(truth, before, right, expects):
-        bins = min(max(math.floor(expects[items].sum() / BIN_EXPECTS), 1), MOST_BINS) if ranks is not None else 1
+        bins = (
+            min(max(math.floor(expects[items].sum() / BIN_EXPECTS), 1), MOST_BINS)
+            if ranks is not None
+            else 1
+        )
         cut, used = _cut(items, ranks, bins) if ranks is not None else (0, 1)
         of[items] = start + cut
         start += used
@@ -104,7 +120,9 @@ def history_cells(true: ArrayLike, old: ArrayLike, *, calls: int, confidence: Ar
     return strata
 
 
-def _cells(truth: IntArray, before: IntArray, right: NDArray[np.bool_], expects: NDArray[np.float64]) -> list[IntArray]:
+def _cells(
+    truth: IntArray, before: IntArray, right: NDArray[np.bool_], expects: NDArray[np.float64]
+) -> list[IntArray]:
     """Step 1 of the default: the cells before the cut by confidence, as lists of items."""
     cells: list[IntArray] = []
     pool: list[IntArray] = []
@@ -129,14 +147,18 @@ def _ranked(values: ArrayLike, name: str, length: int) -> IntArray:
     """Rank every value among all, ties by position."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (length,) or np.isnan(array).any():
-        raise InputError(f"{name} must hold {length} numbers, none of them NaN, got shape {array.shape}")
+        raise InputError(
+            f"{name} must hold {length} numbers, none of them NaN, got shape {array.shape}"
+        )
     ranks = np.empty(length, np.intp)
     ranks[np.argsort(array, kind="stable")] = np.arange(length)
     return ranks
 
 
 def _cut(items: IntArray, ranks: IntArray, bins: int) -> tuple[IntArray, int]:
-    """Cut *items* into *bins* groups of equal size by rank; return each one's group and how many there are."""
+    """Cut *items* into *bins* groups of equal size by rank; return each one's group and how many
+    there are.
+    """
     used = min(bins, len(items))
     group = np.empty(len(items), np.intp)
     group[np.argsort(ranks[items], kind="stable")] = np.arange(len(items)) * used // len(items)

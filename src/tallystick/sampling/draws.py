@@ -20,9 +20,9 @@ __all__ = ["Draws", "draw"]
 class Draws:
     """The random order of a run.
 
-    Without replacement: one random order of all items; each stratum is walked in that order, so a policy decides only
-    *how far* down each stratum a run goes, never which item is drawn, and the answers of a stratum are exchangeable.
-    With replacement: one uniform number a question.
+    Without replacement: one random order of all items; each stratum is walked in that order, so a
+    policy decides only *how far* down each stratum a run goes, never which item is drawn, and the
+    answers of a stratum are exchangeable. With replacement: one uniform number a question.
 
     Parameters
     ----------

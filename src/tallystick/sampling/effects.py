@@ -18,14 +18,15 @@ FloatArray = NDArray[np.float64]
 class Effects:
     r"""The vector that outcome j stands for in stratum k: weight[k, j] times the sparse row j.
 
-    Without a baseline an answer adds x = row(new); with one it adds x = row(new) - row(old). One-hot rows make the mean
-    of x the distribution of answers (or its change), which is what a confusion matrix needs. Outcome number J stands
-    for "no baseline" and adds nothing.
+    Without a baseline an answer adds x = row(new); with one it adds x = row(new) - row(old).
+    One-hot rows make the mean of x the distribution of answers (or its change), which is what a
+    confusion matrix needs. Outcome number J stands for "no baseline" and adds nothing.
 
     Parameters
     ----------
     index, value
-        Row j has the entries ``value[m, j]`` at the coordinates ``index[m, j]``; shape (width, J + 1).
+        Row j has the entries ``value[m, j]`` at the coordinates ``index[m, j]``; shape (width, J +
+        1).
     weight
         Shape (S, J + 1).
     dimensions
@@ -39,9 +40,15 @@ class Effects:
 
     @classmethod
     def of(
-        cls, n_outcomes: int, n_strata: int, *, matrix: ArrayLike | None = None, weights: ArrayLike | None = None
+        cls,
+        n_outcomes: int,
+        n_strata: int,
+        *,
+        matrix: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
     ) -> Effects:
-        """Return one-hot rows, or the rows of *matrix* (J, d), with weights of shape (J,) or (S, J).
+        """Return one-hot rows, or the rows of *matrix* (J, d), with weights of shape (J,) or (S,
+        J).
 
         Examples
         --------
@@ -57,14 +64,24 @@ class Effects:
         else:
             rows = np.asarray(matrix, dtype=np.float64)
             if rows.ndim != 2 or len(rows) != n_outcomes or not np.isfinite(rows).all():
-                raise InputError(f"effects must be a finite table of {n_outcomes} rows, got shape {rows.shape}")
+                raise InputError(
+                    f"effects must be a finite table of {n_outcomes} rows, got shape {rows.shape}"
+                )
             dimensions = rows.shape[1]
             index = np.repeat(np.arange(dimensions)[:, None], n_outcomes + 1, axis=1)
             value = np.column_stack([rows.T, np.zeros(dimensions)])
-        weight = np.ones((1, n_outcomes)) if weights is None else np.atleast_2d(np.asarray(weights, dtype=np.float64))
-        if weight.shape not in ((1, n_outcomes), (n_strata, n_outcomes)) or not np.isfinite(weight).all():
+        weight = (
+            np.ones((1, n_outcomes))
+            if weights is None
+            else np.atleast_2d(np.asarray(weights, dtype=np.float64))
+        )
+        if (
+            weight.shape not in ((1, n_outcomes), (n_strata, n_outcomes))
+            or not np.isfinite(weight).all()
+        ):
             raise InputError(
-                f"weights must be finite, of shape ({n_outcomes},) or ({n_strata}, {n_outcomes}), got {weight.shape}"
+                f"weights must be finite, of shape ({n_outcomes},) or ({n_strata}, {n_outcomes}),"
+                f" got {weight.shape}"
             )
         padded = np.column_stack([weight, np.zeros(len(weight))])
         return cls(index, value, np.broadcast_to(padded, (n_strata, n_outcomes + 1)), dimensions)

@@ -1,4 +1,6 @@
-"""From counts by stratum to the mean of all items: plain, stratified, and against a known baseline."""
+"""From counts by stratum to the mean of all items: plain, stratified, and against a known
+baseline.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,9 @@ class Estimate:
     value
         The share of every outcome, or its change.
     variance
-        The plug-in variance of every entry, with finite-population correction. It is 0 for an entry that was never
-        seen to vary and ignores the adaptivity of a policy: good for planning and for combining, not for intervals.
+        The plug-in variance of every entry, with finite-population correction. It is 0 for an entry
+        that was never seen to vary and ignores the adaptivity of a policy: good for planning and
+        for combining, not for intervals.
     beta
         How much of the baseline was subtracted item by item; None where there is none.
     """
@@ -37,7 +40,8 @@ class Estimate:
 
 
 def plain(seen: Observed) -> Estimate:
-    """Return the mean over all answers, strata ignored: right for questions in uniformly random order only.
+    """Return the mean over all answers, strata ignored: right for questions in uniformly random
+    order only.
 
     Examples
     --------
@@ -61,8 +65,9 @@ def stratified(seen: Observed) -> Estimate:
               \widehat{\mathrm{Var}} = \sum_k p_k^2 (1 - \varphi_k) \frac{\hat\mu_{kj} (1 - \hat\mu_{kj})}{n_k - 1}
               \tag{E1}
 
-    [CZZ22]_ (api-shifts), Algorithm 1, line 10, whose ΔC is ``stratified(seen).value - seen.before``. φ is the part of
-    the stratum that was answered. Refused where a stratum has no answer: its part of the mean would be a guess.
+    [CZZ22]_ (api-shifts), Algorithm 1, line 10, whose ΔC is ``stratified(seen).value -
+    seen.before``. φ is the part of the stratum that was answered. Refused where a stratum has no
+    answer: its part of the mean would be a guess.
     """
     _answers(seen)
     at, (new,) = _found(seen, seen.new)
@@ -76,14 +81,15 @@ def difference(seen: Observed, *, beta: float | None = None) -> Estimate:
 
     .. math:: \widehat{\Delta C} = \sum_k p_k\, \overline{(e_{new} - \beta e_{old})}_k - (1 - \beta)\, C_{old}  \tag{E2}
 
-    with β = 1 the mean of differences, with β = 0 the stratified mean less the baseline. The default is
+    with β = 1 the mean of differences, with β = 0 the stratified mean less the baseline. The
+    default is
 
     .. math:: \beta = \mathrm{clip}\Bigl(\frac{A + .1 B}{1.1 B}, 0, 1\Bigr), \quad
               A = \sum_k \frac{p_k^2 (1 - \varphi_k)}{n_k} \operatorname{tr} \mathrm{Cov}_k(e_{new}, e_{old}), \quad
               B = \text{the same of } \operatorname{tr} \mathrm{Var}_k(e_{old})   \tag{E3}
 
-    pooled over strata, and 1 where B = 0 (then it does not matter). Without flips the error is exactly 0. METHODS,
-    *Shift: strata, allocation, estimator*.
+    pooled over strata, and 1 where B = 0 (then it does not matter). Without flips the error is
+    exactly 0. METHODS, *Shift: strata, allocation, estimator*.
 
     Parameters
     ----------
@@ -99,8 +105,10 @@ def difference(seen: Observed, *, beta: float | None = None) -> Estimate:
     n, error = at.n, at.error
     old, gained, lost = before / n, (new - same) / n, (before - same) / n
     change = gained - lost
-    # Everything is written in the change e_new - e_old, so that without flips it is 0 exactly, not nearly.
-    against = at.sum(error * (lost + change * old))  # minus the covariance of change and e_old: B - A by entry
+    # Everything is written in the change e_new - e_old, so that without flips it is 0 exactly, not
+    # nearly.
+    # minus the covariance of change and e_old: B - A by entry
+    against = at.sum(error * (lost + change * old))
     variance = at.sum(error * old * (1 - old))
     if beta is None:
         b = variance.sum(axis=-1)
@@ -116,20 +124,23 @@ def difference(seen: Observed, *, beta: float | None = None) -> Estimate:
 def _answers(seen: Observed) -> None:
     empty = np.flatnonzero((seen.answered == 0).reshape(-1, seen.answered.shape[-1]).any(axis=0))
     if empty.size:
-        raise NotIdentifiable(f"strata {empty.tolist()} have no answer: merge them with others or ask there")
+        raise NotIdentifiable(
+            f"strata {empty.tolist()} have no answer: merge them with others or ask there"
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The places of a table (…, S, J) where something was counted: with many outcomes nearly all of it is empty.
+    """The places of a table (…, S, J) where something was counted: with many outcomes nearly all of
+    it is empty.
 
     Parameters
     ----------
     outcome
         Of each place, its position in a table (…, J).
     n, share, error
-        Of each place, the answers of its stratum, its part of all items, and p² (1 - φ) / (n - 1), which turns a
-        plug-in variance into that of the stratum's part of the mean.
+        Of each place, the answers of its stratum, its part of all items, and p² (1 - φ) / (n - 1),
+        which turns a plug-in variance into that of the stratum's part of the mean.
     shape
         (…, J).
     """
@@ -142,7 +153,9 @@ class _Found:
 
     def sum(self, values: FloatArray) -> FloatArray:
         """Sum over strata."""
-        flat: FloatArray = np.bincount(self.outcome, values, minlength=math.prod(self.shape)).astype(np.float64)
+        flat: FloatArray = np.bincount(
+            self.outcome, values, minlength=math.prod(self.shape)
+        ).astype(np.float64)
         return flat.reshape(self.shape)
 
 

@@ -35,7 +35,8 @@ class Observed:
     new
         Answers by stratum and outcome.
     old, same
-        Baseline outcomes of the answered items, and how often the answer was the same; None without a baseline.
+        Baseline outcomes of the answered items, and how often the answer was the same; None without
+        a baseline.
     before
         The part of *all* items with each baseline outcome; None without a baseline.
     """
@@ -50,7 +51,9 @@ class Observed:
     before: FloatArray | None
 
 
-def observe(plan: Plan, items: IntArray, outcomes: IntArray, *, keep: NDArray[np.bool_] | None = None) -> Observed:
+def observe(
+    plan: Plan, items: IntArray, outcomes: IntArray, *, keep: NDArray[np.bool_] | None = None
+) -> Observed:
     """Count *outcomes* (:data:`FAILED` where there is none) of *items*, along the last axis.
 
     Parameters
@@ -72,7 +75,9 @@ def observe(plan: Plan, items: IntArray, outcomes: IntArray, *, keep: NDArray[np
         return np.bincount(at[mask], minlength=runs * S).reshape((*lead, S))
 
     def table(mask: NDArray[np.bool_], values: IntArray) -> IntArray:
-        return np.bincount(at[mask] * J + values[mask], minlength=runs * S * J).reshape((*lead, S, J))
+        return np.bincount(at[mask] * J + values[mask], minlength=runs * S * J).reshape(
+            (*lead, S, J)
+        )
 
     told = counted & (outcomes != FAILED)
     answered = count(told)

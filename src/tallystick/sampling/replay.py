@@ -32,10 +32,11 @@ class Replay:
     plan
         The plan of all runs.
     keys
-        The seed of every run: ``Sampler(plan, rng=int(keys[r]))`` asks the same items, given the same answers.
+        The seed of every run: ``Sampler(plan, rng=int(keys[r]))`` asks the same items, given the
+        same answers.
     items, outcomes, blind
-        Shape (runs, questions): the items in the order in which they were asked for, what came back, and whether the
-        choice was blind to answers.
+        Shape (runs, questions): the items in the order in which they were asked for, what came
+        back, and whether the choice was blind to answers.
     """
 
     plan: Plan
@@ -45,7 +46,9 @@ class Replay:
     blind: NDArray[np.bool_]
 
     def observed(self, *, blind: bool = False, runs: slice = slice(None)) -> Observed:
-        """Return the counts of all runs (or of some), shape (runs, S, …); with *blind* of blind questions only."""
+        """Return the counts of all runs (or of some), shape (runs, S, …); with *blind* of blind
+        questions only.
+        """
         keep = self.blind[runs] if blind else None
         return observe(self.plan, self.items[runs], self.outcomes[runs], keep=keep)
 
@@ -59,12 +62,14 @@ class Replay:
 def replay(plan: Plan, answers: ArrayLike, *, runs: int, rng: Rng) -> Replay:
     """Run the plan *runs* times against known *answers*, exactly as :class:`Sampler` would.
 
-    All runs advance together, one question each a step, through the very code that a single run uses.
+    All runs advance together, one question each a step, through the very code that a single run
+    uses.
 
     Parameters
     ----------
     plan
-        What to sample. Its budget is counted in calls: runs that end by money end at different lengths.
+        What to sample. Its budget is counted in calls: runs that end by money end at different
+        lengths.
     answers
         The outcome of every item; -1 where the call would fail.
     runs
@@ -82,16 +87,22 @@ def replay(plan: Plan, answers: ArrayLike, *, runs: int, rng: Rng) -> Replay:
            [6, 4]])
     """
     if plan.budget.money is not None:
-        raise InputError(f"a replay counts calls, not money = {plan.budget.money!r}: plan it with Budget(calls=…)")
+        raise InputError(
+            f"a replay counts calls, not money = {plan.budget.money!r}: plan it with"
+            " Budget(calls=…)"
+        )
     if runs < 1:
         raise InputError(f"runs must be at least 1, got {runs!r}")
     known = np.asarray(answers)
     if known.shape != (plan.strata.n_items,) or known.dtype.kind not in "iu":
         raise InputError(
-            f"answers must be {plan.strata.n_items} integer codes, got shape {known.shape} of {known.dtype}"
+            f"answers must be {plan.strata.n_items} integer codes, got shape {known.shape} of"
+            f" {known.dtype}"
         )
     if known.min() < FAILED or known.max() >= plan.n_outcomes:
-        raise InputError(f"answers must be codes -1 … {plan.n_outcomes - 1}, got {known.min()} … {known.max()}")
+        raise InputError(
+            f"answers must be codes -1 … {plan.n_outcomes - 1}, got {known.min()} … {known.max()}"
+        )
     keys = as_rng(rng).integers(2**63, size=runs)
     step = _block(plan)
     parts = [_advance(plan, known, keys[first : first + step]) for first in range(0, runs, step)]
@@ -102,10 +113,14 @@ def replay(plan: Plan, answers: ArrayLike, *, runs: int, rng: Rng) -> Replay:
 
 def _block(plan: Plan) -> int:
     """How many runs fit into one block."""
-    return max(1, BLOCK // (plan.strata.n_items + len(plan.strata) * plan.vectors.dimensions + plan.calls))
+    return max(
+        1, BLOCK // (plan.strata.n_items + len(plan.strata) * plan.vectors.dimensions + plan.calls)
+    )
 
 
-def _advance(plan: Plan, known: IntArray, keys: NDArray[np.int64]) -> tuple[IntArray, NDArray[np.bool_]]:
+def _advance(
+    plan: Plan, known: IntArray, keys: NDArray[np.int64]
+) -> tuple[IntArray, NDArray[np.bool_]]:
     """Run one block; return the items asked and whether each was chosen blindly."""
     allocation = Allocation(plan, runs=len(keys))
     opening = plan.policy.opening(plan.calls)
@@ -161,4 +176,6 @@ class _Pick:
     def inside(self, number: int, k: IntArray, taken: NDArray[np.float64]) -> IntArray:
         """Return the next item of stratum *k* of each run, of which *taken* were asked already."""
         steps = taken if self.uniform is None else self.uniform[:, number] * self.sizes[k]
-        return np.asarray(self.queue[self.row, self.start[k] + steps.astype(np.intp)], dtype=np.intp)
+        return np.asarray(
+            self.queue[self.row, self.start[k] + steps.astype(np.intp)], dtype=np.intp
+        )

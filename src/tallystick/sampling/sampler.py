@@ -24,12 +24,14 @@ WAITING = -2
 
 
 class Sampler:
-    """Buy information item by item: ``ask`` which, query them however you like, ``tell`` what came back.
+    """Buy information item by item: ``ask`` which, query them however you like, ``tell`` what came
+    back.
 
-    The sampler knows nothing of APIs or labels and does no I/O. Answers may be told in any order and any grouping;
-    they take effect in the order in which they were asked for, and the choice number t uses exactly the answers to the
-    first t - ``plan.in_flight`` questions. So a run is a function of its plan, its seed and its answers alone: slow or
-    fast, concurrent or not, killed and restored, it asks the same items.
+    The sampler knows nothing of APIs or labels and does no I/O. Answers may be told in any order
+    and any grouping; they take effect in the order in which they were asked for, and the choice
+    number t uses exactly the answers to the first t - ``plan.in_flight`` questions. So a run is a
+    function of its plan, its seed and its answers alone: slow or fast, concurrent or not, killed
+    and restored, it asks the same items.
 
     Parameters
     ----------
@@ -93,14 +95,19 @@ class Sampler:
     @property
     def waiting(self) -> list[int]:
         """The items in flight, in the order in which they were asked for."""
-        return [self._items[ticket] for ticket in sorted(t for tickets in self._open.values() for t in tickets)]
+        return [
+            self._items[ticket]
+            for ticket in sorted(t for tickets in self._open.values() for t in tickets)
+        ]
 
     def ask(self, k: int | None = None) -> list[int]:
-        """Return up to *k* items to query next (None: as many as may be in flight); empty only when done.
+        """Return up to *k* items to query next (None: as many as may be in flight); empty only when
+        done.
 
-        Fewer than *k* come back where the budget ends or no more may be in flight. Asking while the limit is in flight,
-        or the oldest question is unanswered for so long that the next choice depends on it, is refused: tell first.
-        A run in money ends before the first item that it cannot pay for; skipping dear items would bias the sample.
+        Fewer than *k* come back where the budget ends or no more may be in flight. Asking while the
+        limit is in flight, or the oldest question is unanswered for so long that the next choice
+        depends on it, is refused: tell first. A run in money ends before the first item that it
+        cannot pay for; skipping dear items would bias the sample.
         """
         if k is not None and k < 1:
             raise InputError(f"k must be at least 1, got {k!r}")
@@ -118,23 +125,26 @@ class Sampler:
             batch.append(item)
         if not batch and not self.done:
             raise InputError(
-                f"in_flight = {limit} and the answer to item {self._items[self._ready]} is due: tell it (None if it "
-                "failed) before asking for more, or plan with a larger in_flight"
+                f"in_flight = {limit} and the answer to item {self._items[self._ready]} is due:"
+                " tell it (None if it failed) before asking for more, or plan with a larger"
+                " in_flight"
             )
         return batch
 
     def tell(self, answers: Mapping[int, int | None] | Iterable[tuple[int, int | None]]) -> None:
-        """Take answers to items in flight, in any order: an outcome code, or None for a call that failed for good.
+        """Take answers to items in flight, in any order: an outcome code, or None for a call that
+        failed for good.
 
-        With replacement an item can be in flight twice; the older question is answered first. If one pair is refused,
-        the pairs before it are kept.
+        With replacement an item can be in flight twice; the older question is answered first. If
+        one pair is refused, the pairs before it are kept.
         """
         pairs = answers.items() if isinstance(answers, Mapping) else answers
         for item, outcome in pairs:
             tickets = self._open.get(item)
             if not tickets:
                 raise InputError(
-                    f"item {item!r} is not in flight: only items that were asked for can be answered, once"
+                    f"item {item!r} is not in flight: only items that were asked for can be"
+                    " answered, once"
                 )
             self._answers[tickets[0]] = self._code(item, outcome)
             del tickets[0]
@@ -144,7 +154,9 @@ class Sampler:
             self._ready += 1
 
     def observed(self, *, blind: bool = False) -> Observed:
-        """Return the counts of all that was told; with *blind* only of questions chosen without regard to answers."""
+        """Return the counts of all that was told; with *blind* only of questions chosen without
+        regard to answers.
+        """
         outcomes = np.array(self._answers, dtype=np.intp)
         known = np.where(outcomes == WAITING, FAILED, outcomes)
         keep = np.array(self._blind, dtype=bool) if blind else None
@@ -153,31 +165,52 @@ class Sampler:
     def state(self) -> dict[str, Json]:
         """Return all that is needed to continue, as JSON types; with items in flight, too.
 
-        A run is a function of plan, seed and answers, so that is what is saved: no policy can forget to save something.
+        A run is a function of plan, seed and answers, so that is what is saved: no policy can
+        forget to save something.
         """
-        answers: list[Json] = ["waiting" if a == WAITING else None if a == FAILED else a for a in self._answers]
+        answers: list[Json] = [
+            "waiting" if a == WAITING else None if a == FAILED else a for a in self._answers
+        ]
         items: list[Json] = list(self._items)
-        return {"format": FORMAT, "plan": self.plan.fingerprint, "key": self.key, "items": items, "answers": answers}
+        return {
+            "format": FORMAT,
+            "plan": self.plan.fingerprint,
+            "key": self.key,
+            "items": items,
+            "answers": answers,
+        }
 
     @classmethod
     def restore(cls, plan: Plan, state: Mapping[str, Any]) -> Sampler:
-        """Return the sampler that :meth:`state` saved; it continues exactly as the saved one would have.
+        """Return the sampler that :meth:`state` saved; it continues exactly as the saved one would
+        have.
 
-        Refused (FormatError) if the state is of another plan, of a newer format, or does not follow from its seed.
+        Refused (FormatError) if the state is of another plan, of a newer format, or does not follow
+        from its seed.
         """
         if state.get("format") != FORMAT:
-            raise FormatError(f"this version reads sampler states of format {FORMAT}, got {state.get('format')!r}")
+            raise FormatError(
+                f"this version reads sampler states of format {FORMAT}, got {state.get('format')!r}"
+            )
         if state.get("plan") != plan.fingerprint:
-            raise FormatError("this state was saved under another plan: restore it with the plan that it began with")
+            raise FormatError(
+                "this state was saved under another plan: restore it with the plan that it began"
+                " with"
+            )
         items, answers = state.get("items"), state.get("answers")
-        if not (isinstance(items, list) and isinstance(answers, list) and len(items) == len(answers)):
-            raise FormatError("the state is damaged: it needs lists of items and answers, one answer an item")
+        if not (
+            isinstance(items, list) and isinstance(answers, list) and len(items) == len(answers)
+        ):
+            raise FormatError(
+                "the state is damaged: it needs lists of items and answers, one answer an item"
+            )
         sampler = cls(plan, rng=int(state["key"]))
         for number, (item, answer) in enumerate(zip(items, answers, strict=True)):
             due = number + 1 - plan.in_flight
             if due > sampler._ready or sampler.done or not sampler._again(due, item):
                 raise FormatError(
-                    f"the state is damaged: question {number} (item {item!r}) does not follow from its seed"
+                    f"the state is damaged: question {number} (item {item!r}) does not follow from"
+                    " its seed"
                 )
             if answer != "waiting":
                 sampler.tell([(item, answer)])
@@ -193,7 +226,8 @@ class Sampler:
             code = FAILED
         if not 0 <= code < self.plan.n_outcomes:
             raise InputError(
-                f"the answer to item {item!r} must be a code 0 … {self.plan.n_outcomes - 1}, or None, got {outcome!r}"
+                f"the answer to item {item!r} must be a code 0 … {self.plan.n_outcomes - 1}, or"
+                f" None, got {outcome!r}"
             )
         return code
 
@@ -248,6 +282,8 @@ class Sampler:
         while self._absorbed < due:
             item = self._items[self._absorbed]
             stratum = int(self._of[item])
-            self._allocation.tell(stratum, stratum, self._answers[self._absorbed], int(self.plan.old[item]))
+            self._allocation.tell(
+                stratum, stratum, self._answers[self._absorbed], int(self.plan.old[item])
+            )
             self._absorbed += 1
             self._allocation.refresh(self._absorbed)

@@ -16,12 +16,19 @@ IntArray = NDArray[np.intp]
 
 
 def codes(values: ArrayLike, name: str) -> IntArray:
-    """Return *values* as a flat array of non-negative codes, or say what is wrong with the argument *name*."""
+    """Return *values* as a flat array of non-negative codes, or say what is wrong with the argument
+    *name*.
+    """
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise InputError(f"{name} must be a flat array of integer codes, got shape {array.shape} of {array.dtype}")
+        raise InputError(
+            f"{name} must be a flat array of integer codes, got shape {array.shape} of"
+            f" {array.dtype}"
+        )
     if array.size and array.min() < 0:
-        raise InputError(f"{name} must not be negative, got {array.min()} at position {int(array.argmin())}")
+        raise InputError(
+            f"{name} must not be negative, got {array.min()} at position {int(array.argmin())}"
+        )
     return array.astype(np.intp)
 
 
@@ -52,10 +59,17 @@ class Strata:
             raise InputError("strata need at least one item")
         sizes = np.bincount(of)
         if not sizes.all():
-            raise InputError(f"stratum {int(sizes.argmin())} has no item: number the strata 0 … S - 1 without gaps")
-        family = np.zeros(len(sizes), np.intp) if self.family is None else codes(self.family, "family")
+            raise InputError(
+                f"stratum {int(sizes.argmin())} has no item: number the strata 0 … S - 1 without"
+                " gaps"
+            )
+        family = (
+            np.zeros(len(sizes), np.intp) if self.family is None else codes(self.family, "family")
+        )
         if len(family) != len(sizes):
-            raise InputError(f"family must name one family a stratum, got {len(family)} for {len(sizes)} strata")
+            raise InputError(
+                f"family must name one family a stratum, got {len(family)} for {len(sizes)} strata"
+            )
         object.__setattr__(self, "of", of)
         object.__setattr__(self, "family", family)
 
@@ -83,10 +97,14 @@ class Strata:
         return np.zeros(len(self), np.intp) if self.family is None else self.family
 
     def regroup(self, into: ArrayLike) -> Strata:
-        """Return the strata with stratum k renamed ``into[k]``; a merged one takes the family of its largest part."""
+        """Return the strata with stratum k renamed ``into[k]``; a merged one takes the family of
+        its largest part.
+        """
         target = np.unique(codes(into, "into"), return_inverse=True)[1]
         if len(target) != len(self):
-            raise InputError(f"into must name a target for each of the {len(self)} strata, got {len(target)}")
+            raise InputError(
+                f"into must name a target for each of the {len(self)} strata, got {len(target)}"
+            )
         family = np.zeros(target.max() + 1, np.intp)
         by_size = np.argsort(self.sizes, kind="stable")  # the largest part writes last
         family[target[by_size]] = self.families[by_size]
@@ -94,7 +112,8 @@ class Strata:
 
 
 def merge_small(strata: Strata, *, least: int) -> Strata:
-    """Return strata of at least *least* items each: the smallest joins the next smallest until none is too small.
+    """Return strata of at least *least* items each: the smallest joins the next smallest until none
+    is too small.
 
     It joins inside its family where the family has another stratum, else the smallest of all.
 

@@ -1,7 +1,7 @@
 """How an API changed, for the fewest paid calls.
 
-``run`` asks a client and assesses what came back; ``assess`` alone is a pure function of the answers.
-HTTP and retry libraries load when a run begins.
+``run`` asks a client and assesses what came back; ``assess`` alone is a pure function of the
+answers. HTTP and retry libraries load when a run begins.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from tallystick.shift.forecast import Forecast, forecast
 from tallystick.shift.gate import metric_interval
 from tallystick.shift.history import HistoryResult, append_history, read_history, update_old
 from tallystick.shift.items import Items
-from tallystick.shift.masa import loss_bound, optimal_allocation, optimal_loss, theorem_bound, theorem_conditions
+from tallystick.shift.masa import (
+    loss_bound,
+    optimal_allocation,
+    optimal_loss,
+    theorem_bound,
+    theorem_conditions,
+)
 from tallystick.shift.noise import NoiseFloor, noise_floor
 from tallystick.shift.result import ShiftResult
 from tallystick.shift.run import Progress, Run, run, run_async

@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
-from tallystick.shift.change import accuracy_bounds, entry_bounds, flip_bounds, point, unseen_bounds, unseen_error
+from tallystick.shift.change import (
+    accuracy_bounds,
+    entry_bounds,
+    flip_bounds,
+    point,
+    unseen_bounds,
+    unseen_error,
+)
 from tallystick.shift.counts import Counts, collapse, count
 from tallystick.shift.describe import allocation_path, baselines, strata_rows
 from tallystick.shift.findings import Ends, decide, top_cells
@@ -71,15 +78,18 @@ def assess(
     items
         What was known before.
     strata
-        From which the questions were drawn. Strata that got fewer than two answers are joined to others first.
+        From which the questions were drawn. Strata that got fewer than two answers are joined to
+        others first.
     answers
         Questions and answers.
     strategy
-        ``ours`` subtracts the old answer item by item; every other strategy is estimated as the paper does.
+        ``ours`` subtracts the old answer item by item; every other strategy is estimated as the
+        paper does.
     alpha
         One minus the level of every interval.
     simultaneous
-        Make the intervals of all cells hold together: each at alpha over the number of possible cells.
+        Make the intervals of all cells hold together: each at alpha over the number of possible
+        cells.
     seed
         Of the run, for the record.
 
@@ -95,7 +105,10 @@ def assess(
     if not 0 < alpha < 1:
         raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
     if items.matrix is None:
-        raise InputError("nothing is known of the past: give the old answers (old=…) or the old matrix (matrix=…)")
+        raise InputError(
+            "nothing is known of the past: give the old answers (old=…) or the old matrix"
+            " (matrix=…)"
+        )
     told = answers.codes != FAILED
     if told.sum() < 2:
         raise NotIdentifiable(f"only {int(told.sum())} answers came: there is nothing to say yet")
@@ -106,14 +119,20 @@ def assess(
     # Phase 1 of other strategies is two answers a stratum: too few to correct by.
     census = bool(told.all()) and len(told) == len(items) and items.old is not None
     corrects = by_item and answers.blind is not None and not answers.blind.all() and not census
-    blind = count(items, used, answers.asked, answers.codes, keep=answers.blind).seen if corrects else None
+    blind = (
+        count(items, used, answers.asked, answers.codes, keep=answers.blind).seen
+        if corrects
+        else None
+    )
     L, level = len(items.labels), 1 - alpha
     possible = int((counts.of_label.sum(axis=0) > 0).sum()) * (L + 1)
     value, variance = point(counts, by_item=by_item)
     shift = np.zeros((L, L + 1)) if by_item else -items.matrix.copy()
     shift[counts.true, counts.answer] = value
     room = np.full_like(shift, -1.0), np.full_like(shift, 1.0)
-    if by_item:  # no cell can lose more than it had, nor hold more than all (the paper's estimates stay as they are)
+    # no cell can lose more than it had, nor hold more than all (the paper's estimates stay as they
+    # are)
+    if by_item:
         room = -items.matrix, np.maximum(items.mass[:, None] - items.matrix, 0.0)
     shift = np.clip(shift, *room)
     if census:  # shares of all items, without the rounding errors of sums over strata
@@ -144,7 +163,9 @@ def assess(
         recall[label] = (
             Change(
                 estimate=float(np.clip(shift[i, i] / mass, -1, 1)),
-                interval=interval(*(float(np.clip(end[i, i] / mass, -1, 1)) for end in (low, high))),
+                interval=interval(
+                    *(float(np.clip(end[i, i] / mass, -1, 1)) for end in (low, high))
+                ),
             )
             if mass
             else Change(estimate=Unknown(f"no item is truly {label}"), interval=None)
@@ -176,16 +197,23 @@ def assess(
         calls=calls,
         cost=0.0,
         strata=strata_rows(items, strata, answers.asked, answers.codes),
-        top_cells=top_cells(items, answers.asked, answers.codes, shift, (low, high), sure, interval),
+        top_cells=top_cells(
+            items, answers.asked, answers.codes, shift, (low, high), sure, interval
+        ),
         error={
             "estimate": float(rows.sum() ** 0.5),
             "bound": frobenius_bound(
                 rows, calls=int(told.sum()), alpha=alpha, unseen=unseen_error(counts, alpha=alpha)
             ),
         },
-        baselines={"this run": float(rows.sum()), **baselines(items, used, answers.asked, answers.codes)},
+        baselines={
+            "this run": float(rows.sum()),
+            **baselines(items, used, answers.asked, answers.codes),
+        },
         sensitivity=(
-            {} if told.all() else _sensitivity(items, used, answers, (accuracy, flips), alpha=alpha, by_item=by_item)
+            {}
+            if told.all()
+            else _sensitivity(items, used, answers, (accuracy, flips), alpha=alpha, by_item=by_item)
         ),
         strategy=strategy,
         simultaneous=simultaneous,
@@ -208,21 +236,39 @@ def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) ->
     return np.minimum(low, shift), np.maximum(high, shift)
 
 
-def _change(bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float], whole: int | None) -> Change:
-    """Return an estimate with its interval; where every one of the *whole* items was answered it is a count."""
+def _change(
+    bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float], whole: int | None
+) -> Change:
+    """Return an estimate with its interval; where every one of the *whole* items was answered it is
+    a count.
+    """
     if whole is not None:
         share = round(estimate * whole) / whole
-        return Change(estimate=share, interval=Interval(share, share, level=level, method="every item was asked"))
+        return Change(
+            estimate=share,
+            interval=Interval(share, share, level=level, method="every item was asked"),
+        )
     ends = (min(float(bounds.low), estimate), estimate, max(float(bounds.high), estimate))
     # All three, since each may lie outside by a rounding error.
     low, inside, high = (float(np.clip(end, *room)) for end in ends)
-    return Change(estimate=inside, interval=Interval(low, high, level=level, method="beta of sums, blind hull"))
+    return Change(
+        estimate=inside,
+        interval=Interval(low, high, level=level, method="beta of sums, blind hull"),
+    )
 
 
 def _sensitivity(
-    items: Items, strata: Strata, answers: Answers, changes: tuple[Change, Change], *, alpha: float, by_item: bool
+    items: Items,
+    strata: Strata,
+    answers: Answers,
+    changes: tuple[Change, Change],
+    *,
+    alpha: float,
+    by_item: bool,
 ) -> dict[str, Interval]:
-    """Return where the estimates lie if every failed call had been right (or a flip), and if none had."""
+    """Return where the estimates lie if every failed call had been right (or a flip), and if none
+    had.
+    """
     failed = answers.codes == FAILED
     truth = items.truth[answers.asked]
     p = strata.shares[strata.of[answers.asked]]
@@ -231,16 +277,20 @@ def _sensitivity(
 
     def hull(events: FloatArray, less: float, change: Change, method: str) -> Interval:
         ends = [float((p / n * np.where(failed, all_, events)).sum()) - less for all_ in (0.0, 1.0)]
-        if isinstance(change.estimate, float):  # which leaves the failed calls out, and is one more way to see them
+        # which leaves the failed calls out, and is one more way to see them
+        if isinstance(change.estimate, float):
             ends.append(change.estimate)
         return Interval(min(ends), max(ends), level=1 - alpha, method=method)
 
-    # As the estimate does: the old answers of the items asked, where it subtracts item by item, else of all items.
+    # As the estimate does: the old answers of the items asked, where it subtracts item by item,
+    # else of all items.
     before = float(np.trace(items.matrix))
     if by_item and items.old is not None:
         before = float((p / n * (items.old[answers.asked] == truth)).sum())
     right = (answers.codes == truth).astype(np.float64)
-    found = {"accuracy_change": hull(right, before, changes[0], "failed calls all wrong, all right")}
+    found = {
+        "accuracy_change": hull(right, before, changes[0], "failed calls all wrong, all right")
+    }
     if items.old is not None:
         flip = (answers.codes != items.old[answers.asked]).astype(np.float64)
         found["flip_rate"] = hull(flip, 0.0, changes[1], "failed calls all the same, all flipped")
@@ -254,9 +304,14 @@ def _warnings(items: Items, answers: Answers, strata: Strata, used: Strata) -> t
         told.append(f"{failed} calls failed and are missing, not wrong: see the sensitivity bounds")
     other = int((answers.codes == len(items.labels)).sum())
     if other:
-        told.append(f"{other} answers were none of the labels (empty, refused, unparsable or unknown)")
+        told.append(
+            f"{other} answers were none of the labels (empty, refused, unparsable or unknown)"
+        )
     if len(used) < len(strata):
-        told.append(f"{len(strata) - len(used)} of {len(strata)} strata had fewer than two answers and were joined")
+        told.append(
+            f"{len(strata) - len(used)} of {len(strata)} strata had fewer than two answers and were"
+            " joined"
+        )
     return tuple(told)
 
 

@@ -33,14 +33,16 @@ class Wire:
     attempts
         How often an item is tried.
     wait, longest_wait
-        Seconds before the first retry (doubled and jittered each time), and at most; a Retry-After of the server
-        counts instead, unless it asks for more than ten minutes: then the call has failed.
+        Seconds before the first retry (doubled and jittered each time), and at most; a Retry-After
+        of the server counts instead, unless it asks for more than ten minutes: then the call has
+        failed.
     rate
         Requests a second at most; None sets no limit.
     breaker
         So many failed items in a row end the run.
     price, max_cost
-        What a request costs, and what may be spent: a hard limit on all requests that may be billed.
+        What a request costs, and what may be spent: a hard limit on all requests that may be
+        billed.
     """
 
     concurrency: int = 8
@@ -61,10 +63,16 @@ class Wire:
             value = getattr(self, name)
             if value is None:
                 continue
-            if not isfinite(value) or value < 0 or (value == 0 and name in ("timeout", "rate", "max_cost")):
+            if (
+                not isfinite(value)
+                or value < 0
+                or (value == 0 and name in ("timeout", "rate", "max_cost"))
+            ):
                 raise InputError(f"{name} must be a positive number, got {value!r}")
         if self.max_cost is not None and not self.price:
-            raise InputError("max_cost needs the price of a call (price=…): without it nothing can be counted")
+            raise InputError(
+                "max_cost needs the price of a call (price=…): without it nothing can be counted"
+            )
 
 
 class Caller:
@@ -97,7 +105,13 @@ class Caller:
         coerce: bool = False,
     ) -> None:
         self._coerce = coerce
-        self._client, self._items, self._rows, self._wire, self.journal = client, items, rows, wire, journal
+        self._client, self._items, self._rows, self._wire, self.journal = (
+            client,
+            items,
+            rows,
+            wire,
+            journal,
+        )
         self._slots = asyncio.Semaphore(wire.concurrency)
         self._next = 0.0
         self._failures = 0
@@ -106,12 +120,16 @@ class Caller:
         import stamina
 
         quiet = logging.getLogger("stamina")
-        if not quiet.handlers:  # retries are counted in the result; who wants them in a log may still have them
+        # retries are counted in the result; who wants them in a log may still have them
+        if not quiet.handlers:
             quiet.addHandler(logging.NullHandler())
         self._retrying = stamina.AsyncRetryingCaller(
-            attempts=wire.attempts, timeout=None, wait_initial=wire.wait, wait_max=wire.longest_wait,
+            attempts=wire.attempts,
+            timeout=None,
+            wait_initial=wire.wait,
+            wait_max=wire.longest_wait,
             wait_jitter=wire.wait,
-        ).on(_backoff)  # fmt: skip
+        ).on(_backoff)
 
     @property
     def spent(self) -> float:
@@ -121,7 +139,8 @@ class Caller:
     async def ask(self, key: str, item: int) -> int | None:
         """Return the code of the answer to *item*; None if it failed for good."""
         async with self._slots:
-            if self._stopped is not None:  # whoever waited for the slot of the one that ended the run
+            # whoever waited for the slot of the one that ended the run
+            if self._stopped is not None:
                 raise self._stopped
             try:
                 text = await self._tried(key, item)
@@ -133,12 +152,16 @@ class Caller:
                 self.journal.note_answer(key, Entry(self._items.names[item], None, reason))
                 return None
         code = read_label(text, self._items.labels, loose=self._client.loose, coerce=self._coerce)
-        self.journal.note_answer(key, Entry(self._items.names[item], code, "" if text is None else text))
+        self.journal.note_answer(
+            key, Entry(self._items.names[item], code, "" if text is None else text)
+        )
         self._failures, self._worked = 0, True
         return code
 
     async def _tried(self, key: str, item: int) -> str | None:
-        """Ask until it is answered or given up. The machinery of retries is costly: only a failure sets it going."""
+        """Ask until it is answered or given up. The machinery of retries is costly: only a failure
+        sets it going.
+        """
         try:
             return await self._once(key, item)
         except Fault as fault:
@@ -155,18 +178,25 @@ class Caller:
         await self._pace()
         limit = self._wire.max_cost
         if limit is not None and self.spent + self._wire.price > limit * (1 + 1e-9):
-            raise BudgetError(f"max_cost = {limit:g} is used up: {self.journal.billed} requests may have been billed")
+            raise BudgetError(
+                f"max_cost = {limit:g} is used up: {self.journal.billed} requests may have been"
+                " billed"
+            )
         self.journal.note_sent(key)
         try:
             async with asyncio.timeout(self._wire.timeout):
                 return await self._client.answer(self._rows[item])
         except TimeoutError as error:
-            raise Fault(f"no answer within {self._wire.timeout:g} s", retry=True, billed=True) from error
+            raise Fault(
+                f"no answer within {self._wire.timeout:g} s", retry=True, billed=True
+            ) from error
         except Fault as fault:
             if not fault.billed:
                 self.journal.note_unbilled(key)
             if fault.retry and fault.wait is not None and fault.wait > PATIENCE:
-                told = f"{fault}, and asks to wait {fault.wait:g} s, which is more than {PATIENCE:g} s"
+                told = (
+                    f"{fault}, and asks to wait {fault.wait:g} s, which is more than {PATIENCE:g} s"
+                )
                 raise Fault(told, retry=False, billed=fault.billed) from fault
             raise
 
@@ -180,7 +210,8 @@ class Caller:
             return ClientError(f"{reason}, and nothing was answered before: check the address")
         if self._failures >= self._wire.breaker:
             return ClientError(
-                f"{self._failures} items failed in a row, the last because {reason}: stopped, nothing answered is lost"
+                f"{self._failures} items failed in a row, the last because {reason}: stopped,"
+                " nothing answered is lost"
             )
         return None
 

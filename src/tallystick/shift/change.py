@@ -11,7 +11,14 @@ from tallystick.sampling import Observed, difference, stratified
 from tallystick.shift.counts import Counts
 from tallystick.shift.intervals import Bounds, Sample, minus, sum_bounds
 
-__all__ = ["accuracy_bounds", "entry_bounds", "flip_bounds", "point", "unseen_bounds", "unseen_error"]
+__all__ = [
+    "accuracy_bounds",
+    "entry_bounds",
+    "flip_bounds",
+    "point",
+    "unseen_bounds",
+    "unseen_error",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -24,23 +31,29 @@ def point(counts: Counts, *, by_item: bool) -> tuple[FloatArray, FloatArray]:
     counts
         What was seen.
     by_item
-        Subtract the old answer item by item (``ours``); otherwise the paper's line 10, the stratified mean less the old
-        matrix (or less nothing, where nothing is known of the past).
+        Subtract the old answer item by item (``ours``); otherwise the paper's line 10, the
+        stratified mean less the old matrix (or less nothing, where nothing is known of the past).
     """
     if by_item:
         estimate = difference(counts.seen)
         return estimate.value, estimate.variance
     estimate = stratified(counts.seen)
     matrix = counts.items.matrix
-    return estimate.value - (0.0 if matrix is None else matrix[counts.true, counts.answer]), estimate.variance
+    return (
+        estimate.value - (0.0 if matrix is None else matrix[counts.true, counts.answer]),
+        estimate.variance,
+    )
 
 
 def entry_bounds(counts: Counts, *, alpha: float, by_item: bool) -> Bounds:
     """Return the interval of the change of every counted cell; axes (…, C).
 
-    With old answers: gains (new in the cell, old not) minus losses, by MOVER. Without: the new share, less the old one.
+    With old answers: gains (new in the cell, old not) minus losses, by MOVER. Without: the new
+    share, less the old one.
     """
-    parts = [_row_bounds(counts, label, alpha=alpha, by_item=by_item) for label in np.unique(counts.true)]
+    parts = [
+        _row_bounds(counts, label, alpha=alpha, by_item=by_item) for label in np.unique(counts.true)
+    ]
     # Cells are numbered row by row of the matrix, so the rows follow one another.
     value, low, high, variance = (
         np.concatenate([getattr(part, name) for part in parts], axis=-1)
@@ -56,7 +69,9 @@ def _row_bounds(counts: Counts, label: int, *, alpha: float, by_item: bool) -> B
     cells, strata = np.flatnonzero(counts.true == label), np.flatnonzero(counts.of_label[:, label])
     seen = counts.seen
     whole = _sample(seen)
-    sample = Sample(whole.shares[strata], whole.answered[..., strata], whole.fraction[..., strata]).by_event
+    sample = Sample(
+        whole.shares[strata], whole.answered[..., strata], whole.fraction[..., strata]
+    ).by_event
 
     def events(table: NDArray[np.intp]) -> FloatArray:
         return np.asarray(np.swapaxes(table[..., strata[:, None], cells], -1, -2), dtype=np.float64)
@@ -65,30 +80,42 @@ def _row_bounds(counts: Counts, label: int, *, alpha: float, by_item: bool) -> B
     if by_item and seen.old is not None and seen.same is not None:
         same, at = events(seen.same), np.ix_(cells, strata)
         gain = sum_bounds(new - same, sample, alpha=alpha, possible=counts.can_gain[at])
-        loss = sum_bounds(events(seen.old) - same, sample, alpha=alpha, possible=counts.can_lose[at])
+        loss = sum_bounds(
+            events(seen.old) - same, sample, alpha=alpha, possible=counts.can_lose[at]
+        )
         return minus(gain, loss, sample)
     return sum_bounds(new, sample, alpha=alpha)
 
 
 def unseen_bounds(counts: Counts, *, alpha: float) -> Bounds:
-    """Return the interval of a cell in which nothing was, before or now, by true label; axes (…, L)."""
+    """Return the interval of a cell in which nothing was, before or now, by true label; axes (…,
+    L).
+    """
     sample = _sample(counts.seen).by_event
     where = (counts.of_label > 0).T
-    return sum_bounds(np.zeros((*counts.seen.answered.shape[:-1], *where.shape)), sample, alpha=alpha, possible=where)
+    return sum_bounds(
+        np.zeros((*counts.seen.answered.shape[:-1], *where.shape)),
+        sample,
+        alpha=alpha,
+        possible=where,
+    )
 
 
 def unseen_error(counts: Counts, *, alpha: float) -> float:
     r"""Return how large the Frobenius error can be although no answer showed it.
 
-    Each item that differs from what was seen moves its mass from one cell to another, a step of :math:`\sqrt 2 / N`. So
-    the error is at most :math:`\sqrt 2 u`, with u the upper end of a share of which nothing was seen. The same holds
-    without old answers, where the items that differ from all others of their stratum are the unseen ones.
+    Each item that differs from what was seen moves its mass from one cell to another, a step of
+    :math:`\sqrt 2 / N`. So the error is at most :math:`\sqrt 2 u`, with u the upper end of a share
+    of which nothing was seen. The same holds without old answers, where the items that differ from
+    all others of their stratum are the unseen ones.
     """
     none = np.zeros(len(counts.strata))
     return float(np.sqrt(2) * sum_bounds(none, _sample(counts.seen), alpha=alpha).high)
 
 
-def accuracy_bounds(counts: Counts, *, alpha: float, by_item: bool, blind: Observed | None = None) -> Bounds:
+def accuracy_bounds(
+    counts: Counts, *, alpha: float, by_item: bool, blind: Observed | None = None
+) -> Bounds:
     """Return the change of accuracy: items that became right minus items that became wrong.
 
     Parameters
@@ -98,8 +125,9 @@ def accuracy_bounds(counts: Counts, *, alpha: float, by_item: bool, blind: Obser
     alpha, by_item
         As in :func:`entry_bounds`.
     blind
-        Counts of the questions that were chosen without regard to answers. Adaptive allocation biases a sum; the hull
-        of the interval and of the interval moved half the way to the blind estimate covers it.
+        Counts of the questions that were chosen without regard to answers. Adaptive allocation
+        biases a sum; the hull of the interval and of the interval moved half the way to the blind
+        estimate covers it.
     """
     right = counts.right
     items = counts.items
@@ -122,10 +150,14 @@ def accuracy_bounds(counts: Counts, *, alpha: float, by_item: bool, blind: Obser
                 sample,
             )
 
-        return _hull(bounds(counts.seen), None if blind is None else bounds(_filled(blind, counts.seen)))
+        return _hull(
+            bounds(counts.seen), None if blind is None else bounds(_filled(blind, counts.seen))
+        )
 
     def share(seen: Observed) -> Bounds:
-        return sum_bounds(seen.new[..., right].sum(axis=-1).astype(np.float64), _sample(seen), alpha=alpha)
+        return sum_bounds(
+            seen.new[..., right].sum(axis=-1).astype(np.float64), _sample(seen), alpha=alpha
+        )
 
     moved = _hull(share(counts.seen), None if blind is None else share(_filled(blind, counts.seen)))
     matrix = items.matrix
@@ -140,11 +172,15 @@ def flip_bounds(counts: Counts, *, alpha: float, blind: Observed | None = None) 
         flips = (seen.answered - seen.same.sum(axis=-1)).astype(np.float64)
         return sum_bounds(flips, _sample(seen), alpha=alpha)
 
-    return _hull(bounds(counts.seen), None if blind is None else bounds(_filled(blind, counts.seen)))
+    return _hull(
+        bounds(counts.seen), None if blind is None else bounds(_filled(blind, counts.seen))
+    )
 
 
 def _sample(seen: Observed) -> Sample:
-    return Sample(seen.shares, np.maximum(seen.answered, 1).astype(np.float64), np.asarray(seen.fraction))
+    return Sample(
+        seen.shares, np.maximum(seen.answered, 1).astype(np.float64), np.asarray(seen.fraction)
+    )
 
 
 def _shifted(bounds: Bounds, by: FloatArray | float) -> Bounds:
@@ -155,7 +191,9 @@ def _hull(pooled: Bounds, blind: Bounds | None) -> Bounds:
     if blind is None:
         return pooled
     half = (blind.value - pooled.value) / 2
-    return replace(pooled, low=pooled.low + np.minimum(half, 0), high=pooled.high + np.maximum(half, 0))
+    return replace(
+        pooled, low=pooled.low + np.minimum(half, 0), high=pooled.high + np.maximum(half, 0)
+    )
 
 
 def _filled(blind: Observed, pooled: Observed) -> Observed:

@@ -61,7 +61,14 @@ class Counts:
         return (self.before > 0).T
 
 
-def count(items: Items, strata: Strata, asked: IntArray, answers: IntArray, *, keep: BoolArray | None = None) -> Counts:
+def count(
+    items: Items,
+    strata: Strata,
+    asked: IntArray,
+    answers: IntArray,
+    *,
+    keep: BoolArray | None = None,
+) -> Counts:
     """Count *answers* (codes 0 … L, or FAILED) to the items *asked*, along the last axis.
 
     Parameters
@@ -76,11 +83,17 @@ def count(items: Items, strata: Strata, asked: IntArray, answers: IntArray, *, k
     width = len(items.labels) + 1
     failed = answers == FAILED
     flat = np.where(failed, items.truth[asked] * width, items.truth[asked] * width + answers)
-    parts = [np.unique(flat)] if items.old is None else [np.unique(flat), np.unique(items.flat(items.old))]
+    parts = (
+        [np.unique(flat)]
+        if items.old is None
+        else [np.unique(flat), np.unique(items.flat(items.old))]
+    )
     cells = np.unique(np.concatenate(parts))
     old = None if items.old is None else np.searchsorted(cells, items.flat(items.old))
     # Only the counting of a plan is wanted here: its policy plays no part.
-    plan = Plan(strata=strata, policy=Uniform(), budget=Budget(calls=1), n_outcomes=len(cells), baseline=old)
+    plan = Plan(
+        strata=strata, policy=Uniform(), budget=Budget(calls=1), n_outcomes=len(cells), baseline=old
+    )
     seen = observe(plan, asked, np.where(failed, FAILED, np.searchsorted(cells, flat)), keep=keep)
     L = len(items.labels)
     of_label = np.bincount(strata.of * L + items.truth, minlength=len(strata) * L).reshape(-1, L)
@@ -100,11 +113,12 @@ def count(items: Items, strata: Strata, asked: IntArray, answers: IntArray, *, k
 
 
 def collapse(strata: Strata, answered: IntArray, *, least: int = 2) -> Strata:
-    """Join every stratum with fewer than *least* answers to another, so that no part of the whole is a guess.
+    """Join every stratum with fewer than *least* answers to another, so that no part of the whole
+    is a guess.
 
-    Strata run short of answers where a run ended early, where calls failed, or where a gate took the budget. The one
-    with the fewest answers joins the one with the fewest among its family (else among all). Which strata join depends
-    on how many answers there are, not on what they say.
+    Strata run short of answers where a run ended early, where calls failed, or where a gate took
+    the budget. The one with the fewest answers joins the one with the fewest among its family (else
+    among all). Which strata join depends on how many answers there are, not on what they say.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Where was it looked: strata in words, allocation against the optimum, and what the plain ways would have got."""
+"""Where was it looked: strata in words, allocation against the optimum, and what the plain ways
+would have got.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,12 @@ POINTS, LINES = 40, 12
 """How much of the path a picture shows."""
 
 
-def strata_rows(items: Items, strata: Strata, asked: IntArray, codes: IntArray) -> tuple[Stratum, ...]:
-    """Return every stratum in words and numbers, with the optimal allocation at the uncertainty that was seen."""
+def strata_rows(
+    items: Items, strata: Strata, asked: IntArray, codes: IntArray
+) -> tuple[Stratum, ...]:
+    """Return every stratum in words and numbers, with the optimal allocation at the uncertainty
+    that was seen.
+    """
     of = strata.of[asked]
     told = codes != FAILED
     number = len(strata)
@@ -45,8 +51,12 @@ def strata_rows(items: Items, strata: Strata, asked: IntArray, codes: IntArray) 
     )
 
 
-def allocation_path(items: Items, strata: Strata, asked: IntArray, codes: IntArray) -> dict[str, list[Any]]:
-    """Return how often each of the largest strata had been asked by then: the picture 4 (g) of [CZZ22]_."""
+def allocation_path(
+    items: Items, strata: Strata, asked: IntArray, codes: IntArray
+) -> dict[str, list[Any]]:
+    """Return how often each of the largest strata had been asked by then: the picture 4 (g) of
+    [CZZ22]_.
+    """
     names = _names(items, strata)
     largest = np.sort(np.argsort(-strata.sizes, kind="stable")[:LINES])
     best = optimal_allocation(strata.shares, _sigma(items, strata, asked, codes), calls=len(asked))
@@ -63,21 +73,27 @@ def allocation_path(items: Items, strata: Strata, asked: IntArray, codes: IntArr
 
 
 def baselines(items: Items, strata: Strata, asked: IntArray, codes: IntArray) -> dict[str, float]:
-    r"""Return the squared Frobenius error that the plain ways would have had with as many answers, as estimated now.
+    r"""Return the squared Frobenius error that the plain ways would have had with as many answers,
+    as estimated now.
 
-    Uniform: :math:`(1 - \varphi)(1 - \sum C_{ij}^2)/n`. Proportional over the paper's cells (true label by third of
-    confidence): :math:`(1 - \varphi) \sum p_k \sigma_k^2/n`. Optimal, over the same cells: Lemma 1's
-    :math:`(\sum p_k \sigma_k)^2/n`, with replacement as in the paper. The distribution of answers in every cell is read
-    from the answers, each weighted by the items that it stands for.
+    Uniform: :math:`(1 - \varphi)(1 - \sum C_{ij}^2)/n`. Proportional over the paper's cells (true
+    label by third of confidence): :math:`(1 - \varphi) \sum p_k \sigma_k^2/n`. Optimal, over the
+    same cells: Lemma 1's :math:`(\sum p_k \sigma_k)^2/n`, with replacement as in the paper. The
+    distribution of answers in every cell is read from the answers, each weighted by the items that
+    it stands for.
     """
     told = codes != FAILED
     asked, codes = asked[told], codes[told]
-    weight = (strata.shares / np.maximum(np.bincount(strata.of[asked], minlength=len(strata)), 1))[strata.of[asked]]
+    weight = (strata.shares / np.maximum(np.bincount(strata.of[asked], minlength=len(strata)), 1))[
+        strata.of[asked]
+    ]
     rank = np.zeros(len(items)) if items.confidence is None else items.confidence
     compact = np.unique(items.truth, return_inverse=True)[1]
     cells = difficulty_cells(compact, rank, bins=1 if items.confidence is None else 3)
     J = len(items.labels) + 1
-    table = np.bincount(cells.of[asked] * J + codes, weights=weight, minlength=len(cells) * J).reshape(-1, J)
+    table = np.bincount(
+        cells.of[asked] * J + codes, weights=weight, minlength=len(cells) * J
+    ).reshape(-1, J)
     total = table.sum(axis=1, keepdims=True)
     share = np.where(total > 0, table / np.where(total > 0, total, 1.0), np.eye(J)[0])
     sigma2 = uncertainty_score(share / share.sum(axis=1, keepdims=True))
@@ -92,12 +108,15 @@ def baselines(items: Items, strata: Strata, asked: IntArray, codes: IntArray) ->
 
 
 def _sigma(items: Items, strata: Strata, asked: IntArray, codes: IntArray) -> FloatArray:
-    """Return the root of each stratum's uncertainty score, of changes where the past is known by item."""
+    """Return the root of each stratum's uncertainty score, of changes where the past is known by
+    item.
+    """
     told = codes != FAILED
     of, codes, asked = strata.of[asked][told], codes[told], asked[told]
     width = len(items.labels) + 1
     flat = items.truth[asked] * width + codes
-    if items.old is not None:  # a change is a pair (old, new); all that did not change is one outcome
+    # a change is a pair (old, new); all that did not change is one outcome
+    if items.old is not None:
         flat = np.where(codes == items.old[asked], -1, flat * width + items.old[asked])
     seen, code = np.unique(flat, return_inverse=True)
     table = np.zeros((len(strata), len(seen)))
@@ -116,7 +135,11 @@ def _names(items: Items, strata: Strata) -> list[str]:
             old = np.unique(items.old[part])
             right = items.old[part] == items.truth[part]
             text += (
-                f", was {items.columns[old[0]]}" if len(old) == 1 else ", was wrong" if not right.any() else ", mixed"
+                f", was {items.columns[old[0]]}"
+                if len(old) == 1
+                else ", was wrong"
+                if not right.any()
+                else ", mixed"
             )
         if items.confidence is not None:
             low, high = items.confidence[part].min(), items.confidence[part].max()

@@ -39,16 +39,19 @@ class Design:
     Parameters
     ----------
     strategy
-        ``ours`` (old answers make the strata, flips lead the last two fifths of the budget), ``masa`` (the paper's
-        Algorithm 1), or one of its baselines: ``uniform``, ``proportional``, ``equal``.
+        ``ours`` (old answers make the strata, flips lead the last two fifths of the budget),
+        ``masa`` (the paper's Algorithm 1), or one of its baselines: ``uniform``, ``proportional``,
+        ``equal``.
     bins
         The paper's K: confidence bins of each true label. ``ours`` chooses its own.
     exploration
         The paper's a.
     weights
-        None, ``"accuracy"``, ``"four>five"`` (several by commas) or a matrix (L, L) or (L, L + 1): which errors matter.
+        None, ``"accuracy"``, ``"four>five"`` (several by commas) or a matrix (L, L) or (L, L + 1):
+        which errors matter.
     random_first
-        This many questions go in uniformly random order: what a sequential gate needs. ``ours`` only.
+        This many questions go in uniformly random order: what a sequential gate needs. ``ours``
+        only.
     window
         The choice number t uses the answers to the first t - window questions.
     """
@@ -62,7 +65,9 @@ class Design:
 
     def __post_init__(self) -> None:
         if self.strategy not in get_args(Strategy):
-            raise InputError(f"strategy must be one of {', '.join(get_args(Strategy))}, got {self.strategy!r}")
+            raise InputError(
+                f"strategy must be one of {', '.join(get_args(Strategy))}, got {self.strategy!r}"
+            )
         if self.bins < 1:
             raise InputError(f"bins must be at least 1, got {self.bins!r}")
 
@@ -70,9 +75,10 @@ class Design:
 def design(items: Items, *, calls: int, how: Design) -> Plan:
     """Return the plan for *calls* questions.
 
-    ``ours`` needs old answers by item; without them refuse rather than guess (the command line falls back to MASA and
-    says so). A budget below two questions a stratum is refused by the plan. MASA's plans keep L + 1 outcomes in L K
-    strata, the paper's O(L² K) space, and an answer costs O(L K): the choice.
+    ``ours`` needs old answers by item; without them refuse rather than guess (the command line
+    falls back to MASA and says so). A budget below two questions a stratum is refused by the plan.
+    MASA's plans keep L + 1 outcomes in L K strata, the paper's O(L² K) space, and an answer costs
+    O(L K): the choice.
 
     Examples
     --------
@@ -89,12 +95,21 @@ def design(items: Items, *, calls: int, how: Design) -> Plan:
     L = len(items.labels)
     label_of = _label_of(strata, items)
     weights = None if how.weights is None else weight_matrix(how.weights, items.labels)
-    # Strata of one true label each tell (true, answer) apart by themselves; mixed ones need the flattened code.
+    # Strata of one true label each tell (true, answer) apart by themselves; mixed ones need the
+    # flattened code.
     pure = bool((label_of >= 0).all())
     J = L + 1 if pure else L * (L + 1)
     if len(strata) * J > LARGEST:
-        raise InputError(f"{L} labels in {len(strata)} strata are too many: merge labels, or use strategy='masa'")
-    old = None if items.old is None or how.strategy != "ours" else items.old if pure else items.flat(items.old)
+        raise InputError(
+            f"{L} labels in {len(strata)} strata are too many: merge labels, or use strategy='masa'"
+        )
+    old = (
+        None
+        if items.old is None or how.strategy != "ours"
+        else items.old
+        if pure
+        else items.flat(items.old)
+    )
     return Plan(
         strata=strata,
         policy=policy,
@@ -115,13 +130,18 @@ def outcome(plan: Plan, items: Items, item: int, answer: int) -> int:
 def _strata(items: Items, calls: int, how: Design) -> tuple[Strata, Policy]:
     if how.strategy == "ours":
         if items.old is None:
-            raise InputError("strategy 'ours' needs the old answer to every item (old=…): without them use 'masa'")
+            raise InputError(
+                "strategy 'ours' needs the old answer to every item (old=…): without them use"
+                " 'masa'"
+            )
         strata = history_cells(items.truth, items.old, calls=calls, confidence=items.confidence)
         first = min(how.random_first, calls)
         # A gate that may take the whole budget leaves nothing for a minimum in each stratum.
         return strata, Flips(first=first, minimum=2 if calls - first >= 2 * len(strata) else 0)
     if how.random_first:
-        raise InputError(f"a sequential gate needs strategy 'ours' (a random order first), got {how.strategy!r}")
+        raise InputError(
+            f"a sequential gate needs strategy 'ours' (a random order first), got {how.strategy!r}"
+        )
     if how.strategy == "uniform":
         return Strata(np.zeros(len(items), np.intp)), Uniform()
     # The paper's stratified baseline draws as many for each true label, whatever its difficulty.
@@ -140,7 +160,9 @@ def _label_of(strata: Strata, items: Items) -> NDArray[np.intp]:
     """Return the true label of every stratum, -1 where it has several."""
     first = np.full(len(strata), -1, np.intp)
     first[strata.of] = items.truth
-    mixed = np.bincount(strata.of, weights=first[strata.of] != items.truth, minlength=len(strata)) > 0
+    mixed = (
+        np.bincount(strata.of, weights=first[strata.of] != items.truth, minlength=len(strata)) > 0
+    )
     return np.where(mixed, -1, first)
 
 
@@ -150,7 +172,8 @@ def weight_matrix(weights: str | ArrayLike, labels: Sequence[str]) -> NDArray[np
     Parameters
     ----------
     weights
-        ``"accuracy"`` for the identity, ``"four>five"`` (true > answered; several by commas), or a matrix.
+        ``"accuracy"`` for the identity, ``"four>five"`` (true > answered; several by commas), or a
+        matrix.
     labels
         The labels.
 
@@ -163,10 +186,19 @@ def weight_matrix(weights: str | ArrayLike, labels: Sequence[str]) -> NDArray[np
     L = len(labels)
     if not isinstance(weights, str):
         table = np.asarray(weights, dtype=np.float64)
-        if table.shape not in ((L, L), (L, L + 1)) or not np.isfinite(table).all() or (table < 0).any():
-            raise InputError(f"weights must be a {L} x {L} matrix of numbers, none negative, got shape {table.shape}")
+        if (
+            table.shape not in ((L, L), (L, L + 1))
+            or not np.isfinite(table).all()
+            or (table < 0).any()
+        ):
+            raise InputError(
+                f"weights must be a {L} x {L} matrix of numbers, none negative, got shape"
+                f" {table.shape}"
+            )
         if not table.any():
-            raise InputError("weights are all zero: then no error matters, and there is nothing to ask")
+            raise InputError(
+                "weights are all zero: then no error matters, and there is nothing to ask"
+            )
         return np.hstack([table, np.zeros((L, L + 1 - table.shape[1]))])
     if weights == "accuracy":
         return np.eye(L, L + 1)
@@ -175,7 +207,8 @@ def weight_matrix(weights: str | ArrayLike, labels: Sequence[str]) -> NDArray[np
         true, arrow, answered = (part.strip() for part in pair.partition(">"))
         if not arrow or true not in labels or answered not in (*labels, "(other)"):
             raise InputError(
-                f"weights must be 'accuracy', 'TRUE>ANSWERED' or a matrix, got {pair!r} for {list(labels)}"
+                f"weights must be 'accuracy', 'TRUE>ANSWERED' or a matrix, got {pair!r} for"
+                f" {list(labels)}"
             )
         table[list(labels).index(true), [*labels, "(other)"].index(answered)] = 1.0
     return table

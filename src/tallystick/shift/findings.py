@@ -57,7 +57,9 @@ def top_cells(
         moved = (items.truth[asked] == i) & (codes == j)
         if items.old is not None:
             was = items.old[asked] == j
-            moved = (items.truth[asked] == i) & (((codes == j) & ~was) if shift[i, j] > 0 else ((codes != j) & was))
+            moved = (items.truth[asked] == i) & (
+                ((codes == j) & ~was) if shift[i, j] > 0 else ((codes != j) & was)
+            )
         true, answered = items.labels[i], columns[j]
         cells.append(
             TopCell(
@@ -73,8 +75,12 @@ def top_cells(
     return tuple(cells)
 
 
-def decide(accuracy: Change, flips: Change, calls: int, population: int) -> tuple[Decision, Needed | None, str]:
-    """Return decision, what is needed, and the verdict, on the question whether accuracy changed."""
+def decide(
+    accuracy: Change, flips: Change, calls: int, population: int
+) -> tuple[Decision, Needed | None, str]:
+    """Return decision, what is needed, and the verdict, on the question whether accuracy
+    changed.
+    """
     assert accuracy.interval is not None
     assert isinstance(accuracy.estimate, float)
     low, high = accuracy.interval
@@ -87,9 +93,17 @@ def decide(accuracy: Change, flips: Change, calls: int, population: int) -> tupl
             share = f"; no answer changed, at most {100 * flips.interval.high:.2f} % did"
     after = f" ({calls:,} of {population:,} items asked)."
     if low > 0 or high < 0:
-        return "decided", None, f"The API got {'better' if low > 0 else 'worse'}: accuracy {change}{share}{after}"
+        return (
+            "decided",
+            None,
+            f"The API got {'better' if low > 0 else 'worse'}: accuracy {change}{share}{after}",
+        )
     if low >= -SMALL and high <= SMALL:
-        return "decided", None, f"Its accuracy did not change by more than 1 %: {change}{share}{after}"
+        return (
+            "decided",
+            None,
+            f"Its accuracy did not change by more than 1 %: {change}{share}{after}",
+        )
     half = (high - low) / 2
     aim = max(abs(accuracy.estimate), SMALL)
     more = int(calls * ((half / aim) ** 2 - 1)) + 1 if half > aim else calls // 4

@@ -64,15 +64,16 @@ class FleetResult(Result):
 def fleet(results: Mapping[tuple[str, str], ShiftResult], *, alpha: float = 0.05) -> FleetResult:
     """Put assessments side by side.
 
-    A cell counts as changed where its interval excludes 0. With many cells some do by chance: assess each at alpha over
-    their number if the whole family has to hold.
+    A cell counts as changed where its interval excludes 0. With many cells some do by chance:
+    assess each at alpha over their number if the whole family has to hold.
 
     Parameters
     ----------
     results
         (API, data set) to its assessment.
     alpha
-        At which the family is meant to hold; a note says if the cells were assessed at a looser level.
+        At which the family is meant to hold; a note says if the cells were assessed at a looser
+        level.
 
     Examples
     --------
@@ -95,19 +96,32 @@ def fleet(results: Mapping[tuple[str, str], ShiftResult], *, alpha: float = 0.05
         for (api, data), one in results.items()
     )
     changed = [cell for cell in cells if cell.interval is not None and 0 not in cell.interval]
-    loose = any(cell.interval is not None and 1 - cell.interval.level > alpha / len(cells) + 1e-12 for cell in cells)
+    loose = any(
+        cell.interval is not None and 1 - cell.interval.level > alpha / len(cells) + 1e-12
+        for cell in cells
+    )
     names = ", ".join(f"{cell.api} on {cell.data} {_signed(cell)}" for cell in changed[:5])
-    verdict = f"{len(changed)} of {len(cells)} changed in accuracy" + (f": {names}" if names else "") + "."
+    verdict = (
+        f"{len(changed)} of {len(cells)} changed in accuracy"
+        + (f": {names}" if names else "")
+        + "."
+    )
     open_ = sum(one.decision == "undecided" for one in results.values())
     return FleetResult(
         verdict=verdict,
         decision="undecided" if open_ else "decided",
         n_items=sum(one.n_items for one in results.values()),
         assumptions=next(iter(results.values())).assumptions,
-        warnings=(f"each cell has its own level: about {alpha:g} of unchanged ones look changed",) if loose else (),
+        warnings=(
+            (f"each cell has its own level: about {alpha:g} of unchanged ones look changed",)
+            if loose
+            else ()
+        ),
         cells=cells,
     )
 
 
 def _signed(cell: FleetCell) -> str:
-    return f"{100 * cell.accuracy_change:+.1f} %" if isinstance(cell.accuracy_change, float) else "?"
+    return (
+        f"{100 * cell.accuracy_change:+.1f} %" if isinstance(cell.accuracy_change, float) else "?"
+    )

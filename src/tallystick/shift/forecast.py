@@ -28,7 +28,8 @@ class Forecast(Result):
     strata
         How many strata there will be.
     half_widths
-        About how wide the 95 % interval of the accuracy change will be (±), by the share of answers that changed.
+        About how wide the 95 % interval of the accuracy change will be (±), by the share of answers
+        that changed.
     """
 
     verb: ClassVar[str] = "shift"
@@ -41,7 +42,10 @@ class Forecast(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row a share of flips."""
-        return [{"if answers change by": share, "accuracy is known to ±": w} for share, w in self.half_widths.items()]
+        return [
+            {"if answers change by": share, "accuracy is known to ±": w}
+            for share, w in self.half_widths.items()
+        ]
 
 
 def forecast(items: Items, how: Run, *, latency: float = 1.0) -> Forecast:
@@ -67,10 +71,14 @@ def forecast(items: Items, how: Run, *, latency: float = 1.0) -> Forecast:
     slots = min(how.wire.concurrency, plan.in_flight)
     seconds = calls * max(latency / slots, 0.0 if how.wire.rate is None else 1 / how.wire.rate)
     left = 1 - plan.calls / len(items)
-    # Half of the flips gain, half lose: the change of accuracy then has the variance of the flip rate.
+    # Half of the flips gain, half lose: the change of accuracy then has the variance of the flip
+    # rate.
     widths = {f"{100 * f:g} %": float(1.96 * np.sqrt(left * f / plan.calls)) for f in FLIPS}
     cost = calls * how.wire.price
-    verdict = f"At most {calls:,} calls, {cost:g} in money, about {seconds:,.0f} s at {latency:g} s a call."
+    verdict = (
+        f"At most {calls:,} calls, {cost:g} in money, about {seconds:,.0f} s at {latency:g} s a"
+        " call."
+    )
     return Forecast(
         verdict=verdict,
         n_items=len(items),

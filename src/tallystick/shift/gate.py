@@ -26,7 +26,8 @@ def check_metric(metric: str, items: Items) -> None:
         known = [one for one, mass in zip(items.labels, items.mass, strict=True) if mass]
         if label not in known:
             raise InputError(
-                f"a gate on recall_change names a label with items, one of {', '.join(known[:8])}; got {label!r}"
+                f"a gate on recall_change names a label with items, one of {', '.join(known[:8])};"
+                f" got {label!r}"
             )
     elif metric not in METRICS[:3]:
         raise _no_metric(metric)
@@ -42,8 +43,8 @@ def metric_interval(result: ShiftResult, metric: str) -> Interval:
     result
         The assessment.
     metric
-        ``flip_rate``, ``accuracy_change``, ``recall_change:LABEL`` or ``error`` (the Frobenius error, from 0 up to its
-        bound).
+        ``flip_rate``, ``accuracy_change``, ``recall_change:LABEL`` or ``error`` (the Frobenius
+        error, from 0 up to its bound).
     """
     if metric == "error":
         return Interval(0.0, result.error["bound"], method="bound on the Frobenius error")

@@ -46,7 +46,9 @@ class HistoryResult(Result):
     def figures(self) -> tuple[Figure, ...]:
         """Return the change of accuracy over dates."""
         rows = self.rows()
-        columns = {name: [row[name] for row in rows] for name in ("date", "accuracy change", "low", "high")}
+        columns = {
+            name: [row[name] for row in rows] for name in ("date", "accuracy change", "low", "high")
+        }
         roles = {"x": "date", "y": "accuracy change", "low": "low", "high": "high"}
         return (Figure("rounds", "Change of accuracy over time", columns, roles),)
 
@@ -81,7 +83,10 @@ def read_history(path: Path) -> HistoryResult:
     found.sort(key=lambda one: str(one["date"]))
     last = found[-1]
     return HistoryResult(
-        verdict=f"{len(found)} assessments since {found[0]['date']}; the last, of {last['date']}: {last['verdict']}",
+        verdict=(
+            f"{len(found)} assessments since {found[0]['date']}; the last, of {last['date']}:"
+            f" {last['verdict']}"
+        ),
         n_items=int(last["n_items"]),
         assessments=tuple(found),
     )
@@ -90,15 +95,17 @@ def read_history(path: Path) -> HistoryResult:
 def update_old(items: Items, journal: Path) -> Items:
     """Return the items with the answers of a finished run in place of the old ones, where it asked.
 
-    So the next assessment starts from the last: a change that was seen already is not seen again as a new one. Items
-    that were not asked keep their older answer, and the result speaks of the change since each item's latest answer.
+    So the next assessment starts from the last: a change that was seen already is not seen again as
+    a new one. Items that were not asked keep their older answer, and the result speaks of the
+    change since each item's latest answer.
 
     Parameters
     ----------
     items
         With old answers by item.
     journal
-        Of the last run, on the same items or some of them; its answers are taken over by label, not by number.
+        Of the last run, on the same items or some of them; its answers are taken over by label, not
+        by number.
     """
     if items.old is None:
         raise InputError("update_old needs the old answer to every item: give them (old=…)")
@@ -109,32 +116,42 @@ def update_old(items: Items, journal: Path) -> Items:
     old = [names[code] for code in items.old.tolist()]
     for key, entry in answers.items():
         if entry.item not in place:
-            raise FormatError(f"the journal {journal} is of other data: it has an item {entry.item!r}")
+            raise FormatError(
+                f"the journal {journal} is of other data: it has an item {entry.item!r}"
+            )
         if not key.startswith("q") or entry.code is None:
             continue
-        if entry.code == len(then):  # none of the labels of that time, but perhaps of one that is new
+        # none of the labels of that time, but perhaps of one that is new
+        if entry.code == len(then):
             label = names[read_label(entry.text, items.labels, loose=loose)]
         else:
             label = then[entry.code]
         if label not in names:
             raise InputError(
-                f"the journal {journal} holds the answer {label!r} to item {entry.item!r}, which is not among the "
-                f"labels {', '.join(items.labels[:8])}: name all labels (--labels)"
+                f"the journal {journal} holds the answer {label!r} to item {entry.item!r}, which is"
+                f" not among the labels {', '.join(items.labels[:8])}: name all labels (--labels)"
             )
         old[place[entry.item]] = label
     return Items.of(
-        np.array(items.labels)[items.truth].tolist(), old=old, confidence=items.confidence, labels=items.labels,
+        np.array(items.labels)[items.truth].tolist(),
+        old=old,
+        confidence=items.confidence,
+        labels=items.labels,
         names=items.names,
-    )  # fmt: skip
+    )
 
 
 def _reading(head: dict[str, Any], items: Items, journal: Path) -> tuple[tuple[str, ...], bool]:
-    """Return the labels by which a journal's answers are numbered, and whether they were read loosely."""
+    """Return the labels by which a journal's answers are numbered, and whether they were read
+    loosely.
+    """
     if "labels" in head:
         return tuple(head["labels"]), bool(head["loose"])
-    if head.get("data") == items.digest:  # an older journal: the digest of its data covers the labels
+    # an older journal: the digest of its data covers the labels
+    if head.get("data") == items.digest:
         return items.labels, False
     raise FormatError(
-        f"the journal {journal} does not say its labels, and was begun on other data: nobody can tell whether its "
-        f"answers are numbered as {', '.join(items.labels[:8])}; make that run again"
+        f"the journal {journal} does not say its labels, and was begun on other data: nobody can"
+        f" tell whether its answers are numbered as {', '.join(items.labels[:8])}; make that run"
+        " again"
     )

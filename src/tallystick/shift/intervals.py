@@ -1,7 +1,8 @@
 r"""Intervals for sums of flips that were sampled adaptively, without replacement, from strata.
 
-A *sum* is θ = Σ p_k f_k over the strata where an event is possible, of mass m: the share of items that flipped, that
-became right, that moved into a cell of the matrix. With X events among n answers of a stratum, w = p/n, φ = n/N_k,
+A *sum* is θ = Σ p_k f_k over the strata where an event is possible, of mass m: the share of items
+that flipped, that became right, that moved into a cell of the matrix. With X events among n answers
+of a stratum, w = p/n, φ = n/N_k,
 
 .. math::
 
@@ -9,7 +10,8 @@ became right, that moved into a cell of the matrix. With X events among n answer
    v = \sum p^2 (1 - \varphi) \frac{\tilde f (1 - \tilde f)}{n}, \quad
    w^+ = \max_k w_k \frac{\varphi}{-\ln(1 - \varphi)}   \tag{I1}
 
-(w⁺ is what one more event, not yet seen, would add: 0 where a stratum is exhausted). All divided by m,
+(w⁺ is what one more event, not yet seen, would add: 0 where a stratum is exhausted). All divided by
+m,
 
 .. math::
 
@@ -17,8 +19,8 @@ became right, that moved into a cell of the matrix. With X events among n answer
             n' = e'(1 - e')/v' \\
    lower &= B^{-1}(\tfrac\alpha2;\; est\, n^*, n^* (1 - est) + 1), \quad n^* = est (1 - est)/v   \tag{I2}
 
-with B⁻¹ the beta quantile, lower = 0 without an event, and the complement where est > 1/2. METHODS, *Shift: intervals*.
-Everything is element by element over leading axes; strata are the last one.
+with B⁻¹ the beta quantile, lower = 0 without an event, and the complement where est > 1/2. METHODS,
+*Shift: intervals*. Everything is element by element over leading axes; strata are the last one.
 """
 
 from __future__ import annotations
@@ -69,7 +71,9 @@ class Bounds:
     rate: FloatArray
 
 
-def sum_bounds(events: FloatArray, sample: Sample, *, alpha: float, possible: BoolArray | None = None) -> Bounds:
+def sum_bounds(
+    events: FloatArray, sample: Sample, *, alpha: float, possible: BoolArray | None = None
+) -> Bounds:
     """Return θ and its interval (I2) from the *events* of every stratum.
 
     Parameters
@@ -110,11 +114,17 @@ def sum_bounds(events: FloatArray, sample: Sample, *, alpha: float, possible: Bo
     ends = np.where(flip, 1 - high, low), np.where(flip, 1 - low, high)
     some = mass > 0
     return Bounds(
-        est * safe * some, ends[0] * safe * some, ends[1] * safe * some, v * safe**2 * some, rate * some[..., None]
+        est * safe * some,
+        ends[0] * safe * some,
+        ends[1] * safe * some,
+        v * safe**2 * some,
+        rate * some[..., None],
     )
 
 
-def _ends(est: FloatArray, v: FloatArray, more: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
+def _ends(
+    est: FloatArray, v: FloatArray, more: FloatArray, alpha: float
+) -> tuple[FloatArray, FloatArray]:
     """Return (I2) for est <= 1/2, all already divided by the mass."""
     from scipy.special import betaincinv
 
@@ -123,11 +133,15 @@ def _ends(est: FloatArray, v: FloatArray, more: FloatArray, alpha: float) -> tup
     fits = (e < 1) & (spread > 0) & (spread < e * (1 - e))
     n = np.where(fits, e * (1 - e) / np.where(fits, spread, 1.0), 1.0)
     inner = np.where(fits, e, 0.5)
-    high = np.where(fits, betaincinv(inner * n, (1 - inner) * n, 1 - alpha / 2), np.where(spread > 0, 1.0, est))
+    high = np.where(
+        fits, betaincinv(inner * n, (1 - inner) * n, 1 - alpha / 2), np.where(spread > 0, 1.0, est)
+    )
     seen = (est > 0) & (v > 0)
     m = np.where(seen, est * (1 - est) / np.where(seen, v, 1.0), 1.0)
     share = np.where(seen, est, 0.5)
-    low = np.where(seen, betaincinv(share * m, m * (1 - share) + 1, alpha / 2), np.where(v > 0, 0.0, est))
+    low = np.where(
+        seen, betaincinv(share * m, m * (1 - share) + 1, alpha / 2), np.where(v > 0, 0.0, est)
+    )
     return np.minimum(low, est), np.maximum(high, est)
 
 
@@ -136,10 +150,12 @@ def minus(gain: Bounds, loss: Bounds, sample: Sample) -> Bounds:
 
     .. math:: low = g - q - \sqrt{(g - l_g)^2 + (u_q - q)^2 - 2 r (g - l_g)(u_q - q)}   \tag{I3}
 
-    and likewise high, with r the correlation that :math:`cov = -\sum p^2 (1 - \varphi) f_g f_q / n` makes: no item can
-    both gain and lose.
+    and likewise high, with r the correlation that :math:`cov = -\sum p^2 (1 - \varphi) f_g f_q / n`
+    makes: no item can both gain and lose.
     """
-    cov = -(sample.shares**2 * (1 - sample.fraction) / sample.answered * gain.rate * loss.rate).sum(axis=-1)
+    cov = -(sample.shares**2 * (1 - sample.fraction) / sample.answered * gain.rate * loss.rate).sum(
+        axis=-1
+    )
     scale = np.sqrt(gain.variance * loss.variance)
     r = np.clip(np.where(scale > 0, cov / np.where(scale > 0, scale, 1.0), 0.0), -1.0, 0.0)
 

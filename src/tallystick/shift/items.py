@@ -1,4 +1,6 @@
-"""What is known before a call is paid for: items, their true labels, and what the API used to answer."""
+"""What is known before a call is paid for: items, their true labels, and what the API used to
+answer.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from tallystick.errors import InputError
 __all__ = ["OTHER", "Items"]
 
 OTHER = "(other)"
-"""Heading of the last column: answers that were empty, refused, unparsable, or no label of the set."""
+"""Heading of the last column: answers that were empty, refused, unparsable, or no label of the set.
+"""
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -24,7 +27,8 @@ IntArray = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Items:
-    """Labelled items, as codes. A true label is a code 0 … L - 1; an answer may also be L, "none of the labels".
+    """Labelled items, as codes. A true label is a code 0 … L - 1; an answer may also be L, "none of
+    the labels".
 
     Parameters
     ----------
@@ -35,9 +39,11 @@ class Items:
     old
         The old answer to every item; None if only a matrix of the past is known, or nothing.
     matrix
-        The old confusion matrix as shares of all items, shape (L, L + 1); None if nothing is known of the past.
+        The old confusion matrix as shares of all items, shape (L, L + 1); None if nothing is known
+        of the past.
     confidence
-        Anything whose rank foretells change (the old API's confidence, or a cheap model's); None if there is none.
+        Anything whose rank foretells change (the old API's confidence, or a cheap model's); None if
+        there is none.
     names
         The name of every item.
 
@@ -75,10 +81,11 @@ class Items:
         Parameters
         ----------
         truth, old
-            One value an item; labels are compared as text. A blank old answer, or one of *other*, is "none of them".
+            One value an item; labels are compared as text. A blank old answer, or one of *other*,
+            is "none of them".
         matrix
-            The old confusion matrix, (L, L) or (L, L + 1), as counts or shares; its rows must have the shares of the
-            true labels.
+            The old confusion matrix, (L, L) or (L, L + 1), as counts or shares; its rows must have
+            the shares of the true labels.
         confidence, names
             As in the class; names default to 0, 1, 2 …
         labels
@@ -88,7 +95,9 @@ class Items:
             raise InputError("truth is empty: there must be items to ask about")
         found = [_text(value) for value in truth]
         if "" in found:
-            raise InputError(f"truth is blank for item {found.index('')}: every item needs its true label")
+            raise InputError(
+                f"truth is blank for item {found.index('')}: every item needs its true label"
+            )
         chosen = sorted(set(found)) if labels is None else [_text(label) for label in labels]
         if len(set(chosen)) != len(chosen) or "" in chosen:
             raise InputError(f"labels must be different and not blank, got {chosen}")
@@ -97,22 +106,32 @@ class Items:
         before = None
         if old is not None:
             if len(old) != len(true):
-                raise InputError(f"old must have one answer an item, got {len(old)} for {len(true)} items")
+                raise InputError(
+                    f"old must have one answer an item, got {len(old)} for {len(true)} items"
+                )
             with_other = {**code, "": len(chosen), **{_text(token): len(chosen) for token in other}}
-            before = _coded([_text(v) for v in old], with_other, "old", "name all labels, or list it as 'other'")
+            before = _coded(
+                [_text(v) for v in old], with_other, "old", "name all labels, or list it as 'other'"
+            )
         past = None if matrix is None else _matrix(matrix, true, chosen)
         if before is not None:
             counted = _confusion(true, before, len(chosen))
             if past is not None and np.abs(past - counted).max() > 0.5 / len(true):
-                raise InputError("matrix does not agree with the old answers by item: give one of the two")
+                raise InputError(
+                    "matrix does not agree with the old answers by item: give one of the two"
+                )
             past = counted
         rank = None if confidence is None else np.asarray(confidence, dtype=np.float64)
         if rank is not None and (rank.shape != true.shape or not np.isfinite(rank).all()):
-            raise InputError(f"confidence must hold a finite number for each of the {len(true)} items")
+            raise InputError(
+                f"confidence must hold a finite number for each of the {len(true)} items"
+            )
         given = tuple(map(str, range(len(true)))) if names is None else tuple(map(str, names))
         if len(given) != len(true) or len(set(given)) != len(given):
             raise InputError(f"names must be {len(true)} different names, got {len(set(given))}")
-        return cls(labels=tuple(chosen), truth=true, old=before, matrix=past, confidence=rank, names=given)
+        return cls(
+            labels=tuple(chosen), truth=true, old=before, matrix=past, confidence=rank, names=given
+        )
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -170,7 +189,10 @@ def _coded(values: Sequence[str], code: dict[str, int], name: str, remedy: str) 
     for place, value in enumerate(values):
         if value not in code:
             known = ", ".join(label for label in list(code)[:8] if label)
-            raise InputError(f"{name} of item {place} is {value!r}, which is not among the labels {known}: {remedy}")
+            raise InputError(
+                f"{name} of item {place} is {value!r}, which is not among the labels {known}:"
+                f" {remedy}"
+            )
     return np.array([code[value] for value in values], dtype=np.intp)
 
 
@@ -185,7 +207,8 @@ def _matrix(matrix: ArrayLike, truth: IntArray, labels: Sequence[str]) -> FloatA
     L = len(labels)
     if table.shape not in ((L, L), (L, L + 1)):
         raise InputError(
-            f"matrix must be {L} x {L} (or {L} x {L + 1}) for the labels {list(labels)}, got {table.shape}"
+            f"matrix must be {L} x {L} (or {L} x {L + 1}) for the labels {list(labels)}, got"
+            f" {table.shape}"
         )
     if not np.isfinite(table).all() or (table < 0).any() or not table.sum():
         raise InputError("matrix must hold counts or shares: finite, not negative, not all zero")
@@ -195,7 +218,8 @@ def _matrix(matrix: ArrayLike, truth: IntArray, labels: Sequence[str]) -> FloatA
     if apart.max() > 1e-3:
         row = int(apart.argmax())
         raise InputError(
-            f"matrix has {table[row].sum():.4f} of its mass on true label {labels[row]!r}, the data {mass[row]:.4f}: "
-            "it was measured on other data, or its rows are not the true labels (transpose it)"
+            f"matrix has {table[row].sum():.4f} of its mass on true label {labels[row]!r}, the data"
+            f" {mass[row]:.4f}: it was measured on other data, or its rows are not the true labels"
+            " (transpose it)"
         )
     return np.asarray(table)

@@ -1,8 +1,9 @@
 """An append-only record of what was asked and what came back: nothing paid for is lost.
 
-One line an event, ``JSON <tab> checksum``; each checksum covers the line and the checksum before it, so that a line
-changed, lost or moved is noticed. A line is written before its event is acted on: *sent* before a request leaves, the
-answer before it is used. A process killed at any moment leaves at most one unfinished line, at the end; it is cut off.
+One line an event, ``JSON <tab> checksum``; each checksum covers the line and the checksum before
+it, so that a line changed, lost or moved is noticed. A line is written before its event is acted
+on: *sent* before a request leaves, the answer before it is used. A process killed at any moment
+leaves at most one unfinished line, at the end; it is cut off.
 """
 
 from __future__ import annotations
@@ -47,15 +48,22 @@ class Journal:
     path
         The file, continued if it exists; None keeps nothing.
     head
-        What the run is of: ``data``, ``client``, ``plan`` are digests that must not change, the rest is for readers.
+        What the run is of: ``data``, ``client``, ``plan`` are digests that must not change, the
+        rest is for readers.
     durable
-        Whether each answer is forced to the disk before it is used (survives a power cut, not only a kill).
+        Whether each answer is forced to the disk before it is used (survives a power cut, not only
+        a kill).
     secrets
         Values that are replaced by ``***`` wherever they turn up.
     """
 
     def __init__(
-        self, path: Path | None, *, head: Mapping[str, Json], durable: bool = False, secrets: Sequence[str] = ()
+        self,
+        path: Path | None,
+        *,
+        head: Mapping[str, Json],
+        durable: bool = False,
+        secrets: Sequence[str] = (),
     ) -> None:
         self.answers: dict[str, Entry] = {}
         self.sent: Counter[str] = Counter()
@@ -82,7 +90,9 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise FileError(f"the journal {path} is in use by another run: wait for it, or name another") from error
+            raise FileError(
+                f"the journal {path} is in use by another run: wait for it, or name another"
+            ) from error
         events, good, self._last = _lines(path)
         if os.fstat(self._file).st_size > good:
             os.ftruncate(self._file, good)  # the line that a killed run did not finish
@@ -91,7 +101,9 @@ class Journal:
             return
         for name, reason in REFUSALS.items():
             if events[0].get(name) != head.get(name):
-                raise FormatError(f"the journal {path} is of another run: {reason}; name another journal")
+                raise FormatError(
+                    f"the journal {path} is of another run: {reason}; name another journal"
+                )
         for event in events[1:]:
             self._take(event)
 
@@ -105,8 +117,12 @@ class Journal:
 
     @property
     def in_flight(self) -> int:
-        """Requests that were sent and neither answered nor refused: in flight when a run was killed, or lost."""
-        open_ = {key: n - self.unbilled[key] for key, n in self.sent.items() if key not in self.answers}
+        """Requests that were sent and neither answered nor refused: in flight when a run was
+        killed, or lost.
+        """
+        open_ = {
+            key: n - self.unbilled[key] for key, n in self.sent.items() if key not in self.answers
+        }
         return sum(open_.values())
 
     @property
@@ -155,9 +171,13 @@ class Journal:
         try:
             done = os.write(self._file, line)
         except OSError as error:
-            raise FileError(f"the journal cannot be written ({error.strerror}): nothing more is asked") from error
+            raise FileError(
+                f"the journal cannot be written ({error.strerror}): nothing more is asked"
+            ) from error
         if done != len(line):
-            raise FileError("the journal could be written only in part (disk full?): nothing more is asked")
+            raise FileError(
+                "the journal could be written only in part (disk full?): nothing more is asked"
+            )
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, Entry]]:
@@ -166,7 +186,9 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, Entry]]:
     if not events:
         raise FormatError(f"{path} is no journal: it holds no whole line")
     answers = {
-        event["answer"]: Entry(event["item"], event["code"], event["text"]) for event in events if "answer" in event
+        event["answer"]: Entry(event["item"], event["code"], event["text"])
+        for event in events
+        if "answer" in event
     }
     return events[0], answers
 
@@ -186,9 +208,12 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int, str]:
     while (end := data.find(b"\n", good)) >= 0:
         body, _, checksum = data[good:end].decode("ascii", "replace").rpartition("\t")
         if checksum != _checksum(last, body):
-            if end == len(data) - 1 and events:  # a line torn at the very end, after a crash of the machine
+            # a line torn at the very end, after a crash of the machine
+            if end == len(data) - 1 and events:
                 break
-            raise FormatError(f"the journal {path} is damaged or no journal: line {len(events) + 1} was changed")
+            raise FormatError(
+                f"the journal {path} is damaged or no journal: line {len(events) + 1} was changed"
+            )
         events.append(json.loads(body))
         good, last = end + 1, checksum
     if events and events[0].get("journal") != FORMAT:

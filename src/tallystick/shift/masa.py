@@ -1,4 +1,6 @@
-"""The paper's own formulas: optimal allocation, conditions of its theorem, bound of its stopping rule."""
+"""The paper's own formulas: optimal allocation, conditions of its theorem, bound of its stopping
+rule.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
 
-__all__ = ["loss_bound", "optimal_allocation", "optimal_loss", "theorem_bound", "theorem_conditions"]
+__all__ = [
+    "loss_bound",
+    "optimal_allocation",
+    "optimal_loss",
+    "theorem_bound",
+    "theorem_conditions",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -34,7 +42,8 @@ def optimal_allocation(shares: ArrayLike, sigma: ArrayLike, *, calls: int) -> Fl
 
 
 def optimal_loss(shares: ArrayLike, sigma: ArrayLike, *, calls: int) -> float:
-    r"""Return the squared Frobenius error of the optimal allocation, :math:`(\sum_k p_k \sigma_k)^2 / N`.
+    r"""Return the squared Frobenius error of the optimal allocation, :math:`(\sum_k p_k \sigma_k)^2
+    / N`.
 
     [CZZ22]_, proof of Theorem 2.
 
@@ -46,12 +55,15 @@ def optimal_loss(shares: ArrayLike, sigma: ArrayLike, *, calls: int) -> float:
     return float((np.asarray(shares) * np.asarray(sigma)).sum() ** 2 / calls)
 
 
-def theorem_conditions(*, labels: int, bins: int, calls: int, exploration: float) -> tuple[str, ...]:
+def theorem_conditions(
+    *, labels: int, bins: int, calls: int, exploration: float
+) -> tuple[str, ...]:
     r"""Return, in words, which conditions of Theorem 2 do not hold; nothing if all do.
 
     .. math:: a > 2 \log L + \log K + \tfrac94 \log N, \qquad N > 4 L K   \tag{M2}
 
-    [CZZ22]_, Theorem 2. The paper itself runs with a = 1, far below; measured, it makes no difference.
+    [CZZ22]_, Theorem 2. The paper itself runs with a = 1, far below; measured, it makes no
+    difference.
 
     Examples
     --------
@@ -63,22 +75,31 @@ def theorem_conditions(*, labels: int, bins: int, calls: int, exploration: float
     least = 2 * math.log(labels) + math.log(bins) + 2.25 * math.log(calls)  # (M2)
     broken = []
     if exploration <= least:
-        broken.append(f"Theorem 2 asks for an exploration a above {least:.1f}, this run has {exploration:g}")
+        broken.append(
+            f"Theorem 2 asks for an exploration a above {least:.1f}, this run has {exploration:g}"
+        )
     if calls <= 4 * labels * bins:
-        broken.append(f"Theorem 2 asks for more than 4 L K = {4 * labels * bins} calls, the budget has {calls}")
+        broken.append(
+            f"Theorem 2 asks for more than 4 L K = {4 * labels * bins} calls, the budget has"
+            f" {calls}"
+        )
     return tuple(broken)
 
 
-def theorem_bound(shares: ArrayLike, sigma: ArrayLike, *, labels: int, calls: int, exploration: float) -> float:
-    r"""Return how large the expected squared Frobenius error of MASA can be, by Theorem 2 with its constants.
+def theorem_bound(
+    shares: ArrayLike, sigma: ArrayLike, *, labels: int, calls: int, exploration: float
+) -> float:
+    r"""Return how large the expected squared Frobenius error of MASA can be, by Theorem 2 with its
+    constants.
 
     .. math:: \mathcal L \le \mathcal L^* \Bigl[ 1 + \frac{4S}{N} + \frac{4}{\sigma_{min}}
               \Bigl( \frac{\log 2/\delta}{N \Delta_{min}} \Bigr)^{1/4} \Bigr]^2 + L S N \delta, \qquad
               \Delta_k = \frac{p_k \sigma_k}{\sum_l p_l \sigma_l}   \tag{M4}
 
-    with S partitions (the paper's L K) and log 2/δ = 2a, which makes the radius of Lemma 3 that of the rule. [CZZ22]_,
-    inequality B.6 and the end of its proof of Theorem 2; the theorem itself hides the constants in
-    O(N^{-5/4} log^{1/4} N). It is large: a check of the theorem, no forecast of an error.
+    with S partitions (the paper's L K) and log 2/δ = 2a, which makes the radius of Lemma 3 that of
+    the rule. [CZZ22]_, inequality B.6 and the end of its proof of Theorem 2; the theorem itself
+    hides the constants in O(N^{-5/4} log^{1/4} N). It is large: a check of the theorem, no forecast
+    of an error.
 
     Parameters
     ----------
@@ -96,32 +117,41 @@ def theorem_bound(shares: ArrayLike, sigma: ArrayLike, *, labels: int, calls: in
     """
     p, s = np.asarray(shares, dtype=np.float64), np.asarray(sigma, dtype=np.float64)
     if not (s > 0).all() or not (p > 0).all():
-        raise InputError("Theorem 2 is about partitions that have items and are uncertain: leave the others out")
+        raise InputError(
+            "Theorem 2 is about partitions that have items and are uncertain: leave the others out"
+        )
     if calls <= 4 * len(p):
         raise InputError(f"Theorem 2 asks for more than 4 L K = {4 * len(p)} calls, got {calls}")
     least = float((p * s).min() / (p * s).sum())
-    wider = 1 + 4 * len(p) / calls + 4 / float(s.min()) * math.sqrt(math.sqrt(2 * exploration / (calls * least)))
+    wider = (
+        1
+        + 4 * len(p) / calls
+        + 4 / float(s.min()) * math.sqrt(math.sqrt(2 * exploration / (calls * least)))
+    )
     outside = labels * len(p) * calls * 2 * math.exp(-2 * exploration)
     return optimal_loss(p, s, calls=calls) * wider**2 + outside  # (M4)
 
 
-def loss_bound(shares: ArrayLike, answered: ArrayLike, sigma2: ArrayLike, *, delta: float = 0.05) -> float:
+def loss_bound(
+    shares: ArrayLike, answered: ArrayLike, sigma2: ArrayLike, *, delta: float = 0.05
+) -> float:
     r"""Return the upper bound on the expected squared Frobenius error by which the paper stops.
 
     .. math:: \sum_k \frac{p_k^2}{n_k}
               \min\Bigl( 1, \hat\sigma_k^2 + \sqrt{\tfrac{\log(2/\delta)}{2 n_k}} \Bigr)   \tag{M3}
 
-    [CZZ22]_, appendix A (*stopping rule under loss requirements*), with the radius that the proof of Lemma 3 gives to
-    σ̂² for its unnamed constant c. (Printed, the lemma gives that radius to σ̂ itself. Its proof gives σ̂ the fourth
-    root, and with the square root it is false: ten answers, of which each is the rarer with probability .3, break it
-    in 2.8 % of all cases at δ = .0005.)
-    It bounds the expected error, not the error, and holds at one time, not at any: for a guarantee use
+    [CZZ22]_, appendix A (*stopping rule under loss requirements*), with the radius that the proof
+    of Lemma 3 gives to σ̂² for its unnamed constant c. (Printed, the lemma gives that radius to σ̂
+    itself. Its proof gives σ̂ the fourth root, and with the square root it is false: ten answers,
+    of which each is the rarer with probability .3, break it in 2.8 % of all cases at δ = .0005.) It
+    bounds the expected error, not the error, and holds at one time, not at any: for a guarantee use
     :func:`tallystick.shift.frobenius_bound`.
 
     Parameters
     ----------
     shares, answered, sigma2
-        Share, answers and estimated uncertainty of every partition; unknown uncertainty (fewer than two answers) is 1.
+        Share, answers and estimated uncertainty of every partition; unknown uncertainty (fewer than
+        two answers) is 1.
     delta
         The δ of Lemma 3, for one partition at one time.
 

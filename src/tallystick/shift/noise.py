@@ -29,7 +29,8 @@ class NoiseFloor:
     changed
         The share that really changed, about (a - (b + c)/2)/r; not below 0.
     p_value
-        Of "nothing changed but chance": then each of the three answers is as likely as the others to be the odd one.
+        Of "nothing changed but chance": then each of the three answers is as likely as the others
+        to be the odd one.
     """
 
     items: int
@@ -43,9 +44,10 @@ class NoiseFloor:
 def noise_floor(old: ArrayLike, first: ArrayLike, second: ArrayLike) -> NoiseFloor:
     r"""Tell real change from chance by the odd one out of three answers to the same items.
 
-    If nothing changed, the old and the two new answers to an item are exchangeable. Where exactly two of the three
-    agree, the odd one is the old one with probability 1/3, so a ~ Bin(a + b + c, 1/3): an exact test. METHODS, *Shift:
-    stopping*. It says nothing about an API whose randomness itself changed in a way that keeps this balance.
+    If nothing changed, the old and the two new answers to an item are exchangeable. Where exactly
+    two of the three agree, the odd one is the old one with probability 1/3, so a ~ Bin(a + b + c,
+    1/3): an exact test. METHODS, *Shift: stopping*. It says nothing about an API whose randomness
+    itself changed in a way that keeps this balance.
 
     Parameters
     ----------
@@ -62,7 +64,9 @@ def noise_floor(old: ArrayLike, first: ArrayLike, second: ArrayLike) -> NoiseFlo
     """
     o, a, b = (np.asarray(values) for values in (old, first, second))
     if o.ndim != 1 or o.shape != a.shape or o.shape != b.shape or not o.size:
-        raise InputError(f"old, first and second must be equally long, got {o.shape}, {a.shape} and {b.shape}")
+        raise InputError(
+            f"old, first and second must be equally long, got {o.shape}, {a.shape} and {b.shape}"
+        )
     both = int(((a == b) & (a != o)).sum())
     odd = int(((a != b) & ((a == o) | (b == o))).sum())
     from scipy.stats import binom

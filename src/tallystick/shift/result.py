@@ -1,4 +1,6 @@
-"""What an assessment says: the change of the matrix, of accuracy and of answers, and what it cost."""
+"""What an assessment says: the change of the matrix, of accuracy and of answers, and what it
+cost.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ class TopCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Stratum:
-    """One stratum: what it is, how large, how often asked, and what the optimum would have asked."""
+    """One stratum: what it is, how large, how often asked, and what the optimum would have
+    asked.
+    """
 
     name: str
     items: int
@@ -73,7 +77,8 @@ class Requests:
     Parameters
     ----------
     sent, billed
-        Requests sent, and those that may have been billed: all but those that the server refused outright.
+        Requests sent, and those that may have been billed: all but those that the server refused
+        outright.
     failed
         Questions that got no answer after all retries: they are missing, not wrong.
     resent
@@ -115,12 +120,14 @@ class ShiftResult(Result):
     strata, top_cells
         Where it was looked, and what changed most.
     error
-        ``estimate``: the root of the estimated squared Frobenius error; ``bound``: what it stays below (95 %).
+        ``estimate``: the root of the estimated squared Frobenius error; ``bound``: what it stays
+        below (95 %).
     baselines
-        The estimated squared Frobenius error of this run, of uniform and of proportional sampling at equal calls, and
-        of the optimum of Lemma 1.
+        The estimated squared Frobenius error of this run, of uniform and of proportional sampling
+        at equal calls, and of the optimum of Lemma 1.
     sensitivity
-        Where accuracy change and flip rate could lie if the failed calls were all one way or all the other.
+        Where accuracy change and flip rate could lie if the failed calls were all one way or all
+        the other.
     strategy
         Which strategy sampled.
     """
@@ -148,13 +155,18 @@ class ShiftResult(Result):
     name: str = ""
     asked: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
     path: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
-    basis: tuple[Items, Strata, Answers] | None = field(default=None, repr=False, compare=False, metadata=_PRIVATE)
+    basis: tuple[Items, Strata, Answers] | None = field(
+        default=None, repr=False, compare=False, metadata=_PRIVATE
+    )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return accuracy, flips and every label's recall, then the cells that changed most."""
         named = {"accuracy": self.accuracy_change, "answers changed": self.flip_rate}
         named |= {f"recall of {label}": change for label, change in self.recall_change.items()}
-        rows = [{"what": name, "change": c.estimate, "interval": c.interval, "proved": ""} for name, c in named.items()]
+        rows = [
+            {"what": name, "change": c.estimate, "interval": c.interval, "proved": ""}
+            for name, c in named.items()
+        ]
         rows += [
             {
                 "what": f"{cell.true} → {cell.answered}",
@@ -181,7 +193,14 @@ class ShiftResult(Result):
                 "high": [self.interval[i][j].high for i, j in cells],
                 "text": [f"{100 * self.shift[i][j]:+.2f} %" for i, j in cells],
             },
-            {"row": "true", "column": "answered", "value": "change", "low": "low", "high": "high", "text": "text"},
+            {
+                "row": "true",
+                "column": "answered",
+                "value": "change",
+                "low": "low",
+                "high": "high",
+                "text": "text",
+            },
         )
         known = [row for row in self.rows() if isinstance(row["interval"], Interval)]
         forest = Figure(

@@ -52,7 +52,8 @@ class Run:
     Parameters
     ----------
     budget
-        Questions at most, those asked twice included. A request that is sent again after a failure is no new question.
+        Questions at most, those asked twice included. A request that is sent again after a failure
+        is no new question.
     how
         Strategy and strata. Its window is set by the run.
     wire
@@ -64,7 +65,8 @@ class Run:
     repeats
         How many items are asked twice, to tell change from chance; they are part of the budget.
     flip_limit
-        Ask in random order and stop as soon as it is proved that more, or fewer, than this share of answers changed.
+        Ask in random order and stop as soon as it is proved that more, or fewer, than this share of
+        answers changed.
     target_error
         Stop when the Frobenius error of the matrix is below this (with probability 1 - alpha).
     journal, durable
@@ -88,7 +90,9 @@ class Run:
 
     def __post_init__(self) -> None:
         if self.repeats < 0 or self.budget - self.repeats < 1:
-            raise BudgetError(f"a budget of {self.budget} calls does not allow {self.repeats} repeats")
+            raise BudgetError(
+                f"a budget of {self.budget} calls does not allow {self.repeats} repeats"
+            )
         if not 0 < self.alpha < 1:
             raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
         if self.target_error is not None and not 0 < self.target_error < inf:
@@ -101,12 +105,14 @@ class Run:
             calls = min(calls, int(self.wire.max_cost / self.wire.price + 1e-9) - self.repeats)
             if calls < 1:
                 raise BudgetError(f"max_cost = {self.wire.max_cost:g} does not pay for one call")
-        # A slow answer must not stall the others, so the window is wider than what may be in flight; a gate, which
-        # throws away what it asked too much, gets none wider than that.
+        # A slow answer must not stall the others, so the window is wider than what may be in
+        # flight; a gate, which throws away what it asked too much, gets none wider than that.
         wide = self.wire.concurrency * (1 if self.flip_limit is not None else 4)
         first = calls if self.flip_limit is not None else 0
         return design(
-            items, calls=calls, how=replace(self.how, window=max(1, min(wide, calls // 4)), random_first=first)
+            items,
+            calls=calls,
+            how=replace(self.how, window=max(1, min(wide, calls // 4)), random_first=first),
         )
 
 
@@ -120,8 +126,8 @@ def run(
 ) -> ShiftResult:
     """Ask *client* about *items* as *how* says, and return how it changed.
 
-    The result depends on the data, the settings and the answers alone: not on timing, and not on how often the run was
-    killed and resumed from its journal (only ``requests`` and ``cost`` tell).
+    The result depends on the data, the settings and the answers alone: not on timing, and not on
+    how often the run was killed and resumed from its journal (only ``requests`` and ``cost`` tell).
 
     Parameters
     ----------
@@ -162,7 +168,12 @@ async def run_async(
     if how.flip_limit is not None and items.old is None:
         raise InputError("a limit on flips needs the old answer to every item (old=…)")
     plan = how.plan(items)
-    journal = Journal(how.journal, head=_head(items, client, plan, how), durable=how.durable, secrets=client.secrets)
+    journal = Journal(
+        how.journal,
+        head=_head(items, client, plan, how),
+        durable=how.durable,
+        secrets=client.secrets,
+    )
     known = len(journal.answers)
     lost = journal.in_flight
     try:
@@ -175,9 +186,14 @@ async def run_async(
     finally:
         journal.close()
     result = assess(
-        items, plan.strata, answers, strategy=how.how.strategy, alpha=how.alpha, simultaneous=how.simultaneous,
+        items,
+        plan.strata,
+        answers,
+        strategy=how.how.strategy,
+        alpha=how.alpha,
+        simultaneous=how.simultaneous,
         seed=how.seed,
-    )  # fmt: skip
+    )
     requests = Requests(
         sent=journal.sent.total(),
         billed=journal.billed,
@@ -186,9 +202,12 @@ async def run_async(
         from_journal=known,
     )
     result = replace(
-        result, calls=result.calls + len(second), cost=caller.spent, requests=requests,
+        result,
+        calls=result.calls + len(second),
+        cost=caller.spent,
+        requests=requests,
         warnings=(*result.warnings, *asking.short(), *_spellings(items, journal)),
-    )  # fmt: skip
+    )
     if asking.gate is not None:
         said = Gate(
             expression=f"flip_rate <= {asking.gate.limit:g}",
@@ -203,9 +222,20 @@ class _Asking:
     """The loop of one run. All decisions use answers in the order in which they were asked for."""
 
     def __init__(
-        self, items: Items, plan: Plan, how: Run, caller: Caller, progress: Callable[[Progress], None] | None
+        self,
+        items: Items,
+        plan: Plan,
+        how: Run,
+        caller: Caller,
+        progress: Callable[[Progress], None] | None,
     ) -> None:
-        self.items, self.plan, self.how, self.caller, self.progress = items, plan, how, caller, progress
+        self.items, self.plan, self.how, self.caller, self.progress = (
+            items,
+            plan,
+            how,
+            caller,
+            progress,
+        )
         self.sampler = Sampler(plan, rng=how.seed)
         self.asked: list[int] = []
         self.codes: list[int | None] = []  # None: not here yet
@@ -213,9 +243,12 @@ class _Asking:
         self.ready = 0  # answers without a gap
         self.answered = 0  # of these, those that a gate saw and that did not fail
         self.end: int | None = None  # how many answers count, once it is decided to stop
-        self.broke, self.unpaid = False, 0  # whether the money ended the first questions; second ones it did not pay
+        # whether the money ended the first questions; second ones it did not pay
+        self.broke, self.unpaid = False, 0
         self.gate = (
-            None if how.flip_limit is None else FlipGate(limit=how.flip_limit, population=len(items), alpha=how.alpha)
+            None
+            if how.flip_limit is None
+            else FlipGate(limit=how.flip_limit, population=len(items), alpha=how.alpha)
         )
         self.looks = looks(first=max(FIRST_LOOK, 2 * len(plan.strata)), calls=plan.calls)
 
@@ -240,7 +273,11 @@ class _Asking:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _ask(self, tasks: dict[asyncio.Task[int | None], int]) -> None:
-        while self.end is None and not self.sampler.done and len(self.asked) + 1 - self.plan.in_flight <= self.ready:
+        while (
+            self.end is None
+            and not self.sampler.done
+            and len(self.asked) + 1 - self.plan.in_flight <= self.ready
+        ):
             for item in self.sampler.ask():
                 ticket = len(self.asked)
                 self.asked.append(item)
@@ -254,33 +291,54 @@ class _Asking:
     def _tell(self, ticket: int, code: int | None) -> None:
         item = self.asked[ticket]
         self.codes[ticket] = FAILED if code is None else code
-        self.sampler.tell([(item, None if code is None else outcome(self.plan, self.items, item, code))])
-        while self.end is None and self.ready < len(self.codes) and self.codes[self.ready] is not None:
+        self.sampler.tell(
+            [(item, None if code is None else outcome(self.plan, self.items, item, code))]
+        )
+        while (
+            self.end is None and self.ready < len(self.codes) and self.codes[self.ready] is not None
+        ):
             self._advance()
         if self.progress is not None:
             self.told += 1
             number = self.told
             every = max(1, self.plan.calls // 20)
-            error = self._error()[0] if number % every == 0 and self.ready > 2 * len(self.plan.strata) else None
-            self.progress(Progress(calls=number, planned=self.plan.calls, cost=self.caller.spent, error=error))
+            error = (
+                self._error()[0]
+                if number % every == 0 and self.ready > 2 * len(self.plan.strata)
+                else None
+            )
+            self.progress(
+                Progress(calls=number, planned=self.plan.calls, cost=self.caller.spent, error=error)
+            )
 
     def _advance(self) -> None:
         """Let the rules see one more answer."""
         item, code = self.asked[self.ready], self.codes[self.ready]
         self.ready += 1
         if self.gate is not None and self.items.old is not None:
-            self.gate = self.gate.update(np.nan if code == FAILED else float(code != self.items.old[item]))
+            self.gate = self.gate.update(
+                np.nan if code == FAILED else float(code != self.items.old[item])
+            )
             self.answered += code != FAILED
-            if self.gate.passed is not None and self.answered > 1:  # one answer is proof enough, but no assessment
+            # one answer is proof enough, but no assessment
+            if self.gate.passed is not None and self.answered > 1:
                 self.end = self.ready
-        if self.how.target_error is not None and self.ready in self.looks and self._error()[1] <= self.how.target_error:
+        if (
+            self.how.target_error is not None
+            and self.ready in self.looks
+            and self._error()[1] <= self.how.target_error
+        ):
             self.end = self.ready
 
     def _error(self) -> tuple[float, float]:
-        """Return the estimated Frobenius error so far and its bound, with alpha split over the looks."""
+        """Return the estimated Frobenius error so far and its bound, with alpha split over the
+        looks.
+        """
         answers = self.answers()
         told = answers.codes != FAILED
-        number = np.bincount(self.plan.strata.of[answers.asked[told]], minlength=len(self.plan.strata))
+        number = np.bincount(
+            self.plan.strata.of[answers.asked[told]], minlength=len(self.plan.strata)
+        )
         if told.sum() < 2:
             return np.inf, np.inf
         used = collapse(self.plan.strata, number)
@@ -289,7 +347,9 @@ class _Asking:
         rows = np.bincount(counts.true, weights=variance)
         share = self.how.alpha / len(self.looks)
         unseen = unseen_error(counts, alpha=share)
-        return float(rows.sum() ** 0.5), frobenius_bound(rows, calls=int(told.sum()), alpha=share, unseen=unseen)
+        return float(rows.sum() ** 0.5), frobenius_bound(
+            rows, calls=int(told.sum()), alpha=share, unseen=unseen
+        )
 
     def answers(self) -> Answers:
         """Return the questions that count, with their answers."""
@@ -299,10 +359,14 @@ class _Asking:
         return Answers.of(self.asked[:end], codes, blind=blind)
 
     async def repeats(self, answers: Answers) -> dict[int, int]:
-        """Ask some of the items that were chosen blindly a second time; return the second answers."""
+        """Ask some of the items that were chosen blindly a second time; return the second
+        answers.
+        """
         blind = np.ones(len(answers.asked), bool) if answers.blind is None else answers.blind
         candidates = answers.asked[blind & (answers.codes != FAILED)]
-        chosen = spawn(self.how.seed, 1)[0].permutation(np.sort(candidates))[: self.how.repeats].tolist()
+        chosen = (
+            spawn(self.how.seed, 1)[0].permutation(np.sort(candidates))[: self.how.repeats].tolist()
+        )
         known = self.caller.journal.answers
 
         async def again(item: int) -> int | None:
@@ -326,9 +390,14 @@ class _Asking:
         wanted = min(self.how.budget - self.how.repeats, len(self.items))
         if limit is not None and (self.broke or self.plan.calls < wanted):
             asked = self.ready if self.end is None else self.end
-            told.append(f"max_cost = {limit:g} ended the run: {asked:,} of {wanted:,} items were asked")
+            told.append(
+                f"max_cost = {limit:g} ended the run: {asked:,} of {wanted:,} items were asked"
+            )
         if limit is not None and self.unpaid:
-            told.append(f"max_cost = {limit:g} was used up: {self.unpaid:,} items were not asked a second time")
+            told.append(
+                f"max_cost = {limit:g} was used up: {self.unpaid:,} items were not asked a second"
+                " time"
+            )
         return tuple(told)
 
 
@@ -338,32 +407,43 @@ def _spellings(items: Items, journal: Journal) -> tuple[str, ...]:
     none = Counter(entry.text for entry in journal.answers.values() if entry.code == L)
     alike = [(text, number, same_label(text, items.labels)) for text, number in none.items()]
     return tuple(
-        f"{number} answers were {text!r}, which looks like the label {items.labels[code]!r} in another spelling, and "
-        "were counted as none of the labels: coerce (--coerce) to read them as that label"
+        f"{number} answers were {text!r}, which looks like the label {items.labels[code]!r} in"
+        " another spelling, and were counted as none of the labels: coerce (--coerce) to read them"
+        " as that label"
         for text, number, code in alike
         if code < L
     )[:3]
 
 
-def _with_noise(result: ShiftResult, items: Items, answers: Answers, second: Mapping[int, int]) -> ShiftResult:
+def _with_noise(
+    result: ShiftResult, items: Items, answers: Answers, second: Mapping[int, int]
+) -> ShiftResult:
     if items.old is None:
         return result
     first = dict(zip(answers.asked.tolist(), answers.codes.tolist(), strict=True))
     twice = list(second)
-    floor = noise_floor(items.old[twice], [first[item] for item in twice], [second[item] for item in twice])
-    beyond = "beyond" if floor.p_value <= 1 - result.interval[0][0].level else "not proved to be beyond"
+    floor = noise_floor(
+        items.old[twice], [first[item] for item in twice], [second[item] for item in twice]
+    )
+    beyond = (
+        "beyond" if floor.p_value <= 1 - result.interval[0][0].level else "not proved to be beyond"
+    )
     note = (
-        f"{100 * floor.unstable:.1f} % of {floor.items} items asked twice answered differently the second time; "
-        f"about {100 * floor.changed:.1f} % really changed, which is {beyond} the API's own randomness "
-        f"(p = {floor.p_value:.2g})"
+        f"{100 * floor.unstable:.1f} % of {floor.items} items asked twice answered differently the"
+        f" second time; about {100 * floor.changed:.1f} % really changed, which is {beyond} the"
+        f" API's own randomness (p = {floor.p_value:.2g})"
     )
     return replace(result, noise=floor, warnings=(*result.warnings, note))
 
 
 def _head(items: Items, client: Client, plan: Plan, how: Run) -> dict[str, Json]:
     described = client.description
-    text = to_json([described, client.loose, list(items.labels), *(["coerce"] if how.coerce else [])])
-    rest = to_json([how.seed, how.repeats, how.flip_limit, how.target_error, how.alpha, how.how.strategy])
+    text = to_json(
+        [described, client.loose, list(items.labels), *(["coerce"] if how.coerce else [])]
+    )
+    rest = to_json(
+        [how.seed, how.repeats, how.flip_limit, how.target_error, how.alpha, how.how.strategy]
+    )
     return {
         "data": items.digest,
         "client": hashlib.sha256(text.encode()).hexdigest(),

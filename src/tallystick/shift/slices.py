@@ -16,14 +16,16 @@ __all__ = ["part_of"]
 def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> ShiftResult:
     """Assess the *chosen* items alone, by the answers to those of them that were asked.
 
-    Given how many of a stratum's chosen items were asked, they are a random draw from all of its chosen items, as the
-    whole is from the stratum: so the part is assessed by the same estimator on the part of each stratum. No call is
-    made, and a part in which fewer than two items were asked is refused.
+    Given how many of a stratum's chosen items were asked, they are a random draw from all of its
+    chosen items, as the whole is from the stratum: so the part is assessed by the same estimator on
+    the part of each stratum. No call is made, and a part in which fewer than two items were asked
+    is refused.
 
     Parameters
     ----------
     result
-        What :func:`~tallystick.shift.run` or :func:`~tallystick.shift.assess` returned, with old answers by item.
+        What :func:`~tallystick.shift.run` or :func:`~tallystick.shift.assess` returned, with old
+        answers by item.
     chosen
         One boolean an item.
     alpha
@@ -40,24 +42,31 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
     """
     if result.basis is None:
         raise InputError(
-            "this result does not hold the answers that it was made from: pass what run or assess returned"
+            "this result does not hold the answers that it was made from: pass what run or assess"
+            " returned"
         )
     items, strata, answers = result.basis
     keep = np.asarray(chosen)
     if keep.dtype != bool or keep.shape != (len(items),):
         raise InputError(
-            f"chosen must hold one boolean for each of the {len(items)} items, got {keep.dtype} {keep.shape}"
+            f"chosen must hold one boolean for each of the {len(items)} items, got {keep.dtype}"
+            f" {keep.shape}"
         )
     if items.old is None:
         raise InputError(
-            "a part needs the old answer to every item (old=…): a matrix of the past says nothing of parts"
+            "a part needs the old answer to every item (old=…): a matrix of the past says nothing"
+            " of parts"
         )
     mine = keep[answers.asked]
     if mine.sum() < 2:
-        raise NotIdentifiable(f"{int(mine.sum())} of its {int(keep.sum())} items were asked: too few to say anything")
+        raise NotIdentifiable(
+            f"{int(mine.sum())} of its {int(keep.sum())} items were asked: too few to say anything"
+        )
     place = np.cumsum(keep) - 1
     present, of = np.unique(strata.of[keep], return_inverse=True)
-    family = None if strata.family is None else np.unique(strata.family[present], return_inverse=True)[1]
+    family = (
+        None if strata.family is None else np.unique(strata.family[present], return_inverse=True)[1]
+    )
     asked = Answers.of(
         place[answers.asked[mine]],
         answers.codes[mine],

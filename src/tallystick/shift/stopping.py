@@ -1,4 +1,6 @@
-"""When enough has been asked: a limit on flips, proved or refuted at any time, or a target error of the matrix."""
+"""When enough has been asked: a limit on flips, proved or refuted at any time, or a target error of
+the matrix.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,17 @@ __all__ = ["FlipGate", "frobenius_bound", "looks"]
 
 @dataclass(frozen=True, kw_only=True)
 class FlipGate:
-    r"""Watch items in uniformly random order, until it is proved which side of *limit* the share of flips is on.
+    r"""Watch items in uniformly random order, until it is proved which side of *limit* the share of
+    flips is on.
 
-    Two e-processes run side by side (:mod:`tallystick.stats.rate`): one for "under the limit", one for "over it". Each
-    is wrong with probability at most *alpha*, however often one looks. With a limit of 0 the first flip settles it (for
-    an API whose answers do not vary by chance), and only a clean run over all items passes. Where the items not yet
-    asked can no longer matter, the count decides.
+    Two e-processes run side by side (:mod:`tallystick.stats.rate`): one for "under the limit", one
+    for "over it". Each is wrong with probability at most *alpha*, however often one looks. With a
+    limit of 0 the first flip settles it (for an API whose answers do not vary by chance), and only
+    a clean run over all items passes. Where the items not yet asked can no longer matter, the count
+    decides.
 
-    A call that failed is no proof of anything: it counts as a flip against "under" and as no flip against "over".
+    A call that failed is no proof of anything: it counts as a flip against "under" and as no flip
+    against "over".
 
     Parameters
     ----------
@@ -69,7 +74,8 @@ class FlipGate:
         after = self._after(events)
         if after.passed is None or len(events) == 1:
             return after
-        # It was decided somewhere in here: find the very answer, so that batches make no difference.
+        # It was decided somewhere in here: find the very answer, so that batches make no
+        # difference.
         half = len(events) // 2
         return self.update(events[:half]).update(events[half:])
 
@@ -78,7 +84,10 @@ class FlipGate:
         failed = np.isnan(events)
         flips = int(np.nansum(events))
         seen = replace(
-            self, asked=self.asked + len(events), flips=self.flips + flips, failures=self.failures + int(failed.sum())
+            self,
+            asked=self.asked + len(events),
+            flips=self.flips + flips,
+            failures=self.failures + int(failed.sum()),
         )
         if self._tests is None:
             clean = seen.asked == self.population and not seen.flips and not seen.failures
@@ -88,21 +97,25 @@ class FlipGate:
         most = self.limit * self.population * (1 + 1e-9)
         if seen.flips > most:  # whatever the others say
             return replace(seen, passed=False, _tests=(under, over))
-        if self.population - seen.asked + seen.flips + seen.failures <= most:  # even if all others flipped
+        # even if all others flipped
+        if self.population - seen.asked + seen.flips + seen.failures <= most:
             return replace(seen, passed=True, _tests=(under, over))
         enough = -log(self.alpha)
         passed = True if under.peak >= enough else False if over.peak >= enough else None
         return replace(seen, passed=passed, _tests=(under, over))
 
 
-def frobenius_bound(variance: ArrayLike, *, calls: int, alpha: float = 0.05, unseen: float = 0.0) -> float:
+def frobenius_bound(
+    variance: ArrayLike, *, calls: int, alpha: float = 0.05, unseen: float = 0.0
+) -> float:
     r"""Return the ε that the Frobenius error of the matrix stays below with probability 1 - α.
 
     .. math:: \varepsilon^2 = T \, \chi^2_{1-\alpha}(\nu) / \nu, \qquad T = \sum_i T_i, \quad \nu = T^2 / \sum_i T_i^2
 
-    with :math:`T_i` the estimated squared error of the row of true label i; inflated by 1.1 below 500 calls. METHODS,
-    *Shift: stopping*: held .92-1 at a fixed number of calls, so it is approximate. A variance estimated from no flip,
-    or from few, says nothing: the bound is never below *unseen*.
+    with :math:`T_i` the estimated squared error of the row of true label i; inflated by 1.1 below
+    500 calls. METHODS, *Shift: stopping*: held .92-1 at a fixed number of calls, so it is
+    approximate. A variance estimated from no flip, or from few, says nothing: the bound is never
+    below *unseen*.
 
     Parameters
     ----------
@@ -113,7 +126,8 @@ def frobenius_bound(variance: ArrayLike, *, calls: int, alpha: float = 0.05, uns
     alpha
         One minus the level.
     unseen
-        How large the error can be although no answer showed it (:func:`~tallystick.shift.change.unseen_error`).
+        How large the error can be although no answer showed it
+        (:func:`~tallystick.shift.change.unseen_error`).
 
     Examples
     --------
@@ -134,7 +148,8 @@ def frobenius_bound(variance: ArrayLike, *, calls: int, alpha: float = 0.05, uns
 
 
 def looks(*, first: int, calls: int) -> tuple[int, ...]:
-    """Return after how many answers to look at a target error: each time half as many again have come.
+    """Return after how many answers to look at a target error: each time half as many again have
+    come.
 
     α is split over the looks, so few of them are wanted.
 

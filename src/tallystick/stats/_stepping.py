@@ -1,4 +1,6 @@
-"""Compiled part of step-down max-T: how many draws reach each bar, for boards of hundreds or thousands of models."""
+"""Compiled part of step-down max-T: how many draws reach each bar, for boards of hundreds or
+thousands of models.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ def _count_reached(
     reached: NDArray[np.int64],
     largest: NDArray[np.float32],
 ) -> None:
-    """Add to *reached* the draws whose running maximum reaches each bar, and leave in *largest* each draw's maximum.
+    """Add to *reached* the draws whose running maximum reaches each bar, and leave in *largest*
+    each draw's maximum.
 
     *z* is models x draws, so that the inner loop runs over draws that lie side by side.
     """

@@ -1,7 +1,7 @@
 r"""How many items does a *rate* need: to rule out failures, to accept a limit, to reach a width.
 
-The exception to the :math:`1/ε^2` law: a perfect predictor is told from one that fails on a share ε with about
-:math:`1/ε` items ([DD]_, sections 3.2 and 3.5), because a single failure settles it.
+The exception to the :math:`1/ε^2` law: a perfect predictor is told from one that fails on a share ε
+with about :math:`1/ε` items ([DD]_, sections 3.2 and 3.5), because a single failure settles it.
 
 Errata to the text: ``docs/theory/differences.md#errata``.
 """
@@ -50,13 +50,16 @@ def zero_failure_items(rate: float, *, alpha: float = 0.05, population: int | No
     def unlikely(n: int) -> bool:
         if n > population - failing:
             return True
-        few, many = sorted((n, failing))  # the ratio of binomials is symmetric in n and K: multiply over the fewer
+        # the ratio of binomials is symmetric in n and K: multiply over the fewer
+        few, many = sorted((n, failing))
         return float(np.log1p(-many / (population - np.arange(few))).sum()) <= log(alpha)
 
     return smallest(unlikely)
 
 
-def acceptance_plan(limit: float, rate: float = 0.0, *, alpha: float = 0.05, power: float = 0.8) -> Acceptance:
+def acceptance_plan(
+    limit: float, rate: float = 0.0, *, alpha: float = 0.05, power: float = 0.8
+) -> Acceptance:
     r"""Return the smallest trial that proves a failure rate below *limit* when it truly is *rate*.
 
     The smallest c, and its smallest n, with
@@ -72,23 +75,29 @@ def acceptance_plan(limit: float, rate: float = 0.0, *, alpha: float = 0.05, pow
     open_unit(limit=limit, alpha=alpha, power=power)
     if not 0 <= rate < limit:
         raise InputError(
-            f"rate must be in [0, limit = {limit!r}), got {rate!r}: a rate at the limit cannot be accepted"
+            f"rate must be in [0, limit = {limit!r}), got {rate!r}: a rate at the limit cannot be"
+            " accepted"
         )
 
     def trial(failures: int) -> int:
-        return smallest(lambda n: bool(binomial_up_to(failures, n, limit) <= alpha), start=failures + 1)
+        return smallest(
+            lambda n: bool(binomial_up_to(failures, n, limit) <= alpha), start=failures + 1
+        )
 
     failures = smallest(lambda c: bool(binomial_up_to(c, trial(c), rate) >= power), start=0)
     return Acceptance(trial(failures), failures)
 
 
-def interval_items(half_width: float, *, rate: float = 0.5, alpha: float = 0.05, population: int | None = None) -> int:
+def interval_items(
+    half_width: float, *, rate: float = 0.5, alpha: float = 0.05, population: int | None = None
+) -> int:
     r"""Return the labels at which a Wilson interval for *rate* is no wider than ± *half_width*.
 
     .. math:: h(n) = \frac{z}{1 + z^2/n} \sqrt{\frac{p(1-p)}{n} + \frac{z^2}{4n^2}}
 
-    From a *population* of M items, drawn without replacement, n labels count as :math:`n (M-1)/(M-n)`. Approximate, as
-    Wilson's interval is; :class:`~tallystick.stats.concentration.Hoeffding` gives the certified number.
+    From a *population* of M items, drawn without replacement, n labels count as :math:`n
+    (M-1)/(M-n)`. Approximate, as Wilson's interval is;
+    :class:`~tallystick.stats.concentration.Hoeffding` gives the certified number.
 
     >>> interval_items(0.05), interval_items(0.05, rate=0.9), interval_items(0.05, population=500)
     (381, 141, 217)
@@ -102,6 +111,9 @@ def interval_items(half_width: float, *, rate: float = 0.5, alpha: float = 0.05,
         if population is not None and n >= population:
             return True
         size = n if population is None else n * (population - 1) / (population - n)
-        return z / (1 + z * z / size) * sqrt(rate * (1 - rate) / size + (z / (2 * size)) ** 2) <= half_width
+        return (
+            z / (1 + z * z / size) * sqrt(rate * (1 - rate) / size + (z / (2 * size)) ** 2)
+            <= half_width
+        )
 
     return smallest(narrow)

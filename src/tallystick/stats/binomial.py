@@ -34,7 +34,8 @@ def binomial_above(k: npt.ArrayLike, n: npt.ArrayLike, p: npt.ArrayLike) -> Floa
 
 
 def binomial_window(n: int, p: float) -> tuple[Floats, Floats]:
-    """Return the counts that matter and their probabilities; what is left out weighs less than 1e-30.
+    """Return the counts that matter and their probabilities; what is left out weighs less than
+    1e-30.
 
     >>> counts, mass = binomial_window(2, 0.5)
     >>> counts.tolist(), [round(x, 12) for x in mass.tolist()]
@@ -52,5 +53,7 @@ def _tail(k: npt.ArrayLike, n: npt.ArrayLike, p: npt.ArrayLike, *, upper: bool) 
     at, size, rate = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (k, n, p)))
     inside = (at >= 0) & (at < size)
     heads, tails = np.where(inside, at + 1, 1), np.where(inside, size - at, 1)
-    value = special.betainc(heads, tails, rate) if upper else special.betainc(tails, heads, 1 - rate)
+    value = (
+        special.betainc(heads, tails, rate) if upper else special.betainc(tails, heads, 1 - rate)
+    )
     return np.where(at < 0, float(upper), np.where(at >= size, float(not upper), value))

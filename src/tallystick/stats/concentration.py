@@ -3,12 +3,14 @@ r"""How far can a mean stray? Six inequalities behind one small interface.
 Every :class:`Bound` answers three questions on the mean of *n* independent items:
 
 * ``tail(t, n)``: at most how probable is a deviation of t or more;
-* ``radius(n, alpha)``: which deviation is exceeded with probability at most alpha, the half-width of an interval;
+* ``radius(n, alpha)``: which deviation is exceeded with probability at most alpha, the half-width
+  of an interval;
 * ``items(t, alpha)``: from which n on is the tail at most alpha.
 
-``sides=1`` bounds deviations above the mean only (below it, apply the bound to the negated items, for
-:class:`Chernoff` to :math:`1 - p`). What each one assumes stands in ``assumes``. Source: [DD]_, sections 3.2-3.3 and
-notes, with errata: a variance in [0, 1] is at most 1/4 (the text says 1), and Theorem 3 lacks its "≥ a".
+``sides=1`` bounds deviations above the mean only (below it, apply the bound to the negated items,
+for :class:`Chernoff` to :math:`1 - p`). What each one assumes stands in ``assumes``. Source: [DD]_,
+sections 3.2-3.3 and notes, with errata: a variance in [0, 1] is at most 1/4 (the text says 1), and
+Theorem 3 lacks its "≥ a".
 
 Errata to the text: ``docs/theory/differences.md#errata``.
 """
@@ -33,7 +35,9 @@ __all__ = ["Bernstein", "Bound", "Chebyshev", "Chernoff", "Hoeffding", "Markov",
 
 @dataclass(frozen=True, kw_only=True)
 class Bound(ABC):
-    """A concentration inequality for the mean of n items; see the module for its three questions."""
+    """A concentration inequality for the mean of n items; see the module for its three
+    questions.
+    """
 
     assumes: ClassVar[str]
     sides: Literal[1, 2] = 2
@@ -68,11 +72,13 @@ class Bound(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Markov(Bound):
-    r"""The weakest: only non-negativity and the mean :math:`μ` are known, and more items do not help.
+    r"""The weakest: only non-negativity and the mean :math:`μ` are known, and more items do not
+    help.
 
     .. math:: P(\bar X \ge μ + t) \le \frac{μ}{μ + t}
 
-    [DD]_, Proposition 1. It speaks of one side; that side is also all that a non-negative variable needs.
+    [DD]_, Proposition 1. It speaks of one side; that side is also all that a non-negative variable
+    needs.
 
     >>> float(Markov(mean=0.1, sides=1).tail(0.4, 1000))
     0.2
@@ -85,7 +91,9 @@ class Markov(Bound):
     def __post_init__(self) -> None:
         positive(mean=self.mean)
         if self.sides != 1:
-            raise InputError(f"Markov's inequality has one side, got sides={self.sides!r}: use Chebyshev for two")
+            raise InputError(
+                f"Markov's inequality has one side, got sides={self.sides!r}: use Chebyshev for two"
+            )
 
     def _tail(self, t: Floats, n: Floats) -> Floats:
         return self.mean / (self.mean + t) + 0 * n
@@ -128,9 +136,10 @@ class Hoeffding(Bound):
 
     .. math:: P(|\bar X - μ| \ge t) \le 2 \exp(-2 n t^2 / w^2)
 
-    [DD]_, Theorem 2, for the mean. Items of unequal widths: pass their root mean square. With :math:`w = 2` and
-    :math:`t = a/n` this is the chapter's Chernoff bound :math:`\exp(-a^2/2n)` for coins in {-1, 1}, fair or not: the
-    proof is Hoeffding's lemma, because the "magic inequality" for biased coins fails for :math:`λ < 0` (errata).
+    [DD]_, Theorem 2, for the mean. Items of unequal widths: pass their root mean square. With
+    :math:`w = 2` and :math:`t = a/n` this is the chapter's Chernoff bound :math:`\exp(-a^2/2n)` for
+    coins in {-1, 1}, fair or not: the proof is Hoeffding's lemma, because the "magic inequality"
+    for biased coins fails for :math:`λ < 0` (errata).
 
     >>> Hoeffding().items(0.02, 0.05)
     4612
@@ -154,13 +163,15 @@ class Hoeffding(Bound):
 
 @dataclass(frozen=True, kw_only=True)
 class McDiarmid(Bound):
-    r"""Any statistic of n independent items that moves by at most :math:`c/n` when one of them is changed.
+    r"""Any statistic of n independent items that moves by at most :math:`c/n` when one of them is
+    changed.
 
     .. math:: P(|f - E f| \ge t) \le 2 \exp\Bigl(-\frac{2 t^2}{\sum_i c_i^2}\Bigr) = 2 \exp(-2 n t^2/c^2)
               \quad\text{with every } c_i = c/n
 
     [DD]_, Theorem 3, whose printed event lacks "≥ a" (errata). Unequal :math:`c_i`: pass
-    :math:`c = \sqrt{n \sum_i c_i^2}`. For the mean, :math:`c` is the width and this is Hoeffding's inequality.
+    :math:`c = \sqrt{n \sum_i c_i^2}`. For the mean, :math:`c` is the width and this is Hoeffding's
+    inequality.
 
     >>> McDiarmid(sensitivity=1.0).items(0.02, 0.05) == Hoeffding(width=1.0).items(0.02, 0.05)
     True
@@ -185,12 +196,14 @@ class McDiarmid(Bound):
 
 @dataclass(frozen=True, kw_only=True)
 class Bernstein(Bound):
-    r"""Independent items with variance at most :math:`σ^2` that never stray further than :math:`b` from their mean.
+    r"""Independent items with variance at most :math:`σ^2` that never stray further than :math:`b`
+    from their mean.
 
     .. math:: P(|\bar X - μ| \ge t) \le 2 \exp\Bigl(-\frac{n t^2}{2 (σ^2 + b t/3)}\Bigr)
 
-    The classical form (S. Bernstein; the chapter's notes point to Boucheron, Lugosi and Massart for it). Far below
-    Hoeffding when the variance is small: rare failures, or paired differences that are mostly zero.
+    The classical form (S. Bernstein; the chapter's notes point to Boucheron, Lugosi and Massart for
+    it). Far below Hoeffding when the variance is small: rare failures, or paired differences that
+    are mostly zero.
 
     >>> Bernstein(variance=0.01).items(0.02, 0.05), Hoeffding().items(0.02, 0.05)
     (308, 4612)
@@ -220,8 +233,8 @@ class Chernoff(Bound):
     .. math:: P(\bar X \ge p + t) \le e^{-n\,\mathrm{kl}(p + t,\, p)}, \qquad
               P(\bar X \le p - t) \le e^{-n\,\mathrm{kl}(p - t,\, p)}
 
-    The optimised form of the recipe of [DD]_, Theorem 1 (which stops at :math:`\exp(-a^2/2n)`; Pinsker's inequality
-    leads back to it). Deviations beyond [0, 1] have probability 0.
+    The optimised form of the recipe of [DD]_, Theorem 1 (which stops at :math:`\exp(-a^2/2n)`;
+    Pinsker's inequality leads back to it). Deviations beyond [0, 1] have probability 0.
 
     >>> Chernoff(p=0.01, sides=1).items(0.01, 0.05), Hoeffding(sides=1).items(0.01, 0.05)
     (766, 14979)
@@ -247,7 +260,8 @@ class Chernoff(Bound):
         n, alpha = np.broadcast_arrays(n, alpha)
         furthest = 1 - self.p if self.sides == 1 else max(self.p, 1 - self.p)
         low, high = np.zeros(n.shape), np.full(n.shape, furthest)
-        for _ in range(60):  # the tail falls in t; halving 60 times ends below the spacing of doubles
+        # the tail falls in t; halving 60 times ends below the spacing of doubles
+        for _ in range(60):
             middle = (low + high) / 2
             enough = self._tail(middle, n) <= alpha
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)

@@ -1,11 +1,13 @@
-r"""How far apart two distributions are: total variation, Hellinger, Kullback-Leibler, and their rules for many draws.
+r"""How far apart two distributions are: total variation, Hellinger, Kullback-Leibler, and their
+rules for many draws.
 
-Total variation is what a test can achieve, Hellinger is what multiplies over independent draws; the sandwich
+Total variation is what a test can achieve, Hellinger is what multiplies over independent draws; the
+sandwich
 
 .. math:: H^2 \le \mathrm{TV} \le \sqrt{H^2 (2 - H^2)} \le \sqrt 2\, H   \tag{D1}
 
-takes one to the other. ``hellinger_squared`` and ``hellinger`` are named apart on purpose: section 3.4 of [DD]_ says
-"Hellinger distance at most 1/8" where the square is meant (errata).
+takes one to the other. ``hellinger_squared`` and ``hellinger`` are named apart on purpose: section
+3.4 of [DD]_ says "Hellinger distance at most 1/8" where the square is meant (errata).
 
 Errata to the text: ``docs/theory/differences.md#errata``.
 """
@@ -45,8 +47,8 @@ def total_variation(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
 
     .. math:: \mathrm{TV}(P, Q) = \tfrac12 \sum_x |P(x) - Q(x)| = \sup_T |P(T) - Q(T)|
 
-    [DD]_, section 3.4. For the fair coin and the coin of bias :math:`(1+ε)/2` this is :math:`ε/2`; the text prints
-    :math:`ε` (errata). Distributions lie along the last axis.
+    [DD]_, section 3.4. For the fair coin and the coin of bias :math:`(1+ε)/2` this is :math:`ε/2`;
+    the text prints :math:`ε` (errata). Distributions lie along the last axis.
 
     >>> float(total_variation([0.5, 0.5], [0.25, 0.75]))
     0.25
@@ -60,7 +62,8 @@ def hellinger_squared(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
 
     .. math:: H^2(P, Q) = \tfrac12 \sum_x \bigl(\sqrt{P(x)} - \sqrt{Q(x)}\bigr)^2 = 1 - \sum_x \sqrt{P(x) Q(x)}
 
-    [DD]_, section 3.4. The first form is computed: the second loses all digits when the distributions are close.
+    [DD]_, section 3.4. The first form is computed: the second loses all digits when the
+    distributions are close.
 
     >>> float(hellinger_squared([1.0, 0.0], [0.0, 1.0]))
     1.0
@@ -70,7 +73,8 @@ def hellinger_squared(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
 
 
 def hellinger(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
-    r"""Return the Hellinger distance :math:`H`, the root of :func:`hellinger_squared`; a metric, at most 1.
+    r"""Return the Hellinger distance :math:`H`, the root of :func:`hellinger_squared`; a metric, at
+    most 1.
 
     >>> round(float(hellinger([0.5, 0.5], [0.0, 1.0])), 4)
     0.5412
@@ -79,10 +83,11 @@ def hellinger(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
 
 
 def kl(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
-    r"""Return the Kullback-Leibler divergence :math:`\sum_x P \ln (P/Q)` in nats, infinite where Q misses mass of P.
+    r"""Return the Kullback-Leibler divergence :math:`\sum_x P \ln (P/Q)` in nats, infinite where Q
+    misses mass of P.
 
-    It adds over independent draws, :math:`\mathrm{KL}(P^n, Q^n) = n\,\mathrm{KL}(P, Q)`, and is the exponent of
-    Chernoff's bound.
+    It adds over independent draws, :math:`\mathrm{KL}(P^n, Q^n) = n\,\mathrm{KL}(P, Q)`, and is the
+    exponent of Chernoff's bound.
 
     >>> float(kl([0.5, 0.5], [0.5, 0.5]))
     0.0
@@ -92,7 +97,8 @@ def kl(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
 
 
 def kl_bernoulli(p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
-    """Return the Kullback-Leibler divergence between coins that show heads with probability *p* and *q*.
+    """Return the Kullback-Leibler divergence between coins that show heads with probability *p* and
+    *q*.
 
     >>> round(float(kl_bernoulli(0.6, 0.5)), 6)
     0.020136
@@ -108,7 +114,8 @@ def hellinger_squared_of_product(squared: npt.ArrayLike, n: npt.ArrayLike = 1) -
     .. math:: H^2\Bigl(\prod_i P_i, \prod_i Q_i\Bigr) = 1 - \prod_i \bigl(1 - H^2(P_i, Q_i)\bigr)
               \le \sum_i H^2(P_i, Q_i)
 
-    [DD]_, section 3.4, "direct sum theorem". For n draws of one pair pass its single squared distance and *n*.
+    [DD]_, section 3.4, "direct sum theorem". For n draws of one pair pass its single squared
+    distance and *n*.
 
     >>> float(hellinger_squared_of_product([0.5, 0.5]))
     0.75
@@ -123,11 +130,11 @@ def hellinger_squared_of_product(squared: npt.ArrayLike, n: npt.ArrayLike = 1) -
 
 
 def total_variation_from_hellinger(squared: npt.ArrayLike) -> tuple[Floats, Floats]:
-    r"""Return the least and the greatest total variation that a squared Hellinger distance allows, (D1).
+    r"""Return the least and the greatest total variation that a squared Hellinger distance allows,
+    (D1).
 
-    The upper end is :math:`\sqrt{H^2(2 - H^2)}` (Cauchy-Schwarz on
-    :math:`|P - Q| = |\sqrt P - \sqrt Q|\,(\sqrt P + \sqrt Q)`); the text's :math:`\sqrt 2 H` drops a term and
-    can pass 1.
+    The upper end is :math:`\sqrt{H^2(2 - H^2)}` (Cauchy-Schwarz on :math:`|P - Q| = |\sqrt P -
+    \sqrt Q|\,(\sqrt P + \sqrt Q)`); the text's :math:`\sqrt 2 H` drops a term and can pass 1.
 
     >>> low, high = total_variation_from_hellinger(0.125)
     >>> float(low), round(float(high), 4)
@@ -139,14 +146,17 @@ def total_variation_from_hellinger(squared: npt.ArrayLike) -> tuple[Floats, Floa
 
 
 def binomial_overlap(n: npt.ArrayLike, p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
-    r"""Return :math:`1 - \mathrm{TV}`: the least possible sum of the two errors when n tosses of coin p or q are seen.
+    r"""Return :math:`1 - \mathrm{TV}`: the least possible sum of the two errors when n tosses of
+    coin p or q are seen.
 
-    The likelihood ratio rises with the number of heads, so for :math:`p < q` the best test is a cut at :math:`k`,
+    The likelihood ratio rises with the number of heads, so for :math:`p < q` the best test is a cut
+    at :math:`k`,
 
     .. math:: 1 - \mathrm{TV} = P_p(X > k) + P_q(X \le k), \qquad
               k = \Bigl\lfloor n \ln\tfrac{1-p}{1-q} \Big/ \ln\tfrac{q(1-p)}{p(1-q)} \Bigr\rfloor .
 
-    Both terms are small positive tails, so the sum keeps its relative precision down to about 1e-300.
+    Both terms are small positive tails, so the sum keeps its relative precision down to about
+    1e-300.
 
     >>> float(binomial_overlap(1, 0.5, 0.75))
     0.75
@@ -161,8 +171,9 @@ def binomial_overlap(n: npt.ArrayLike, p: npt.ArrayLike, q: npt.ArrayLike) -> Fl
         fall = np.log1p(-low) - np.log1p(-high)
         rise = np.log(high) - np.log(low)
         cut = count * fall / (fall + rise)
-    # One coin without tails: only all heads speaks for it. One without heads: a single head speaks against it. Where
-    # both hold (0 against 1), any cut between serves; where the coins are equal, any cut at all.
+    # One coin without tails: only all heads speaks for it. One without heads: a single head speaks
+    # against it. Where both hold (0 against 1), any cut between serves; where the coins are equal,
+    # any cut at all.
     cut = np.where(high == 1, count - 1, cut)
     cut = np.where(low == 0, 0, cut)
     cut = np.where(low == high, 0, np.floor(cut))
@@ -170,9 +181,11 @@ def binomial_overlap(n: npt.ArrayLike, p: npt.ArrayLike, q: npt.ArrayLike) -> Fl
 
 
 def binomial_total_variation(n: npt.ArrayLike, p: npt.ArrayLike, q: npt.ArrayLike) -> Floats:
-    r"""Return how well *n* tosses can tell coin *p* from coin *q*: the exact TV between the two binomials.
+    r"""Return how well *n* tosses can tell coin *p* from coin *q*: the exact TV between the two
+    binomials.
 
-    The number of heads is sufficient, so this is also the distance between the products :math:`P^n` and :math:`Q^n`.
+    The number of heads is sufficient, so this is also the distance between the products :math:`P^n`
+    and :math:`Q^n`.
 
     >>> float(binomial_total_variation(7, 0.5, 0.75)) >= 0.5 > float(binomial_total_variation(6, 0.5, 0.75))
     True
@@ -181,10 +194,11 @@ def binomial_total_variation(n: npt.ArrayLike, p: npt.ArrayLike, q: npt.ArrayLik
 
 
 def total_variation_of_power(p: npt.ArrayLike, q: npt.ArrayLike, n: int) -> float:
-    r"""Return the exact TV between *n* draws from *p* and *n* draws from *q*, for one pair of small distributions.
+    r"""Return the exact TV between *n* draws from *p* and *n* draws from *q*, for one pair of small
+    distributions.
 
-    The counts are sufficient, so the sum runs over the :math:`\binom{n+K-1}{K-1}` count vectors; more than two
-    million of them are refused. Two labels go through the closed form at any n.
+    The counts are sufficient, so the sum runs over the :math:`\binom{n+K-1}{K-1}` count vectors;
+    more than two million of them are refused. Two labels go through the closed form at any n.
 
     >>> round(total_variation_of_power([0.5, 0.3, 0.2], [0.4, 0.4, 0.2], 20), 4)
     0.3878
@@ -198,8 +212,9 @@ def total_variation_of_power(p: npt.ArrayLike, q: npt.ArrayLike, n: int) -> floa
         return float(binomial_total_variation(n, a[1], b[1]))
     if comb(n + k - 1, k - 1) > MOST_PATTERNS:
         raise InputError(
-            f"n = {n} draws of {k} labels have {comb(n + k - 1, k - 1):,} count vectors, above {MOST_PATTERNS:,}: "
-            "use total_variation_from_hellinger on hellinger_squared_of_product"
+            f"n = {n} draws of {k} labels have {comb(n + k - 1, k - 1):,} count vectors, above"
+            f" {MOST_PATTERNS:,}: use total_variation_from_hellinger on"
+            " hellinger_squared_of_product"
         )
     bars = np.array(list(combinations(range(n + k - 1), k - 1)), dtype=np.int64).reshape(-1, k - 1)
     edges = np.hstack([np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), n + k - 1)])
@@ -212,8 +227,17 @@ def total_variation_of_power(p: npt.ArrayLike, q: npt.ArrayLike, n: int) -> floa
 def _distributions(p: npt.ArrayLike, q: npt.ArrayLike) -> tuple[Floats, Floats]:
     a, b = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
     for name, each in (("p", a), ("q", b)):
-        if each.ndim == 0 or not np.all(each >= 0) or not np.allclose(each.sum(axis=-1), 1, rtol=0, atol=1e-9):
-            raise InputError(f"{name} must be non-negative and sum to 1 along its last axis: divide by its sum")
+        if (
+            each.ndim == 0
+            or not np.all(each >= 0)
+            or not np.allclose(each.sum(axis=-1), 1, rtol=0, atol=1e-9)
+        ):
+            raise InputError(
+                f"{name} must be non-negative and sum to 1 along its last axis: divide by its sum"
+            )
     if a.shape[-1] != b.shape[-1]:
-        raise InputError(f"p has {a.shape[-1]} labels and q {b.shape[-1]}: give both the same labels, 0 where absent")
+        raise InputError(
+            f"p has {a.shape[-1]} labels and q {b.shape[-1]}: give both the same labels, 0 where"
+            " absent"
+        )
     return a, b

@@ -1,20 +1,23 @@
 r"""E-values: evidence that may be averaged, looked at any time, and combined over many questions.
 
-An e-value is a non-negative statistic with mean at most 1 under the null hypothesis; an e-process keeps that at every
-stopping time, so by Ville's inequality :math:`P(\sup_t E_t \ge 1/α) \le α`. The processes themselves live in
-:mod:`~tallystick.stats.signs` (paired wins), :mod:`~tallystick.stats.bounded_mean` (means from moments) and
-:mod:`~tallystick.stats.rate` (a share of a finite population); here is what is done with many of them.
+An e-value is a non-negative statistic with mean at most 1 under the null hypothesis; an e-process
+keeps that at every stopping time, so by Ville's inequality :math:`P(\sup_t E_t \ge 1/α) \le α`. The
+processes themselves live in :mod:`~tallystick.stats.signs` (paired wins),
+:mod:`~tallystick.stats.bounded_mean` (means from moments) and :mod:`~tallystick.stats.rate` (a
+share of a finite population); here is what is done with many of them.
 
 All functions take *logarithms* of e-values: an e-value of a few thousand items overflows a float.
 
-===========================  ============================================================================
-function                     use
-===========================  ============================================================================
-:func:`average_log_e`        one answer to one question from several e-processes, under any dependence
-:func:`p_from_log_e`         the p-value 1/E; at the running maximum it holds at any stopping time
-:func:`e_holm`               family-wise error over questions, on the running maxima, at any stopping time
+===========================
+============================================================================ function
+use ===========================
+============================================================================ :func:`average_log_e`
+one answer to one question from several e-processes, under any dependence :func:`p_from_log_e`
+the p-value 1/E; at the running maximum it holds at any stopping time :func:`e_holm`
+family-wise error over questions, on the running maxima, at any stopping time
 :func:`e_benjamini_hochberg` false discovery rate, on the *current* e-values, under any dependence
-===========================  ============================================================================
+===========================
+============================================================================
 """
 
 from __future__ import annotations
@@ -29,8 +32,11 @@ from tallystick.stats.multiplicity import benjamini_hochberg, holm
 __all__ = ["average_log_e", "e_benjamini_hochberg", "e_holm", "p_from_log_e"]
 
 
-def average_log_e(log_e: npt.ArrayLike, *, weights: npt.ArrayLike | None = None, axis: int = -1) -> Floats:
-    r"""Return the log of the weighted mean of e-values, itself an e-value under any dependence between them.
+def average_log_e(
+    log_e: npt.ArrayLike, *, weights: npt.ArrayLike | None = None, axis: int = -1
+) -> Floats:
+    r"""Return the log of the weighted mean of e-values, itself an e-value under any dependence
+    between them.
 
     Weights must be non-negative, sum to 1 and be fixed beforehand; the default is equal ones.
 
@@ -58,8 +64,8 @@ def p_from_log_e(log_e: npt.ArrayLike) -> Floats:
 def e_holm(peak_log_e: npt.ArrayLike) -> Floats:
     """Return Holm-adjusted p-values from the largest log E that each question has reached.
 
-    Whatever has an adjusted value of at most alpha may be called decided, at any time and for good: the probability
-    that any call is false is at most alpha.
+    Whatever has an adjusted value of at most alpha may be called decided, at any time and for good:
+    the probability that any call is false is at most alpha.
 
     >>> e_holm(np.log([100.0, 10.0])).round(6).tolist()
     [0.02, 0.1]
@@ -70,10 +76,10 @@ def e_holm(peak_log_e: npt.ArrayLike) -> Floats:
 def e_benjamini_hochberg(log_e: npt.ArrayLike) -> Floats:
     r"""Return adjusted values whose rejection at α is the e-BH procedure.
 
-    e-BH rejects the :math:`\hat k` largest e-values, :math:`\hat k = \max\{k : k\,e_{[k]} \ge K/α\}` with
-    :math:`e_{[k]}` the k-th largest of K: the procedure of Benjamini and Hochberg on 1/E. Unlike that on p-values it
-    holds the false discovery rate under any dependence, but only for e-values at one common stopping time: the current
-    ones, not their maxima.
+    e-BH rejects the :math:`\hat k` largest e-values, :math:`\hat k = \max\{k : k\,e_{[k]} \ge
+    K/α\}` with :math:`e_{[k]}` the k-th largest of K: the procedure of Benjamini and Hochberg on
+    1/E. Unlike that on p-values it holds the false discovery rate under any dependence, but only
+    for e-values at one common stopping time: the current ones, not their maxima.
 
     >>> e_benjamini_hochberg(np.log([100.0, 40.0, 2.0])).round(6).tolist()
     [0.03, 0.0375, 0.5]

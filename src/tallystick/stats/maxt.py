@@ -4,13 +4,14 @@ For models i and j with differences :math:`D = x_i - x_j` over n items,
 
 .. math:: T_{ij} = \sum D \Big/ \sqrt{\textstyle\sum D^2}   \tag{M1}
 
-is standard normal when they are equal (its variance is the one under the null hypothesis). How large the *largest* of
-all :math:`k(k-1)/2` of them gets by chance is seen by drawing :math:`Z \sim N(0, C)` from the k x k covariance of the
-scores: the items are never touched again. Step-down means that a pair once told apart no longer counts against the
-others.
+is standard normal when they are equal (its variance is the one under the null hypothesis). How
+large the *largest* of all :math:`k(k-1)/2` of them gets by chance is seen by drawing :math:`Z \sim
+N(0, C)` from the k x k covariance of the scores: the items are never touched again. Step-down means
+that a pair once told apart no longer counts against the others.
 
-The procedure is Westfall and Young's with Gaussian draws; it controls the family-wise error for n large. Items have to
-be independent: with clusters it is wrong (family-wise error .92 at 8 clusters), use Holm on cluster-robust tests there.
+The procedure is Westfall and Young's with Gaussian draws; it controls the family-wise error for n
+large. Items have to be independent: with clusters it is wrong (family-wise error .92 at 8
+clusters), use Holm on cluster-robust tests there.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ COMPILED = 100_000_000
 SIDE_BY_SIDE = 64
 """Draws that the compiled loop takes at once."""
 WIDE = 1000
-"""Models from which the root of a covariance is Cholesky's, whose work grows with the rank: there are fewer items."""
+"""Models from which the root of a covariance is Cholesky's, whose work grows with the rank: there
+are fewer items."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,9 +85,10 @@ def pairwise_max_t(
 ) -> PairTests:
     r"""Tell all pairs of models apart, with the family-wise error over *all* of them held.
 
-    With :math:`|T|` sorted upwards and :math:`u_r` the largest :math:`|Z_{ij}|` among the r smallest, the adjusted
-    p-value of the r-th is the share of draws with :math:`u_r \ge |T|_{(r)}`, made monotone from the top. It is never
-    below :math:`1/(\text{draws}+1)` nor below the pair's own p-value.
+    With :math:`|T|` sorted upwards and :math:`u_r` the largest :math:`|Z_{ij}|` among the r
+    smallest, the adjusted p-value of the r-th is the share of draws with :math:`u_r \ge |T|_{(r)}`,
+    made monotone from the top. It is never below :math:`1/(\text{draws}+1)` nor below the pair's
+    own p-value.
 
     Parameters
     ----------
@@ -102,10 +105,11 @@ def pairwise_max_t(
     draws
         Gaussian draws.
     width
-        Width of the range of scores, 1 for scores in [0, 1]. If given, :math:`(c/z_{1-α/2})^2` pseudo-items, half of
-        them at each end of the range of D, enter every interval, so that pairs that hardly ever differ do not get one
-        of no width. With one pseudo-item, as for a single pair, all intervals held in only .82 of the runs in the
-        worst setting of ``docs/coverage/max-t.md``, against .9995 with these.
+        Width of the range of scores, 1 for scores in [0, 1]. If given, :math:`(c/z_{1-α/2})^2`
+        pseudo-items, half of them at each end of the range of D, enter every interval, so that
+        pairs that hardly ever differ do not get one of no width. With one pseudo-item, as for a
+        single pair, all intervals held in only .82 of the runs in the worst setting of
+        ``docs/coverage/max-t.md``, against .9995 with these.
 
     Examples
     --------
@@ -122,22 +126,32 @@ def pairwise_max_t(
     s, g = np.asarray(total, dtype=float), np.asarray(products, dtype=float)
     k = s.size
     if k < 2 or s.shape != (k,) or g.shape != (k, k) or not np.all(np.isfinite(g)):
-        raise InputError(f"total must hold k >= 2 finite sums and products k x k, got shapes {s.shape} and {g.shape}")
+        raise InputError(
+            f"total must hold k >= 2 finite sums and products k x k, got shapes {s.shape} and"
+            f" {g.shape}"
+        )
     first, second = np.triu_indices(k, 1)
     lead, square = s[first] - s[second], _of_differences(g, first, second)
-    same = square <= 1e-12 * np.maximum(g[first, first], g[second, second])  # no item tells them apart
+    # no item tells them apart
+    same = square <= 1e-12 * np.maximum(g[first, first], g[second, second])
     statistic = np.where(same, 0.0, lead / np.sqrt(np.where(same, 1.0, square)))  # (M1)
     p_value = np.minimum(1.0, 2 * special.ndtr(-np.abs(statistic)))
 
     order = np.argsort(np.abs(statistic), kind="stable")
     reached, largest = _step_down(
-        (g - np.outer(s, s) / n) / n, first[order], second[order], np.abs(statistic)[order], draws, as_rng(rng)
+        (g - np.outer(s, s) / n) / n,
+        first[order],
+        second[order],
+        np.abs(statistic)[order],
+        draws,
+        as_rng(rng),
     )
     stepped = np.maximum((1 + reached) / (1 + draws), p_value[order])
     adjusted = np.empty(order.size)
     adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
 
-    # Pairs without any variance take no part in the draws; each still deserves the value of a single pair.
+    # Pairs without any variance take no part in the draws; each still deserves the value of a
+    # single pair.
     alone = float(-special.ndtri(alpha / 2))
     critical = max(_upper_quantile(largest, alpha), alone)
     pseudo = (critical / alone) ** 2 if width > 0 else 0.0
@@ -145,14 +159,27 @@ def pairwise_max_t(
     centre = lead / size
     variance = np.maximum(0.0, square + pseudo * width**2 - size * centre**2) / max(size - 1, 1)
     half = critical * np.sqrt(variance / size)
-    return PairTests(first, second, lead / n, statistic, p_value, adjusted, centre - half, centre + half, critical)
+    return PairTests(
+        first,
+        second,
+        lead / n,
+        statistic,
+        p_value,
+        adjusted,
+        centre - half,
+        centre + half,
+        critical,
+    )
 
 
-def sup_t_critical(covariance: npt.ArrayLike, *, rng: Rng, alpha: float = 0.05, draws: int = 10_000) -> float:
-    r"""Return the c with :math:`P(\max_i |Z_i|/σ_i \le c) \approx 1 - α` for :math:`Z \sim N(0, C)`.
+def sup_t_critical(
+    covariance: npt.ArrayLike, *, rng: Rng, alpha: float = 0.05, draws: int = 10_000
+) -> float:
+    r"""Return the c with :math:`P(\max_i |Z_i|/σ_i \le c) \approx 1 - α` for :math:`Z \sim N(0,
+    C)`.
 
-    Estimates with covariance C, each ± c standard errors, then hold simultaneously: a whole curve, every threshold of a
-    sweep. Entries without variance take no part.
+    Estimates with covariance C, each ± c standard errors, then hold simultaneously: a whole curve,
+    every threshold of a sweep. Entries without variance take no part.
 
     >>> round(sup_t_critical(np.eye(1), rng=1, draws=100_000), 1)
     2.0
@@ -161,7 +188,9 @@ def sup_t_critical(covariance: npt.ArrayLike, *, rng: Rng, alpha: float = 0.05, 
     whole(1, draws=draws)
     c = np.asarray(covariance, dtype=float)
     if c.ndim != 2 or c.shape[0] != c.shape[1] or not np.all(np.isfinite(c)):
-        raise InputError(f"covariance must be a square matrix of finite numbers, got shape {c.shape}")
+        raise InputError(
+            f"covariance must be a square matrix of finite numbers, got shape {c.shape}"
+        )
     scale = _inverse_root(np.diag(c))
     generator, root = as_rng(rng), _root(c)
     step = max(1, CELLS // len(c))
@@ -180,7 +209,9 @@ def _step_down(
     draws: int,
     generator: np.random.Generator,
 ) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Count the draws whose running maximum reaches each bar (pairs sorted upwards), and keep each draw's maximum."""
+    """Count the draws whose running maximum reaches each bar (pairs sorted upwards), and keep each
+    draw's maximum.
+    """
     root = _root(covariance)
     scale = _inverse_root(_of_differences(covariance, first, second)).astype(np.float32)
     bars = bar.astype(np.float32)
@@ -190,8 +221,11 @@ def _step_down(
     step = SIDE_BY_SIDE if compiled else max(1, CELLS // first.size)
     for start in range(0, draws, step):
         # One row a draw leaves the generator, so the numbers do not depend on the size of a block.
-        # Single precision halves the work; its rounding is far below the noise of a finite number of draws.
-        z = (root @ generator.standard_normal((min(step, draws - start), root.shape[1])).T).astype(np.float32)
+        # Single precision halves the work; its rounding is far below the noise of a finite number
+        # of draws.
+        z = (root @ generator.standard_normal((min(step, draws - start), root.shape[1])).T).astype(
+            np.float32
+        )
         part = largest[start : start + step]
         if compiled:
             from tallystick.stats._stepping import count_reached
@@ -208,13 +242,17 @@ def _step_down(
     return reached, largest.astype(float)
 
 
-def _of_differences(matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:
+def _of_differences(
+    matrix: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]
+) -> Floats:
     diagonal = np.diag(matrix)
     return np.maximum(0.0, diagonal[first] + diagonal[second] - 2 * matrix[first, second])
 
 
 def _root(covariance: Floats) -> Floats:
-    """Return R with R Rᵀ = C; by eigenvectors or by Cholesky with pivots, since equal models make C singular."""
+    """Return R with R Rᵀ = C; by eigenvectors or by Cholesky with pivots, since equal models make C
+    singular.
+    """
     symmetric = (covariance + covariance.T) / 2
     if len(symmetric) < WIDE:
         values, vectors = np.linalg.eigh(symmetric)

@@ -1,7 +1,8 @@
 r"""Many tests at once: p-values adjusted so that one line can be drawn through all of them.
 
-Reject what has an adjusted value of at most α. *Family-wise*: the probability of any false rejection is at most α.
-*False discovery rate*: the expected share of false ones among the rejected is.
+Reject what has an adjusted value of at most α. *Family-wise*: the probability of any false
+rejection is at most α. *False discovery rate*: the expected share of false ones among the rejected
+is.
 
 ==========================  ==================  =====================================
 function                    controls            needs
@@ -13,7 +14,8 @@ function                    controls            needs
 ==========================  ==================  =====================================
 
 Bonferroni's is the union bound of [DD]_, section 3.5. For all pairs of a leaderboard
-:func:`~tallystick.stats.maxt.pairwise_max_t` is sharper than all of these, because it knows how the pairs depend.
+:func:`~tallystick.stats.maxt.pairwise_max_t` is sharper than all of these, because it knows how the
+pairs depend.
 
 Errata to the text: ``docs/theory/differences.md#errata``.
 """
@@ -41,7 +43,8 @@ def bonferroni(p: npt.ArrayLike) -> Floats:
 
 
 def holm(p: npt.ArrayLike) -> Floats:
-    r"""Step down: the i-th smallest is multiplied by the number still standing, and none falls below an earlier one.
+    r"""Step down: the i-th smallest is multiplied by the number still standing, and none falls
+    below an earlier one.
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min\bigl(1, (m - j + 1)\, p_{(j)}\bigr)
 

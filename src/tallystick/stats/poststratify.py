@@ -1,7 +1,8 @@
 """Post-stratified shares: a few labels, sharpened by what the votes already say of every item.
 
-Votes sort the items into strata (agrees with the consensus or not, say) before any label is seen. Labels drawn
-uniformly then estimate a share in each stratum, and the known sizes of the strata put them together.
+Votes sort the items into strata (agrees with the consensus or not, say) before any label is seen.
+Labels drawn uniformly then estimate a share in each stratum, and the known sizes of the strata put
+them together.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from tallystick.stats.intervals.side import split_alpha
 __all__ = ["Sharpened", "Target", "check_target", "poststratified_ratio", "poststratified_share"]
 
 Target: TypeAlias = Literal["items", "population"]
-"""``items``: the share among these very items. ``population``: among all items of which these are a random sample."""
+"""``items``: the share among these very items. ``population``: among all items of which these are a
+random sample."""
 
 _LEAST = 2
-"""Fewer labels than this in a stratum say nothing of its spread: the strata are then taken together."""
+"""Fewer labels than this in a stratum say nothing of its spread: the strata are then taken
+together."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,8 +40,8 @@ class Sharpened:
     interval
         Their intervals; where the labels say nothing, what logic leaves.
     worth
-        How many labels, without the votes, would have given the same width: at least the number of labels where the
-        votes helped.
+        How many labels, without the votes, would have given the same width: at least the number of
+        labels where the votes helped.
     """
 
     estimate: Floats
@@ -51,22 +54,24 @@ def poststratified_share(
 ) -> Sharpened:
     r"""Estimate a share from a few labels in strata of known size, by post-stratified MOVER-t.
 
-    With :math:`N_h` items, :math:`k_h` labelled, :math:`x_h` of them right, :math:`p_h = x_h/k_h`, :math:`W_h = N_h/N`,
-    and Wilson ends :math:`l_h, u_h` at the effective size :math:`k^*_h = k_h (N_h - 1)/(N_h - k_h)` and Student's
-    quantile q with :math:`\max(1, k - H)` degrees of freedom,
+    With :math:`N_h` items, :math:`k_h` labelled, :math:`x_h` of them right, :math:`p_h = x_h/k_h`,
+    :math:`W_h = N_h/N`, and Wilson ends :math:`l_h, u_h` at the effective size :math:`k^*_h = k_h
+    (N_h - 1)/(N_h - k_h)` and Student's quantile q with :math:`\max(1, k - H)` degrees of freedom,
 
     .. math:: \hat p = \sum_h W_h p_h, \qquad
               lo = \hat p - \sqrt{\textstyle\sum_h W_h^2 (p_h - l_h)^2} - \frac{1}{2N}, \qquad
               hi = \hat p + \sqrt{\textstyle\sum_h W_h^2 (u_h - p_h)^2} + \frac{1}{2N},   \tag{P1}
 
-    clipped to what logic allows, :math:`[x/N, (x + N - k)/N]`. For the target ``population``, :math:`k^*_h = k_h`,
-    :math:`q^2 \sum_h W_h (p_h - \hat p)^2/N` is added under both roots, and :math:`1/(2N)` and the clipping go. If a
-    stratum has fewer than two labels, all strata are taken together. Approximate.
+    clipped to what logic allows, :math:`[x/N, (x + N - k)/N]`. For the target ``population``,
+    :math:`k^*_h = k_h`, :math:`q^2 \sum_h W_h (p_h - \hat p)^2/N` is added under both roots, and
+    :math:`1/(2N)` and the clipping go. If a stratum has fewer than two labels, all strata are taken
+    together. Approximate.
 
     Parameters
     ----------
     sizes, labelled, right
-        :math:`N_h, k_h, x_h`; one row a judge, strata along the last axis. A single row may be given as one sequence.
+        :math:`N_h, k_h, x_h`; one row a judge, strata along the last axis. A single row may be
+        given as one sequence.
     alpha
         One minus the level.
     target
@@ -84,8 +89,12 @@ def poststratified_share(
     n, k, x = _rows(sizes, labelled, right)
     strata = _merged(n, k, x)
     est, low, high = _share_ends(*strata, alpha=alpha, target=check_target(target))
-    alone = _share_ends(*(part.sum(axis=1, keepdims=True) for part in (n, k, x)), alpha=alpha, target=target)
-    return _sharpened(est, low, high, alone_width=alone[2] - alone[1], labels=k.sum(axis=1), alpha=alpha)
+    alone = _share_ends(
+        *(part.sum(axis=1, keepdims=True) for part in (n, k, x)), alpha=alpha, target=target
+    )
+    return _sharpened(
+        est, low, high, alone_width=alone[2] - alone[1], labels=k.sum(axis=1), alpha=alpha
+    )
 
 
 def poststratified_ratio(
@@ -97,19 +106,20 @@ def poststratified_ratio(
     alpha: float = 0.05,
     target: Target = "items",
 ) -> Sharpened:
-    r"""Estimate what share of all hits lies inside: of all items of a label, those that a judge gave it.
+    r"""Estimate what share of all hits lies inside: of all items of a label, those that a judge
+    gave it.
 
-    Cells are crossed by vote and consensus; :math:`p_h` is the share of hits (truth is the label) among the labelled
-    items of cell h. A, C are the sums of :math:`N_h p_h` over the cells *inside* (the vote is the label) and outside,
-    and their squared reaches the sums of :math:`(N_h (p_h - l_h))^2` and :math:`(N_h (u_h - p_h))^2`, with the Wilson
-    ends of (P1); (I9) bounds r = A/C, and
+    Cells are crossed by vote and consensus; :math:`p_h` is the share of hits (truth is the label)
+    among the labelled items of cell h. A, C are the sums of :math:`N_h p_h` over the cells *inside*
+    (the vote is the label) and outside, and their squared reaches the sums of :math:`(N_h (p_h -
+    l_h))^2` and :math:`(N_h (u_h - p_h))^2`, with the Wilson ends of (P1); (I9) bounds r = A/C, and
 
     .. math:: \frac{A}{A + C}: \qquad \frac{r}{1 + r} \mp \frac{1}{2 (A + C)},   \tag{P2}
 
-    clipped to what logic allows. A side with fewer than two labels in one of its cells is one cell. For the target
-    ``population``, :math:`k^*_h = k_h`, no 1/(2(A + C)) and no clipping; the chance sizes of the cells add
-    :math:`q^2 \sum_h N_h p_h^2 g_h^2/(A + C)^2` to the squared reach of either end, g being C/(A + C) inside and
-    A/(A + C) outside. Approximate.
+    clipped to what logic allows. A side with fewer than two labels in one of its cells is one cell.
+    For the target ``population``, :math:`k^*_h = k_h`, no 1/(2(A + C)) and no clipping; the chance
+    sizes of the cells add :math:`q^2 \sum_h N_h p_h^2 g_h^2/(A + C)^2` to the squared reach of
+    either end, g being C/(A + C) inside and A/(A + C) outside. Approximate.
 
     Parameters
     ----------
@@ -123,8 +133,8 @@ def poststratified_ratio(
     Returns
     -------
     Sharpened
-        The estimate is NaN, and the interval what logic leaves, where no hit was labelled or a side has items and no
-        label.
+        The estimate is NaN, and the interval what logic leaves, where no hit was labelled or a side
+        has items and no label.
 
     Examples
     --------
@@ -139,11 +149,15 @@ def poststratified_ratio(
     n, k, x = _rows(sizes, labelled, hits)
     flags = np.asarray(inside, dtype=np.bool_)
     if flags.shape != n.shape[1:] or flags.all() or not flags.any():
-        raise InputError(f"inside must flag some of the {n.shape[1]} cells and not all, got {flags.tolist()}")
+        raise InputError(
+            f"inside must flag some of the {n.shape[1]} cells and not all, got {flags.tolist()}"
+        )
     sides = [_merged(*(part[:, mask] for part in (n, k, x))) for mask in (flags, ~flags)]
     est, low, high = _ratio_ends(sides[0], sides[1], alpha=alpha, target=check_target(target))
     hits_in, hits_all = x[:, flags].sum(axis=1), x.sum(axis=1)
-    alone_width = _recall_width(hits_in, hits_all, n.sum(axis=1), k.sum(axis=1), alpha=alpha, target=target)
+    alone_width = _recall_width(
+        hits_in, hits_all, n.sum(axis=1), k.sum(axis=1), alpha=alpha, target=target
+    )
     return _sharpened(est, low, high, alone_width=alone_width, labels=k.sum(axis=1), alpha=alpha)
 
 
@@ -158,7 +172,10 @@ def _rows(sizes: Vector, labelled: Vector, right: Vector) -> tuple[Floats, Float
     x, k = as_counts(right, labelled, names=("right", "labelled"))
     k, n = as_counts(k, sizes, names=("labelled", "sizes"))
     if n.ndim not in (1, 2) or x.shape != n.shape or not n.size:
-        raise InputError(f"sizes, labelled and right are rows of strata of one shape, got {np.shape(sizes)}, {x.shape}")
+        raise InputError(
+            f"sizes, labelled and right are rows of strata of one shape, got {np.shape(sizes)},"
+            f" {x.shape}"
+        )
     if (np.atleast_2d(n).sum(axis=1) < 1).any():
         raise InputError("sizes: a row of strata has no items at all: leave that judge out")
     return np.atleast_2d(n), np.atleast_2d(k), np.atleast_2d(x)
@@ -168,12 +185,19 @@ def _merged(n: Floats, k: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
     """Take all strata of a row together where one that has items has fewer than two labels."""
     scarce = ((n > 0) & (k < _LEAST)).any(axis=1, keepdims=True)
     first = np.arange(n.shape[1]) == 0
-    n, k, x = (np.where(scarce, np.where(first, part.sum(axis=1, keepdims=True), 0.0), part) for part in (n, k, x))
+    n, k, x = (
+        np.where(scarce, np.where(first, part.sum(axis=1, keepdims=True), 0.0), part)
+        for part in (n, k, x)
+    )
     return n, k, x
 
 
-def _brick(n: Floats, k: Floats, x: Floats, quantile: Floats, target: Target) -> tuple[Floats, Floats, Floats]:
-    """Return each stratum's share and its Wilson ends; the share is 1/2 in [0, 1] where nothing is labelled."""
+def _brick(
+    n: Floats, k: Floats, x: Floats, quantile: Floats, target: Target
+) -> tuple[Floats, Floats, Floats]:
+    """Return each stratum's share and its Wilson ends; the share is 1/2 in [0, 1] where nothing is
+    labelled.
+    """
     share = np.divide(x, k, out=np.full_like(x, 0.5), where=k > 0)
     size = k
     if target == "items":  # no doubt is left once all of a stratum is labelled
@@ -188,19 +212,29 @@ def _t_quantile(alpha: float, labels: Floats, strata: Floats) -> Floats:
     return np.asarray(stdtrit(np.maximum(1.0, labels - strata), 1 - alpha / 2), dtype=np.float64)
 
 
-def _share_ends(n: Floats, k: Floats, x: Floats, *, alpha: float, target: Target) -> tuple[Floats, Floats, Floats]:
+def _share_ends(
+    n: Floats, k: Floats, x: Floats, *, alpha: float, target: Target
+) -> tuple[Floats, Floats, Floats]:
     total, labels, right = n.sum(axis=1), k.sum(axis=1), x.sum(axis=1)
     q = _t_quantile(alpha, labels, (n > 0).sum(axis=1))
     share, low, high = _brick(n, k, x, q[:, None], target)
     weights = n / total[:, None]
     est = (weights * share).sum(axis=1)
-    between = 0.0 if target == "items" else q**2 * (weights * (share - est[:, None]) ** 2).sum(axis=1) / total
+    between = (
+        0.0
+        if target == "items"
+        else q**2 * (weights * (share - est[:, None]) ** 2).sum(axis=1) / total
+    )
     _, lo, hi = mover_sum(share, low, high, weights=weights, covariance=between)  # (P1)
     if target == "items":
         lo, hi = lo - 1 / (2 * total), hi + 1 / (2 * total)
         lo, hi = np.maximum(lo, right / total), np.minimum(hi, (right + total - labels) / total)
         est = np.clip(est, lo, hi)  # rounding alone can leave a point interval beside its estimate
-    return np.where(labels > 0, est, np.nan), np.where(labels > 0, np.clip(lo, 0, 1), 0), np.clip(hi, 0, 1)
+    return (
+        np.where(labels > 0, est, np.nan),
+        np.where(labels > 0, np.clip(lo, 0, 1), 0),
+        np.clip(hi, 0, 1),
+    )
 
 
 def _ratio_ends(
@@ -212,12 +246,17 @@ def _ratio_ends(
 ) -> tuple[Floats, Floats, Floats]:
     labels = within[1].sum(axis=1) + without[1].sum(axis=1)
     q = _t_quantile(alpha, labels, (within[0] > 0).sum(axis=1) + (without[0] > 0).sum(axis=1))
-    (A, a_reach, a_size), (C, c_reach, c_size) = (_side(*cells, q, target) for cells in (within, without))
+    (A, a_reach, a_size), (C, c_reach, c_size) = (
+        _side(*cells, q, target) for cells in (within, without)
+    )
     known = (A + C > 0) & ~_unlabelled(within) & ~_unlabelled(without)
     whole = np.where(known, A + C, 1.0)
     est = A / whole
     r_low, r_high = mover_ratio(A, C, top_reach=a_reach, bottom_reach=c_reach)
-    lo, hi = r_low / (1 + r_low), np.where(np.isinf(r_high), 1.0, r_high / (1 + np.where(np.isinf(r_high), 1, r_high)))
+    lo, hi = (
+        r_low / (1 + r_low),
+        np.where(np.isinf(r_high), 1.0, r_high / (1 + np.where(np.isinf(r_high), 1, r_high))),
+    )
     if target == "items":
         lo, hi = lo - 1 / (2 * whole), hi + 1 / (2 * whole)  # (P2)
         least, most = _logic(within, without)
@@ -225,14 +264,19 @@ def _ratio_ends(
         chance = q**2 * (a_size * (1 - est) ** 2 + c_size * est**2) / whole**2
         lo, hi = est - np.sqrt((est - lo) ** 2 + chance), est + np.sqrt((hi - est) ** 2 + chance)
         least, most = np.zeros_like(est), np.ones_like(est)
-    lo, hi = np.where(known, np.maximum(lo, least), least), np.where(known, np.minimum(hi, most), most)
+    lo, hi = (
+        np.where(known, np.maximum(lo, least), least),
+        np.where(known, np.minimum(hi, most), most),
+    )
     return np.where(known, np.clip(est, lo, hi), np.nan), lo, hi
 
 
 def _side(
     n: Floats, k: Floats, x: Floats, quantile: Floats, target: Target
 ) -> tuple[Floats, tuple[Floats, Floats], Floats]:
-    """Return the expected hits of one side, their squared reaches, and the part of their variance from chance sizes."""
+    """Return the expected hits of one side, their squared reaches, and the part of their variance
+    from chance sizes.
+    """
     share, low, high = _brick(n, k, x, quantile[:, None], target)
     down, up = ((n * (share - low)) ** 2).sum(axis=1), ((n * (high - share)) ** 2).sum(axis=1)
     return (n * share).sum(axis=1), (down, up), (n * share**2).sum(axis=1)
@@ -244,9 +288,15 @@ def _unlabelled(cells: tuple[Floats, Floats, Floats]) -> NDArray[np.bool_]:
     return unlabelled
 
 
-def _logic(within: tuple[Floats, Floats, Floats], without: tuple[Floats, Floats, Floats]) -> tuple[Floats, Floats]:
-    """Return the least and the greatest ratio that the labels leave possible; 0 and 1 where there may be no hit."""
-    (a_sure, a_open), (c_sure, c_open) = ((x.sum(axis=1), (n - k).sum(axis=1)) for n, k, x in (within, without))
+def _logic(
+    within: tuple[Floats, Floats, Floats], without: tuple[Floats, Floats, Floats]
+) -> tuple[Floats, Floats]:
+    """Return the least and the greatest ratio that the labels leave possible; 0 and 1 where there
+    may be no hit.
+    """
+    (a_sure, a_open), (c_sure, c_open) = (
+        (x.sum(axis=1), (n - k).sum(axis=1)) for n, k, x in (within, without)
+    )
     all_c, all_a = a_sure + c_sure + c_open, a_sure + a_open + c_sure
     least = np.divide(a_sure, all_c, out=np.zeros_like(all_c), where=all_c > 0)
     most = np.divide(a_sure + a_open, all_a, out=np.ones_like(all_a), where=all_a > 0)
@@ -256,21 +306,34 @@ def _logic(within: tuple[Floats, Floats, Floats], without: tuple[Floats, Floats,
 def _recall_width(
     hits_in: Floats, hits: Floats, items: Floats, labels: Floats, *, alpha: float, target: Target
 ) -> Floats:
-    """Return the width of Wilson's interval from labelled hits alone, with the number of all hits scaled up."""
+    """Return the width of Wilson's interval from labelled hits alone, with the number of all hits
+    scaled up.
+    """
     share = np.divide(hits_in, hits, out=np.full_like(hits, 0.5), where=hits > 0)
     size = hits
     if target == "items":
         every = np.divide(hits * items, labels, out=np.zeros_like(hits), where=labels > 0)
-        size = np.divide(hits * (every - 1), every - hits, out=np.full_like(hits, np.inf), where=every > hits)
+        size = np.divide(
+            hits * (every - 1), every - hits, out=np.full_like(hits, np.inf), where=every > hits
+        )
         size = np.where(hits > 0, np.maximum(size, 0.0), 0.0)
     low, high = score_ends(share, size, _t_quantile(alpha, hits, np.ones_like(hits)))
     return high - low
 
 
 def _sharpened(
-    estimate: Floats, low: Floats, high: Floats, *, alone_width: Floats, labels: Floats, alpha: float
+    estimate: Floats,
+    low: Floats,
+    high: Floats,
+    *,
+    alone_width: Floats,
+    labels: Floats,
+    alpha: float,
 ) -> Sharpened:
-    # Both widths are 0 when everything is labelled: the votes were worth nothing more, and nothing less.
+    # Both widths are 0 when everything is labelled: the votes were worth nothing more, and nothing
+    # less.
     ratio = np.divide(alone_width, high - low, out=np.ones_like(labels), where=high > low)
-    interval = Intervals(low, high, level=1 - alpha, guarantee="approximate", method="post-stratified mover-t")
+    interval = Intervals(
+        low, high, level=1 - alpha, guarantee="approximate", method="post-stratified mover-t"
+    )
     return Sharpened(estimate=estimate, interval=interval, worth=labels * ratio**2)

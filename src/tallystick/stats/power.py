@@ -4,9 +4,10 @@ Two models on the *same* items that disagree on a share :math:`d` of them need a
 
 .. math:: n \approx (z_{1-α/2} + z_{power})^2\, d/ε^2 = 7.85\, d/ε^2 \qquad (α = .05,\ \text{power } .8)   \tag{P1}
 
-items to show a difference :math:`ε`: from about :math:`1/ε` (one dominates, :math:`d = ε`) to :math:`1/ε^2`. Section
-3.1 of [DD]_ calls two independent coins near one half "the hardest case so that we really don't give up anything";
-for models on the same items it gives up a factor of 4 to 20 (errata).
+items to show a difference :math:`ε`: from about :math:`1/ε` (one dominates, :math:`d = ε`) to
+:math:`1/ε^2`. Section 3.1 of [DD]_ calls two independent coins near one half "the hardest case so
+that we really don't give up anything"; for models on the same items it gives up a factor of 4 to 20
+(errata).
 
 Errata to the text: ``docs/theory/differences.md#errata``.
 """
@@ -39,8 +40,11 @@ __all__ = [
 ]
 
 
-def paired_items(difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
-    r"""Return the items that two models on the same items need, by the normal approximation to McNemar's test.
+def paired_items(
+    difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8
+) -> int:
+    r"""Return the items that two models on the same items need, by the normal approximation to
+    McNemar's test.
 
     .. math:: n = \bigl(z_{1-α/2} \sqrt{d} + z_{power} \sqrt{d - ε^2}\bigr)^2 / ε^2   \tag{P2}
 
@@ -63,7 +67,8 @@ def paired_items(difference: float, disagreement: float, *, alpha: float = 0.05,
 
 
 def paired_power(n: int, difference: float, disagreement: float, *, alpha: float = 0.05) -> float:
-    r"""Return the approximate probability that *n* items show this difference: (P2) solved for the power.
+    r"""Return the approximate probability that *n* items show this difference: (P2) solved for the
+    power.
 
     >>> round(paired_power(1960, 0.02, 0.1), 3)
     0.8
@@ -75,12 +80,14 @@ def paired_power(n: int, difference: float, disagreement: float, *, alpha: float
     return float(special.ndtr(ahead / spread)) if spread > 0 else float(ahead > 0)
 
 
-def exact_paired_power(n: int, difference: float, disagreement: float, *, alpha: float = 0.05) -> float:
+def exact_paired_power(
+    n: int, difference: float, disagreement: float, *, alpha: float = 0.05
+) -> float:
     r"""Return the exact power of the exact McNemar test on *n* items.
 
-    The disagreements are :math:`M \sim \mathrm{Bin}(n, d)`; given :math:`M = m` the test rejects if the smaller count
-    is at most :math:`k_m`, the largest k with :math:`2 P(\mathrm{Bin}(m, ½) \le k) \le α`. With
-    :math:`π = \tfrac12 (1 + ε/d)`,
+    The disagreements are :math:`M \sim \mathrm{Bin}(n, d)`; given :math:`M = m` the test rejects if
+    the smaller count is at most :math:`k_m`, the largest k with :math:`2 P(\mathrm{Bin}(m, ½) \le
+    k) \le α`. With :math:`π = \tfrac12 (1 + ε/d)`,
 
     .. math:: \text{power} = \sum_m P(M = m)\,
               \bigl[P(\mathrm{Bin}(m, π) \le k_m) + P(\mathrm{Bin}(m, 1-π) \le k_m)\bigr] .
@@ -97,11 +104,14 @@ def exact_paired_power(n: int, difference: float, disagreement: float, *, alpha:
     return float(np.sum(weight * (binomial_up_to(k, m, lean) + binomial_up_to(k, m, 1 - lean))))
 
 
-def exact_paired_items(difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
+def exact_paired_items(
+    difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8
+) -> int:
     """Return the items from which on the exact McNemar test keeps this power.
 
-    A test on whole counts gains and loses a little as n grows (visibly only when the models disagree nearly
-    everywhere), so the answer is the n after which no later one in sight falls below the power.
+    A test on whole counts gains and loses a little as n grows (visibly only when the models
+    disagree nearly everywhere), so the answer is the n after which no later one in sight falls
+    below the power.
 
     >>> exact_paired_items(0.02, 0.02), exact_paired_items(0.02, 0.1)
     (394, 2043)
@@ -117,7 +127,9 @@ def exact_paired_items(difference: float, disagreement: float, *, alpha: float =
     return n
 
 
-def unpaired_items(difference: float, mean: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
+def unpaired_items(
+    difference: float, mean: float, *, alpha: float = 0.05, power: float = 0.8
+) -> int:
     r"""Return the items *for each model* when each is tried on items of its own.
 
     With accuracies :math:`p ± ε/2` around the *mean* p:
@@ -140,8 +152,9 @@ def detectable_difference(
 
     .. math:: ε = \sqrt d\, \frac{z_a \sqrt n + z_b \sqrt{n + z_b^2 - z_a^2}}{n + z_b^2}
 
-    With more than two *models*, all pairs of which are tested, :func:`range_critical` takes the place of :math:`z_a`.
-    No difference can exceed the disagreement; if ε would, n is too small for any and that is said.
+    With more than two *models*, all pairs of which are tested, :func:`range_critical` takes the
+    place of :math:`z_a`. No difference can exceed the disagreement; if ε would, n is too small for
+    any and that is said.
 
     >>> round(detectable_difference(1960, 0.1), 4), round(detectable_difference(5264, 0.1, models=30), 4)
     (0.02, 0.02)
@@ -155,20 +168,27 @@ def detectable_difference(
     closed_unit(disagreement=disagreement)
     za, zb = range_critical(models, alpha), _quantile(power)
     inside = n + zb**2 - za**2
-    e = sqrt(disagreement) * (za * sqrt(n) + zb * sqrt(inside)) / (n + zb**2) if inside >= 0 else 1.0
+    e = (
+        sqrt(disagreement) * (za * sqrt(n) + zb * sqrt(inside)) / (n + zb**2)
+        if inside >= 0
+        else 1.0
+    )
     if e > disagreement:
         least = leaderboard_items(disagreement, models, disagreement, alpha=alpha, power=power)
         raise NotIdentifiable(
-            f"{n} items at disagreement {disagreement:g} show no difference with power {power:g}: use at least {least}"
+            f"{n} items at disagreement {disagreement:g} show no difference with power {power:g}:"
+            f" use at least {least}"
         )
     return e
 
 
 def union_items(difference: float, models: int, *, alpha: float = 0.05) -> int:
-    r"""Return the items at which *k* scores are all within ε/2 of the truth, by Hoeffding and the union bound.
+    r"""Return the items at which *k* scores are all within ε/2 of the truth, by Hoeffding and the
+    union bound.
 
-    :math:`n = 2 \ln(2k/α)/ε^2`: [DD]_, section 3.5, with :math:`t/\sqrt n = ε/2`. Certain under nothing but
-    independent items in [0, 1], and far more than is needed: see :func:`leaderboard_items`.
+    :math:`n = 2 \ln(2k/α)/ε^2`: [DD]_, section 3.5, with :math:`t/\sqrt n = ε/2`. Certain under
+    nothing but independent items in [0, 1], and far more than is needed: see
+    :func:`leaderboard_items`.
 
     >>> union_items(0.02, 30)
     35451
@@ -181,11 +201,12 @@ def union_items(difference: float, models: int, *, alpha: float = 0.05) -> int:
 def leaderboard_items(
     difference: float, models: int, disagreement: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> int:
-    r"""Return the items at which a pair among *k* models is told apart although all pairs are tested.
+    r"""Return the items at which a pair among *k* models is told apart although all pairs are
+    tested.
 
-    (P2) with :func:`range_critical` in the place of :math:`z_{1-α/2}`: the critical value of the largest of all
-    :math:`k(k-1)/2` statistics when the models are exchangeable. Its square grows with the logarithm of k, and so do
-    the items, as [DD]_ section 3.5 says, at the paired price.
+    (P2) with :func:`range_critical` in the place of :math:`z_{1-α/2}`: the critical value of the
+    largest of all :math:`k(k-1)/2` statistics when the models are exchangeable. Its square grows
+    with the logarithm of k, and so do the items, as [DD]_ section 3.5 says, at the paired price.
 
     >>> leaderboard_items(0.02, 2, 0.1) == paired_items(0.02, 0.1)
     True
@@ -197,7 +218,8 @@ def leaderboard_items(
 
 
 def range_critical(models: int, alpha: float = 0.05) -> float:
-    r"""Return the critical value of :math:`\max_{i<j} |Z_i - Z_j|/\sqrt2` over *k* independent normal variables.
+    r"""Return the critical value of :math:`\max_{i<j} |Z_i - Z_j|/\sqrt2` over *k* independent
+    normal variables.
 
     The range :math:`R` of k standard normal variables has
 
@@ -214,7 +236,8 @@ def range_critical(models: int, alpha: float = 0.05) -> float:
     density = np.exp(-z * z / 2) / sqrt(2 * np.pi)
 
     def inside(r: float) -> float:
-        # The trapezoid rule is spectrally accurate for a smooth integrand that vanishes at both ends.
+        # The trapezoid rule is spectrally accurate for a smooth integrand that vanishes at both
+        # ends.
         spans = special.ndtr(z) - special.ndtr(z - r)
         return float(step) * models * float(np.sum(density * spans ** (models - 1)))
 
@@ -226,10 +249,11 @@ def range_critical(models: int, alpha: float = 0.05) -> float:
 
 
 def certain_sign_labels(disagreements: int, lead: float) -> int:
-    r"""Return about how many labels on disagreements make the sign certain, whatever the blanks hold.
+    r"""Return about how many labels on disagreements make the sign certain, whatever the blanks
+    hold.
 
-    After m labels with lead :math:`μ = (x_b - x_c)/m` the sign is certain once :math:`|μ| m` exceeds the
-    :math:`M - m` blanks: :math:`m = M/(1+|μ|)`.
+    After m labels with lead :math:`μ = (x_b - x_c)/m` the sign is certain once :math:`|μ| m`
+    exceeds the :math:`M - m` blanks: :math:`m = M/(1+|μ|)`.
 
     >>> certain_sign_labels(300, 0.25)
     240
@@ -239,13 +263,15 @@ def certain_sign_labels(disagreements: int, lead: float) -> int:
     return min(disagreements, ceil(disagreements / (1 + abs(lead))))
 
 
-def discordant_labels(lead: float, *, decided: float = 1.0, alpha: float = 0.05, power: float = 0.8) -> int:
+def discordant_labels(
+    lead: float, *, decided: float = 1.0, alpha: float = 0.05, power: float = 0.8
+) -> int:
     r"""Return about how many labels on disagreements show the sign of a *lead* statistically.
 
     .. math:: m = (z_{1-α/2} + z_{power})^2\, (p_b + p_c - μ^2)/μ^2
 
-    *lead* is :math:`μ = p_b - p_c` among the disagreements and *decided* :math:`p_b + p_c`, the share on which one of
-    the two is right (1 for two labels).
+    *lead* is :math:`μ = p_b - p_c` among the disagreements and *decided* :math:`p_b + p_c`, the
+    share on which one of the two is right (1 for two labels).
 
     >>> discordant_labels(0.25)
     118
@@ -263,7 +289,8 @@ def _items_at(critical: float, e: float, d: float, power: float) -> int:
 
 def _sign_test_cut(m: Floats, alpha: float) -> Floats:
     """Return the largest k with 2 P(Bin(m, ½) <= k) <= alpha, -1 if there is none, for every m."""
-    k = np.floor(m / 2 + special.ndtri(alpha / 2) * np.sqrt(m) / 2) + 2  # the normal guess is never lower than this
+    # the normal guess is never lower than this
+    k = np.floor(m / 2 + special.ndtri(alpha / 2) * np.sqrt(m) / 2) + 2
     while np.any(over := (k >= 0) & (binomial_up_to(k, m, 0.5) > alpha / 2)):
         k = k - over
     return np.asarray(np.maximum(k, -1.0))

@@ -1,4 +1,6 @@
-"""The declared ranges of parameters: each check names the argument, the value and the range it has to lie in."""
+"""The declared ranges of parameters: each check names the argument, the value and the range it has
+to lie in.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,12 @@ def at_least(least: float, **values: npt.ArrayLike) -> None:
     """
     for name, value in values.items():
         array = np.asarray(value, dtype=float)
-        _require(bool(np.all((array >= least) & np.isfinite(array))), name, value, f"at least {least:g} and finite")
+        _require(
+            bool(np.all((array >= least) & np.isfinite(array))),
+            name,
+            value,
+            f"at least {least:g} and finite",
+        )
 
 
 def whole(least: int, **values: npt.ArrayLike) -> None:

@@ -1,17 +1,20 @@
-r"""Whether the share of a finite population lies above or below a limit, sampled without replacement at any pace.
+r"""Whether the share of a finite population lies above or below a limit, sampled without
+replacement at any pace.
 
-M items in random order, F events among the first t. If the population held exactly :math:`xM` events, the next one
-would come with probability
+M items in random order, F events among the first t. If the population held exactly :math:`xM`
+events, the next one would come with probability
 
 .. math:: x_t = (xM - F)/(M - t)   \tag{E3}
 
-and a product of likelihood ratios against :math:`x_t` is an e-process for every population on the null's side of x.
-Two mixtures, fixed beforehand:
+and a product of likelihood ratios against :math:`x_t` is an e-process for every population on the
+null's side of x. Two mixtures, fixed beforehand:
 
-* *below*, evidence that the share is under x (null: at least xM events): .8 on "no event at all" and .05 each on event
-  rates of .05, .1, .2 and .4 of :math:`x_t`. A clean run of 304 items shows less than 1 %, 605 less than .5 %, 60 less
-  than 5 % (α = .05, M = 20,000).
-* *above*, evidence that it is over x (null: at most xM events): equal parts on 1.5, 2, 3, 5, 10, 20, 40 and 80 times
+* *below*, evidence that the share is under x (null: at least xM events): .8 on "no event at all"
+  and .05 each on event
+  rates of .05, .1, .2 and .4 of :math:`x_t`. A clean run of 304 items shows less than 1 %, 605 less
+  than .5 %, 60 less than 5 % (α = .05, M = 20,000).
+* *above*, evidence that it is over x (null: at most xM events): equal parts on 1.5, 2, 3, 5, 10,
+  20, 40 and 80 times
   :math:`x_t`, no rate above 1.
 """
 
@@ -40,7 +43,8 @@ _MIXTURES: dict[Side, tuple[tuple[float, ...], tuple[float, ...]]] = {
 
 
 def rate_log_e(events: npt.ArrayLike, *, limit: float, population: int, side: Side) -> Floats:
-    r"""Return log E after each item, along the last axis of *events* (0 or 1); other axes are separate runs.
+    r"""Return log E after each item, along the last axis of *events* (0 or 1); other axes are
+    separate runs.
 
     Parameters
     ----------
@@ -64,7 +68,8 @@ def rate_log_e(events: npt.ArrayLike, *, limit: float, population: int, side: Si
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateTest:
-    """The test of :func:`rate_log_e` as a stream; ``update`` returns the next state and the old one stays as it was.
+    """The test of :func:`rate_log_e` as a stream; ``update`` returns the next state and the old one
+    stays as it was.
 
     Parameters
     ----------
@@ -110,7 +115,9 @@ class RateTest:
         """Return the test after more items, in the order in which they were asked."""
         answers = np.atleast_1d(np.asarray(events))
         if answers.ndim != 1:
-            raise InputError(f"events must be one run, got shape {answers.shape}: use rate_log_e for many")
+            raise InputError(
+                f"events must be one run, got shape {answers.shape}: use rate_log_e for many"
+            )
         if not answers.size:
             return self
         path, parts = _path(self, answers)
@@ -127,19 +134,27 @@ class RateTest:
 
 
 def _path(start: RateTest, events: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Return log E after each further item, and the log of each part of the mixture after the last."""
+    """Return log E after each further item, and the log of each part of the mixture after the
+    last.
+    """
     hits = np.asarray(events, dtype=float)
     if hits.ndim == 0 or not np.all((hits == 0) | (hits == 1)):
-        raise InputError("events must be 0 or 1, along the last axis: leave out what was not answered")
+        raise InputError(
+            "events must be 0 or 1, along the last axis: leave out what was not answered"
+        )
     length = hits.shape[-1]
     if start.items + length > start.population:
-        raise InputError(f"population must be at least the items seen, got {start.population} < {start.items + length}")
+        raise InputError(
+            f"population must be at least the items seen, got {start.population} <"
+            f" {start.items + length}"
+        )
     event = hits == 1
     before = start.events + np.cumsum(hits, axis=-1) - hits
     quota = start.limit * start.population - before  # events that the null still holds in store
     left = start.population - start.items - np.arange(length)
     null = np.clip(quota / left, 0.0, 1.0)  # (E3)
-    betting = (null > 0) & (null < 1)  # at 0 or 1 the null is certain to hold, or fails outright (below)
+    # at 0 or 1 the null is certain to hold, or fails outright (below)
+    betting = (null > 0) & (null < 1)
     safe = np.where(betting, null, 0.5)
 
     path, parts = np.full(hits.shape, -np.inf), []
@@ -151,8 +166,13 @@ def _path(start: RateTest, events: npt.ArrayLike) -> tuple[Floats, Floats]:
         path = np.logaddexp(path, part + log(weight))
         parts.append(part[..., -1])
 
-    # What the null forbids: fewer events than it needs although all the rest had one, or one more than it allows.
+    # What the null forbids: fewer events than it needs although all the rest had one, or one more
+    # than it allows.
     slack = 1e-12 * start.population  # limit * population may miss a whole number by an ulp
-    broken = ~event & (quota > left - 1 + slack) if start.side == "below" else event & (quota < 1 - slack)
+    broken = (
+        ~event & (quota > left - 1 + slack)
+        if start.side == "below"
+        else event & (quota < 1 - slack)
+    )
     refuted = np.logical_or.accumulate(broken, axis=-1) | np.isposinf(start.log_e)
     return np.where(refuted, np.inf, path), np.stack(parts, axis=-1)

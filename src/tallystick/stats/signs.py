@@ -1,13 +1,14 @@
-r"""Stop as soon as it is clear: the e-process of discordant signs, and the exact law of when it stops.
+r"""Stop as soon as it is clear: the e-process of discordant signs, and the exact law of when it
+stops.
 
-Two models are compared on items in random order; only items on which exactly one is right speak, as a sign. After
-:math:`b` signs for the first and :math:`c` for the second the likelihood ratio of "some lean π, uniform on [0, 1]"
-against a fair coin is
+Two models are compared on items in random order; only items on which exactly one is right speak, as
+a sign. After :math:`b` signs for the first and :math:`c` for the second the likelihood ratio of
+"some lean π, uniform on [0, 1]" against a fair coin is
 
 .. math:: E = \int_0^1 \frac{π^b (1-π)^c}{2^{-(b+c)}}\,dπ = B(b+1, c+1)\, 2^{b+c}   \tag{E1}
 
-and by Ville's inequality :math:`P(\sup E \ge 1/α) \le α` under equal models, however often one looks. Everything is
-kept in logarithms: :math:`2^{5000}` is no float.
+and by Ville's inequality :math:`P(\sup E \ge 1/α) \le α` under equal models, however often one
+looks. Everything is kept in logarithms: :math:`2^{5000}` is no float.
 """
 
 from __future__ import annotations
@@ -74,13 +75,16 @@ class SignTest:
         return exp(-self.peak)
 
     def update(self, signs: npt.ArrayLike) -> SignTest:
-        """Return the test after more items, in order: positive for the first side, negative for the second, 0 for none.
+        """Return the test after more items, in order: positive for the first side, negative for the
+        second, 0 for none.
 
         The peak is taken over every item of the batch, so batching changes nothing.
         """
         steps = np.sign(np.atleast_1d(np.asarray(signs, dtype=float)))
         if not np.all(np.isfinite(steps)):
-            raise InputError("signs must be positive, negative or 0, got NaN: leave out what was not answered")
+            raise InputError(
+                "signs must be positive, negative or 0, got NaN: leave out what was not answered"
+            )
         b = self.first + np.cumsum(steps > 0)
         c = self.second + np.cumsum(steps < 0)
         if not steps.size:
@@ -90,7 +94,9 @@ class SignTest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoppingLaw:
-    """When the sign test stops: ``stopped[m]`` is the probability that it has by the m-th discordant sign."""
+    """When the sign test stops: ``stopped[m]`` is the probability that it has by the m-th
+    discordant sign.
+    """
 
     stopped: Floats
 
@@ -104,18 +110,21 @@ class StoppingLaw:
         open_unit(share=share)
         if self.stopped[-1] < share:
             raise NotIdentifiable(
-                f"only {self.stopped[-1]:.3f} of all runs stop within {len(self.stopped) - 1} signs: "
-                "ask for a smaller share or a longer horizon"
+                f"only {self.stopped[-1]:.3f} of all runs stop within {len(self.stopped) - 1}"
+                " signs: ask for a smaller share or a longer horizon"
             )
         return int(np.searchsorted(self.stopped, share))
 
 
-def sign_stopping(lean: float, horizon: int, *, alpha: float = 0.05, until: float = 1.0) -> StoppingLaw:
-    r"""Return the exact law of the stopping time when each sign favours the first side with probability *lean*.
+def sign_stopping(
+    lean: float, horizon: int, *, alpha: float = 0.05, until: float = 1.0
+) -> StoppingLaw:
+    r"""Return the exact law of the stopping time when each sign favours the first side with
+    probability *lean*.
 
-    Forward recursion over the runs that still go on, which lie in a band of width :math:`O(\sqrt{m \ln m})` around m/2.
-    With lean 1/2 the last entry is the exact probability of a false stop. The law ends at the *horizon*, or earlier
-    where the share *until* of all runs has stopped.
+    Forward recursion over the runs that still go on, which lie in a band of width :math:`O(\sqrt{m
+    \ln m})` around m/2. With lean 1/2 the last entry is the exact probability of a false stop. The
+    law ends at the *horizon*, or earlier where the share *until* of all runs has stopped.
 
     >>> law = sign_stopping(0.5, 5000)
     >>> bool(law.stopped[-1] < 0.05)
@@ -130,7 +139,8 @@ def sign_stopping(lean: float, horizon: int, *, alpha: float = 0.05, until: floa
     if horizon > LONGEST:
         raise InputError(f"horizon must be at most {LONGEST:,} signs, got {horizon!r}")
     stopped = np.zeros(horizon + 1)
-    going, lowest = np.ones(1), 0  # probability of b = lowest, lowest + 1, … together with still going on
+    # probability of b = lowest, lowest + 1, … together with still going on
+    going, lowest = np.ones(1), 0
     cut = -1  # the run stops if either count is at most this; it never falls as m grows
     for m in range(1, horizon + 1):
         after = np.zeros(going.size + 1)
@@ -149,10 +159,12 @@ def sign_stopping(lean: float, horizon: int, *, alpha: float = 0.05, until: floa
 def sequential_items(
     difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> tuple[int, int]:
-    r"""Return the items by which the sign test has stopped with this *power*, and the items it needs on average.
+    r"""Return the items by which the sign test has stopped with this *power*, and the items it
+    needs on average.
 
-    Exact: the law of :func:`sign_stopping` at :math:`π = (1 + ε/d)/2` over the binomial number of signs among n items,
-    and Wald's identity for the mean (over runs that may go on to where all but 1 in 1000 have stopped).
+    Exact: the law of :func:`sign_stopping` at :math:`π = (1 + ε/d)/2` over the binomial number of
+    signs among n items, and Wald's identity for the mean (over runs that may go on to where all but
+    1 in 1000 have stopped).
 
     >>> sequential_items(0.02, 0.02), sequential_items(0.02, 0.1)
     ((511, 400), (3762, 2412))
@@ -160,13 +172,15 @@ def sequential_items(
     positive(difference=difference)
     open_unit(power=power, alpha=alpha)
     if not difference <= disagreement <= 1:
-        raise InputError(f"disagreement must be in [difference = {difference!r}, 1], got {disagreement!r}")
+        raise InputError(
+            f"disagreement must be in [difference = {difference!r}, 1], got {disagreement!r}"
+        )
     goal = max(0.999, (1 + power) / 2)
     law = sign_stopping((1 + difference / disagreement) / 2, LONGEST, alpha=alpha, until=goal)
     if law.stopped[-1] < goal:
         raise InputError(
-            f"a lead of {difference / disagreement:.3g} on disagreements takes over {LONGEST:,} signs: "
-            "plan it with paired_items"
+            f"a lead of {difference / disagreement:.3g} on disagreements takes over {LONGEST:,}"
+            " signs: plan it with paired_items"
         )
 
     def stopped_by(n: int) -> float:

@@ -1,4 +1,6 @@
-"""The smallest whole number at which a condition begins to hold: how every sample size here is found."""
+"""The smallest whole number at which a condition begins to hold: how every sample size here is
+found.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,18 @@ __all__ = ["smallest"]
 
 
 def smallest(holds: Callable[[int], bool], *, start: int = 1, limit: int = 10**12) -> int:
-    r"""Return the smallest :math:`n \ge` *start* with ``holds(n)``, for a condition that stays true once it is.
+    r"""Return the smallest :math:`n \ge` *start* with ``holds(n)``, for a condition that stays true
+    once it is.
 
-    Steps double until the condition holds, then halve: about :math:`2 \log_2 (n - start)` evaluations. Asking the very
-    function that will be reported, rather than rounding a closed form, keeps :math:`n` consistent with it to the last
-    bit.
+    Steps double until the condition holds, then halve: about :math:`2 \log_2 (n - start)`
+    evaluations. Asking the very function that will be reported, rather than rounding a closed form,
+    keeps :math:`n` consistent with it to the last bit.
 
     Parameters
     ----------
     holds
-        False below the answer and true from it on. If it is not, what comes back is a number where it changes from
-        false to true.
+        False below the answer and true from it on. If it is not, what comes back is a number where
+        it changes from false to true.
     start
         Where to begin; returned at once if the condition holds there.
     limit
@@ -40,7 +43,9 @@ def smallest(holds: Callable[[int], bool], *, start: int = 1, limit: int = 10**1
     while not holds(below + step):
         below, step = below + step, 2 * step
         if below + step > limit:
-            raise NotIdentifiable(f"no n up to {limit:,} is enough: ask for less or allow more error")
+            raise NotIdentifiable(
+                f"no n up to {limit:,} is enough: ask for less or allow more error"
+            )
     above = below + step
     while above - below > 1:
         middle = (below + above) // 2

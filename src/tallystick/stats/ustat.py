@@ -19,7 +19,8 @@ def uncertainty_score(p: ArrayLike, *, weights: ArrayLike | None = None) -> Floa
 
     .. math:: \sigma^2 = \sum_j w_j^2 p_j (1 - p_j) \quad (= 1 - \sum_j p_j^2 \text{ without weights})   \tag{U1}
 
-    This is the trace of the covariance of :math:`w_j 1[y = j]`, so N draws cost σ²/N in squared Frobenius error.
+    This is the trace of the covariance of :math:`w_j 1[y = j]`, so N draws cost σ²/N in squared
+    Frobenius error.
     [CZZ22]_ (api-shifts), Definition 1; *weights* are a row of the W of its section 3.2.
 
     Parameters
@@ -43,12 +44,14 @@ def uncertainty_score(p: ArrayLike, *, weights: ArrayLike | None = None) -> Floa
 
 
 def uncertainty(counts: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
-    r"""Return the unbiased estimate of the uncertainty score from counts (last axis) of n ≥ 2 independent answers.
+    r"""Return the unbiased estimate of the uncertainty score from counts (last axis) of n ≥ 2
+    independent answers.
 
     .. math:: \hat\sigma^2 = \sum_j w_j^2 \frac{H_j (n - H_j)}{n (n - 1)}
               \quad \Bigl(= 1 - \sum_j \frac{H_j (H_j - 1)}{n (n - 1)} \Bigr)   \tag{U2}
 
-    [CZZ22]_, equation (3.1), which counts the pairs of answers that agree. Where n < 2 it is NaN: unknown, not zero.
+    [CZZ22]_, equation (3.1), which counts the pairs of answers that agree. Where n < 2 it is NaN:
+    unknown, not zero.
 
     Parameters
     ----------
@@ -78,9 +81,9 @@ def next_uncertainty(sigma2: float, n: int, seen: int) -> float:
     .. math:: \hat\sigma^2_{n+1} = \hat\sigma^2_n + \frac{2}{n+1} \Bigl( 1 - \frac{H_j}{n} - \hat\sigma^2_n \Bigr)
               \tag{U3}
 
-    with :math:`H_j` = *seen*, how often the new answer j was seen among the first *n* ≥ 1. This is the recursion of
-    proof B.3 of [CZZ22]_; line 7 of its Algorithm 1 is misprinted and collapses to 0 (ERRATA, api-shifts). Start with
-    ``sigma2 = 0`` at n = 1.
+    with :math:`H_j` = *seen*, how often the new answer j was seen among the first *n* ≥ 1. This is
+    the recursion of proof B.3 of [CZZ22]_; line 7 of its Algorithm 1 is misprinted and collapses to
+    0 (ERRATA, api-shifts). Start with ``sigma2 = 0`` at n = 1.
 
     Examples
     --------
@@ -88,17 +91,22 @@ def next_uncertainty(sigma2: float, n: int, seen: int) -> float:
     np.True_
     """
     if n < 1 or not 0 <= seen <= n:
-        raise InputError(f"the recursion starts from n >= 1 answers of which 0..n agree, got n={n!r}, seen={seen!r}")
+        raise InputError(
+            f"the recursion starts from n >= 1 answers of which 0..n agree, got n={n!r},"
+            f" seen={seen!r}"
+        )
     return sigma2 + 2 / (n + 1) * (1 - seen / n - sigma2)
 
 
 def spread(n: Any, square: Any, length: Any) -> Any:
-    r"""Return the unbiased trace of the covariance of n vectors from three running sums; 0 where n < 2.
+    r"""Return the unbiased trace of the covariance of n vectors from three running sums; 0 where n
+    < 2.
 
     .. math:: \hat\sigma^2 = \frac{n \sum_i \lVert x_i \rVert^2 - \lVert \sum_i x_i \rVert^2}{n (n - 1)}   \tag{U4}
 
-    For one-hot vectors this is (U2); a running sum changes in O(1) a vector. Works element by element on numbers and on
-    arrays alike, without branches, because a sampler calls it once an answer.
+    For one-hot vectors this is (U2); a running sum changes in O(1) a vector. Works element by
+    element on numbers and on arrays alike, without branches, because a sampler calls it once an
+    answer.
 
     Parameters
     ----------
@@ -114,7 +122,8 @@ def spread(n: Any, square: Any, length: Any) -> Any:
     >>> spread(4, 4, 3 * 3 + 1 * 1)   # counts 3 and 1
     0.5
     """
-    # By Cauchy-Schwarz the numerator is >= 0; abs only removes a rounding below it. n < 2 gives 0/1.
+    # By Cauchy-Schwarz the numerator is >= 0; abs only removes a rounding below it. n < 2 gives
+    # 0/1.
     return abs(n * square - length) / (n * (n - 1) + (n < 2))  # (U4)
 
 

@@ -1,4 +1,6 @@
-"""Count once: Tally (patterns of decisions) and Moments (sums of scores), on any engine, merged in any order."""
+"""Count once: Tally (patterns of decisions) and Moments (sums of scores), on any engine, merged in
+any order.
+"""
 
 from __future__ import annotations
 
@@ -10,4 +12,13 @@ from tallystick.tally.moments import Moments
 from tallystick.tally.result import TallyResult, describe
 from tallystick.tally.tally import Tally
 
-__all__ = ["Label", "Moments", "Tally", "TallyResult", "attach", "blank_looking", "describe", "unordered"]
+__all__ = [
+    "Label",
+    "Moments",
+    "Tally",
+    "TallyResult",
+    "attach",
+    "blank_looking",
+    "describe",
+    "unordered",
+]

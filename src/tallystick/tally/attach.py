@@ -1,4 +1,6 @@
-"""From patterns back to items: what was learnt of each pattern, put beside the rows that show it."""
+"""From patterns back to items: what was learnt of each pattern, put beside the rows that show
+it.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ __all__ = ["attach"]
 def attach(result: Result, data: Any) -> Any:
     """Return *data* with the columns that *result* has learnt of each row's pattern.
 
-    A mapping gives a dictionary of arrays; an Arrow, pandas or Polars frame gives a frame of its kind. What is not in
-    memory (a path, a DuckDB relation, a lazy, Dask or Spark frame) is read whole and gives an Arrow table. A row whose
-    pattern was never counted gets null.
+    A mapping gives a dictionary of arrays; an Arrow, pandas or Polars frame gives a frame of its
+    kind. What is not in memory (a path, a DuckDB relation, a lazy, Dask or Spark frame) is read
+    whole and gives an Arrow table. A row whose pattern was never counted gets null.
 
     Examples
     --------
@@ -32,17 +34,23 @@ def attach(result: Result, data: Any) -> Any:
     table = result.patterns()
     if table is None:
         raise InputError(
-            f"a {result.verb or type(result).__name__} result has nothing to attach: it says nothing of single items"
+            f"a {result.verb or type(result).__name__} result has nothing to attach: it says"
+            " nothing of single items"
         )
     held = data if isinstance(data, Mapping) else _in_memory(data)
     names = list(held) if isinstance(held, Mapping) else list(held.columns)
     clash = [name for name in table.columns if name in names]
     if clash:
-        raise InputError(f"the data already has a column {clash[0]!r}: rename or drop it before attaching")
+        raise InputError(
+            f"the data already has a column {clash[0]!r}: rename or drop it before attaching"
+        )
     places = table.locator.locate(held if isinstance(held, Mapping) else held.to_native())
     learnt = {name: _spread(values, places) for name, values in table.columns.items()}
     if isinstance(held, Mapping):
-        return {**held, **{name: column.to_numpy(zero_copy_only=False) for name, column in learnt.items()}}
+        return {
+            **held,
+            **{name: column.to_numpy(zero_copy_only=False) for name, column in learnt.items()},
+        }
     return _with_columns(held, learnt)
 
 
@@ -58,12 +66,16 @@ def _with_columns(frame: Any, learnt: Mapping[str, Any]) -> Any:
     import narwhals as nw
 
     backend = nw.get_native_namespace(frame)
-    series = [nw.new_series(name, column.to_pylist(), backend=backend) for name, column in learnt.items()]
+    series = [
+        nw.new_series(name, column.to_pylist(), backend=backend) for name, column in learnt.items()
+    ]
     return frame.with_columns(*series).to_native()
 
 
 def _in_memory(data: Any) -> Any:
-    """Return an eager frame: read once, so that rows and places stay in step whatever order an engine gives them."""
+    """Return an eager frame: read once, so that rows and places stay in step whatever order an
+    engine gives them.
+    """
     import narwhals as nw
 
     if is_source(data):

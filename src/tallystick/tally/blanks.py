@@ -13,7 +13,8 @@ __all__ = ["blank_looking"]
 
 
 def blank_looking(tally: Tally) -> tuple[str, ...]:
-    """Return one sentence for each label that is written like a missing one but was counted as an answer.
+    """Return one sentence for each label that is written like a missing one but was counted as an
+    answer.
 
     Examples
     --------
@@ -27,7 +28,7 @@ def blank_looking(tally: Tally) -> tuple[str, ...]:
             if isinstance(label, str) and label.strip().lower() in BLANK_WORDS:
                 found.setdefault(label, []).append(column)
     return tuple(
-        f"{label!r} is counted as an answer ({', '.join(columns)}): if it means that there is none, "
-        f"say --missing {label.strip()}"
+        f"{label!r} is counted as an answer ({', '.join(columns)}): if it means that there is none,"
+        f" say --missing {label.strip()}"
         for label, columns in found.items()
     )

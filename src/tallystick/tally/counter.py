@@ -1,7 +1,9 @@
-"""Counting rows of whole numbers: one open dense table, chunk by chunk; sorted packed rows where that is too wide.
+"""Counting rows of whole numbers: one open dense table, chunk by chunk; sorted packed rows where
+that is too wide.
 
-A :class:`Counter` is what a stream counts into. It knows nothing of labels: its columns hold integers, and its layout
-(the lowest value and the number of values of each column) grows with what it meets.
+A :class:`Counter` is what a stream counts into. It knows nothing of labels: its columns hold
+integers, and its layout (the lowest value and the number of values of each column) grows with what
+it meets.
 """
 
 from __future__ import annotations
@@ -56,8 +58,12 @@ class Counter:
         self._table: Counts = np.zeros(0, np.float64 if weighted else np.int64)
         self._compiled: _Compiled | None = None
 
-    def add(self, columns: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None = None) -> int:
-        """Count the rows of *columns*; return how many were taken before the table would have become too wide."""
+    def add(
+        self, columns: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None = None
+    ) -> int:
+        """Count the rows of *columns*; return how many were taken before the table would have
+        become too wide.
+        """
         n = len(columns[0])
         if n <= _CHUNK:  # the common case of a stream: no slicing
             return n if self._take(columns, weights, n) else 0
@@ -69,9 +75,11 @@ class Counter:
         return n
 
     def add_bytes(self, columns: Sequence[NDArray[Any]], n: int) -> bool:
-        """Count *n* rows of contiguous one-byte columns at once; False, and nothing done, if that takes more thought.
+        """Count *n* rows of contiguous one-byte columns at once; False, and nothing done, if that
+        takes more thought.
 
-        The short way of a stream, whose batches take the kernel less time than Python needs for a few calls.
+        The short way of a stream, whose batches take the kernel less time than Python needs for a
+        few calls.
         """
         if self._compiled is None or n > _CHUNK or not self._compiled.count_bytes(columns, n):
             return False
@@ -89,8 +97,12 @@ class Counter:
             values[:, j] = value + self._lows[j]
         return values, self._table[cells]
 
-    def _take(self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None, coming: int) -> bool:
-        """Count one chunk of a call that brings *coming* rows in all; False if the table cannot hold it."""
+    def _take(
+        self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None, coming: int
+    ) -> bool:
+        """Count one chunk of a call that brings *coming* rows in all; False if the table cannot
+        hold it.
+        """
         if not len(chunk[0]):
             return True
         if not self._count(chunk, weights, coming):
@@ -100,13 +112,21 @@ class Counter:
         self.rows += len(chunk[0])
         return True
 
-    def _count(self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None, coming: int) -> bool:
-        """Count the chunk within the present layout; False, and nothing done, if a value is outside it."""
+    def _count(
+        self, chunk: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None, coming: int
+    ) -> bool:
+        """Count the chunk within the present layout; False, and nothing done, if a value is outside
+        it.
+        """
         if not len(self._table):
             return False
         if self._compiled is not None:
             return self._compiled.count(chunk)
-        if weights is None and _compilable(self._sizes) and (self.rows + coming >= _COMPILE_ROWS or _loaded()):
+        if (
+            weights is None
+            and _compilable(self._sizes)
+            and (self.rows + coming >= _COMPILE_ROWS or _loaded())
+        ):
             self._compiled = _Compiled(self._lows, self._sizes)
             return self._compiled.count(chunk)
         cells = np.zeros(len(chunk[0]), np.intp)
@@ -126,7 +146,8 @@ class Counter:
         lows, sizes = [], []
         for column, low, size in zip(chunk, self._lows, self._sizes, strict=True):
             least, most = int(column.min()), int(column.max())
-            if least >= 0 and most <= 1:  # a judge who always says the same so far is still a 0/1 judge
+            # a judge who always says the same so far is still a 0/1 judge
+            if least >= 0 and most <= 1:
                 least, most = 0, 1
             if size:
                 least, most = min(least, low), max(most, low + size - 1)
@@ -136,7 +157,10 @@ class Counter:
             return False
         table = np.zeros(math.prod(sizes), self._table.dtype)
         if len(self._table):
-            old = tuple(slice(a - b, a - b + size) for a, b, size in zip(self._lows, lows, self._sizes, strict=True))
+            old = tuple(
+                slice(a - b, a - b + size)
+                for a, b, size in zip(self._lows, lows, self._sizes, strict=True)
+            )
             table.reshape(sizes)[old] = self._table.reshape(self._sizes)
         self._lows, self._sizes, self._table = lows, sizes, table
         return True
@@ -172,7 +196,8 @@ class _Compiled:
         self.tables = np.zeros((4, n_cells), np.int64)
         self._table = self.tables[0]
         self._cells = np.empty(_CHUNK, np.uint8 if n_cells <= 256 else np.uint16)
-        self._zeros = [np.zeros(_CHUNK, np.uint8)] * (3 - len(sizes)) if self._binary else []  # three columns, always
+        # three columns, always
+        self._zeros = [np.zeros(_CHUNK, np.uint8)] * (3 - len(sizes)) if self._binary else []
 
     def count(self, chunk: Sequence[NDArray[Any]]) -> bool:
         """Count the chunk; False, and nothing done, if a value is outside the layout."""
@@ -183,11 +208,14 @@ class _Compiled:
             elif int(column.min()) < low or int(column.max()) >= low + size:
                 return False
             else:
-                columns.append(column.astype(np.uint8))  # modulo 256, as the kernel subtracts the lowest value
+                # modulo 256, as the kernel subtracts the lowest value
+                columns.append(column.astype(np.uint8))
         return self.count_bytes(columns, len(chunk[0]))
 
     def count_bytes(self, columns: Sequence[NDArray[Any]], n: int) -> bool:
-        """Count *n* rows of contiguous one-byte columns; False, and nothing done, if a value is outside the layout."""
+        """Count *n* rows of contiguous one-byte columns; False, and nothing done, if a value is
+        outside the layout.
+        """
         if self._binary:
             if self._zeros:
                 columns = [*(column[:n] for column in self._zeros), *columns]
@@ -205,7 +233,8 @@ class _Compiled:
 def count_integers(
     columns: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None = None
 ) -> tuple[NDArray[np.int64], Counts]:
-    """Return the distinct rows of integer *columns* and how often (or with what weight) each occurs.
+    """Return the distinct rows of integer *columns* and how often (or with what weight) each
+    occurs.
 
     >>> values, counts = count_integers([np.array([3, 3, 9]), np.array([1, 1, 1])])
     >>> values.tolist(), counts.tolist()
@@ -224,7 +253,9 @@ def count_integers(
 def _count_wide(
     columns: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.int64], Counts]:
-    """Pack each row into words, sort, count; in steps, so that memory follows the patterns and not the rows."""
+    """Pack each row into words, sort, count; in steps, so that memory follows the patterns and not
+    the rows.
+    """
     lows = [int(column.min()) for column in columns]
     sizes = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
     n, step = len(columns[0]), 8 * _CHUNK
@@ -236,10 +267,14 @@ def _count_wide(
             for column, low in zip(columns, lows, strict=True)
         ]
         found = pack(np.stack(chunk, axis=1), sizes)
-        weight: Counts = np.ones(len(found), np.int64) if weights is None else weights[start : start + step]
+        weight: Counts = (
+            np.ones(len(found), np.int64) if weights is None else weights[start : start + step]
+        )
         found, weight = group(found, weight)
         keys, counts = (
-            (found, weight) if keys is None else group(np.concatenate([keys, found]), np.concatenate([counts, weight]))
+            (found, weight)
+            if keys is None
+            else group(np.concatenate([keys, found]), np.concatenate([counts, weight]))
         )
     assert keys is not None
     return unpack(keys, sizes).astype(np.int64) + np.asarray(lows), counts

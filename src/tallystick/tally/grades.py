@@ -10,7 +10,8 @@ __all__ = ["unordered"]
 
 
 def unordered(labels: Iterable[Label]) -> str | None:
-    """Return what has to be assumed of *labels* that could be grades: three or more whole numbers; else None.
+    """Return what has to be assumed of *labels* that could be grades: three or more whole numbers;
+    else None.
 
     Examples
     --------
@@ -23,6 +24,6 @@ def unordered(labels: Iterable[Label]) -> str | None:
     if len(numbers) < 3 or len(numbers) < len(shown):
         return None
     return (
-        f"labels {min(numbers)} to {max(numbers)} are names with no order: as grades, a vote next to the right one "
-        "still counts as wrong"
+        f"labels {min(numbers)} to {max(numbers)} are names with no order: as grades, a vote next"
+        " to the right one still counts as wrong"
     )

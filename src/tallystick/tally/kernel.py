@@ -1,14 +1,17 @@
 """The compiled heart: rows of small bytes become counts, several rows an instruction.
 
-Two ways to count a chunk of rows, a chunk being so short that everything between the columns and the table stays in the
-processor's cache:
+Two ways to count a chunk of rows, a chunk being so short that everything between the columns and
+the table stays in the processor's cache:
 
-- **ANDs.** Of up to three 0/1 columns every count follows from the sizes of the intersections, and those are sums of
+- **ANDs.** Of up to three 0/1 columns every count follows from the sizes of the intersections, and
+  those are sums of
   ``a & b & c``: plain byte arithmetic on eight rows a word, which the compiler vectorises.
-- **Packing.** Otherwise each row gets its cell number, one byte-wise multiply-add a column, and the cells are counted
+- **Packing.** Otherwise each row gets its cell number, one byte-wise multiply-add a column, and the
+  cells are counted
   into four interleaved tables, so that equal neighbours do not wait for one another's store.
 
-Numba takes longer to load than a small table takes to count, so this module is imported only by large inputs.
+Numba takes longer to load than a small table takes to count, so this module is imported only by
+large inputs.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ __all__ = ["add_column", "add_intersections", "histogram"]
 _ONES = np.uint64(0x0101010101010101)
 _LOW = np.uint64(0x00FF00FF00FF00FF)
 _FOLD = np.uint64(0x0001000100010001)
-_RUN = 240  # at most 255, so that 0/1 bytes add up without a carry; a multiple of 16, so that no scalar rest is left
+# at most 255, so that 0/1 bytes add up without a carry; a multiple of 16, so that no scalar rest is
+# left
+_RUN = 240
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,7 +83,8 @@ def _intersect(a: Any, b: Any, c: Any, sizes: Any) -> Any:
 
 @_compiled
 def add_intersections(a: Any, b: Any, c: Any, table: Any) -> Any:
-    """Count the patterns of three 0/1 byte columns into *table* (8 cells); False, and nothing done, if one is not 0/1.
+    """Count the patterns of three 0/1 byte columns into *table* (8 cells); False, and nothing done,
+    if one is not 0/1.
 
     ``n(a and b and not c) = n(ab) - n(abc)`` and so on.
     """
@@ -109,7 +115,9 @@ def add_intersections(a: Any, b: Any, c: Any, table: Any) -> Any:
 
 @_compiled
 def add_column(cells: Any, column: Any, low: Any, size: Any) -> Any:
-    """Append one column to the cell numbers: ``cells = cells * size + (column - low)``; False if a value is outside."""
+    """Append one column to the cell numbers: ``cells = cells * size + (column - low)``; False if a
+    value is outside.
+    """
     largest = np.uint8(0)
     factor = cells.dtype.type(size)
     column = column.view(np.uint8)

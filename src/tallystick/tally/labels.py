@@ -1,7 +1,7 @@
 """What a label is: kept as it was written, ordered by type and then by value, missing last.
 
-Python says ``1 == True == 1.0``; a tally does not. Two labels are the same when their type *and* their value agree, so
-every table here is keyed by :func:`identity`.
+Python says ``1 == True == 1.0``; a tally does not. Two labels are the same when their type *and*
+their value agree, so every table here is keyed by :func:`identity`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def canonical(labels: Iterable[Label]) -> tuple[Label, ...]:
 
 
 def plain(value: Any, *, column: str) -> Label:
-    """Return *value* as a plain Python label: NaN becomes None, -0.0 becomes 0.0, a NumPy scalar its Python twin.
+    """Return *value* as a plain Python label: NaN becomes None, -0.0 becomes 0.0, a NumPy scalar
+    its Python twin.
 
     >>> plain(float("nan"), column="gpt") is None
     True
@@ -72,7 +73,9 @@ def plain(value: Any, *, column: str) -> Label:
         if math.isnan(value):
             return None
         if math.isinf(value):
-            raise InputError(f"column {column!r} holds an infinite number: give finite labels, or cut the column")
+            raise InputError(
+                f"column {column!r} holds an infinite number: give finite labels, or cut the column"
+            )
         return float(value) + 0.0
     if isinstance(value, str):  # a subclass, such as an Enum member that is a str
         return str(value)
@@ -82,7 +85,8 @@ def plain(value: Any, *, column: str) -> Label:
 
 
 def is_missing(label: Label, tokens: frozenset[str]) -> bool:
-    """Say whether *label* is blank or one of *tokens*: ``"-1"`` means -1, -1.0 and the texts of both.
+    """Say whether *label* is blank or one of *tokens*: ``"-1"`` means -1, -1.0 and the texts of
+    both.
 
     >>> [is_missing(label, frozenset({"-1"})) for label in (-1, -1.0, " -1", "-1.0", " ", "no")]
     [True, True, True, True, True, False]
@@ -91,7 +95,11 @@ def is_missing(label: Label, tokens: frozenset[str]) -> bool:
         return True
     if isinstance(label, str):
         text = label.strip()
-        return not text or text in tokens or (bool(_NUMBER.fullmatch(text)) and float(text) in numbers_among(tokens))
+        return (
+            not text
+            or text in tokens
+            or (bool(_NUMBER.fullmatch(text)) and float(text) in numbers_among(tokens))
+        )
     if isinstance(label, bool):
         return str(label) in tokens or str(label).lower() in tokens
     return bool(tokens) and label in numbers_among(tokens)
@@ -110,8 +118,8 @@ def numbers_among(tokens: frozenset[str]) -> tuple[float, ...]:
 def not_labels(column: str, what: str) -> InputError:
     """Return the error for a column of something else than labels."""
     return InputError(
-        f"column {column!r} {what}: a label is a bool, an int, a float or a str; cast the column, or leave it out with "
-        "columns="
+        f"column {column!r} {what}: a label is a bool, an int, a float or a str; cast the column,"
+        " or leave it out with columns="
     )
 
 
@@ -119,6 +127,7 @@ def too_many(column: str, distinct: int, example: Sequence[Any] = ()) -> InputEr
     """Return the error for a column that looks like text."""
     shown = f" (such as {example[0]!r})" if len(example) else ""
     return InputError(
-        f"column {column!r} has more than {MOST_LABELS:,} distinct values{shown}, {distinct:,} so far: it looks like "
-        f"text or an identifier; leave it out with columns=, or bin a number with cut={{{column!r}: edges}}"
+        f"column {column!r} has more than {MOST_LABELS:,} distinct values{shown}, {distinct:,} so"
+        " far: it looks like text or an identifier; leave it out with columns=, or bin a number"
+        f" with cut={{{column!r}: edges}}"
     )

@@ -20,7 +20,9 @@ __all__ = ["locate"]
 
 
 def locate(patterns: Patterns, data: Any, recipe: Recipe) -> NDArray[np.int64]:
-    """Return the place of each row of *data* among the occurring patterns, -1 for one that never occurred."""
+    """Return the place of each row of *data* among the occurring patterns, -1 for one that never
+    occurred.
+    """
     names = patterns.names
     reading = replace(recipe, columns=names, weight=None)
     encoded = encode_columns(columns_of(data, names), names, reading)

@@ -1,4 +1,6 @@
-"""Moments: how many, how much, and how much together; the sums that comparisons of scores rest on."""
+"""Moments: how many, how much, and how much together; the sums that comparisons of scores rest
+on.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,14 @@ class Moments:
 
     .. math:: n, \qquad S_j = \sum_i x_{ij}, \qquad C_{jk} = \sum_i x_{ij} x_{ik},
 
-    and, with ``by``, also :math:`n_g` and :math:`S_{gj}` for each group :math:`g`. A row that lacks a score is not used
-    and is counted in ``dropped``: cross-products over changing sets of rows need not be those of any data at all.
+    and, with ``by``, also :math:`n_g` and :math:`S_{gj}` for each group :math:`g`. A row that lacks
+    a score is not used and is counted in ``dropped``: cross-products over changing sets of rows
+    need not be those of any data at all.
 
-    Whole scores (right or wrong, points) are added exactly while every sum of squares is below :math:`2^{53}`; then
-    merging is exact too. Otherwise sums of products are kept about the mean and merged as such (the parallel axes
-    identity, see ``sums.merge``), which loses nothing to large means. ``exact`` says which of the two it is.
+    Whole scores (right or wrong, points) are added exactly while every sum of squares is below
+    :math:`2^{53}`; then merging is exact too. Otherwise sums of products are kept about the mean
+    and merged as such (the parallel axes identity, see ``sums.merge``), which loses nothing to
+    large means. ``exact`` says which of the two it is.
 
     Examples
     --------
@@ -69,13 +73,16 @@ class Moments:
         columns
             The scores; every column except *by* and *weight* by default.
         by
-            A column of groups, such as the document that a question is about; a missing group is a group of its own.
+            A column of groups, such as the document that a question is about; a missing group is a
+            group of its own.
         weight
             A column of weights, finite and not negative.
         missing
             Numbers and tokens that count as missing, besides None, NaN and blank text.
         """
-        recipe = Recipe.of(columns=columns, cut=None, weight=weight, missing=missing, coerce=False, apart=())
+        recipe = Recipe.of(
+            columns=columns, cut=None, weight=weight, missing=missing, coerce=False, apart=()
+        )
         if by is not None and (by == weight or by in (columns or ())):
             raise InputError(f"by={by!r} cannot be a score or the weight too")
         made = cls()
@@ -103,7 +110,8 @@ class Moments:
         return total
 
     def __radd__(self, other: object) -> Moments:
-        return self._copy() if isinstance(other, int) and other == 0 else NotImplemented  # sum(…) starts from 0
+        # sum(…) starts from 0
+        return self._copy() if isinstance(other, int) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Moments):
@@ -172,7 +180,10 @@ class Moments:
     def means(self) -> NDArray[np.float64]:
         """The mean of each score; without any row it is refused."""
         if not self.n:
-            raise InputError(f"no row has all of the scores {self.names}: there is no mean ({self.dropped} dropped)")
+            raise InputError(
+                f"no row has all of the scores {self.names}: there is no mean ({self.dropped}"
+                " dropped)"
+            )
         return self._sums.total / self.n
 
     @property
@@ -205,4 +216,7 @@ class Moments:
             return "<Moments: empty>"
         groups = f" in {len(self.groups):,} groups" if self.groups else ""
         unit = "weight" if self.weighted else "n"
-        return f"<Moments of {len(self.names)} scores{groups}: {unit} = {self.n:,}, {self.dropped:,} dropped>"
+        return (
+            f"<Moments of {len(self.names)} scores{groups}: {unit} = {self.n:,}, {self.dropped:,}"
+            " dropped>"
+        )

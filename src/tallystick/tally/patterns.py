@@ -1,7 +1,9 @@
-"""The value inside a tally: named columns, their labels, and the count of every pattern that occurred.
+"""The value inside a tally: named columns, their labels, and the count of every pattern that
+occurred.
 
-Immutable, and a commutative monoid under :func:`merge` once the columns agree. All that a tally is asked for is a pure
-function of this value; :class:`~tallystick.tally.Tally` adds the engines that make one and the streams that extend it.
+Immutable, and a commutative monoid under :func:`merge` once the columns agree. All that a tally is
+asked for is a pure function of this value; :class:`~tallystick.tally.Tally` adds the engines that
+make one and the streams that extend it.
 """
 
 from __future__ import annotations
@@ -42,20 +44,33 @@ class Patterns:
     def marginal(self, names: Sequence[str]) -> Patterns:
         """Return the counts over fewer columns, or over the same ones in another order."""
         places = [self.names.index(name) for name in names]
-        return _patterns({name: self.labels[name] for name in names}, self.store.codes[:, places], self.store.counts)
+        return _patterns(
+            {name: self.labels[name] for name in names},
+            self.store.codes[:, places],
+            self.store.counts,
+        )
 
     def where(self, name: str, label: Label) -> Patterns:
-        """Return the patterns that show *label* in column *name*; every label set stays as it is."""
+        """Return the patterns that show *label* in column *name*; every label set stays as it
+        is.
+        """
         column = self.names.index(name)
         code = _place(self.labels[name], label, column=name)
         codes = self.store.codes
         rows = codes[:, column] == code
         return _patterns(self.labels, codes[rows], self.store.counts[rows])
 
-    def find(self, names: Sequence[str], labels: Sequence[Sequence[Label]], codes: Codes) -> NDArray[np.int64]:
-        """Return the place of patterns that are written in other *labels*, -1 for one that never occurred."""
+    def find(
+        self, names: Sequence[str], labels: Sequence[Sequence[Label]], codes: Codes
+    ) -> NDArray[np.int64]:
+        """Return the place of patterns that are written in other *labels*, -1 for one that never
+        occurred.
+        """
         order = [list(names).index(name) for name in self.labels]
-        places = [_places(labels[k], self.labels[name]) for k, name in zip(order, self.labels, strict=True)]
+        places = [
+            _places(labels[k], self.labels[name])
+            for k, name in zip(order, self.labels, strict=True)
+        ]
         return self.store.find(_translate(codes[:, order], places))
 
     def same(self, other: Patterns) -> bool:
@@ -72,9 +87,15 @@ class Patterns:
 
 
 def settle(
-    names: Sequence[str], labels: Sequence[Sequence[Label]], codes: Codes, counts: Counts, recipe: Recipe
+    names: Sequence[str],
+    labels: Sequence[Sequence[Label]],
+    codes: Codes,
+    counts: Counts,
+    recipe: Recipe,
 ) -> Patterns:
-    """Bring what an engine counted into canonical form: missing tokens, one vocabulary, one order, no repeats."""
+    """Bring what an engine counted into canonical form: missing tokens, one vocabulary, one order,
+    no repeats.
+    """
     cleaned = {
         name: [None if is_missing(label, recipe.missing) else label for label in column]
         for name, column in zip(names, labels, strict=True)
@@ -88,17 +109,30 @@ def settle(
 def merge(a: Patterns, b: Patterns, recipe: Recipe) -> Patterns:
     """Return the sum: columns by name, label sets by union."""
     if set(a.labels) != set(b.labels):
-        raise MergeError(f"cannot merge a tally of {a.names} with one of {b.names}: the columns must be the same")
+        raise MergeError(
+            f"cannot merge a tally of {a.names} with one of {b.names}: the columns must be the same"
+        )
     if a.names != b.names:
         b = b.marginal(a.names)
     if not all(_keys(a.labels[name]) == _keys(b.labels[name]) for name in a.labels):
         a, b = _on_common_labels(a, b, recipe)
-    a_codes, a_counts, b_codes, b_counts = a.store.codes, a.store.counts, b.store.codes, b.store.counts
-    return _patterns(a.labels, np.concatenate([a_codes, b_codes]), np.concatenate([a_counts, b_counts]))
+    a_codes, a_counts, b_codes, b_counts = (
+        a.store.codes,
+        a.store.counts,
+        b.store.codes,
+        b.store.counts,
+    )
+    return _patterns(
+        a.labels, np.concatenate([a_codes, b_codes]), np.concatenate([a_counts, b_counts])
+    )
 
 
-def one_vocabulary(labels: Mapping[str, Sequence[Label]], recipe: Recipe) -> Mapping[str, Sequence[Label]]:
-    """Refuse (or, if asked to coerce, rename) one value in two spellings, over all columns that are not apart."""
+def one_vocabulary(
+    labels: Mapping[str, Sequence[Label]], recipe: Recipe
+) -> Mapping[str, Sequence[Label]]:
+    """Refuse (or, if asked to coerce, rename) one value in two spellings, over all columns that are
+    not apart.
+    """
     shared = {name: column for name, column in labels.items() if name not in recipe.apart}
     renamed = check_vocabulary(shared, coerce=recipe.coerce)
     if not recipe.coerce:
@@ -120,7 +154,9 @@ def _on_common_labels(a: Patterns, b: Patterns, recipe: Recipe) -> tuple[Pattern
     return _recoded(union, a.store, left), _recoded(union, b.store, right)
 
 
-def _recoded(labels: Mapping[str, tuple[Label, ...]], held: Store, places: Sequence[NDArray[np.int32]]) -> Patterns:
+def _recoded(
+    labels: Mapping[str, tuple[Label, ...]], held: Store, places: Sequence[NDArray[np.int32]]
+) -> Patterns:
     return _patterns(labels, _translate(held.codes, places), held.counts)
 
 
@@ -147,7 +183,9 @@ def _keys(labels: Sequence[Label]) -> list[tuple[int, Label]]:
 
 
 def _place(labels: Sequence[Label], label: Label, *, column: str) -> int:
-    """Return the code of *label*; one that the column does not have is refused with those that it has."""
+    """Return the code of *label*; one that the column does not have is refused with those that it
+    has.
+    """
     place = int(_places([label], labels)[0])
     if place < 0:
         shown = ", ".join(map(repr, labels[:12])) + (", …" if len(labels) > 12 else "")

@@ -1,4 +1,6 @@
-"""How a tally was made: the options of one call, kept so that later batches are counted in the same way."""
+"""How a tally was made: the options of one call, kept so that later batches are counted in the same
+way.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ class Recipe:
     missing
         Tokens that count as missing, as they are spelt.
     coerce
-        Whether spellings of one value (``"1"``, 1, 1.0) are made one label instead of being refused.
+        Whether spellings of one value (``"1"``, 1, 1.0) are made one label instead of being
+        refused.
     apart
         Columns with a vocabulary of their own; cut columns always have one.
     """
@@ -55,7 +58,10 @@ class Recipe:
         """Check the options as a caller gives them."""
         for option, value in (("columns", columns), ("missing", missing), ("apart", apart)):
             if isinstance(value, str):
-                raise InputError(f"{option} must be a sequence, got the str {value!r}: write {option}=[{value!r}]")
+                raise InputError(
+                    f"{option} must be a sequence, got the str {value!r}: write"
+                    f" {option}=[{value!r}]"
+                )
         if columns is not None:
             columns = tuple(columns)
             if not columns:
@@ -76,14 +82,24 @@ class Recipe:
         )
 
     def select(self, available: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns to count among those *available*; an absent one is refused with its nearest name."""
-        wanted = self.columns if self.columns is not None else tuple(n for n in available if n != self.weight)
+        """Return the columns to count among those *available*; an absent one is refused with its
+        nearest name.
+        """
+        wanted = (
+            self.columns
+            if self.columns is not None
+            else tuple(n for n in available if n != self.weight)
+        )
         needed = [*wanted, *self.cut, *([self.weight] if self.weight is not None else [])]
         here = set(available)
         for name in needed:
             if name not in here:
                 near = get_close_matches(str(name), [str(n) for n in available], n=1)
-                hint = f": did you mean {near[0]!r}?" if near else f"; there are {', '.join(map(repr, available))}"
+                hint = (
+                    f": did you mean {near[0]!r}?"
+                    if near
+                    else f"; there are {', '.join(map(repr, available))}"
+                )
                 raise InputError(f"there is no column {name!r}{hint}")
         for name in self.cut:
             if name not in wanted:
@@ -103,7 +119,8 @@ class Recipe:
         ):
             if a != b:
                 raise MergeError(
-                    f"cannot merge tallies counted with {option}={a!r} and {option}={b!r}: count both alike"
+                    f"cannot merge tallies counted with {option}={a!r} and {option}={b!r}: count"
+                    " both alike"
                 )
         return Recipe(
             columns=self.columns if self.columns == other.columns else None,

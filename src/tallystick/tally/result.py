@@ -21,7 +21,8 @@ _WIDE = 8
 
 @dataclass(frozen=True, kw_only=True)
 class TallyResult(Result):
-    """What the verbs ``tally`` and ``merge`` answer; JSON has ``columns{}`` (their labels) and ``patterns`` (how many).
+    """What the verbs ``tally`` and ``merge`` answer; JSON has ``columns{}`` (their labels) and
+    ``patterns`` (how many).
 
     Parameters
     ----------
@@ -51,14 +52,29 @@ class TallyResult(Result):
         rows: list[dict[str, Any]] = []
         for place in _commonest(tally):
             labels = _pattern(tally, place)
-            shown = dict(zip(names, labels, strict=True)) if len(names) <= _WIDE else {"pattern": _text(names, labels)}
-            rows.append({**shown, count: tally.counts[place].item(), "share": tally.counts[place].item() / tally.n})
+            shown = (
+                dict(zip(names, labels, strict=True))
+                if len(names) <= _WIDE
+                else {"pattern": _text(names, labels)}
+            )
+            rows.append(
+                {
+                    **shown,
+                    count: tally.counts[place].item(),
+                    "share": tally.counts[place].item() / tally.n,
+                }
+            )
         return rows
 
     def summary(self) -> str:
-        """Return the verdict and the commonest patterns; how many there are, if some are not shown."""
+        """Return the verdict and the commonest patterns; how many there are, if some are not
+        shown.
+        """
         shown = min(_SHOWN, self.tally.patterns)
-        more = f"\nThe {shown} commonest of {self.tally.patterns:,} patterns are shown; a saved tally (-o) holds all."
+        more = (
+            f"\nThe {shown} commonest of {self.tally.patterns:,} patterns are shown; a saved tally"
+            " (-o) holds all."
+        )
         return super().summary() + (more if shown < self.tally.patterns else "")
 
     def figures(self) -> tuple[Figure, ...]:
@@ -96,10 +112,15 @@ def describe(tally: Tally) -> TallyResult:
     else:
         possible = math.prod(len(labels) for labels in tally.labels.values())
         most = _commonest(tally)[0]
-        unit = f"{tally.n:,.6g} units of weight" if tally.weighted else f"{tally.n:,} row{'s' * (tally.n != 1)}"
+        unit = (
+            f"{tally.n:,.6g} units of weight"
+            if tally.weighted
+            else f"{tally.n:,} row{'s' * (tally.n != 1)}"
+        )
         verdict = (
-            f"{unit} of {columns} show {tally.patterns:,} of {_number(possible)} possible patterns; the commonest is "
-            f"{_text(tally.names, _pattern(tally, most))} ({tally.counts[most] / tally.n:.0%}).".replace("%)", " %)")
+            f"{unit} of {columns} show {tally.patterns:,} of {_number(possible)} possible patterns;"
+            f" the commonest is {_text(tally.names, _pattern(tally, most))}"
+            f" ({tally.counts[most] / tally.n:.0%}).".replace("%)", " %)")
         )
     if tally.weighted:
         warnings = ("counts are sums of weights; n_items is their total, rounded",)
@@ -125,9 +146,14 @@ def _pattern(tally: Tally, place: int) -> tuple[Label, ...]:
 
 def _text(names: tuple[str, ...], labels: tuple[Label, ...]) -> str:
     """Write a pattern; of a wide one only what is not missing, and not more than fits a line."""
-    told = [f"{name}={label}" for name, label in zip(names, labels, strict=True) if label is not None]
+    told = [
+        f"{name}={label}" for name, label in zip(names, labels, strict=True) if label is not None
+    ]
     if len(names) <= _WIDE:
-        told = [f"{name}={'missing' if label is None else label}" for name, label in zip(names, labels, strict=True)]
+        told = [
+            f"{name}={'missing' if label is None else label}"
+            for name, label in zip(names, labels, strict=True)
+        ]
     return ", ".join(told[:_WIDE]) + (", …" if len(told) > _WIDE else "") or "all missing"
 
 

@@ -1,4 +1,6 @@
-"""Keeping tallies and moments: one Arrow IPC file with a format version, written whole or not at all."""
+"""Keeping tallies and moments: one Arrow IPC file with a format version, written whole or not at
+all.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,10 @@ def save_tally(patterns: Patterns, recipe: Recipe | None, path: Path) -> None:
     columns = {f"c{j}": pa.array(codes[:, j]) for j in range(codes.shape[1])}
     columns["count"] = pa.array(patterns.store.counts)
     write_table(
-        path, "tally", pa.table(columns), {"labels": _labels_out(patterns.labels), "recipe": _recipe_out(recipe)}
+        path,
+        "tally",
+        pa.table(columns),
+        {"labels": _labels_out(patterns.labels), "recipe": _recipe_out(recipe)},
     )
 
 
@@ -43,8 +48,14 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None]:
     """Read what :func:`save_tally` wrote."""
     table, head = read_table(path, "tally")
     try:
-        labels = {str(name): tuple(_label_in(item) for item in column) for name, column in head["labels"]}
-        codes = np.stack([table[f"c{j}"].to_numpy() for j in range(len(labels))], axis=1) if labels else None
+        labels = {
+            str(name): tuple(_label_in(item) for item in column) for name, column in head["labels"]
+        }
+        codes = (
+            np.stack([table[f"c{j}"].to_numpy() for j in range(len(labels))], axis=1)
+            if labels
+            else None
+        )
         counts = table["count"].to_numpy()
         recipe = _recipe_in(head["recipe"])
         sizes = [len(column) for column in labels.values()]
@@ -57,11 +68,15 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None]:
 
 
 def write_table(path: Path, kind: str, table: pa.Table, head: Mapping[str, Any]) -> None:
-    """Write one Arrow table with its head, atomically: a temporary file beside it takes its place."""
+    """Write one Arrow table with its head, atomically: a temporary file beside it takes its
+    place.
+    """
     import pyarrow as pa
 
     meta = {"format": FORMAT, "kind": kind, "version": VERSION, **head}
-    table = table.replace_schema_metadata({FORMAT: json.dumps(meta, ensure_ascii=False, allow_nan=True)})
+    table = table.replace_schema_metadata(
+        {FORMAT: json.dumps(meta, ensure_ascii=False, allow_nan=True)}
+    )
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     except OSError as error:
@@ -106,14 +121,19 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
     except (pa.ArrowInvalid, pa.ArrowIOError, OSError, pa.ArrowKeyError) as error:
         raise FormatError(f"{path} is not a saved {kind}, or it is damaged: {error}") from error
     if written is None:
-        raise FormatError(f"{path} is an Arrow file, but not a saved {kind}: count it with Tally.of")
+        raise FormatError(
+            f"{path} is an Arrow file, but not a saved {kind}: count it with Tally.of"
+        )
     try:
         head = json.loads(written)
         version, found = int(head["version"]), str(head["kind"])
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{path} has a damaged head: {error}") from error
     if version > VERSION:
-        raise FormatError(f"{path} has format version {version}, this Tallystick reads up to {VERSION}: upgrade it")
+        raise FormatError(
+            f"{path} has format version {version}, this Tallystick reads up to {VERSION}:"
+            " upgrade it"
+        )
     if found != kind:
         raise FormatError(f"{path} holds a saved {found}, not a {kind}")
     return table, head
@@ -157,7 +177,9 @@ def _recipe_in(written: dict[str, Any] | None) -> Recipe | None:
 
 
 def save_moments(sums: Sums, recipe: Recipe, by: str | None, path: Path) -> None:
-    """Write sums to *path*: one row a group, the cross-products in the head, written so that every bit comes back."""
+    """Write sums to *path*: one row a group, the cross-products in the head, written so that every
+    bit comes back.
+    """
     import pyarrow as pa
 
     columns = {f"c{j}": pa.array(sums.sums[:, j]) for j in range(len(sums.names))}
@@ -178,7 +200,9 @@ def load_moments(path: Path) -> tuple[Sums, Recipe | None, str | None]:
     table, head = read_table(path, "moments")
     try:
         names = tuple(str(name) for name in head["names"])
-        products = np.array([float.fromhex(value) for value in head["products"]]).reshape(len(names), len(names))
+        products = np.array([float.fromhex(value) for value in head["products"]]).reshape(
+            len(names), len(names)
+        )
         sums = Sums(
             names=names,
             groups=tuple(_label_in(group) for group in head["groups"]),
@@ -194,4 +218,6 @@ def load_moments(path: Path) -> tuple[Sums, Recipe | None, str | None]:
             raise InputError("the groups and their counts differ in number")
         return sums, _recipe_in(head["recipe"]), head["by"]
     except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} holds damaged moments ({error}): add the data up again") from error
+        raise FormatError(
+            f"{path} holds damaged moments ({error}): add the data up again"
+        ) from error

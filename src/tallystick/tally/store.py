@@ -1,7 +1,8 @@
 """Where the counts of a tally lie: a dense table while it is small, sorted packed patterns beyond.
 
-A *pattern* is a row of label codes, one a column. Both forms list the occurring patterns in the same lexicographic
-order and answer the same three questions (``codes``, ``counts``, ``find``), so nobody can tell which one is at work.
+A *pattern* is a row of label codes, one a column. Both forms list the occurring patterns in the
+same lexicographic order and answer the same three questions (``codes``, ``counts``, ``find``), so
+nobody can tell which one is at work.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ class Dense:
         return _frozen(self.table[self._occurring])
 
     def find(self, codes: Codes) -> NDArray[np.int64]:
-        """Return the place of each row of *codes* among the occurring patterns, -1 if it never occurred."""
+        """Return the place of each row of *codes* among the occurring patterns, -1 if it never
+        occurred.
+        """
         if not len(self._occurring):
             return np.full(len(codes), -1, np.int64)
         known = np.all((codes >= 0) & (codes < np.asarray(self.sizes, np.int32)), axis=1)
@@ -80,7 +83,9 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class Sparse:
-    """Sorted packed patterns with their counts; a pattern takes as many 64-bit words as its labels need."""
+    """Sorted packed patterns with their counts; a pattern takes as many 64-bit words as its labels
+    need.
+    """
 
     sizes: tuple[int, ...]
     keys: NDArray[Any]
@@ -92,7 +97,9 @@ class Sparse:
         return _frozen(unpack(self.keys, self.sizes))
 
     def find(self, codes: Codes) -> NDArray[np.int64]:
-        """Return the place of each row of *codes* among the occurring patterns, -1 if it never occurred."""
+        """Return the place of each row of *codes* among the occurring patterns, -1 if it never
+        occurred.
+        """
         if not len(self.keys):
             return np.full(len(codes), -1, np.int64)
         known = np.all((codes >= 0) & (codes < np.asarray(self.sizes, np.int32)), axis=1)
@@ -105,7 +112,8 @@ Store: TypeAlias = Dense | Sparse
 
 
 def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> Store:
-    """Return the store of these patterns, of which some may repeat; a pattern that counts 0 is forgotten.
+    """Return the store of these patterns, of which some may repeat; a pattern that counts 0 is
+    forgotten.
 
     >>> held = store(np.array([[1, 0], [0, 1], [1, 0]], np.int32), np.array([2, 1, 3]), (2, 2))
     >>> held.codes.tolist(), held.counts.tolist()
@@ -122,7 +130,9 @@ def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> Store:
 
 
 def group(keys: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
-    """Return the distinct *keys* in order, with the sum of the *counts* of each; sums of zero are left out."""
+    """Return the distinct *keys* in order, with the sum of the *counts* of each; sums of zero are
+    left out.
+    """
     distinct, inverse = np.unique(keys, return_inverse=True)
     total = np.zeros(len(distinct), counts.dtype)
     np.add.at(total, inverse, counts)
@@ -139,11 +149,15 @@ def checked_total(counts: Counts) -> int | float:
     """
     if counts.dtype.kind == "f":
         return float(counts.sum())
-    if counts.sum(dtype=np.float64) < 2.0**62:  # the float sum is off by far less than a factor of 2
+    # the float sum is off by far less than a factor of 2
+    if counts.sum(dtype=np.float64) < 2.0**62:
         return int(counts.sum())
     total: int = sum(counts.tolist())
     if total > _LARGEST:
-        raise InputError(f"the counts add up to {total}, more than a 64-bit integer holds: keep the tallies apart")
+        raise InputError(
+            f"the counts add up to {total}, more than a 64-bit integer holds: keep the tallies"
+            " apart"
+        )
     return total
 
 
@@ -177,7 +191,9 @@ def _fields(sizes: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
 
 
 def pack(codes: Codes, sizes: Sequence[int]) -> NDArray[Any]:
-    """Return one sortable key a pattern: a 64-bit word, or several as big-endian bytes (which NumPy sorts)."""
+    """Return one sortable key a pattern: a 64-bit word, or several as big-endian bytes (which NumPy
+    sorts).
+    """
     places, n_words = _fields(sizes)
     words = np.zeros((len(codes), n_words), np.uint64)
     for j, (word, shift) in enumerate(places):
@@ -190,7 +206,11 @@ def pack(codes: Codes, sizes: Sequence[int]) -> NDArray[Any]:
 def unpack(keys: NDArray[Any], sizes: Sequence[int]) -> Codes:
     """Return the patterns that :func:`pack` made these keys of."""
     places, n_words = _fields(sizes)
-    words = keys.astype(np.uint64)[:, None] if n_words == 1 else keys[:, None].view(">u8").astype(np.uint64)
+    words = (
+        keys.astype(np.uint64)[:, None]
+        if n_words == 1
+        else keys[:, None].view(">u8").astype(np.uint64)
+    )
     codes = np.empty((len(keys), len(sizes)), np.int32)
     for j, ((word, shift), size) in enumerate(zip(places, sizes, strict=True)):
         mask = np.uint64((1 << max(1, (size - 1).bit_length())) - 1)

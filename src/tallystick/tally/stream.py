@@ -1,7 +1,7 @@
 """A stream of batches of small integers, counted without looking at labels until somebody asks.
 
-A batch of ten thousand rows takes the kernel some ten microseconds, so all that is checked here is that the batch looks
-like the ones before; whatever else arrives goes the general way.
+A batch of ten thousand rows takes the kernel some ten microseconds, so all that is checked here is
+that the batch looks like the ones before; whatever else arrives goes the general way.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _CONTIGUOUS = (1,)  # the strides of bytes that lie side by side
 class Stream:
     """An open counter for batches that are dictionaries of integer (or all boolean) arrays."""
 
-    def __init__(self, names: tuple[str, ...], dtypes: tuple[np.dtype[Any], ...], recipe: Recipe) -> None:
+    def __init__(
+        self, names: tuple[str, ...], dtypes: tuple[np.dtype[Any], ...], recipe: Recipe
+    ) -> None:
         self.recipe = recipe
         self._names = names
         self._columns = tuple(zip(names, dtypes, strict=True))
@@ -36,19 +38,24 @@ class Stream:
 
     @classmethod
     def open(cls, batch: Any, held: Patterns, recipe: Recipe) -> Stream | None:
-        """Return a stream that goes on from *held*, if batches like this one can be counted without looking at labels.
+        """Return a stream that goes on from *held*, if batches like this one can be counted without
+        looking at labels.
 
-        That is so if nothing is cut or weighted and all labels, those of *held* included, are of one type: then no two
-        spellings of one value can meet.
+        That is so if nothing is cut or weighted and all labels, those of *held* included, are of
+        one type: then no two spellings of one value can meet.
         """
         if type(batch) is not dict or recipe.cut or recipe.weight is not None:
             return None
         columns = [batch[name] for name in held.names]
-        if not all(isinstance(column, np.ndarray) and column.dtype.kind in "biu" for column in columns):
+        if not all(
+            isinstance(column, np.ndarray) and column.dtype.kind in "biu" for column in columns
+        ):
             return None
         boolean = {column.dtype.kind == "b" for column in columns}
         kind = bool if boolean == {True} else int
-        known = {type(label) for labels in held.labels.values() for label in labels if label is not None}
+        known = {
+            type(label) for labels in held.labels.values() for label in labels if label is not None
+        }
         if len(boolean) > 1 or not known <= {kind}:
             return None
         return cls(held.names, tuple(column.dtype for column in columns), recipe)

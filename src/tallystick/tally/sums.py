@@ -21,7 +21,8 @@ _Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sums:
-    """Counts and sums by group; cross-products over all rows, raw where *exact*, about the mean otherwise.
+    """Counts and sums by group; cross-products over all rows, raw where *exact*, about the mean
+    otherwise.
 
     Without groups ``groups`` is empty, and ``counts`` and ``sums`` have one row.
     """
@@ -58,7 +59,9 @@ class Sums:
         if not self.n:
             return np.zeros_like(self.products)
         n, total = int(self.n), np.array([int(value) for value in self.total], object)
-        whole = np.array([int(value) for value in self.products.ravel()], object).reshape(self.products.shape)
+        whole = np.array([int(value) for value in self.products.ravel()], object).reshape(
+            self.products.shape
+        )
         return ((n * whole - np.outer(total, total)) / n).astype(np.float64)
 
     def raw_products(self) -> _Array:
@@ -70,7 +73,12 @@ class Sums:
     def reordered(self, names: tuple[str, ...]) -> Sums:
         """Return the same sums with the scores in another order."""
         order = [self.names.index(name) for name in names]
-        return replace(self, names=names, sums=self.sums[:, order], products=self.products[np.ix_(order, order)])
+        return replace(
+            self,
+            names=names,
+            sums=self.sums[:, order],
+            products=self.products[np.ix_(order, order)],
+        )
 
     def same(self, other: Sums) -> bool:
         """Say whether everything agrees, to the last bit."""
@@ -96,7 +104,9 @@ def sums_of(
     codes: NDArray[np.int64] | None = None,
     weights: _Array | None = None,
 ) -> Sums:
-    """Add up a matrix of scores (one row a row, NaN where missing); *codes* says which of *groups* a row belongs to."""
+    """Add up a matrix of scores (one row a row, NaN where missing); *codes* says which of *groups*
+    a row belongs to.
+    """
     complete = ~np.isnan(scores).any(axis=1)
     dropped = int(len(scores) - complete.sum())
     x = scores if not dropped else scores[complete]
@@ -108,7 +118,9 @@ def sums_of(
     if groups is None:
         sums = weighed.sum(axis=0, keepdims=True)
     else:
-        sums = np.stack([np.bincount(where, weighed[:, j], minlength=size) for j in range(x.shape[1])], axis=1)
+        sums = np.stack(
+            [np.bincount(where, weighed[:, j], minlength=size) for j in range(x.shape[1])], axis=1
+        )
     squares = (x**2).sum(axis=0)
     exact = w is None and bool((x == np.floor(x)).all()) and bool((squares < EXACT).all())
     if exact:
@@ -139,7 +151,10 @@ def merge(a: Sums, b: Sums) -> Sums:
     .. math:: M = M_a + M_b + \frac{n_a n_b}{n_a + n_b}\, d d^\top .
     """
     if set(a.names) != set(b.names):
-        raise MergeError(f"cannot merge moments of {a.names} with those of {b.names}: the scores must be the same")
+        raise MergeError(
+            f"cannot merge moments of {a.names} with those of {b.names}: the scores must be the"
+            " same"
+        )
     for what, x, y in (("by", a.grouped, b.grouped), ("weight", a.weighted, b.weighted)):
         if x != y:
             raise MergeError(f"cannot merge moments with {what}= and without: add both up alike")

@@ -30,11 +30,13 @@ class Tally:
 
     .. math:: N(v) = \#\{i : (x_{i1}, \dots, x_{ik}) = v\}
 
-    (or the sum of weights) for every pattern :math:`v` that occurs, a missing decision being a label of its own.
-    Tallies add, :math:`N_{A \cup B} = N_A + N_B`, in any order and any sharding, and ``Tally()`` is the empty one.
+    (or the sum of weights) for every pattern :math:`v` that occurs, a missing decision being a
+    label of its own. Tallies add, :math:`N_{A \cup B} = N_A + N_B`, in any order and any sharding,
+    and ``Tally()`` is the empty one.
 
-    Labels are kept as they were written: the text ``"1"``, the integer 1, the float 1.0 and True are four labels. A
-    pandas column of integers with a gap in it holds floats, and its labels stay floats.
+    Labels are kept as they were written: the text ``"1"``, the integer 1, the float 1.0 and True
+    are four labels. A pandas column of integers with a gap in it holds floats, and its labels stay
+    floats.
 
     Examples
     --------
@@ -73,33 +75,42 @@ class Tally:
         Parameters
         ----------
         data
-            A mapping of NumPy arrays or lists, a pyarrow Table or RecordBatch, a pandas or Polars frame (eager or
-            lazy), a DuckDB relation, a Dask or PySpark frame, or a path, a glob or a sequence of paths.
+            A mapping of NumPy arrays or lists, a pyarrow Table or RecordBatch, a pandas or Polars
+            frame (eager or lazy), a DuckDB relation, a Dask or PySpark frame, or a path, a glob or
+            a sequence of paths.
         columns
             What to count; every column except *weight* by default.
         cut
-            Edges by column. A number is replaced by the index of its bin: bin i is ``edges[i] <= x < edges[i + 1]``,
-            and the last bin includes its upper edge. NaN is missing; a number outside the edges is refused (use ±inf).
+            Edges by column. A number is replaced by the index of its bin: bin i is ``edges[i] <= x
+            < edges[i + 1]``, and the last bin includes its upper edge. NaN is missing; a number
+            outside the edges is refused (use ±inf).
         weight
             A column of weights, finite and not negative; the counts are then floats.
         missing
-            Tokens that count as missing besides None, NaN and blank text, matched by spelling (``-1`` or ``"NA"``).
+            Tokens that count as missing besides None, NaN and blank text, matched by spelling
+            (``-1`` or ``"NA"``).
         coerce
             Make spellings of one value (``"1"``, 1, 1.0) one label instead of refusing them.
         apart
-            Columns with a vocabulary of their own, such as a slice or a cluster. All others (except those that are cut)
-            must share one, so that a vote ``"1"`` is not silently compared with a vote 1.
+            Columns with a vocabulary of their own, such as a slice or a cluster. All others (except
+            those that are cut) must share one, so that a vote ``"1"`` is not silently compared with
+            a vote 1.
         """
         from tallystick.tally.engines import count
 
-        recipe = Recipe.of(columns=columns, cut=cut, weight=weight, missing=missing, coerce=coerce, apart=apart)
+        recipe = Recipe.of(
+            columns=columns, cut=cut, weight=weight, missing=missing, coerce=coerce, apart=apart
+        )
         counted = count(data, recipe)
         made = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
         return cls._holding(made, recipe)
 
     @classmethod
-    def from_patterns(cls, columns: Mapping[str, Sequence[Label]], counts: Sequence[int] | Sequence[float]) -> Tally:
-        """Make a tally of what was counted elsewhere: one row a pattern, with its count; floats make it a weighted one.
+    def from_patterns(
+        cls, columns: Mapping[str, Sequence[Label]], counts: Sequence[int] | Sequence[float]
+    ) -> Tally:
+        """Make a tally of what was counted elsewhere: one row a pattern, with its count; floats
+        make it a weighted one.
 
         >>> Tally.from_patterns({"a": [0, 1], "b": [1, 1]}, [30, 12]).n
         42
@@ -110,12 +121,18 @@ class Tally:
         weighted = held.dtype.kind == "f"
         rows = len(encode_columns(columns, tuple(columns), Recipe())[0].values) if columns else 0
         if held.shape != (rows,):
-            raise InputError(f"counts must have one entry a pattern ({rows}), got shape {held.shape}")
+            raise InputError(
+                f"counts must have one entry a pattern ({rows}), got shape {held.shape}"
+            )
         if held.dtype.kind not in "iuf" or not (np.isfinite(held) & (held >= 0)).all():
-            raise InputError(f"counts must be finite numbers that are not negative, got {list(counts)!r:.80}")
+            raise InputError(
+                f"counts must be finite numbers that are not negative, got {list(counts)!r:.80}"
+            )
         counted = count_groups(tuple(columns), columns, held, weighted=weighted)
         recipe = Recipe(weight="count" if weighted else None)
-        return cls._holding(settle(counted.names, counted.labels, counted.codes, counted.counts, recipe), recipe)
+        return cls._holding(
+            settle(counted.names, counted.labels, counted.codes, counted.counts, recipe), recipe
+        )
 
     @classmethod
     def _holding(cls, patterns: Patterns, recipe: Recipe) -> Tally:
@@ -132,7 +149,9 @@ class Tally:
             recipe = self._stream.recipe
             counted = self._stream.drain()
             fresh = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
-            self._patterns = fresh if self._patterns is None else merge(self._patterns, fresh, recipe)
+            self._patterns = (
+                fresh if self._patterns is None else merge(self._patterns, fresh, recipe)
+            )
         return self._patterns if self._patterns is not None else _NOTHING
 
     @property
@@ -167,19 +186,23 @@ class Tally:
 
     @property
     def counts(self) -> Counts:
-        """How often each occurring pattern occurred, patterns in lexicographic order of their labels."""
+        """How often each occurring pattern occurred, patterns in lexicographic order of their
+        labels.
+        """
         return self._held.store.counts
 
     @property
     def codes(self) -> NDArray[np.int32]:
-        """The occurring patterns: one row a pattern, one column a column, the index into its labels."""
+        """The occurring patterns: one row a pattern, one column a column, the index into its
+        labels.
+        """
         return self._held.store.codes
 
     def frame(self) -> pa.Table:
         """Return the patterns as an Arrow table with their ``count``.
 
-        A column whose labels are of several types is written as text. Where a column is itself called ``count``, the
-        counts are called ``tally_count``.
+        A column whose labels are of several types is written as text. Where a column is itself
+        called ``count``, the counts are called ``tally_count``.
         """
         from tallystick.tally.frame import frame
 
@@ -194,16 +217,19 @@ class Tally:
         array([1, 2])
         """
         if isinstance(columns, str):
-            raise InputError(f"columns must be a sequence of names, got the str {columns!r}: write [{columns!r}]")
-        wanted = Recipe.of(columns=columns, cut=None, weight=None, missing=(), coerce=False, apart=()).select(
-            self.names
-        )
+            raise InputError(
+                f"columns must be a sequence of names, got the str {columns!r}: write [{columns!r}]"
+            )
+        wanted = Recipe.of(
+            columns=columns, cut=None, weight=None, missing=(), coerce=False, apart=()
+        ).select(self.names)
         recipe = self._known_recipe
         cut = {name: edges for name, edges in recipe.cut.items() if name in wanted}
         return self._holding(self._held.marginal(wanted), replace(recipe, columns=wanted, cut=cut))
 
     def where(self, **labels: Label) -> Tally:
-        """Return the tally of the rows that show these labels; columns and label sets stay as they are.
+        """Return the tally of the rows that show these labels; columns and label sets stay as they
+        are.
 
         >>> Tally.of({"a": [0, 0, 1], "b": [0, 1, 1]}).where(b=1).n
         2
@@ -215,10 +241,11 @@ class Tally:
         return self._holding(held, self._known_recipe) if self._recipe is not None else Tally()
 
     def locate(self, data: Any) -> NDArray[np.int64]:
-        """Return the pattern of each row of *data*, as an index into ``counts``; -1 for a pattern that never occurred.
+        """Return the pattern of each row of *data*, as an index into ``counts``; -1 for a pattern
+        that never occurred.
 
-        Rows are read as they were when counted (cuts, missing tokens, coerced spellings). A lazy frame or a file is
-        read, these columns only, because there is one answer a row.
+        Rows are read as they were when counted (cuts, missing tokens, coerced spellings). A lazy
+        frame or a file is read, these columns only, because there is one answer a row.
         """
         from tallystick.tally.locate import locate
 
@@ -261,12 +288,17 @@ class Tally:
             raise MergeError(str(error)) from error
 
     def __radd__(self, other: object) -> Tally:
-        return self._copy() if isinstance(other, int) and other == 0 else NotImplemented  # sum(tallies) starts from 0
+        # sum(tallies) starts from 0
+        return self._copy() if isinstance(other, int) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
             return NotImplemented
-        return self.weighted == other.weighted and self.cut == other.cut and self._held.same(other._held)
+        return (
+            self.weighted == other.weighted
+            and self.cut == other.cut
+            and self._held.same(other._held)
+        )
 
     def _copy(self) -> Tally:
         return Tally() if self._recipe is None else self._holding(self._held, self._recipe)
@@ -300,7 +332,10 @@ class Tally:
         unit = "weight" if self.weighted else "n"
         n = f"{self.n:,}" if isinstance(self.n, int) else f"{self.n:,.6g}"
         columns = f"{len(self.names)} column{'s' * (len(self.names) != 1)}"
-        return f"<Tally of {columns} ({shown}): {self.patterns:,} pattern{'s' * (self.patterns != 1)}, {unit} = {n}>"
+        return (
+            f"<Tally of {columns} ({shown}): {self.patterns:,} pattern{'s' * (self.patterns != 1)},"
+            f" {unit} = {n}>"
+        )
 
 
 _NOTHING = Patterns({}, store(np.zeros((0, 0), np.int32), np.zeros(0, np.int64), ()))

@@ -45,7 +45,9 @@ def test_a_model_in_a_stack_learns_what_it_learns_alone():
     with torch.no_grad():
         for mine, theirs in zip(alone.parameters(), stack.parameters(), strict=True):
             mine.copy_(theirs[1:2])
-    weights = torch.as_tensor(np.random.default_rng(2).dirichlet(np.ones(64), size=3), dtype=torch.float32)
+    weights = torch.as_tensor(
+        np.random.default_rng(2).dirichlet(np.ones(64), size=3), dtype=torch.float32
+    )
     train(stack, items, labels, weights, recipe, seed=9)
     train(alone, items, labels, weights[1:2], recipe, seed=9)
     for mine, theirs in zip(alone.parameters(), stack.parameters(), strict=True):
@@ -55,7 +57,8 @@ def test_a_model_in_a_stack_learns_what_it_learns_alone():
 def test_the_weights_of_the_items_steer_the_training():
     items, labels = coloured_squares()
     flipped = labels.clone()
-    flipped[:32] = (labels[:32] + 1) % 3  # half of the labels lie, and one model is told to ignore exactly them
+    # half of the labels lie, and one model is told to ignore exactly them
+    flipped[:32] = (labels[:32] + 1) % 3
     weights = torch.zeros(2, 64)
     weights[0, 32:], weights[1, :32] = 1 / 32, 1 / 32
     stack = StackedCNN(2, classes=3, rng=torch.Generator().manual_seed(0))
@@ -84,7 +87,9 @@ def test_a_run_that_was_cut_ends_like_one_that_was_not(tmp_path):
     )
     assert cut.predictions.shape[1] == 1
     assert not cut.complete
-    resumed = path_rollouts(build, items, labels, rollouts=2, rounds=3, recipe=RECIPE, seed=4, checkpoint=checkpoint)
+    resumed = path_rollouts(
+        build, items, labels, rollouts=2, rounds=3, recipe=RECIPE, seed=4, checkpoint=checkpoint
+    )
     assert resumed.complete
     assert np.array_equal(resumed.predictions, whole.predictions)
 
@@ -92,6 +97,10 @@ def test_a_run_that_was_cut_ends_like_one_that_was_not(tmp_path):
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     items, labels = coloured_squares()
     checkpoint = tmp_path / "run.npz"
-    path_rollouts(build, items, labels, rollouts=2, rounds=1, recipe=RECIPE, seed=4, checkpoint=checkpoint)
+    path_rollouts(
+        build, items, labels, rollouts=2, rounds=1, recipe=RECIPE, seed=4, checkpoint=checkpoint
+    )
     with pytest.raises(FormatError, match="belongs to another run"):
-        path_rollouts(build, items, labels, rollouts=2, rounds=2, recipe=RECIPE, seed=5, checkpoint=checkpoint)
+        path_rollouts(
+            build, items, labels, rollouts=2, rounds=2, recipe=RECIPE, seed=5, checkpoint=checkpoint
+        )

@@ -44,7 +44,13 @@ def test_logs_are_told_by_their_content_whatever_their_name(path, kind, tmp_path
 
 
 def test_plain_tables_are_not_taken_for_logs():
-    for head in ('{"doc_id": 1, "gpt": 0}', '{"version": 2}', '[{"instance_id": 1}]', '{"spec": 1}', "a,b\n1,2\n"):
+    for head in (
+        '{"doc_id": 1, "gpt": 0}',
+        '{"version": 2}',
+        '[{"instance_id": 1}]',
+        '{"spec": 1}',
+        "a,b\n1,2\n",
+    ):
         assert sniff_text(head) is None
 
 
@@ -61,7 +67,9 @@ def test_harness_items_are_aligned_by_hash_and_not_by_order(tmp_path):
     turned = tmp_path / "gamma" / BETA.name
     turned.parent.mkdir()
     turned.write_text("\n".join(reversed(BETA.read_text().splitlines())) + "\n")
-    assert {row[0]: row[2] for row in rows([ALPHA, BETA])[1]} == {row[0]: row[2] for row in rows([ALPHA, turned])[1]}
+    assert {row[0]: row[2] for row in rows([ALPHA, BETA])[1]} == {
+        row[0]: row[2] for row in rows([ALPHA, turned])[1]
+    }
 
 
 def test_items_that_one_log_lacks_are_left_out_and_said(tmp_path):
@@ -80,7 +88,9 @@ def test_files_of_one_folder_are_named_after_themselves(tmp_path):
 
 
 def test_several_filters_have_to_be_chosen_between():
-    with pytest.raises(InputError, match=r"'exact_match,strict-match', 'exact_match,flexible-extract'.*--metric"):
+    with pytest.raises(
+        InputError, match=r"'exact_match,strict-match', 'exact_match,flexible-extract'.*--metric"
+    ):
         scan(str(ALPHA_GENERATED))
     _, found, _ = rows([ALPHA_GENERATED], metric="exact_match,strict-match")
     assert [row[1] for row in found] == [0.0] * 6
@@ -89,7 +99,11 @@ def test_several_filters_have_to_be_chosen_between():
 def test_unequal_filters_are_refused_by_name(tmp_path):
     other = tmp_path / "gamma" / ALPHA_GENERATED.name
     other.parent.mkdir()
-    other.write_text(ALPHA_GENERATED.read_text().replace("strict-match", "none").replace("flexible-extract", "loose"))
+    other.write_text(
+        ALPHA_GENERATED.read_text()
+        .replace("strict-match", "none")
+        .replace("flexible-extract", "loose")
+    )
     with pytest.raises(InputError, match="nothing in common"):
         scan([str(ALPHA_GENERATED), str(other)])
 
@@ -110,7 +124,9 @@ def test_one_model_twice_is_refused(tmp_path):
 
 
 def test_inspect_archives_and_json_can_be_mixed():
-    columns, found, _ = rows([INSPECT / "old.json", INSPECT / "new.json", INSPECT / "good.eval"], metric="match")
+    columns, found, _ = rows(
+        [INSPECT / "old.json", INSPECT / "new.json", INSPECT / "good.eval"], metric="match"
+    )
     assert columns == ("item", "mockllm/old", "mockllm/new", "mockllm/good")
     assert [row[1:] for row in found] == [(1, 1, 1), (0, 1, 1), (1, 1, 0), (0, 1, 1)]
 
@@ -165,7 +181,10 @@ def test_a_damaged_archive_is_refused(tmp_path):
 
 
 def test_helm_runs_are_read_without_their_perturbations():
-    paths = [FIXTURES / "helm" / f"acme_{size}" / "per_instance_stats.json" for size in ("small", "large")]
+    paths = [
+        FIXTURES / "helm" / f"acme_{size}" / "per_instance_stats.json"
+        for size in ("small", "large")
+    ]
     columns, found, _ = rows(paths, metric="exact_match")
     assert columns == ("item", "acme_small", "acme_large")
     assert found == [("id0", 1, 1), ("id1", 1, 1), ("id2", 0, 0), ("id3", 0, 1)]
@@ -200,7 +219,9 @@ def test_openai_evals_are_scored_by_their_match_events(tmp_path):
         "sums:sums.dev.5": (1, 1),
     }
     cut = tmp_path / "cut.jsonl"
-    cut.write_text("\n".join(line for line in paths[0].read_text().splitlines() if "final_report" not in line))
+    cut.write_text(
+        "\n".join(line for line in paths[0].read_text().splitlines() if "final_report" not in line)
+    )
     with pytest.raises(FileError, match="did not finish"):
         scan(str(cut))
 

@@ -71,8 +71,12 @@ def test_a_score_that_is_only_success_again_is_left_out():
 
 def test_version_two_holds_the_same_scores_of_the_same_items():
     older, newer = logs(OLDER), logs(TWO)
-    assert {name: log.scores for name, log in older.items()} == {name: log.scores for name, log in newer.items()}
-    assert {name: log.unscored for name, log in older.items()} == {name: log.unscored for name, log in newer.items()}
+    assert {name: log.scores for name, log in older.items()} == {
+        name: log.scores for name, log in newer.items()
+    }
+    assert {name: log.unscored for name, log in older.items()} == {
+        name: log.unscored for name, log in newer.items()
+    }
 
 
 def test_the_same_models_in_two_files_are_told_apart_by_the_file():
@@ -101,14 +105,18 @@ def test_another_version_is_refused(version, tmp_path):
 
 
 def test_a_result_without_a_score_field_is_refused_by_its_place(tmp_path):
-    path = changed(TWO, tmp_path, lambda row: {key: value for key, value in row.items() if key != "success"})
+    path = changed(
+        TWO, tmp_path, lambda row: {key: value for key, value in row.items() if key != "success"}
+    )
     with pytest.raises(FileError, match="result 1 has no 'success'"):
         scan(str(path), metric="right")
 
 
 def test_tests_without_assertions_have_no_score(tmp_path):
     path = changed(TWO, tmp_path, lambda row: row | {"testCase": row["testCase"] | {"assert": []}})
-    with pytest.raises(FileError, match="'old' has no score: its calls failed, or nothing was asserted"):
+    with pytest.raises(
+        FileError, match="'old' has no score: its calls failed, or nothing was asserted"
+    ):
         scan(str(path))
 
 

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling import Budget, Equal, Neyman, Plan, Policy, Proportional, Strata, Uniform, replay
+from tallystick.sampling import (
+    Budget,
+    Equal,
+    Neyman,
+    Plan,
+    Policy,
+    Proportional,
+    Strata,
+    Uniform,
+    replay,
+)
 
 STRATA = Strata(np.repeat([0, 1, 2], [60, 30, 10]))
 

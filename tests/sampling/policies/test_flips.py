@@ -10,7 +10,8 @@ from tallystick.sampling import Budget, Flips, Plan, Sampler, Strata, replay
 
 
 def scores(plan: Plan, n: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """METHODS' formula in its plainest form, from tables (S, J) of new and old outcomes and all flips (S,)."""
+    """METHODS' formula in its plainest form, from tables (S, J) of new and old outcomes and all
+    flips (S,)."""
     family = plan.strata.families
     F = n - np.minimum(new, old).sum(axis=1)  # valid here: each stratum has one old outcome
     fbar = np.array([(F[family == g].sum() + 0.5) / (n[family == g].sum() + 1) for g in family])
@@ -25,7 +26,9 @@ def test_phase_two_follows_the_formula_of_the_methods(seed: int) -> None:
     strata = Strata(np.repeat(np.arange(4), [60, 50, 40, 30]), np.array([0, 0, 1, 1]))
     old = strata.of % 3
     new = np.where(rng.random(180) < np.array([0.02, 0.5, 0.2, 1.0])[strata.of], (old + 1) % 3, old)
-    plan = Plan(strata=strata, policy=Flips(refresh=1), budget=Budget(calls=80), n_outcomes=3, baseline=old)
+    plan = Plan(
+        strata=strata, policy=Flips(refresh=1), budget=Budget(calls=80), n_outcomes=3, baseline=old
+    )
     sampler = Sampler(plan, rng=seed)
     seen_new, seen_old, n = np.zeros((4, 3)), np.zeros((4, 3)), np.zeros(4)
     blind = np.maximum(2, np.floor(0.6 * 80 * strata.shares + 1e-9))
@@ -46,7 +49,13 @@ def test_phase_two_follows_the_formula_of_the_methods(seed: int) -> None:
 
 def test_phase_one_does_not_look_at_answers() -> None:
     strata = Strata(np.repeat([0, 1], [700, 300]))
-    plan = Plan(strata=strata, policy=Flips(), budget=Budget(calls=200), n_outcomes=2, baseline=np.zeros(1000, int))
+    plan = Plan(
+        strata=strata,
+        policy=Flips(),
+        budget=Budget(calls=200),
+        n_outcomes=2,
+        baseline=np.zeros(1000, int),
+    )
     rng = np.random.default_rng(0)
     quiet = replay(plan, np.zeros(1000, int), runs=1, rng=4)
     noisy = replay(plan, rng.integers(0, 2, 1000), runs=1, rng=4)
@@ -59,7 +68,11 @@ def test_where_everything_flips_alike_there_is_nothing_left_to_learn() -> None:
     old = np.zeros(4000, int)
     mixed = np.random.default_rng(1).integers(0, 2, 2000)
     plan = Plan(strata=strata, policy=Flips(), budget=Budget(calls=600), n_outcomes=2, baseline=old)
-    asked = replay(plan, np.concatenate([np.ones(2000, int), mixed]), runs=10, rng=0).observed().asked.mean(axis=0)
+    asked = (
+        replay(plan, np.concatenate([np.ones(2000, int), mixed]), runs=10, rng=0)
+        .observed()
+        .asked.mean(axis=0)
+    )
     assert asked[0] < 190  # 180 of them blind
     assert asked[1] > 410
 
@@ -91,7 +104,13 @@ def test_the_scale_of_weights_does_not_matter(scale: float) -> None:
 
 def test_the_first_questions_can_go_in_uniformly_random_order_and_count_as_blind() -> None:
     strata = Strata(np.repeat([0, 1], [900, 100]))
-    plan = Plan(strata=strata, policy=Flips(first=50), budget=Budget(calls=200), n_outcomes=2, baseline=[0] * 1000)
+    plan = Plan(
+        strata=strata,
+        policy=Flips(first=50),
+        budget=Budget(calls=200),
+        n_outcomes=2,
+        baseline=[0] * 1000,
+    )
     result = replay(plan, np.zeros(1000, int), runs=400, rng=0)
     in_second = strata.of[result.items[:, :50]].sum(axis=1)
     assert in_second.mean() == pytest.approx(5, abs=4 * np.sqrt(4.5 * 0.95 / 400))

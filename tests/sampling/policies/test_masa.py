@@ -19,10 +19,14 @@ def algorithm_1(p: np.ndarray, n: np.ndarray, H: np.ndarray, weights: np.ndarray
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.01, 1.0, 20.0]), st.booleans())
-def test_the_rule_is_algorithm_1_with_its_misprints_corrected(seed: int, a: float, weighted: bool) -> None:
+def test_the_rule_is_algorithm_1_with_its_misprints_corrected(
+    seed: int, a: float, weighted: bool
+) -> None:
     rng = np.random.default_rng(seed)
     strata = Strata(np.repeat(np.arange(4), [40, 30, 20, 10]))
-    answers = rng.integers(0, 3, 100) * (rng.random(100) < np.array([0.1, 0.9, 0.4, 0.0])[strata.of])
+    answers = rng.integers(0, 3, 100) * (
+        rng.random(100) < np.array([0.1, 0.9, 0.4, 0.0])[strata.of]
+    )
     weights = rng.random(3) if weighted else np.ones(3)
     plan = Plan(
         strata=strata,
@@ -40,7 +44,11 @@ def test_the_rule_is_algorithm_1_with_its_misprints_corrected(seed: int, a: floa
         best = algorithm_1(strata.shares, n, H, weights, a)
         if k != best:  # equal scores may round apart
             n2 = np.maximum(n, 1)
-            score = strata.shares / n2 * (np.sqrt(uncertainty(H, weights=weights)) + weights.max() * (a / n2) ** 0.25)
+            score = (
+                strata.shares
+                / n2
+                * (np.sqrt(uncertainty(H, weights=weights)) + weights.max() * (a / n2) ** 0.25)
+            )
             assert score[k] == pytest.approx(score[best], rel=1e-12)
         n[k] += 1
         H[k, answers[item]] += 1

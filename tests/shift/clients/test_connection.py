@@ -84,21 +84,27 @@ def test_silence_is_a_timeout_and_nonsense_a_broken_protocol():
 
 def test_a_server_that_hangs_up_is_said_to(monkeypatch):
     monkeypatch.setattr(Server, "data_received", lambda self, data: self.transport.abort())
-    with pytest.raises((httpx.RemoteProtocolError, httpx.ReadError), match=r"hung up without an answer|reset"):
+    with pytest.raises(
+        (httpx.RemoteProtocolError, httpx.ReadError), match=r"hung up without an answer|reset"
+    ):
         talk(PLAIN)
 
 
 def test_a_closed_port_is_a_connect_error():
     async def main():
-        await Connection(httpx.URL("http://127.0.0.1:9/"), httpx.Headers(), verify=None, timeout=5).post(b"{}")
+        await Connection(
+            httpx.URL("http://127.0.0.1:9/"), httpx.Headers(), verify=None, timeout=5
+        ).post(b"{}")
 
     with pytest.raises(httpx.ConnectError):
         asyncio.run(main())
 
 
 def over_tls(trusted):
-    """Ask a server whose certificate for localhost is signed by itself; *trusted* is the context of the client."""
-    pem = Path(__file__).with_name("localhost.pem")  # openssl req -x509 -newkey ec …, for these tests alone
+    """Ask a server whose certificate for localhost is signed by itself; *trusted* is the context of
+    the client."""
+    # openssl req -x509 -newkey ec …, for these tests alone
+    pem = Path(__file__).with_name("localhost.pem")
     own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     own.load_cert_chain(pem)
     context = ssl.create_default_context(cafile=pem) if trusted else httpx.create_ssl_context()
@@ -106,7 +112,9 @@ def over_tls(trusted):
     async def main():
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda *_: None)  # the server's side of a refused handshake
-        server = await loop.create_server(lambda: Server([PLAIN, PLAIN], []), "127.0.0.1", 0, ssl=own)
+        server = await loop.create_server(
+            lambda: Server([PLAIN, PLAIN], []), "127.0.0.1", 0, ssl=own
+        )
         url = f"https://localhost:{server.sockets[0].getsockname()[1]}/"
         wire = Connection(httpx.URL(url), httpx.Headers(), verify=context, timeout=5.0)
         try:

@@ -7,7 +7,15 @@ LABELS = ["negative", "not sure", "positive"]
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("positive", 2), (" Positive.\n", 2), ("**negative**", 0), ("", 3), (None, 3), ("posit", 3), ("not sure", 1)],
+    [
+        ("positive", 2),
+        (" Positive.\n", 2),
+        ("**negative**", 0),
+        ("", 3),
+        (None, 3),
+        ("posit", 3),
+        ("not sure", 1),
+    ],
 )
 def test_a_label_is_read_exactly_but_for_case_and_marks(text, code):
     assert read_label(text, LABELS) == code

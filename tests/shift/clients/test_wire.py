@@ -33,8 +33,12 @@ def post(answer: bytes, *, headers=None, times=1, body=None):
     heard: list[bytes] = []
 
     async def main():
-        server = await asyncio.get_running_loop().create_server(lambda: Talk(answer, heard), "127.0.0.1", 0)
-        wire = Connections(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", headers or {}, timeout=5)
+        server = await asyncio.get_running_loop().create_server(
+            lambda: Talk(answer, heard), "127.0.0.1", 0
+        )
+        wire = Connections(
+            f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", headers or {}, timeout=5
+        )
         try:
             replies = [await wire.post(body or {"text": "hé"}) for _ in range(times)]
         finally:
@@ -58,7 +62,9 @@ def fault(answer: bytes) -> Fault:
 
 
 def test_the_body_and_the_headers_arrive_and_the_connection_is_kept():
-    reply, heard = post(says("200 OK", b'{"label": "yes"}'), headers={"Authorization": "Bearer k"}, times=3)
+    reply, heard = post(
+        says("200 OK", b'{"label": "yes"}'), headers={"Authorization": "Bearer k"}, times=3
+    )
     assert reply == {"label": "yes"}
     assert len(heard) == 3
     head, _, body = heard[-1].partition(b"\r\n\r\n")
@@ -100,7 +106,9 @@ def test_the_server_says_how_long_to_wait():
         (b"", True, True, False),  # broken off after the request was sent: it may have been billed
     ],
 )
-def test_each_failure_says_whether_to_try_again_and_whether_it_may_be_billed(answer, retry, billed, fatal):
+def test_each_failure_says_whether_to_try_again_and_whether_it_may_be_billed(
+    answer, retry, billed, fatal
+):
     found = fault(answer)
     assert str(found).startswith("127.0.0.1:")
     assert (found.retry, found.billed, found.fatal) == (retry, billed, fatal)

@@ -10,7 +10,9 @@ from tallystick.stats.intervals.array import as_counts, pack
 
 
 def some() -> Intervals:
-    return Intervals(np.array([0.1, 0.4]), np.array([0.3, 0.9]), level=0.9, guarantee="exact", method="m")
+    return Intervals(
+        np.array([0.1, 0.4]), np.array([0.3, 0.9]), level=0.9, guarantee="exact", method="m"
+    )
 
 
 def test_an_entry_is_an_interval_with_the_same_promise():

@@ -11,7 +11,8 @@ STEP = 2.0**-24  # the ends are found by 24 halvings of [0, 1]
 
 
 def plain_capital(x, m, *, alpha, anytime, population):
-    """The hedged capital process, once more and from the formulas: its largest value against the mean m."""
+    """The hedged capital process, once more and from the formulas: its largest value against the
+    mean m."""
     up = down = most = 1.0
     total, scatter = 0.5, 0.25
     for i, value in enumerate(x):
@@ -98,8 +99,12 @@ def test_the_sequence_ends_where_the_anytime_interval_is():
     x = as_rng(7).beta(2, 2, size=120)
     for population in (None, 200):
         path = betting_sequence(x, population=population)
-        assert tuple(path[-1]) == pytest.approx(tuple(single(x, anytime=True, population=population)), abs=STEP)
-        assert tuple(path[49]) == pytest.approx(tuple(single(x[:50], anytime=True, population=population)), abs=STEP)
+        assert tuple(path[-1]) == pytest.approx(
+            tuple(single(x, anytime=True, population=population)), abs=STEP
+        )
+        assert tuple(path[49]) == pytest.approx(
+            tuple(single(x[:50], anytime=True, population=population)), abs=STEP
+        )
 
 
 def test_the_sequence_only_shrinks():

@@ -12,8 +12,12 @@ from tallystick.stats.intervals import empirical_bernstein, hoeffding
 def test_one_side_is_the_published_bound():
     log = math.log(2 / 0.05)
     half = math.sqrt(2 * 0.04 * log / 1000) + 7 * log / (3 * 999)
-    assert empirical_bernstein(0.3, 0.04, 1000, side="upper").high == pytest.approx(0.3 + half, rel=1e-12)
-    assert empirical_bernstein(0.3, 0.04, 1000, side="lower").low == pytest.approx(0.3 - half, rel=1e-12)
+    assert empirical_bernstein(0.3, 0.04, 1000, side="upper").high == pytest.approx(
+        0.3 + half, rel=1e-12
+    )
+    assert empirical_bernstein(0.3, 0.04, 1000, side="lower").low == pytest.approx(
+        0.3 - half, rel=1e-12
+    )
 
 
 def test_two_sides_share_one_bound_on_the_variance():
@@ -28,7 +32,10 @@ def test_a_small_variance_beats_hoeffding_and_a_large_one_does_not():
 
 
 def test_bounds_scale_the_interval():
-    unit, wide = empirical_bernstein(0.6, 0.01, 500), empirical_bernstein(20.0, 400.0, 500, bounds=(-100, 100))
+    unit, wide = (
+        empirical_bernstein(0.6, 0.01, 500),
+        empirical_bernstein(20.0, 400.0, 500, bounds=(-100, 100)),
+    )
     assert wide.low == pytest.approx(-100 + 200 * unit.low)
     assert wide.high == pytest.approx(-100 + 200 * unit.high)
 

@@ -17,12 +17,15 @@ from tallystick.stats.intervals import (
 from tallystick.stats.intervals._urn import least_shares
 
 
-@pytest.mark.parametrize(("x", "k", "n"), [(8, 10, 40), (0, 5, 30), (5, 5, 30), (30, 50, 200), (12, 60, 3000)])
+@pytest.mark.parametrize(
+    ("x", "k", "n"), [(8, 10, 40), (0, 5, 30), (5, 5, 30), (30, 50, 200), (12, 60, 3000)]
+)
 def test_the_ends_are_the_last_counts_that_neither_tail_excludes(x, k, n):
     found = hypergeometric(x, k, n)
     counts = np.arange(x, n - (k - x) + 1)
     kept = counts[
-        (hypergeom.sf(x - 1, n, counts, k) > 0.025 * (1 - 1e-7)) & (hypergeom.cdf(x, n, counts, k) > 0.025 * (1 - 1e-7))
+        (hypergeom.sf(x - 1, n, counts, k) > 0.025 * (1 - 1e-7))
+        & (hypergeom.cdf(x, n, counts, k) > 0.025 * (1 - 1e-7))
     ]
     assert (round(found.low * n), round(found.high * n)) == (kept.min(), kept.max())
 
@@ -63,15 +66,23 @@ def two_stratum_tail(x, k, sizes, counts):
     """P(S >= s), summed over every outcome."""
     first, second = np.arange(k[0] + 1), np.arange(k[1] + 1)
     weight = [size / max(draws, 1) for size, draws in zip(sizes, k, strict=True)]
-    reached = weight[0] * first[:, None] + weight[1] * second >= weight[0] * x[0] + weight[1] * x[1] - 1e-9
-    chance = np.outer(hypergeom.pmf(first, sizes[0], counts[0], k[0]), hypergeom.pmf(second, sizes[1], counts[1], k[1]))
+    reached = (
+        weight[0] * first[:, None] + weight[1] * second
+        >= weight[0] * x[0] + weight[1] * x[1] - 1e-9
+    )
+    chance = np.outer(
+        hypergeom.pmf(first, sizes[0], counts[0], k[0]),
+        hypergeom.pmf(second, sizes[1], counts[1], k[1]),
+    )
     return (chance * reached).sum()
 
 
 def least_over_divisions(x, k, sizes, alpha):
     """The least number of right items that no division excludes, every one tried."""
     inner = [hypergeometric(x[h], k[h], sizes[h], alpha=alpha * 0.05 / 2) for h in (0, 1)]
-    ranges = [range(round(i.low * n), round(i.high * n) + 1) for i, n in zip(inner, sizes, strict=True)]
+    ranges = [
+        range(round(i.low * n), round(i.high * n) + 1) for i, n in zip(inner, sizes, strict=True)
+    ]
     return min(
         k1 + k2
         for k1 in ranges[0]
@@ -81,7 +92,8 @@ def least_over_divisions(x, k, sizes, alpha):
 
 
 @pytest.mark.parametrize(
-    ("x", "k", "sizes"), [((4, 1), (5, 4), (20, 12)), ((7, 0), (8, 3), (15, 9)), ((3, 3), (3, 3), (10, 30))]
+    ("x", "k", "sizes"),
+    [((4, 1), (5, 4), (20, 12)), ((7, 0), (8, 3), (15, 9)), ((3, 3), (3, 3), (10, 30))],
 )
 def test_the_lower_end_of_two_strata_is_the_least_count_over_every_division(x, k, sizes):
     found = hypergeometric_strata(x, k, sizes, side="lower")[0]
@@ -141,12 +153,19 @@ def test_a_subgroup_of_unknown_size_is_wider_than_one_of_known_size():
     assert known.high <= unknown.high
 
 
-@pytest.mark.parametrize(("x", "m", "k", "n"), [(18, 20, 50, 300), (0, 7, 30, 90), (7, 7, 30, 90), (3, 9, 9, 40)])
+@pytest.mark.parametrize(
+    ("x", "m", "k", "n"), [(18, 20, 50, 300), (0, 7, 30, 90), (7, 7, 30, 90), (3, 9, 9, 40)]
+)
 def test_a_subgroup_is_the_union_over_every_size_it_may_have(x, m, k, n):
     sizes = hypergeometric(m, k, n, alpha=0.005)
-    every = [hypergeometric(x, m, q, alpha=0.045) for q in range(round(sizes.low * n), round(sizes.high * n) + 1)]
+    every = [
+        hypergeometric(x, m, q, alpha=0.045)
+        for q in range(round(sizes.low * n), round(sizes.high * n) + 1)
+    ]
     found = hypergeometric_subgroup(x, m, k, n)
-    assert tuple(found) == pytest.approx((min(one.low for one in every), max(one.high for one in every)), abs=1e-12)
+    assert tuple(found) == pytest.approx(
+        (min(one.low for one in every), max(one.high for one in every)), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("steps", [7, 100, 999])
@@ -161,7 +180,9 @@ def test_strides_over_many_sizes_only_widen_and_hardly_so(steps):
 def test_subgroups_in_arrays_are_those_one_by_one():
     rows = np.array([[18, 20, 50, 300], [0, 0, 10, 50], [3, 4, 10, 10]])
     found = hypergeometric_subgroup(*rows.T)
-    assert [tuple(one) for one in found] == [tuple(hypergeometric_subgroup(*row)) for row in rows.tolist()]
+    assert [tuple(one) for one in found] == [
+        tuple(hypergeometric_subgroup(*row)) for row in rows.tolist()
+    ]
 
 
 def test_a_subgroup_of_which_nothing_is_labelled_says_nothing():

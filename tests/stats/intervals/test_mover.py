@@ -7,7 +7,9 @@ from tallystick.stats.intervals import mover_ratio, mover_sum
 
 
 def test_one_part_keeps_its_interval():
-    est, low, high = mover_sum(np.array([0.4]), np.array([0.3]), np.array([0.6]), weights=np.array([1.0]))
+    est, low, high = mover_sum(
+        np.array([0.4]), np.array([0.3]), np.array([0.6]), weights=np.array([1.0])
+    )
     assert [float(v) for v in (est, low, high)] == pytest.approx([0.4, 0.3, 0.6])
 
 
@@ -19,7 +21,10 @@ def test_symmetric_parts_add_in_quadrature():
 
 def test_a_difference_takes_the_far_end_of_what_is_subtracted():
     _, low, high = mover_sum(
-        np.array([0.5, 0.5]), np.array([0.5, 0.4]), np.array([0.5, 0.8]), weights=np.array([1.0, -1.0])
+        np.array([0.5, 0.5]),
+        np.array([0.5, 0.4]),
+        np.array([0.5, 0.8]),
+        weights=np.array([1.0, -1.0]),
     )
     assert float(low) == pytest.approx(-0.3)
     assert float(high) == pytest.approx(0.1)
@@ -40,7 +45,9 @@ def test_the_ends_of_a_ratio_make_the_difference_zero():
 
 def test_a_bottom_that_may_be_zero_has_no_upper_end():
     zero, one = np.zeros(1), np.ones(1)
-    assert np.isinf(mover_ratio(one, zero, top_reach=(zero, one), bottom_reach=(zero, one))[1]).all()
+    assert np.isinf(
+        mover_ratio(one, zero, top_reach=(zero, one), bottom_reach=(zero, one))[1]
+    ).all()
     assert np.isinf(mover_ratio(one, one, top_reach=(zero, one), bottom_reach=(one, one))[1]).all()
 
 

@@ -7,7 +7,9 @@ from tallystick.errors import InputError
 from tallystick.stats.intervals import score_ends, wilson
 
 
-@pytest.mark.parametrize(("x", "n", "q"), [(3, 10, 1.96), (1, 1000, 2.5), (7.25, 11.5, 4.3), (10, 10, 1.0)])
+@pytest.mark.parametrize(
+    ("x", "n", "q"), [(3, 10, 1.96), (1, 1000, 2.5), (7.25, 11.5, 4.3), (10, 10, 1.0)]
+)
 def test_each_end_solves_the_score_equation(x, n, q):
     found = wilson(x, n, quantile=q)
     for end in found:
@@ -21,7 +23,8 @@ def test_the_ends_of_the_scale_are_met_exactly():
 
 
 def test_a_tiny_share_keeps_all_its_digits():
-    # At x = 1 of n = 10^12 the lower end is p^2 / (p + r/2 + sqrt(p r + r^2/4)); the textbook form loses 8 digits here.
+    # At x = 1 of n = 10^12 the lower end is p^2 / (p + r/2 + sqrt(p r + r^2/4)); the textbook form
+    # loses 8 digits here.
     p, r = 1e-12, 1.96**2 * 1e-12
     expected = p**2 / (p + r / 2 + np.sqrt(p * r + r**2 / 4))
     assert wilson(1, 1e12, quantile=1.96).low == pytest.approx(expected, rel=1e-11)

@@ -21,7 +21,8 @@ def binary() -> LatentModel:
 
 @pytest.fixture(scope="session")
 def ternary() -> LatentModel:
-    """Four judges on three classes; the last may also abstain, which tells something of the class."""
+    """Four judges on three classes; the last may also abstain, which tells something of the
+    class."""
     rng = np.random.default_rng(5)
     confusion = np.zeros((4, 3, 4))
     confusion[:3, :, :3] = 0.6 * np.eye(3) + 0.4 * rng.dirichlet(np.ones(3), size=(3, 3))

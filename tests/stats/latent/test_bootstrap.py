@@ -25,7 +25,9 @@ def test_a_replica_has_the_same_gaps_and_the_same_number_of_labels(gappy) -> Non
     for gaps in ([], [3], [0]):
         mark = np.ones(4, dtype=bool)
         mark[gaps] = False
-        there, here = (v.counts[((v.codes >= 0) == mark).all(axis=1)].sum() for v in (drawn, gappy.votes))
+        there, here = (
+            v.counts[((v.codes >= 0) == mark).all(axis=1)].sum() for v in (drawn, gappy.votes)
+        )
         assert there == here
     assert drawn.counts[drawn.truth >= 0].sum() == 25
 
@@ -53,7 +55,8 @@ def test_bootstrap_and_information_agree_on_a_large_sample(binary, frequencies) 
     sample = bootstrap(found, n_replicates=400, rng=1)
     width = np.subtract(*sample.percentile(sample.accuracy)[::-1])
     expected = np.subtract(*information(found).accuracy_interval()[::-1])
-    np.testing.assert_allclose(width, expected, rtol=0.2)  # 400 draws know a 95 % width to about 7 %
+    # 400 draws know a 95 % width to about 7 %
+    np.testing.assert_allclose(width, expected, rtol=0.2)
 
 
 def test_weights_that_are_not_counts_are_refused(binary, frequencies) -> None:

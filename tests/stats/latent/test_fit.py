@@ -14,7 +14,9 @@ from tallystick.stats.latent import LatentModel, LatentOptions, fit, posterior, 
 def random_votes(seed: int, n_classes: int = 2, n_judges: int = 5, n: int = 60, gaps: float = 0.2):
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, n_classes, n)
-    codes = np.where(rng.random((n, n_judges)) < 0.6, truth[:, None], rng.integers(0, n_classes, (n, n_judges)))
+    codes = np.where(
+        rng.random((n, n_judges)) < 0.6, truth[:, None], rng.integers(0, n_classes, (n, n_judges))
+    )
     codes[rng.random(codes.shape) < gaps] = -1
     return codes, truth
 
@@ -28,7 +30,9 @@ def test_exact_frequencies_give_back_the_model(which, request, frequencies) -> N
     np.testing.assert_allclose(found.confusion, model.confusion, atol=1e-6)
 
 
-def test_exact_frequencies_with_votes_missing_at_random_give_back_the_model(binary, frequencies) -> None:
+def test_exact_frequencies_with_votes_missing_at_random_give_back_the_model(
+    binary, frequencies
+) -> None:
     codes, counts = frequencies(binary, 1000)
     gap = codes.copy()
     gap[:, 0] = -1
@@ -37,12 +41,20 @@ def test_exact_frequencies_with_votes_missing_at_random_give_back_the_model(bina
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.booleans(), st.sampled_from([0.0, 0.5]))
-def test_the_objective_never_falls(seed: int, n_classes: int, accelerate: bool, prior: float) -> None:
+def test_the_objective_never_falls(
+    seed: int, n_classes: int, accelerate: bool, prior: float
+) -> None:
     codes, _ = random_votes(seed, n_classes)
     options = LatentOptions(
-        accelerate=accelerate, confusion_prior=prior, balance_prior=prior, strict=False, max_iterations=200
+        accelerate=accelerate,
+        confusion_prior=prior,
+        balance_prior=prior,
+        strict=False,
+        max_iterations=200,
     )
-    history = np.array(fit(codes, np.ones(len(codes)), n_classes=n_classes, options=options).starts[0].history)
+    history = np.array(
+        fit(codes, np.ones(len(codes)), n_classes=n_classes, options=options).starts[0].history
+    )
     assert (np.diff(history) >= -1e-9 * np.abs(history[1:])).all()
 
 
@@ -92,7 +104,9 @@ def test_the_posterior_of_a_fit_is_that_of_its_model(ternary) -> None:
     np.testing.assert_allclose(found.posterior, posterior(found.model, codes), atol=1e-9)
 
 
-def test_a_known_balance_is_kept_and_costs_likelihood_only_if_it_is_wrong(binary, frequencies) -> None:
+def test_a_known_balance_is_kept_and_costs_likelihood_only_if_it_is_wrong(
+    binary, frequencies
+) -> None:
     codes, counts = frequencies(binary, 1000)
     free = fit(codes, counts, n_classes=2)
     right = fit(codes, counts, n_classes=2, options=LatentOptions(balance=[0.65, 0.35]))
@@ -116,10 +130,18 @@ def test_a_known_judge_stands_in_for_a_third_one(binary, frequencies) -> None:
 def test_votes_that_a_known_judge_cannot_give_are_refused() -> None:
     codes = np.array([[0, 0, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
     sure = {0: np.eye(2), 1: np.eye(2)}
-    with pytest.raises(NotIdentifiable, match="pattern 2 has probability 0 under the known confusion matrices"):
+    with pytest.raises(
+        NotIdentifiable, match="pattern 2 has probability 0 under the known confusion matrices"
+    ):
         fit(codes, [5, 5, 1, 1], n_classes=2, options=LatentOptions(confusion=sure))
     with pytest.raises(NotIdentifiable, match="pattern 3 has probability 0"):
-        fit(codes, [5, 5, 1, 1], n_classes=2, truth=[-1, -1, -1, 0], options=LatentOptions(confusion={0: np.eye(2)}))
+        fit(
+            codes,
+            [5, 5, 1, 1],
+            n_classes=2,
+            truth=[-1, -1, -1, 0],
+            options=LatentOptions(confusion={0: np.eye(2)}),
+        )
 
 
 def test_a_prior_is_a_pseudo_count() -> None:
@@ -137,7 +159,9 @@ def test_with_all_truth_known_the_fit_counts() -> None:
         seen = codes[:, j] >= 0
         table = np.zeros((3, 3))
         np.add.at(table, (truth[seen], codes[seen, j]), 1)
-        np.testing.assert_allclose(found.confusion[j], table / table.sum(axis=1, keepdims=True), atol=1e-12)
+        np.testing.assert_allclose(
+            found.confusion[j], table / table.sum(axis=1, keepdims=True), atol=1e-12
+        )
         assert found.accuracy[j] == pytest.approx((codes[seen, j] == truth[seen]).mean())
 
 
@@ -158,13 +182,19 @@ def test_random_starts_end_on_the_better_than_chance_branch(binary) -> None:
     np.testing.assert_allclose(found.confusion, alone.confusion, atol=1e-5)
     assert found.objective == max(s.objective for s in found.starts)
     left = LatentOptions(n_starts=8, branch="as-started")
-    mirrored = [fit(codes, np.ones(2000), n_classes=2, options=left, rng=s).accuracy.mean() < 0.5 for s in range(8)]
+    mirrored = [
+        fit(codes, np.ones(2000), n_classes=2, options=left, rng=s).accuracy.mean() < 0.5
+        for s in range(8)
+    ]
     assert any(mirrored)  # what the default branch protects from
 
 
 def test_random_starts_are_the_same_for_the_same_seed() -> None:
     codes, _ = random_votes(11, 3)
-    one, two = (fit(codes, np.ones(60), n_classes=3, options=LatentOptions(n_starts=3), rng=5) for _ in range(2))
+    one, two = (
+        fit(codes, np.ones(60), n_classes=3, options=LatentOptions(n_starts=3), rng=5)
+        for _ in range(2)
+    )
     assert [s.objective for s in one.starts] == [s.objective for s in two.starts]
 
 
@@ -174,7 +204,8 @@ def test_an_informative_abstention_is_a_vote_of_its_own(ternary, frequencies) ->
     told = fit(codes, counts, n_classes=3, n_votes=ternary.n_votes)
     blind = fit(silent, counts, n_classes=3)
     assert np.abs(told.balance - ternary.balance).max() < 1e-6
-    assert np.abs(blind.balance - ternary.balance).max() > 0.003  # the gap is not random, and taking it so is wrong
+    # the gap is not random, and taking it so is wrong
+    assert np.abs(blind.balance - ternary.balance).max() > 0.003
 
 
 def test_a_constant_judge_moves_nothing(binary, frequencies) -> None:
@@ -197,7 +228,9 @@ def test_two_judges_are_refused_without_an_anchor() -> None:
         fit(codes, [4, 1, 1, 4], n_classes=2)
     with pytest.raises(NotIdentifiable, match="only 2 judges"):
         fit(np.column_stack((codes, [0] * 4)), [4, 1, 1, 4], n_classes=2)
-    assert fit(codes, [4, 1, 1, 4], n_classes=2, options=LatentOptions(confusion_prior=1.0)).converged
+    assert fit(
+        codes, [4, 1, 1, 4], n_classes=2, options=LatentOptions(confusion_prior=1.0)
+    ).converged
 
 
 def test_a_judge_without_votes_is_refused() -> None:
@@ -209,7 +242,9 @@ def test_no_convergence_is_an_error_or_is_said(binary) -> None:
     codes, _ = simulate(binary, 500, rng=2)
     with pytest.raises(ConvergenceError, match="raise max_iterations"):
         fit(codes, np.ones(500), n_classes=2, options=LatentOptions(max_iterations=2))
-    found = fit(codes, np.ones(500), n_classes=2, options=LatentOptions(max_iterations=2, strict=False))
+    found = fit(
+        codes, np.ones(500), n_classes=2, options=LatentOptions(max_iterations=2, strict=False)
+    )
     assert not found.converged
     assert found.iterations == 2
 

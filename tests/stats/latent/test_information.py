@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import LatentModel, LatentOptions, fit, information, log_likelihood, posterior, simulate
+from tallystick.stats.latent import (
+    LatentModel,
+    LatentOptions,
+    fit,
+    information,
+    log_likelihood,
+    posterior,
+    simulate,
+)
 from tallystick.stats.latent.model import pack, unpack
 
 
@@ -27,7 +35,13 @@ def moved(info, eta):
 def slope(info, of, step=1e-5):
     """Central differences of a vector function along every coordinate, last axis."""
     size = info.position.shape[0]
-    return np.stack([(of(moved(info, step * e)) - of(moved(info, -step * e))) / (2 * step) for e in np.eye(size)], -1)
+    return np.stack(
+        [
+            (of(moved(info, step * e)) - of(moved(info, -step * e))) / (2 * step)
+            for e in np.eye(size)
+        ],
+        -1,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +74,9 @@ def second_derivatives(info, codes, counts, h=1e-3):
     out = np.empty((size, size))
     for a, b in itertools.product(range(size), repeat=2):
         ea, eb = h * np.eye(size)[a], h * np.eye(size)[b]
-        out[a, b] = (value(ea + eb) - value(ea - eb) - value(eb - ea) + value(-ea - eb)) / (4 * h * h)
+        out[a, b] = (value(ea + eb) - value(ea - eb) - value(eb - ea) + value(-ea - eb)) / (
+            4 * h * h
+        )
     return out
 
 
@@ -79,16 +95,21 @@ def test_on_exact_frequencies_the_outer_form_is_the_observed_one(binary, frequen
 
 @pytest.mark.parametrize("kind", ["outer", "observed"])
 def test_for_a_trio_the_covariance_is_the_multinomial_delta_method(kind) -> None:
-    model = LatentModel([0.6, 0.4], [[[a, 1 - a], [1 - b, b]] for a, b in [(0.9, 0.8), (0.7, 0.85), (0.8, 0.75)]])
+    model = LatentModel(
+        [0.6, 0.4], [[[a, 1 - a], [1 - b, b]] for a, b in [(0.9, 0.8), (0.7, 0.85), (0.8, 0.75)]]
+    )
     codes = np.array(list(itertools.product([0, 1], repeat=3)))
     counts = np.random.default_rng(2).multinomial(5000, np.exp(log_likelihood(model, codes)))
     found = fit(codes, counts, n_classes=2, options=LatentOptions(tolerance=1e-13))
     info = information(found, kind=kind)
     frequency = counts / 5000
-    jacobian = slope(info, lambda m: np.exp(log_likelihood(m, codes)))[:-1]  # seven free frequencies, seven parameters
+    # seven free frequencies, seven parameters
+    jacobian = slope(info, lambda m: np.exp(log_likelihood(m, codes)))[:-1]
     inverse = np.linalg.inv(jacobian)
     multinomial = (np.diag(frequency) - np.outer(frequency, frequency))[:-1, :-1] / 5000
-    np.testing.assert_allclose(info.covariance, inverse @ multinomial @ inverse.T, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(
+        info.covariance, inverse @ multinomial @ inverse.T, rtol=1e-5, atol=1e-9
+    )
 
 
 def test_the_gradient_of_posteriors_is_a_derivative(noisy) -> None:
@@ -110,7 +131,9 @@ def test_intervals_use_the_derivatives_of_what_they_cover(noisy) -> None:
     gradient = slope(info, lambda m: m.confusion[:3, :, :3].ravel())
     expected = info.interval(noisy.confusion[:3, :, :3].ravel(), gradient)
     low, high = info.confusion_interval()
-    np.testing.assert_allclose((low[:3, :, :3].ravel(), high[:3, :, :3].ravel()), expected, atol=1e-7)
+    np.testing.assert_allclose(
+        (low[:3, :, :3].ravel(), high[:3, :, :3].ravel()), expected, atol=1e-7
+    )
     assert np.isnan(low[:3, :, 3]).all()  # beyond the alphabet of the first three judges
 
 
@@ -124,7 +147,9 @@ def test_intervals_contain_their_estimates_and_grow_with_the_level(noisy) -> Non
         info.accuracy_interval(1.0)
 
 
-def test_knowing_the_balance_or_a_judge_removes_its_coordinates_and_narrows_the_rest(binary, frequencies) -> None:
+def test_knowing_the_balance_or_a_judge_removes_its_coordinates_and_narrows_the_rest(
+    binary, frequencies
+) -> None:
     codes, counts = frequencies(binary, 1000)
     free = information(fit(codes, counts, n_classes=2))
     known = LatentOptions(balance=binary.balance, confusion={1: binary.confusion[1]})
@@ -142,15 +167,20 @@ def test_truth_narrows_the_intervals(binary) -> None:
     told = information(fit(codes, np.ones(1000), n_classes=2, truth=truth))
     width, narrow = (np.subtract(*i.accuracy_interval()[::-1]) for i in (without, told))
     assert (narrow < width).all()
-    p, n = (codes[truth == 0, 0] == 0).mean(), (truth == 0).sum()  # of a binomial count, the textbook information
+    # of a binomial count, the textbook information
+    p, n = (codes[truth == 0, 0] == 0).mean(), (truth == 0).sum()
     cell = np.flatnonzero((told.position[:, 0] == 0) & np.isin(told.position[:, 1], [1, 2]))[0]
     assert told.information[cell, cell] == pytest.approx(n * p * (1 - p), rel=1e-9)
     assert told.covariance[cell, cell] == pytest.approx(1 / (n * p * (1 - p)), rel=1e-9)
 
 
-def test_an_estimate_on_the_boundary_has_no_interval_and_leaves_the_others_theirs(binary, frequencies) -> None:
+def test_an_estimate_on_the_boundary_has_no_interval_and_leaves_the_others_theirs(
+    binary, frequencies
+) -> None:
     codes, counts = frequencies(binary, 1000)
-    info = information(fit(np.column_stack((codes, np.ones(len(codes), dtype=int))), counts, n_classes=2))
+    info = information(
+        fit(np.column_stack((codes, np.ones(len(codes), dtype=int))), counts, n_classes=2)
+    )
     low, _ = info.confusion_interval()
     assert np.isnan(low[4]).all()
     assert info.unsupported[4].all()
@@ -163,7 +193,9 @@ def test_an_estimate_on_the_boundary_has_no_interval_and_leaves_the_others_their
 @pytest.mark.parametrize("kind", ["outer", "observed"])
 def test_a_flat_likelihood_is_refused_with_the_parameter_named(kind, frequencies) -> None:
     # The third judge is a coin: two judges are left, and infinitely many models explain two judges.
-    model = LatentModel([0.6, 0.4], [[[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]])
+    model = LatentModel(
+        [0.6, 0.4], [[[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]]
+    )
     codes, counts = frequencies(model, 1000)
     found = fit(codes, counts, n_classes=2, options=LatentOptions(tolerance=1e-12))
     with pytest.raises(NotIdentifiable, match="singular, most of all for"):
@@ -178,7 +210,9 @@ def test_an_interval_of_almost_nothing_is_almost_everything(noisy) -> None:
 
 def test_a_prior_informs_like_pseudo_votes() -> None:
     codes, truth = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 1], [0, 1, 1]]), [0, 0, 1, 1]
-    found = fit(codes, [6, 2, 4, 3], n_classes=2, truth=truth, options=LatentOptions(confusion_prior=1.0))
+    found = fit(
+        codes, [6, 2, 4, 3], n_classes=2, truth=truth, options=LatentOptions(confusion_prior=1.0)
+    )
     info = information(found)
     cell = np.flatnonzero((info.position[:, 0] == 0) & np.isin(info.position[:, 1], [1, 2]))[0]
     assert info.information[cell, cell] == pytest.approx((8 + 2) * 0.7 * 0.3)

@@ -50,7 +50,10 @@ def test_degrees_of_freedom_count_frequencies_less_parameters(binary, ternary, f
     codes, counts = frequencies(binary)
     assert degrees_of_freedom(fit(codes, counts, n_classes=2)) == 15 - 9
     codes, counts = frequencies(ternary)
-    assert degrees_of_freedom(fit(codes, counts, n_classes=3, n_votes=ternary.n_votes)) == 107 - 2 - 3 * 9
+    assert (
+        degrees_of_freedom(fit(codes, counts, n_classes=3, n_votes=ternary.n_votes))
+        == 107 - 2 - 3 * 9
+    )
 
 
 def test_pairs_with_few_common_items_are_left_out() -> None:

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import LatentModel, expected_agreement, log_likelihood, posterior, simulate
+from tallystick.stats.latent import (
+    LatentModel,
+    expected_agreement,
+    log_likelihood,
+    posterior,
+    simulate,
+)
 from tallystick.stats.latent.model import pack, unpack
 
 
@@ -22,14 +28,18 @@ def test_a_missing_vote_is_summed_out(ternary, frequencies) -> None:
 
 def test_the_posterior_is_bayes_rule_by_hand(binary) -> None:
     joint = [0.65 * 0.9 * 0.3 * 0.95, 0.35 * 0.2 * 0.85 * 0.4]
-    np.testing.assert_allclose(posterior(binary, [[0, 1, -1, 0]])[0], np.array(joint) / sum(joint), atol=1e-12)
+    np.testing.assert_allclose(
+        posterior(binary, [[0, 1, -1, 0]])[0], np.array(joint) / sum(joint), atol=1e-12
+    )
 
 
 def test_no_votes_leave_the_balance(binary) -> None:
     np.testing.assert_allclose(posterior(binary, [[-1] * 4])[0], binary.balance, atol=1e-15)
 
 
-def test_a_pattern_that_the_model_rules_out_is_refused_and_has_log_likelihood_minus_infinity() -> None:
+def test_a_pattern_that_the_model_rules_out_is_refused_and_has_log_likelihood_minus_infinity() -> (
+    None
+):
     sure = LatentModel([0.5, 0.5], [[[1, 0], [0, 1]]] * 2)
     assert log_likelihood(sure, [[0, 1]])[0] == -np.inf
     with pytest.raises(NotIdentifiable, match="pattern 0 has probability 0"):
@@ -44,7 +54,9 @@ def test_an_impossible_class_gets_exactly_nothing() -> None:
 def test_expected_agreement_equals_the_sum_over_patterns(ternary, frequencies) -> None:
     codes, chance = frequencies(ternary)
     same = codes[:, :, None] == codes[:, None, :]
-    np.testing.assert_allclose(expected_agreement(ternary), np.einsum("i,ijk->jk", chance, same), atol=1e-12)
+    np.testing.assert_allclose(
+        expected_agreement(ternary), np.einsum("i,ijk->jk", chance, same), atol=1e-12
+    )
 
 
 def test_packing_is_undone_by_unpacking(ternary) -> None:
@@ -55,7 +67,9 @@ def test_packing_is_undone_by_unpacking(ternary) -> None:
 
 def test_renaming_the_classes_leaves_every_pattern_as_likely(ternary, frequencies) -> None:
     codes, chance = frequencies(ternary)
-    np.testing.assert_allclose(np.exp(log_likelihood(ternary.permuted([2, 0, 1]), codes)), chance, atol=1e-14)
+    np.testing.assert_allclose(
+        np.exp(log_likelihood(ternary.permuted([2, 0, 1]), codes)), chance, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,5 +101,6 @@ def test_simulated_votes_have_the_frequencies_of_the_model(ternary) -> None:
     for j in range(4):
         for y in range(3):
             share = np.bincount(codes[truth == y, j], minlength=4) / (truth == y).sum()
-            np.testing.assert_allclose(share, ternary.confusion[j, y], atol=0.01)  # 5 standard errors at n = 40,000
+            # 5 standard errors at n = 40,000
+            np.testing.assert_allclose(share, ternary.confusion[j, y], atol=0.01)
     np.testing.assert_allclose(np.bincount(truth) / truth.size, ternary.balance, atol=0.006)

@@ -1,4 +1,5 @@
-"""Real votes: the estimates of another program, and the error of judges' accuracies without a label."""
+"""Real votes: the estimates of another program, and the error of judges' accuracies without a
+label."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ import pytest
 
 from tallystick.stats.latent import LatentOptions, fit, misfit
 
-# crowd-kit 1.4.2, DawidSkene(200, tol=-inf) on bluebirds.csv.gz: its stopping rule disabled, since it ends after two
-# steps there. Balance of label 1; chance to be right on label 0 and on label 1, judge by judge.
+# crowd-kit 1.4.2, DawidSkene(200, tol=-inf) on bluebirds.csv.gz: its stopping rule disabled, since
+# it ends after two steps there. Balance of label 1; chance to be right on label 0 and on label 1,
+# judge by judge.
 BALANCE = 0.43592885
 RIGHT_ON_0 = """
 1.0 .6885586 .3447082 .1806333 .5079177 .0820682 .2462184 .8527184 1.0 .5407576 .6233949 .6406717 .8193583 .1969727
@@ -27,7 +29,9 @@ RIGHT_ON_1 = """
 
 def read(shared_data, name):
     """Codes (-1 for a blank) and true codes of a judge data set."""
-    with gzip.open(shared_data / "judge" / f"{name}.csv.gz", "rt", newline="", encoding="utf-8") as file:
+    with gzip.open(
+        shared_data / "judge" / f"{name}.csv.gz", "rt", newline="", encoding="utf-8"
+    ) as file:
         table = np.array(list(csv.reader(file))[1:])[:, 1:]
     labels, codes = np.unique(table, return_inverse=True)
     codes = codes.reshape(table.shape) - (labels[0] == "")
@@ -46,8 +50,12 @@ def test_bluebirds_are_fitted_as_crowd_kit_fits_them(shared_data) -> None:
     codes, _ = read(shared_data, "bluebirds")
     found = fit(codes, np.ones(108), n_classes=2)
     assert found.balance[1] == pytest.approx(BALANCE, abs=1e-6)
-    np.testing.assert_allclose(found.confusion[:, 0, 0], np.array(RIGHT_ON_0.split(), dtype=float), atol=1e-6)
-    np.testing.assert_allclose(found.confusion[:, 1, 1], np.array(RIGHT_ON_1.split(), dtype=float), atol=1e-6)
+    np.testing.assert_allclose(
+        found.confusion[:, 0, 0], np.array(RIGHT_ON_0.split(), dtype=float), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        found.confusion[:, 1, 1], np.array(RIGHT_ON_1.split(), dtype=float), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +63,8 @@ def test_bluebirds_are_fitted_as_crowd_kit_fits_them(shared_data) -> None:
     [
         ("bluebirds", 1, 0.0421),
         ("rte", 1, 0.0405),
-        ("dog", 20, 0.0734),  # over judges with 20 votes or more, the figure quoted for this set; .0820 over all
+        # over judges with 20 votes or more, the figure quoted for this set; .0820 over all
+        ("dog", 20, 0.0734),
         ("twonorm_lr_judges", 1, 0.0016),
         ("adult_lr_judges", 1, 0.1255),
         ("mushroom_lr_judges", 1, 0.0406),
@@ -72,7 +81,9 @@ def test_llmbar_cannot_be_graded_without_labels(shared_data) -> None:
     assert error_of(codes[complete], truth[complete]) == pytest.approx(0.2649, abs=1e-4)
 
 
-@pytest.mark.parametrize(("name", "steps", "error"), [("bluebirds", 2, 0.0436), ("llmbar_swap0", 4, 0.2634)])
+@pytest.mark.parametrize(
+    ("name", "steps", "error"), [("bluebirds", 2, 0.0436), ("llmbar_swap0", 4, 0.2634)]
+)
 def test_the_published_figures_are_those_of_an_early_stop(shared_data, name, steps, error) -> None:
     # crowd-kit's stopping rule ends after so many steps; .044 and .263 are quoted from such runs.
     codes, truth = read(shared_data, name)
@@ -83,7 +94,9 @@ def test_the_published_figures_are_those_of_an_early_stop(shared_data, name, ste
     assert np.abs(found.model.accuracy - right).mean() == pytest.approx(error, abs=1e-4)
 
 
-@pytest.mark.parametrize(("name", "refuted"), [("twonorm_lr_judges", False), ("mushroom_lr_judges", True)])
+@pytest.mark.parametrize(
+    ("name", "refuted"), [("twonorm_lr_judges", False), ("mushroom_lr_judges", True)]
+)
 def test_misfit_tells_independent_judges_from_dependent_ones(shared_data, name, refuted) -> None:
     codes, counts = np.unique(read(shared_data, name)[0], axis=0, return_counts=True)
     assert misfit(fit(codes, counts, n_classes=2), rng=1).refuted is refuted

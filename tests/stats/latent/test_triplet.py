@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.latent import LatentModel, fit, log_likelihood, solve_points, solve_trios, trio_moments, triplet
+from tallystick.stats.latent import (
+    LatentModel,
+    fit,
+    log_likelihood,
+    solve_points,
+    solve_trios,
+    trio_moments,
+    triplet,
+)
 
 GRID = np.array(list(itertools.product([0, 1], repeat=3)))
 rate = st.floats(0.55, 0.95)
@@ -31,7 +39,9 @@ def test_an_independent_trio_is_solved_exactly(first, pairs) -> None:
 
 def test_equal_classes_need_no_special_case() -> None:
     model = model_of(0.5, [(0.9, 0.9), (0.8, 0.8), (0.7, 0.7)])
-    assert solve_trios(GRID, np.exp(log_likelihood(model, GRID))).balance[0] == pytest.approx(0.5, abs=1e-12)
+    assert solve_trios(GRID, np.exp(log_likelihood(model, GRID))).balance[0] == pytest.approx(
+        0.5, abs=1e-12
+    )
 
 
 def test_a_judge_who_is_mostly_wrong_is_found_out() -> None:
@@ -128,7 +138,12 @@ def test_trios_solved_in_rows_are_those_solved_one_by_one() -> None:
     rng = np.random.default_rng(2)
     tables = rng.integers(1, 40, (50, 8))
     alone = [solve_trios(GRID, counts) for counts in tables]
-    rows = [np.concatenate([getattr(one, name) for one in alone]) for name in ("judges", "mean", "covariance", "third")]
+    rows = [
+        np.concatenate([getattr(one, name) for one in alone])
+        for name in ("judges", "mean", "covariance", "third")
+    ]
     together = solve_points(*rows)
     assert together.status.tolist() == [str(one.status[0]) for one in alone]
-    np.testing.assert_array_equal(together.accuracy, np.concatenate([one.accuracy for one in alone]))
+    np.testing.assert_array_equal(
+        together.accuracy, np.concatenate([one.accuracy for one in alone])
+    )

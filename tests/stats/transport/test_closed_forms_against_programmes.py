@@ -1,4 +1,5 @@
-"""Every closed form equals its linear programme on 504 instances of 2 to 10 labels, a third of them degenerate."""
+"""Every closed form equals its linear programme on 504 instances of 2 to 10 labels, a third of them
+degenerate."""
 
 from __future__ import annotations
 
@@ -46,13 +47,17 @@ def whole(laws: np.ndarray) -> np.ndarray:
     return np.asarray(laws / laws.sum(axis=1, keepdims=True))
 
 
-def largest_difference(bounds: Bounds, q: np.ndarray, p: np.ndarray, cost: np.ndarray, delta: np.ndarray) -> float:
+def largest_difference(
+    bounds: Bounds, q: np.ndarray, p: np.ndarray, cost: np.ndarray, delta: np.ndarray
+) -> float:
     worst = 0.0
     for radius in (np.zeros_like(delta), delta):
         for end in (bounds.lower, bounds.upper):
             solved = programme(q, p, cost, side=end.side, delta=radius)
             closed = robust_end(end, radius)
-            worst = max(worst, np.abs(closed - solved.value).max(), np.abs(closed - solved.primal).max())
+            worst = max(
+                worst, np.abs(closed - solved.value).max(), np.abs(closed - solved.primal).max()
+            )
     return float(worst)
 
 
@@ -83,5 +88,9 @@ def test_a_pair_difference_equals_its_programme(labels: int) -> None:
 def test_two_labels_equal_their_programme_for_any_cost(atoms: int) -> None:
     it, rng = instances(atoms), np.random.default_rng(atoms)
     p = instances(2)["p"]
-    cost = np.concatenate([rng.normal(size=(EACH // 2, atoms, 2)), rng.integers(-1, 2, (EACH // 2, atoms, 2))])
-    assert largest_difference(two_labels(it["q"], p, cost), it["q"], p, cost, it["delta"]) <= TOLERANCE
+    cost = np.concatenate(
+        [rng.normal(size=(EACH // 2, atoms, 2)), rng.integers(-1, 2, (EACH // 2, atoms, 2))]
+    )
+    assert (
+        largest_difference(two_labels(it["q"], p, cost), it["q"], p, cost, it["delta"]) <= TOLERANCE
+    )

@@ -20,9 +20,13 @@ def test_a_constant_added_to_the_potentials_proves_the_same() -> None:
 
 def test_error_in_the_labels_costs_the_range_of_the_potentials() -> None:
     plain = row_values(HALF, np.eye(2), [[0.0, -1.0]], side="upper")
-    np.testing.assert_allclose(row_values(HALF, np.eye(2), [[0.0, -1.0]], side="upper", delta=0.25), plain + 0.25)
+    np.testing.assert_allclose(
+        row_values(HALF, np.eye(2), [[0.0, -1.0]], side="upper", delta=0.25), plain + 0.25
+    )
     plain = row_values(HALF, np.eye(2), [[0.0, 3.0]], side="lower")
-    np.testing.assert_allclose(row_values(HALF, np.eye(2), [[0.0, 3.0]], side="lower", delta=0.25), plain - 0.75)
+    np.testing.assert_allclose(
+        row_values(HALF, np.eye(2), [[0.0, 3.0]], side="lower", delta=0.25), plain - 0.75
+    )
 
 
 def test_potentials_and_laws_that_do_not_fit_are_refused() -> None:

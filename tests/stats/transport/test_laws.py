@@ -44,13 +44,21 @@ def problems(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     patterns, labels = draw(st.integers(1, 4)), draw(st.integers(2, 5))
-    return laws(draw, patterns, labels**2).reshape(patterns, labels, labels), laws(draw, patterns, labels)
+    return laws(draw, patterns, labels**2).reshape(patterns, labels, labels), laws(
+        draw, patterns, labels
+    )
 
 
 @st.composite
 def binaries(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     patterns, atoms = draw(st.integers(1, 3)), draw(st.integers(2, 5))
-    cost = draw(arrays(np.float64, (atoms, 2), elements=st.one_of(st.integers(-2, 2).map(float), st.floats(-3, 3))))
+    cost = draw(
+        arrays(
+            np.float64,
+            (atoms, 2),
+            elements=st.one_of(st.integers(-2, 2).map(float), st.floats(-3, 3)),
+        )
+    )
     return laws(draw, patterns, atoms), laws(draw, patterns, 2), cost
 
 
@@ -85,7 +93,9 @@ def test_agreement_encloses_independence_and_is_proved_by_its_potentials(
 
 @SOME
 @given(problems())
-def test_agreement_is_attained_by_couplings_with_the_right_marginals(problem: tuple[np.ndarray, np.ndarray]) -> None:
+def test_agreement_is_attained_by_couplings_with_the_right_marginals(
+    problem: tuple[np.ndarray, np.ndarray],
+) -> None:
     q, p = problem
     bounds = agreement(q, p)
     for end in (bounds.lower, bounds.upper):
@@ -93,15 +103,21 @@ def test_agreement_is_attained_by_couplings_with_the_right_marginals(problem: tu
         assert (coupling >= 0).all()
         np.testing.assert_allclose(coupling.sum(axis=2), q, rtol=0, atol=ROUNDING)
         np.testing.assert_allclose(coupling.sum(axis=1), p, rtol=0, atol=ROUNDING)
-        np.testing.assert_allclose(coupling_value(coupling, np.eye(q.shape[1])), end.value, rtol=0, atol=ROUNDING)
+        np.testing.assert_allclose(
+            coupling_value(coupling, np.eye(q.shape[1])), end.value, rtol=0, atol=ROUNDING
+        )
 
 
 @SOME
 @given(problems())
 def test_the_classes_of_a_joint_add_up_to_agreement(problem: tuple[np.ndarray, np.ndarray]) -> None:
     whole, classes = agreement(*problem), class_joint(*problem)
-    np.testing.assert_allclose(sum(c.lower.value for c in classes), whole.lower.value, rtol=0, atol=ROUNDING)
-    np.testing.assert_allclose(sum(c.upper.value for c in classes), whole.upper.value, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(
+        sum(c.lower.value for c in classes), whole.lower.value, rtol=0, atol=ROUNDING
+    )
+    np.testing.assert_allclose(
+        sum(c.upper.value for c in classes), whole.upper.value, rtol=0, atol=ROUNDING
+    )
 
 
 @SOME
@@ -116,7 +132,9 @@ def test_a_joint_event_is_proved_by_its_potentials(problem: tuple[np.ndarray, np
 
 @SOME
 @given(pairs())
-def test_a_pair_difference_encloses_independence_and_is_proved(problem: tuple[np.ndarray, np.ndarray]) -> None:
+def test_a_pair_difference_encloses_independence_and_is_proved(
+    problem: tuple[np.ndarray, np.ndarray],
+) -> None:
     w, p = problem
     bounds, cost, flat = pair_difference(w, p), pair_cost(p.shape[1]), w.reshape(len(w), -1)
     assert_encloses(bounds, independent_value(flat, p, cost))
@@ -127,7 +145,9 @@ def test_a_pair_difference_encloses_independence_and_is_proved(problem: tuple[np
 
 @SOME
 @given(pairs())
-def test_a_pair_differs_by_no_more_than_the_bounds_of_each_allow(problem: tuple[np.ndarray, np.ndarray]) -> None:
+def test_a_pair_differs_by_no_more_than_the_bounds_of_each_allow(
+    problem: tuple[np.ndarray, np.ndarray],
+) -> None:
     w, p = problem
     first, second = agreement(w.sum(axis=2), p), agreement(w.sum(axis=1), p)
     bounds = pair_difference(w, p)
@@ -146,7 +166,9 @@ def test_exchanging_the_pair_mirrors_its_bounds(problem: tuple[np.ndarray, np.nd
 
 @SOME
 @given(binaries())
-def test_two_labels_are_enclosed_proved_and_attained(problem: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+def test_two_labels_are_enclosed_proved_and_attained(
+    problem: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
     q, p, cost = problem
     bounds = two_labels(q, p, cost)
     assert_encloses(bounds, independent_value(q, p, cost))
@@ -161,7 +183,9 @@ def test_two_labels_are_enclosed_proved_and_attained(problem: tuple[np.ndarray, 
 
 @SOME
 @given(problems(), st.data())
-def test_any_potentials_prove_an_outer_bound(problem: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
+def test_any_potentials_prove_an_outer_bound(
+    problem: tuple[np.ndarray, np.ndarray], data: st.DataObject
+) -> None:
     q, p = problem
     a = data.draw(arrays(np.float64, p.shape, elements=st.floats(-3, 3)))
     delta = data.draw(st.floats(0, 1))
@@ -175,7 +199,9 @@ def test_any_potentials_prove_an_outer_bound(problem: tuple[np.ndarray, np.ndarr
 
 @SOME
 @given(problems(), st.permutations(range(5)))
-def test_renaming_the_labels_changes_no_bound(problem: tuple[np.ndarray, np.ndarray], names: list[int]) -> None:
+def test_renaming_the_labels_changes_no_bound(
+    problem: tuple[np.ndarray, np.ndarray], names: list[int]
+) -> None:
     q, p = problem
     order = [y for y in names if y < p.shape[1]]
     here, there = agreement(q, p), agreement(q[:, order], p[:, order])
@@ -186,7 +212,9 @@ def test_renaming_the_labels_changes_no_bound(problem: tuple[np.ndarray, np.ndar
 
 @SOME
 @given(pairs(), st.permutations(range(5)))
-def test_renaming_the_labels_changes_no_difference(problem: tuple[np.ndarray, np.ndarray], names: list[int]) -> None:
+def test_renaming_the_labels_changes_no_difference(
+    problem: tuple[np.ndarray, np.ndarray], names: list[int]
+) -> None:
     w, p = problem
     order = [y for y in names if y < p.shape[1]]
     here, there = pair_difference(w, p), pair_difference(w[:, order][:, :, order], p[:, order])
@@ -196,7 +224,9 @@ def test_renaming_the_labels_changes_no_difference(problem: tuple[np.ndarray, np
 
 @SOME
 @given(problems(), st.data())
-def test_coarsening_the_patterns_only_widens(problem: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> None:
+def test_coarsening_the_patterns_only_widens(
+    problem: tuple[np.ndarray, np.ndarray], data: st.DataObject
+) -> None:
     q, p = problem
     counts = data.draw(st.lists(st.integers(1, 9), min_size=len(q), max_size=len(q)))
     low, high = agreement(q, p).mean(counts)
@@ -208,7 +238,9 @@ def test_coarsening_the_patterns_only_widens(problem: tuple[np.ndarray, np.ndarr
 
 @SOME
 @given(pairs(), st.floats(0, 1), st.floats(0, 1))
-def test_more_error_moves_the_ends_outward(problem: tuple[np.ndarray, np.ndarray], one: float, other: float) -> None:
+def test_more_error_moves_the_ends_outward(
+    problem: tuple[np.ndarray, np.ndarray], one: float, other: float
+) -> None:
     small, large = sorted((one, other))
     bounds = pair_difference(*problem)
     assert (robust_end(bounds.upper, large) >= robust_end(bounds.upper, small)).all()
@@ -217,7 +249,9 @@ def test_more_error_moves_the_ends_outward(problem: tuple[np.ndarray, np.ndarray
 
 @SOME
 @given(problems())
-def test_row_values_average_to_the_bound_and_serve_every_class_at_once(problem: tuple[np.ndarray, np.ndarray]) -> None:
+def test_row_values_average_to_the_bound_and_serve_every_class_at_once(
+    problem: tuple[np.ndarray, np.ndarray],
+) -> None:
     q, p = problem
     end = agreement(q, p).upper
     rows = row_values(p, np.eye(q.shape[1]), end.potentials, side="upper")
@@ -229,6 +263,7 @@ def test_row_values_average_to_the_bound_and_serve_every_class_at_once(problem: 
 
 
 def test_ends_that_meet_do_not_cross_by_rounding() -> None:
-    low, high = agreement([[1.0, 0.0]], [[0.1, 0.9]]).mean()  # 1 + 0.1 - 1 is more than 0.1 in floats
+    # 1 + 0.1 - 1 is more than 0.1 in floats
+    low, high = agreement([[1.0, 0.0]], [[0.1, 0.9]]).mean()
     assert low <= high
     assert low == 0.1

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.transport import agreement, joint_event, pair_difference, programme, robust_end, two_labels
+from tallystick.stats.transport import (
+    agreement,
+    joint_event,
+    pair_difference,
+    programme,
+    robust_end,
+    two_labels,
+)
 
 HALF = [[0.5, 0.5]]
 
@@ -54,7 +61,11 @@ def test_a_cost_must_be_finite_and_fit() -> None:
 
 @pytest.mark.parametrize(
     ("weights", "says"),
-    [([1, 2, 3], "one entry for each of the 2"), ([1, -1], r"weights\[1\] is -1.0"), ([0, 0], "all zero")],
+    [
+        ([1, 2, 3], "one entry for each of the 2"),
+        ([1, -1], r"weights\[1\] is -1.0"),
+        ([0, 0], "all zero"),
+    ],
 )
 def test_weights_that_are_no_shares_are_refused(weights: list[float], says: str) -> None:
     with pytest.raises(InputError, match=says):

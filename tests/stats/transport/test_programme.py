@@ -12,12 +12,18 @@ def plainly(q: np.ndarray, p: np.ndarray, g: np.ndarray, sign: float) -> float:
     atoms, labels = g.shape
     rows = [[float(i == k) for i in range(atoms) for _ in range(labels)] for k in range(atoms)]
     columns = [[float(y == k) for _ in range(atoms) for y in range(labels)] for k in range(labels)]
-    return float(sign * linprog(sign * g.ravel(), A_eq=rows + columns, b_eq=[*q, *p], method="highs").fun)
+    return float(
+        sign * linprog(sign * g.ravel(), A_eq=rows + columns, b_eq=[*q, *p], method="highs").fun
+    )
 
 
 def test_every_block_equals_the_programme_written_out() -> None:
     rng = np.random.default_rng(5)
-    q, p, g = rng.dirichlet(np.ones(6), 25), rng.dirichlet(np.ones(4), 25), rng.normal(size=(25, 6, 4))
+    q, p, g = (
+        rng.dirichlet(np.ones(6), 25),
+        rng.dirichlet(np.ones(4), 25),
+        rng.normal(size=(25, 6, 4)),
+    )
     for side, sign in (("lower", 1.0), ("upper", -1.0)):
         end = programme(q, p, g, side=side)
         expected = [plainly(*one, sign) for one in zip(q, p, g, strict=True)]
@@ -27,7 +33,11 @@ def test_every_block_equals_the_programme_written_out() -> None:
 
 def test_it_is_enclosed_from_both_sides_across_blocks() -> None:
     rng = np.random.default_rng(6)
-    q, p, g = rng.dirichlet(np.ones(60), 40), rng.dirichlet(np.ones(3), 40), rng.normal(size=(60, 3))
+    q, p, g = (
+        rng.dirichlet(np.ones(60), 40),
+        rng.dirichlet(np.ones(3), 40),
+        rng.normal(size=(60, 3)),
+    )
     end = programme(q, p, g, side="upper")
     assert (end.value >= end.primal - 1e-12).all()
     assert end.gap.max() < 1e-12

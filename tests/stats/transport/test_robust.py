@@ -30,7 +30,9 @@ ENDS = [
     *(getattr(agreement(Q, P), side) for side in ("lower", "upper")),
     *(getattr(pair_difference(W, P), side) for side in ("lower", "upper")),
     *(
-        getattr(two_labels(Q, P[:, :2] / P[:, :2].sum(1, keepdims=True), RNG.normal(size=(K, 2))), side)
+        getattr(
+            two_labels(Q, P[:, :2] / P[:, :2].sum(1, keepdims=True), RNG.normal(size=(K, 2))), side
+        )
         for side in ("lower", "upper")
     ),
 ]
@@ -42,10 +44,18 @@ def population(end: End, delta: float) -> float:
 
 def test_accuracy_moves_by_delta_and_is_clipped() -> None:
     bounds = agreement(Q, P)
-    np.testing.assert_allclose(robust_end(bounds.lower, 0.1), np.maximum(bounds.lower.value - 0.1, 0), atol=1e-15)
-    np.testing.assert_allclose(robust_end(bounds.upper, 0.1), np.minimum(bounds.upper.value + 0.1, 1), atol=1e-15)
-    assert budget_end(bounds.lower, 0.05, COUNTS) == pytest.approx(bounds.lower.mean(COUNTS) - 0.05, abs=1e-14)
-    assert budget_end(bounds.upper, 0.05, COUNTS) == pytest.approx(bounds.upper.mean(COUNTS) + 0.05, abs=1e-14)
+    np.testing.assert_allclose(
+        robust_end(bounds.lower, 0.1), np.maximum(bounds.lower.value - 0.1, 0), atol=1e-15
+    )
+    np.testing.assert_allclose(
+        robust_end(bounds.upper, 0.1), np.minimum(bounds.upper.value + 0.1, 1), atol=1e-15
+    )
+    assert budget_end(bounds.lower, 0.05, COUNTS) == pytest.approx(
+        bounds.lower.mean(COUNTS) - 0.05, abs=1e-14
+    )
+    assert budget_end(bounds.upper, 0.05, COUNTS) == pytest.approx(
+        bounds.upper.mean(COUNTS) + 0.05, abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -65,7 +75,9 @@ def test_a_budget_on_average_allows_at_least_the_same_error_everywhere(end: End)
 
 
 @pytest.mark.parametrize(("labels", "delta"), [(3, 0.02), (3, 0.15), (4, 0.3)])
-def test_a_budget_on_average_equals_one_programme_over_all_patterns(labels: int, delta: float) -> None:
+def test_a_budget_on_average_equals_one_programme_over_all_patterns(
+    labels: int, delta: float
+) -> None:
     rng = np.random.default_rng(labels)
     w, p = rng.dirichlet(np.full(labels**2, 0.3), 5), rng.dirichlet(np.full(labels, 0.5), 5)
     share = np.array([0.1, 0.3, 0.2, 0.15, 0.25])
@@ -89,7 +101,9 @@ def test_a_budget_on_average_equals_one_programme_over_all_patterns(labels: int,
             row[at + atoms * labels + y], row[at + atoms * labels + labels + y] = -1, 1
             rows.append(row)
             right.append(p[z, y])
-    solved = linprog(cost, A_eq=np.array(rows), b_eq=right, A_ub=spent[None], b_ub=[delta], method="highs")
+    solved = linprog(
+        cost, A_eq=np.array(rows), b_eq=right, A_ub=spent[None], b_ub=[delta], method="highs"
+    )
     end = pair_difference(w.reshape(5, labels, labels), p).upper
     assert budget_end(end, delta, share) == pytest.approx(-solved.fun, abs=1e-9)
 
@@ -114,7 +128,9 @@ def test_the_breakdown_on_average_of_accuracy_is_a_distance() -> None:
 
 
 @pytest.mark.parametrize("solve", [breakdown, budget_breakdown])
-def test_a_breakdown_is_zero_when_passed_and_infinite_when_out_of_reach(solve: type[breakdown]) -> None:
+def test_a_breakdown_is_zero_when_passed_and_infinite_when_out_of_reach(
+    solve: type[breakdown],
+) -> None:
     end = agreement(Q, P).lower
     assert solve(end, end.mean(COUNTS) + 0.01, COUNTS) == 0
     assert solve(end, -0.01, COUNTS) == math.inf
@@ -124,7 +140,9 @@ def test_a_breakdown_is_zero_when_passed_and_infinite_when_out_of_reach(solve: t
 
 
 @pytest.mark.parametrize(("joint", "in_h", "in_y"), [(1, 1, 0), (1, 0, 1), (2, 1, 1)])
-def test_a_claim_on_a_ratio_breaks_where_the_worst_ratio_meets_it(joint: float, in_h: float, in_y: float) -> None:
+def test_a_claim_on_a_ratio_breaks_where_the_worst_ratio_meets_it(
+    joint: float, in_h: float, in_y: float
+) -> None:
     rng = np.random.default_rng(2)
     q, p, share = rng.beta(5, 2, 8), rng.beta(5, 2, 8), rng.dirichlet(np.ones(8))
     claim = 0.3
@@ -133,7 +151,11 @@ def test_a_claim_on_a_ratio_breaks_where_the_worst_ratio_meets_it(joint: float, 
     delta = breakdown(two_labels(*two, cost).lower, 0.0, share)
     assert 0 < delta < 1
     worst = np.clip(1 - q, p - delta, p + delta)
-    ratio = joint * (share @ np.maximum(q + worst - 1, 0)) / (in_h * (share @ q) + in_y * (share @ worst))
+    ratio = (
+        joint
+        * (share @ np.maximum(q + worst - 1, 0))
+        / (in_h * (share @ q) + in_y * (share @ worst))
+    )
     assert ratio == pytest.approx(claim, abs=1e-12)
 
 
@@ -149,7 +171,9 @@ def test_shifted_labels_attain_the_robust_end_within_the_radius(side: str) -> No
         assert (np.abs(shifted - P).sum(axis=1) / 2 <= delta + 1e-12).all()
         assert (shifted >= 0).all()
         attained = getattr(agreement(Q, shifted), side).value
-        np.testing.assert_allclose(attained, robust_end(getattr(agreement(Q, P), side), delta), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            attained, robust_end(getattr(agreement(Q, P), side), delta), rtol=0, atol=1e-12
+        )
 
 
 def test_a_law_that_gives_everything_away_stays_a_law() -> None:
@@ -161,13 +185,18 @@ def test_a_law_that_gives_everything_away_stays_a_law() -> None:
 def test_two_labels_shift_by_clipping() -> None:
     q, p = Q[:, :2] / Q[:, :2].sum(1, keepdims=True), P[:, :2] / P[:, :2].sum(1, keepdims=True)
     low, high = p[:, 1] - 0.1, p[:, 1] + 0.1
-    np.testing.assert_allclose(shifted_labels(q, p, 0.1, side="upper")[:, 1], np.clip(q[:, 1], low, high), atol=1e-14)
-    np.testing.assert_allclose(shifted_labels(q, p, 0.1, side="lower")[:, 1], np.clip(q[:, 0], low, high), atol=1e-14)
+    np.testing.assert_allclose(
+        shifted_labels(q, p, 0.1, side="upper")[:, 1], np.clip(q[:, 1], low, high), atol=1e-14
+    )
+    np.testing.assert_allclose(
+        shifted_labels(q, p, 0.1, side="lower")[:, 1], np.clip(q[:, 0], low, high), atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("side", ["lower", "upper"])
 @pytest.mark.parametrize(
-    ("metric", "joint", "in_h", "in_y"), [("precision", 1, 1, 0), ("recall", 1, 0, 1), ("f1", 2, 1, 1)]
+    ("metric", "joint", "in_h", "in_y"),
+    [("precision", 1, 1, 0), ("recall", 1, 0, 1), ("f1", 2, 1, 1)],
 )
 def test_the_shifted_labels_of_two_classes_are_the_worst_for_every_ratio(
     metric: str, joint: float, in_h: float, in_y: float, side: str

@@ -100,7 +100,9 @@ def test_lbfgs_takes_over_where_newton_does_not_arrive(monkeypatch: pytest.Monke
     rescued = smoothed(p, g, side="upper", tolerance=0.05)
     assert rescued.value == pytest.approx(expected, abs=0.05)
     monkeypatch.setattr(module, "lbfgs", lambda atoms, a, epsilon, residual: a)
-    with pytest.raises(ConvergenceError, match=r"pattern 0: .* raise the tolerance, or solve a programme"):
+    with pytest.raises(
+        ConvergenceError, match=r"pattern 0: .* raise the tolerance, or solve a programme"
+    ):
         smoothed(p, g, side="upper", tolerance=0.05)
 
 
@@ -114,7 +116,9 @@ def test_arguments_that_cannot_be_used_are_named() -> None:
     p, g = [[0.5, 0.5], [0.5, 0.5]], np.zeros((3, 2))
     with pytest.raises(InputError, match="pattern must name one of the 2 patterns"):
         smoothed(p, g, side="upper")
-    with pytest.raises(InputError, match=r"pattern must hold an index in \[0, 2\) for each of the 3 atoms"):
+    with pytest.raises(
+        InputError, match=r"pattern must hold an index in \[0, 2\) for each of the 3 atoms"
+    ):
         smoothed(p, g, side="upper", pattern=[0, 1, 2])
     with pytest.raises(InputError, match="pattern 1 has no atom of positive weight"):
         smoothed(p, g, side="upper", pattern=[0, 0, 1], weight=[1, 1, 0])

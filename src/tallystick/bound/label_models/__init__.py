@@ -1,4 +1,6 @@
-"""Label models: P(Y | Z) from labels, from the share of votes, from EM, from trios, or from the user."""
+"""Label models: P(Y | Z) from labels, from the share of votes, from EM, from trios, or from the
+user.
+"""
 
 from __future__ import annotations
 

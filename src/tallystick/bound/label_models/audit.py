@@ -32,13 +32,14 @@ class LabelModelAudit:
     unknown_mass
         Share of the rows for whose pattern it says nothing.
     certain_mass
-        Share of the rows with a class that is nearly impossible (p < .001): Assumption 2.2 of the paper asks for none.
+        Share of the rows with a class that is nearly impossible (p < .001): Assumption 2.2 of the
+        paper asks for none.
     agreement_misfit
-        Root mean square of (observed - implied)/error over the agreement of pairs of weak labels; about 1 or less if
-        the votes err independently given the class.
+        Root mean square of (observed - implied)/error over the agreement of pairs of weak labels;
+        about 1 or less if the votes err independently given the class.
     calibration_p, calibration_gap
-        With labels: the p value of a chi-squared test over bins that P(Y | Z) is right, and the average total-variation
-        distance of labels and model over those bins.
+        With labels: the p value of a chi-squared test over bins that P(Y | Z) is right, and the
+        average total-variation distance of labels and model over those bins.
     """
 
     name: str
@@ -64,7 +65,9 @@ def audit(model: LabelModel, table: WeakTable, p: FloatArray) -> LabelModelAudit
         voted = (table.votes[:, j] >= 0) & known
         right = clean[np.flatnonzero(voted), table.votes[voted, j]]
         said = float(weight[voted].sum())
-        accuracy[name] = float(weight[voted] @ right / said) if said > 0 else Unknown(f"{name} never votes")
+        accuracy[name] = (
+            float(weight[voted] @ right / said) if said > 0 else Unknown(f"{name} never votes")
+        )
     p_value, gap = _calibration(table, clean, known)
     return LabelModelAudit(
         name=model.name,
@@ -84,17 +87,25 @@ def _misfit(model: LabelModel) -> float | Unknown:
         return Unknown("only a fitted latent-class model implies how often votes agree")
     z = agreement_z(model.fit)
     seen = z[np.isfinite(z)]
-    return float(np.sqrt((seen**2).mean())) if seen.size else Unknown("no pair of weak labels votes on ten common rows")
+    return (
+        float(np.sqrt((seen**2).mean()))
+        if seen.size
+        else Unknown("no pair of weak labels votes on ten common rows")
+    )
 
 
-def _calibration(table: WeakTable, p: FloatArray, known: BoolArray) -> tuple[float | Unknown, float | Unknown]:
+def _calibration(
+    table: WeakTable, p: FloatArray, known: BoolArray
+) -> tuple[float | Unknown, float | Unknown]:
     gold = table.gold_labels
     if gold is None:
         return Unknown("no labels were given"), Unknown("no labels were given")
     gold = gold * known[:, None]
     size = gold.sum(axis=1)
     if size.sum() == 0:
-        return Unknown("no labelled row has a known P(Y | z)"), Unknown("no labelled row has a known P(Y | z)")
+        return Unknown("no labelled row has a known P(Y | z)"), Unknown(
+            "no labelled row has a known P(Y | z)"
+        )
     from scipy.special import chdtrc
 
     bins = label_bins(p, size.astype(np.float64))
@@ -104,8 +115,12 @@ def _calibration(table: WeakTable, p: FloatArray, known: BoolArray) -> tuple[flo
         seen, expected = gold[here].sum(axis=0), size[here] @ p[here]
         # Within a bin the rows have different laws: their covariances add.
         spread = np.diag(expected) - (p[here].T * size[here]) @ p[here]
-        statistic += float((seen - expected) @ np.linalg.pinv(spread, hermitian=True) @ (seen - expected))
+        statistic += float(
+            (seen - expected) @ np.linalg.pinv(spread, hermitian=True) @ (seen - expected)
+        )
         freedom += int(np.linalg.matrix_rank(spread, hermitian=True))
         gap += float(np.abs(seen - expected).sum() / 2)
-    p_value: float | Unknown = float(chdtrc(freedom, statistic)) if freedom else Unknown("the label model is certain")
+    p_value: float | Unknown = (
+        float(chdtrc(freedom, statistic)) if freedom else Unknown("the label model is certain")
+    )
     return p_value, gap / float(size.sum())

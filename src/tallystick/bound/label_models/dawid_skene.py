@@ -29,7 +29,11 @@ _INDEPENDENCE = "the weak labels err independently given the class"
 
 
 def dawid_skene(
-    table: WeakTable, *, balance: npt.ArrayLike | None = None, abstain: Abstain = "auto", prior: float = _PRIOR
+    table: WeakTable,
+    *,
+    balance: npt.ArrayLike | None = None,
+    abstain: Abstain = "auto",
+    prior: float = _PRIOR,
 ) -> LabelModel:
     """Fit class balance and confusion matrices of the weak labels by EM, without labels.
 
@@ -40,17 +44,19 @@ def dawid_skene(
     balance
         The class balance, where it is known; otherwise it is estimated.
     abstain
-        Whether an abstention says nothing of the class, or is one more vote. Rules that vote for one class and are
-        silent otherwise need the latter: if silence said nothing, such rules would make all items that class. ``auto``:
-        it is a vote as soon as one weak label is such a rule.
+        Whether an abstention says nothing of the class, or is one more vote. Rules that vote for
+        one class and are silent otherwise need the latter: if silence said nothing, such rules
+        would make all items that class. ``auto``: it is a vote as soon as one weak label is such a
+        rule.
     prior
         Pseudo-votes of each kind.
 
     Raises
     ------
     NotIdentifiable
-        Fewer than three weak labels that vary: many models fit equally well. Or the fit has emptied a class: it
-        overrules nearly all rows whose votes lead to that class, which without labels or balance nothing can confirm.
+        Fewer than three weak labels that vary: many models fit equally well. Or the fit has emptied
+        a class: it overrules nearly all rows whose votes lead to that class, which without labels
+        or balance nothing can confirm.
     """
     size = len(table.classes)
     if abstain == "auto":
@@ -58,8 +64,9 @@ def dawid_skene(
     if abstain == "says nothing" and (one_sided(table) >= 0).any():
         rule = table.weak[int((one_sided(table) >= 0).argmax())]
         raise NotIdentifiable(
-            f"weak label {rule!r} votes for one class only and abstains otherwise: if its silence says nothing, "
-            "neither do its votes; let abstentions be votes (--abstentions-vote), or drop it"
+            f"weak label {rule!r} votes for one class only and abstains otherwise: if its silence"
+            " says nothing, neither do its votes; let abstentions be votes (--abstentions-vote),"
+            " or drop it"
         )
     extra = 1 if abstain == "is a vote" else 0
 
@@ -67,10 +74,14 @@ def dawid_skene(
         return np.where(votes < 0, size, votes) if extra else votes
 
     options = latent.LatentOptions(
-        balance=None if balance is None else as_balance(balance, size), confusion_prior=prior, max_iterations=20_000
+        balance=None if balance is None else as_balance(balance, size),
+        confusion_prior=prior,
+        max_iterations=20_000,
     )
     _refuse_the_useless(codes(table.votes), table)
-    fitted = latent.fit(codes(table.votes), table.weight, n_classes=size, n_votes=size + extra, options=options)
+    fitted = latent.fit(
+        codes(table.votes), table.weight, n_classes=size, n_votes=size + extra, options=options
+    )
     if balance is None:
         _refuse_the_emptied(table.weight @ fitted.posterior, table)
     return LabelModel(
@@ -85,7 +96,9 @@ def dawid_skene(
 
 
 def one_sided(table: WeakTable) -> IntArray:
-    """Return the class of each weak label that votes for one only and abstains otherwise; -1 for the others."""
+    """Return the class of each weak label that votes for one only and abstains otherwise; -1 for
+    the others.
+    """
     out = np.full(len(table.weak), -1)
     for j in range(len(table.weak)):
         seen = np.unique(table.votes[table.weight > 0, j])
@@ -95,19 +108,23 @@ def one_sided(table: WeakTable) -> IntArray:
 
 
 def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
-    """Refuse votes that agree no better than chance: without labels, nothing can then be learnt of Y from them.
+    """Refuse votes that agree no better than chance: without labels, nothing can then be learnt of
+    Y from them.
 
-    Chi-squared tests of independence for every pair of weak labels: the strongest of them by Bonferroni (a few that
-    agree), and their sum (many that agree a little), each at 2.5 %.
+    Chi-squared tests of independence for every pair of weak labels: the strongest of them by
+    Bonferroni (a few that agree), and their sum (many that agree a little), each at 2.5 %.
     """
     from scipy.special import chdtrc
 
-    seen_votes = [np.unique(codes[(table.weight > 0) & (codes[:, j] >= 0), j]) for j in range(codes.shape[1])]
+    seen_votes = [
+        np.unique(codes[(table.weight > 0) & (codes[:, j] >= 0), j]) for j in range(codes.shape[1])
+    ]
     varied = sum(len(votes) > 1 for votes in seen_votes)
     if varied < _LEAST:
         raise NotIdentifiable(
-            f"{varied} of {codes.shape[1]} weak labels give different votes; without labels at least {_LEAST} must: "
-            "infinitely many models fit fewer; add weak labels, or use labels, majority or a P(Y | Z) of your own"
+            f"{varied} of {codes.shape[1]} weak labels give different votes; without labels at"
+            f" least {_LEAST} must: infinitely many models fit fewer; add weak labels, or use"
+            " labels, majority or a P(Y | Z) of your own"
         )
     size = int(codes.max()) + 1
     p_values: list[float] = []
@@ -116,7 +133,9 @@ def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
         for k in range(j):
             both = (codes[:, j] >= 0) & (codes[:, k] >= 0)
             cell = codes[both, j] * size + codes[both, k]
-            seen = np.bincount(cell, weights=table.weight[both], minlength=size * size).reshape(size, size)
+            seen = np.bincount(cell, weights=table.weight[both], minlength=size * size).reshape(
+                size, size
+            )
             seen = seen[seen.sum(axis=1) > 0][:, seen.sum(axis=0) > 0]
             freedom = (seen.shape[0] - 1) * (seen.shape[1] - 1)
             if freedom > 0:
@@ -124,10 +143,14 @@ def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
                 statistic = float(((seen - expected) ** 2 / expected).sum())
                 everything, freedoms = everything + statistic, freedoms + freedom
                 p_values.append(float(chdtrc(freedom, statistic)))
-    if p_values and min(min(p_values) * len(p_values), float(chdtrc(freedoms, everything))) > _LEVEL:
+    if (
+        p_values
+        and min(min(p_values) * len(p_values), float(chdtrc(freedoms, everything))) > _LEVEL
+    ):
         raise NotIdentifiable(
-            f"the weak labels agree no more than by chance (smallest p {min(p_values):.2g}, {len(p_values)} pairs): "
-            "without labels they say nothing of the class; add better weak labels, or labelled rows"
+            f"the weak labels agree no more than by chance (smallest p {min(p_values):.2g},"
+            f" {len(p_values)} pairs): without labels they say nothing of the class; add better"
+            " weak labels, or labelled rows"
         )
 
 
@@ -138,18 +161,22 @@ def _refuse_the_emptied(mass: FloatArray, table: WeakTable) -> None:
         voted = float(table.weight[lead == c].sum())
         if voted >= _LEAST_LED and mass[c] < _KEPT * voted:
             raise NotIdentifiable(
-                f"without labels the fit leaves {mass[c]:.1f} of {table.n:,} rows to class {label!r}, though the votes "
-                f"of {voted:.0f} rows lead to it: give the class balance (--class-balance), or labelled rows"
+                f"without labels the fit leaves {mass[c]:.1f} of {table.n:,} rows to class"
+                f" {label!r}, though the votes of {voted:.0f} rows lead to it: give the class"
+                " balance (--class-balance), or labelled rows"
             )
 
 
 def triplet(table: WeakTable, *, balance: npt.ArrayLike | None = None) -> LabelModel:
     """Solve trios of binary weak labels in closed form, in the manner of FlyingSquid.
 
-    Abstentions say nothing, except those of a rule that votes for one class only: they count for the other class.
+    Abstentions say nothing, except those of a rule that votes for one class only: they count for
+    the other class.
     """
     if len(table.classes) != 2:
-        raise NotIdentifiable(f"the triplet method knows two classes, got {len(table.classes)}: use dawid-skene")
+        raise NotIdentifiable(
+            f"the triplet method knows two classes, got {len(table.classes)}: use dawid-skene"
+        )
     known = None if balance is None else as_balance(balance, 2)
     rule = one_sided(table)
 

@@ -16,23 +16,27 @@ _GROUP_PRIOR = 2.0
 
 
 def from_labels(table: WeakTable, *, strength: float = 1.0) -> LabelModel:
-    r"""Take the labels of the rows that show a pattern, drawn to those of all rows with the same leading vote.
+    r"""Take the labels of the rows that show a pattern, drawn to those of all rows with the same
+    leading vote.
 
     .. math:: p_g = \frac{G_g + 2\,p}{m_g + 2}, \qquad p_z = \frac{G_z + s\,p_{g(z)}}{m_z + s}
 
-    with labelled rows G of pattern z, of the group g (the class with most votes, or none) and of all, and *strength* s.
-    A pattern that no label was seen for has the law of its group.
+    with labelled rows G of pattern z, of the group g (the class with most votes, or none) and of
+    all, and *strength* s. A pattern that no label was seen for has the law of its group.
     """
     gold = table.gold_labels
     if gold is None:
         raise InputError(
-            "a label model from labels needs a column of truth: name it (--truth), or choose another model"
+            "a label model from labels needs a column of truth: name it (--truth), or choose"
+            " another model"
         )
     size = len(table.classes)
     overall = (gold.sum(axis=0) + 1 / size) / (gold.sum() + 1)
     group = leading(table.votes, size)
     by_group = np.stack([gold[group == g].sum(axis=0) for g in range(size + 1)])
-    laws = (by_group + _GROUP_PRIOR * overall) / (by_group.sum(axis=1, keepdims=True) + _GROUP_PRIOR)
+    laws = (by_group + _GROUP_PRIOR * overall) / (
+        by_group.sum(axis=1, keepdims=True) + _GROUP_PRIOR
+    )
     seen = {row.tobytes(): z for z, row in enumerate(table.votes)}
     own = (gold + strength * laws[group]) / (gold.sum(axis=1, keepdims=True) + strength)
 
@@ -55,7 +59,8 @@ def from_labels(table: WeakTable, *, strength: float = 1.0) -> LabelModel:
 
 
 def most_active(table: WeakTable, most: int = 10) -> tuple[str, ...]:
-    """Return the weak labels that vote on most rows: the paper's truncation, without which patterns are too many.
+    """Return the weak labels that vote on most rows: the paper's truncation, without which patterns
+    are too many.
 
     [MP23]_, section 4.1, keeps ten; it does not say which.
     """

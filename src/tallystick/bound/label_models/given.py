@@ -1,4 +1,6 @@
-"""Any P(Y | Z) that the user brings: an array, a table of patterns, or an object with predict_proba."""
+"""Any P(Y | Z) that the user brings: an array, a table of patterns, or an object with
+predict_proba.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ def given(table: WeakTable, source: Any, *, name: str = "given") -> LabelModel:
     table
         For its classes and weak columns.
     source
-        An array (patterns of *table* x classes); or an object with ``predict_proba(votes)``, such as a fitted Snorkel
-        ``LabelModel``, called with the votes as class indices and -1 for an abstention; or such a function.
+        An array (patterns of *table* x classes); or an object with ``predict_proba(votes)``, such
+        as a fitted Snorkel ``LabelModel``, called with the votes as class indices and -1 for an
+        abstention; or such a function.
 
     Examples
     --------
@@ -48,25 +51,31 @@ def given(table: WeakTable, source: Any, *, name: str = "given") -> LabelModel:
 
 
 def read(table: WeakTable, path: str) -> LabelModel:
-    """Read P(Y | Z) from a file with a column for each weak label and one, named like the class, for each class.
+    """Read P(Y | Z) from a file with a column for each weak label and one, named like the class,
+    for each class.
 
     Patterns that the file does not have stay unknown: their rows are bounded by logic only.
     """
     from tallystick import io
 
     with io.scan(path) as held:
-        lacking = [name for name in (*table.weak, *map(str, table.classes)) if name not in held.columns]
+        lacking = [
+            name for name in (*table.weak, *map(str, table.classes)) if name not in held.columns
+        ]
         if lacking:
             raise InputError(
-                f"{path} has no column {lacking[0]!r}: it needs the weak columns {list(table.weak)} and a column of "
-                f"probabilities for each class {[str(c) for c in table.classes]}"
+                f"{path} has no column {lacking[0]!r}: it needs the weak columns {list(table.weak)}"
+                f" and a column of probabilities for each class {[str(c) for c in table.classes]}"
             )
         names = ", ".join(io.identifier(name) for name in (*table.weak, *map(str, table.classes)))
         rows = held.query(f"select {names} from rows")
     if not rows:
         raise InputError(f"{path} has no rows: a label model needs one row a pattern of votes")
     width = len(table.weak)
-    votes = np.array([[_class(cell, table.classes, path) for cell in row[:width]] for row in rows], dtype=np.int64)
+    votes = np.array(
+        [[_class(cell, table.classes, path) for cell in row[:width]] for row in rows],
+        dtype=np.int64,
+    )
     try:
         laws = np.array([[float(cell) for cell in row[width:]] for row in rows])
     except (TypeError, ValueError):
@@ -89,13 +98,17 @@ def _class(cell: Any, classes: tuple[Label, ...], path: str) -> int:
     for i, label in enumerate(classes):
         if identity(label) == identity(cell) or str(label) == text:
             return i
-    raise InputError(f"{path}: vote {cell!r} is none of the classes {list(classes)!r} (blank or -1 is an abstention)")
+    raise InputError(
+        f"{path}: vote {cell!r} is none of the classes {list(classes)!r} (blank or -1 is an"
+        " abstention)"
+    )
 
 
 def _lookup(votes: IntArray, laws: FloatArray, classes: int) -> Any:
     if laws.shape != (len(votes), classes):
         raise InputError(
-            f"a label model given as an array needs shape {(len(votes), classes)} (patterns, classes), got {laws.shape}"
+            f"a label model given as an array needs shape {(len(votes), classes)} (patterns,"
+            f" classes), got {laws.shape}"
         )
     seen = {row.tobytes(): z for z, row in enumerate(np.ascontiguousarray(votes))}
 

@@ -13,12 +13,15 @@ from tallystick.errors import InputError
 __all__ = ["as_balance", "leading", "majority", "vote_share"]
 
 
-def majority(table: WeakTable, *, balance: npt.ArrayLike | None = None, pseudo_votes: float = 1.0) -> LabelModel:
+def majority(
+    table: WeakTable, *, balance: npt.ArrayLike | None = None, pseudo_votes: float = 1.0
+) -> LabelModel:
     r"""Take the share of the votes for a class as its probability.
 
     .. math:: p_{zy} = \frac{v_{zy} + s\,b_y}{\sum_y v_{zy} + s}
 
-    with votes v, class balance b (equal unless given) and *pseudo_votes* s. Where all abstain it is the balance.
+    with votes v, class balance b (equal unless given) and *pseudo_votes* s. Where all abstain it is
+    the balance.
 
     >>> from tallystick.tally import Tally
     >>> from tallystick.bound.weak_votes import weak_table
@@ -44,17 +47,27 @@ def as_balance(balance: npt.ArrayLike | None, classes: int) -> FloatArray:
         return np.full(classes, 1 / classes)
     held = np.asarray(balance, dtype=np.float64)
     if held.shape != (classes,) or not ((held > 0).all() and abs(held.sum() - 1) < 1e-6):
-        raise InputError(f"class balance must hold {classes} positive shares that sum to 1, got {held.tolist()}")
+        raise InputError(
+            f"class balance must hold {classes} positive shares that sum to 1, got {held.tolist()}"
+        )
     return np.asarray(held / held.sum())
 
 
 def vote_share(votes: IntArray, balance: FloatArray, pseudo_votes: float) -> FloatArray:
     """Return the smoothed share of the votes, patterns x classes."""
-    counted = np.stack([(votes == c).sum(axis=1) for c in range(len(balance))], axis=1).astype(np.float64)
-    return np.asarray((counted + pseudo_votes * balance) / (counted.sum(axis=1, keepdims=True) + pseudo_votes))
+    counted = np.stack([(votes == c).sum(axis=1) for c in range(len(balance))], axis=1).astype(
+        np.float64
+    )
+    return np.asarray(
+        (counted + pseudo_votes * balance) / (counted.sum(axis=1, keepdims=True) + pseudo_votes)
+    )
 
 
 def leading(votes: IntArray, size: int) -> IntArray:
-    """Return the class with most votes of each pattern, the first of equals; *size* where all abstain."""
+    """Return the class with most votes of each pattern, the first of equals; *size* where all
+    abstain.
+    """
     counted = np.stack([(votes == c).sum(axis=1) for c in range(size)], axis=1)
-    return np.asarray(np.where(counted.max(axis=1) > 0, counted.argmax(axis=1), size), dtype=np.int64)
+    return np.asarray(
+        np.where(counted.max(axis=1) > 0, counted.argmax(axis=1), size), dtype=np.int64
+    )

@@ -29,8 +29,8 @@ class LabelModel:
     classes, weak
         Of which labels and of which columns it speaks.
     predict
-        From votes (patterns x weak columns, class index or -1) to probabilities (patterns x classes); a row of NaN says
-        that nothing is known of that pattern.
+        From votes (patterns x weak columns, class index or -1) to probabilities (patterns x
+        classes); a row of NaN says that nothing is known of that pattern.
     rests_on
         What has to be true for it to be right.
     fit
@@ -60,19 +60,22 @@ class LabelModel:
         p = np.asarray(self.predict(table.votes), dtype=np.float64)
         if p.shape != (len(table.votes), len(table.classes)):
             raise InputError(
-                f"label model {self.name!r} gave shape {p.shape} for {len(table.votes)} patterns and "
-                f"{len(table.classes)} classes"
+                f"label model {self.name!r} gave shape {p.shape} for {len(table.votes)} patterns"
+                f" and {len(table.classes)} classes"
             )
         said = known_rows(p)
         if np.isfinite(p[~said]).any():
-            raise InputError(f"label model {self.name!r} gives some classes of a pattern NaN: give all, or none")
+            raise InputError(
+                f"label model {self.name!r} gives some classes of a pattern NaN: give all, or none"
+            )
         total = p[said].sum(axis=1)
         wrong = (np.abs(total - 1) > _SUM) | (p[said] < -_SUM).any(axis=1)
         if wrong.any():
             z = int(np.flatnonzero(said)[int(wrong.argmax())])
             raise InputError(
-                f"label model {self.name!r}: P(Y | z) of votes {table.votes[z].tolist()} is {p[z].round(4).tolist()}, "
-                f"which sums to {p[z].sum():.6g}: probabilities must be at least 0 and sum to 1"
+                f"label model {self.name!r}: P(Y | z) of votes {table.votes[z].tolist()} is"
+                f" {p[z].round(4).tolist()}, which sums to {p[z].sum():.6g}: probabilities must be"
+                " at least 0 and sum to 1"
             )
         clean = np.clip(p, 0, 1)
         clean[said] /= clean[said].sum(axis=1, keepdims=True)

@@ -1,4 +1,6 @@
-"""Rollouts with neural networks: many models trained at once, on a CPU or a GPU, by one code (extra ``[torch]``)."""
+"""Rollouts with neural networks: many models trained at once, on a CPU or a GPU, by one code (extra
+``[torch]``).
+"""
 
 from __future__ import annotations
 

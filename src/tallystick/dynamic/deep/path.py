@@ -1,4 +1,6 @@
-"""Path dynamic benchmarks with neural networks ([SAH23]_ section 5): many rollouts side by side, resumable."""
+"""Path dynamic benchmarks with neural networks ([SAH23]_ section 5): many rollouts side by side,
+resumable.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ class Recipe:
     graph
         On a GPU, record one training step as a CUDA graph and replay it.
     compiled
-        On a GPU, fuse the network's elementwise work with ``torch.compile`` (worth its seconds for large stacks).
+        On a GPU, fuse the network's elementwise work with ``torch.compile`` (worth its seconds for
+        large stacks).
     """
 
     epochs: int = 30
@@ -51,7 +54,10 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch < 1 or not self.rate > 0:
-            raise InputError(f"epochs, batch and rate must be positive, got {self.epochs}, {self.batch}, {self.rate}")
+            raise InputError(
+                f"epochs, batch and rate must be positive, got {self.epochs}, {self.batch},"
+                f" {self.rate}"
+            )
 
 
 @dataclass(frozen=True)
@@ -83,10 +89,20 @@ class DeepRollouts:
         return bool(self.predictions.shape[1] == self.rounds_wanted)
 
 
-def train(stack: StackedModel, items: Tensor, labels: Tensor, weights: Tensor, recipe: Recipe, *, seed: int) -> None:
-    """Train every model of *stack* on the same mini-batches, each with its own weights on the items.
+def train(
+    stack: StackedModel,
+    items: Tensor,
+    labels: Tensor,
+    weights: Tensor,
+    recipe: Recipe,
+    *,
+    seed: int,
+) -> None:
+    """Train every model of *stack* on the same mini-batches, each with its own weights on the
+    items.
 
-    The loss of a model is its weighted mean cross-entropy, weights scaled to mean one over the items.
+    The loss of a model is its weighted mean cross-entropy, weights scaled to mean one over the
+    items.
 
     Parameters
     ----------
@@ -111,16 +127,20 @@ def train(stack: StackedModel, items: Tensor, labels: Tensor, weights: Tensor, r
     index = torch.arange(batch, device=items.device)
 
     def step() -> None:
-        optimiser.zero_grad(set_to_none=not graphed)  # a recorded step needs its gradients where they were
+        # a recorded step needs its gradients where they were
+        optimiser.zero_grad(set_to_none=not graphed)
         logits = forward(parameters, items[index], True)
-        losses = functional.cross_entropy(logits.flatten(0, 1), labels[index].repeat(stack.models), reduction="none")
+        losses = functional.cross_entropy(
+            logits.flatten(0, 1), labels[index].repeat(stack.models), reduction="none"
+        )
         (losses.view(stack.models, -1) * scaled[:, index]).mean(1).sum().backward()
         optimiser.step()
 
     advance = _recorded(step, parameters, optimiser) if graphed else step
     for _ in range(recipe.epochs):
         shuffled = torch.randperm(n, generator=order).to(items.device)
-        for start in range(0, n - batch + 1, batch):  # what is left over waits for the next epoch's order
+        # what is left over waits for the next epoch's order
+        for start in range(0, n - batch + 1, batch):
             index.copy_(shuffled[start : start + batch])
             advance()
 
@@ -138,11 +158,12 @@ def path_rollouts(
     progress: Callable[[int], None] | None = None,
     enough: Callable[[], bool] | None = None,
 ) -> DeepRollouts:
-    """Run *rollouts* path benchmarks of so many *rounds* at once, by uniform mixing ([SAH23]_ section 3).
+    """Run *rollouts* path benchmarks of so many *rounds* at once, by uniform mixing ([SAH23]_
+    section 3).
 
-    Round t trains a fresh model of every rollout on D_t, the uniform mixture of D_0 (uniform over the items) and D_0
-    restricted to the error set of each earlier round. An empty error set (a perfect
-    model) adds D_0 again: nothing is left to collect.
+    Round t trains a fresh model of every rollout on D_t, the uniform mixture of D_0 (uniform over
+    the items) and D_0 restricted to the error set of each earlier round. An empty error set (a
+    perfect model) adds D_0 again: nothing is left to collect.
 
     Parameters
     ----------
@@ -181,7 +202,8 @@ def path_rollouts(
 
 
 def mixture(errors: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Return D_t of every rollout: the uniform mixture of D_0 and of D_0 given each earlier error set.
+    """Return D_t of every rollout: the uniform mixture of D_0 and of D_0 given each earlier error
+    set.
 
     >>> mixture(np.array([[[True, False, False, False]]])).tolist()
     [[0.625, 0.125, 0.125, 0.125]]
@@ -198,7 +220,10 @@ def predict(stack: StackedModel, items: Tensor, recipe: Recipe) -> npt.NDArray[n
     """Return every model's label for every item, with dropout off."""
     with torch.no_grad():
         forward, starts = stack.forward(), range(0, len(items), recipe.batch)
-        parts = [forward(stack.parameters(), items[at : at + recipe.batch], False).argmax(-1) for at in starts]
+        parts = [
+            forward(stack.parameters(), items[at : at + recipe.batch], False).argmax(-1)
+            for at in starts
+        ]
     return np.asarray(torch.cat(parts, dim=1).cpu().numpy(), np.int8)
 
 
@@ -221,8 +246,12 @@ def _seed(seed: int, t: int, use: int) -> int:
     return int(spawn(seed, t + 1)[t].integers(2**62, size=2)[use])
 
 
-def _recorded(step: Callable[[], None], parameters: list[Tensor], optimiser: torch.optim.Adam) -> Callable[[], None]:
-    """Record *step* as a CUDA graph; the warm-up steps that recording needs leave no trace in the weights."""
+def _recorded(
+    step: Callable[[], None], parameters: list[Tensor], optimiser: torch.optim.Adam
+) -> Callable[[], None]:
+    """Record *step* as a CUDA graph; the warm-up steps that recording needs leave no trace in the
+    weights.
+    """
     before = [p.detach().clone() for p in parameters]
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
@@ -243,17 +272,28 @@ def _recorded(step: Callable[[], None], parameters: list[Tensor], optimiser: tor
     return replay
 
 
-def _resume(checkpoint: Path | None, truth: npt.NDArray[np.int8], rollouts: int, seed: int) -> npt.NDArray[np.int8]:
+def _resume(
+    checkpoint: Path | None, truth: npt.NDArray[np.int8], rollouts: int, seed: int
+) -> npt.NDArray[np.int8]:
     if checkpoint is None or not checkpoint.exists():
         return np.empty((rollouts, 0, len(truth)), np.int8)
     with np.load(checkpoint, allow_pickle=False) as saved:
         done = saved["predictions"]
-        if int(saved["seed"]) != seed or len(done) != rollouts or not np.array_equal(saved["labels"], truth):
-            raise FormatError(f"{checkpoint}: this checkpoint belongs to another run (seed, rollouts or items differ)")
+        if (
+            int(saved["seed"]) != seed
+            or len(done) != rollouts
+            or not np.array_equal(saved["labels"], truth)
+        ):
+            raise FormatError(
+                f"{checkpoint}: this checkpoint belongs to another run (seed, rollouts or items"
+                " differ)"
+            )
         return np.asarray(done, np.int8)
 
 
-def _save(checkpoint: Path, done: npt.NDArray[np.int8], truth: npt.NDArray[np.int8], seed: int) -> None:
+def _save(
+    checkpoint: Path, done: npt.NDArray[np.int8], truth: npt.NDArray[np.int8], seed: int
+) -> None:
     draft = checkpoint.with_name(checkpoint.name + ".part.npz")
     np.savez_compressed(draft, predictions=done, labels=truth, seed=np.int64(seed))
     draft.replace(checkpoint)

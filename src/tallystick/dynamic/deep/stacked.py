@@ -1,10 +1,12 @@
 r"""Many small networks as one: every weight carries a leading axis of models.
 
-Models trained side by side on a *shared* mini-batch, each with its own weights on the examples, turn thousands of small
-kernels into a few large ones. The first convolution of all models is one matrix product with the shared image patches;
-all else are batched matrix products (grouped convolutions spend more time on layout and pooling than on arithmetic).
-Nothing is shared between models but the batch: the gradient of the summed loss falls apart by model, and so do the
-elementwise steps of Adam. Each network is a pure function of its tensors, compiled once for all rounds.
+Models trained side by side on a *shared* mini-batch, each with its own weights on the examples,
+turn thousands of small kernels into a few large ones. The first convolution of all models is one
+matrix product with the shared image patches; all else are batched matrix products (grouped
+convolutions spend more time on layout and pooling than on arithmetic). Nothing is shared between
+models but the batch: the gradient of the summed loss falls apart by model, and so do the
+elementwise steps of Adam. Each network is a pure function of its tensors, compiled once for all
+rounds.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ class StackedModel(Protocol):
         ...
 
     def forward(self) -> Forward:
-        """Return the pure function of (parameters, batch, training) that gives models x examples x classes."""
+        """Return the pure function of (parameters, batch, training) that gives models x examples x
+        classes.
+        """
         ...
 
 
@@ -58,9 +62,11 @@ class _Weights:
 
 
 class StackedCNN:
-    """The image model of [SAH23]_ section B.1, *models* times: two convolutions, max-pooling, dropout, a dense layer.
+    """The image model of [SAH23]_ section B.1, *models* times: two convolutions, max-pooling,
+    dropout, a dense layer.
 
-    With ``valid`` padding on 3 x 32 x 32 images and 32 and 64 filters a model has 42,442 parameters (paper: 40k).
+    With ``valid`` padding on 3 x 32 x 32 images and 32 and 64 filters a model has 42,442 parameters
+    (paper: 40k).
 
     Parameters
     ----------
@@ -69,7 +75,8 @@ class StackedCNN:
     classes
         Number of labels.
     dropout
-        Share of features dropped before the dense layer, drawn apart for every model. The paper gives no rate.
+        Share of features dropped before the dense layer, drawn apart for every model. The paper
+        gives no rate.
     rng
         Where the initial weights come from.
     device
@@ -85,7 +92,13 @@ class StackedCNN:
     """
 
     def __init__(
-        self, models: int, *, classes: int = 10, dropout: float = 0.5, rng: torch.Generator, device: str = "cpu"
+        self,
+        models: int,
+        *,
+        classes: int = 10,
+        dropout: float = 0.5,
+        rng: torch.Generator,
+        device: str = "cpu",
     ) -> None:
         draw = _Weights(models, rng, device)
         self.models, self.dropout = models, dropout
@@ -98,7 +111,14 @@ class StackedCNN:
 
     def parameters(self) -> list[Tensor]:
         """Return the six trainable tensors."""
-        return [self.first, self.first_bias, self.second, self.second_bias, self.dense, self.dense_bias]
+        return [
+            self.first,
+            self.first_bias,
+            self.second,
+            self.second_bias,
+            self.dense,
+            self.dense_bias,
+        ]
 
     def forward(self) -> Forward:
         """Return the network as a pure function; it computes in the type of the images."""
@@ -107,30 +127,41 @@ class StackedCNN:
 
 def _cnn(dropout: float, parameters: list[Tensor], images: Tensor, training: bool) -> Tensor:
     kind, n = images.dtype, len(images)
-    first, first_bias, second, second_bias, dense, dense_bias = (tensor.to(kind) for tensor in parameters)
+    first, first_bias, second, second_bias, dense, dense_bias = (
+        tensor.to(kind) for tensor in parameters
+    )
     models = len(first)
-    patches = functional.unfold(images, 3).transpose(1, 2).reshape(-1, 27)  # (n 30 30) x 27, the same for all models
+    # (n 30 30) x 27, the same for all models
+    patches = functional.unfold(images, 3).transpose(1, 2).reshape(-1, 27)
     x = patches @ first.flatten(0, 1).flatten(1).T  # (n 30 30) x (models 32)
     x = torch.relu(_pool(x.view(n, 30, 30, -1)) + first_bias.flatten())
     x = x.view(n, 15, 15, models, 32).permute(3, 0, 1, 2, 4)
     windows = torch.cat([x[:, :, i : i + 13, j : j + 13] for i in range(3) for j in range(3)], -1)
-    x = torch.bmm(windows.reshape(models, n * 169, 288), second.permute(0, 3, 4, 2, 1).reshape(models, 288, 64))
-    x = _pool(x.view(models * n, 13, 13, 64)[:, :12, :12]).view(models, n, 36, 64)  # the odd last row falls away
+    x = torch.bmm(
+        windows.reshape(models, n * 169, 288),
+        second.permute(0, 3, 4, 2, 1).reshape(models, 288, 64),
+    )
+    # the odd last row falls away
+    x = _pool(x.view(models * n, 13, 13, 64)[:, :12, :12]).view(models, n, 36, 64)
     x = torch.relu(x + second_bias.view(models, 1, 1, 64)).flatten(2)
     return torch.baddbmm(dense_bias, functional.dropout(x, dropout, training), dense).float()
 
 
 def _pool(x: Tensor) -> Tensor:
-    """Max-pooling by two, before bias and ReLU: they commute, and this order does them on a quarter of the numbers."""
+    """Max-pooling by two, before bias and ReLU: they commute, and this order does them on a quarter
+    of the numbers.
+    """
     n, rows, columns, channels = x.shape
     return x.reshape(n, rows // 2, 2, columns // 2, 2, channels).amax((2, 4))
 
 
 class StackedBiLSTM:
-    """The sentence-pair model of [SAH23]_ section B.1, *models* times: a BiLSTM a sentence, three dense layers, labels.
+    """The sentence-pair model of [SAH23]_ section B.1, *models* times: a BiLSTM a sentence, three
+    dense layers, labels.
 
-    With 100-dimensional word vectors and 32 units a direction a model has 118,019 trainable parameters (paper: 120k).
-    Word vectors are fixed. The four recurrences of a model (two sentences, two directions) run as one batched product.
+    With 100-dimensional word vectors and 32 units a direction a model has 118,019 trainable
+    parameters (paper: 120k). Word vectors are fixed. The four recurrences of a model (two
+    sentences, two directions) run as one batched product.
 
     Parameters
     ----------
@@ -176,11 +207,18 @@ class StackedBiLSTM:
         self.bias = recurrences.ready(bias)
         draw = _Weights(models, rng, device)
         widths = (4 * units, 128, 128, 128, classes)
-        self.dense = [(draw.glorot(a, b, fan_in=a, fan_out=b), draw.zeros(1, b)) for a, b in pairwise(widths)]
+        self.dense = [
+            (draw.glorot(a, b, fan_in=a, fan_out=b), draw.zeros(1, b)) for a, b in pairwise(widths)
+        ]
 
     def parameters(self) -> list[Tensor]:
         """Return the trainable tensors: three of the recurrences, two a dense layer."""
-        return [self.inward, self.across, self.bias, *(tensor for layer in self.dense for tensor in layer)]
+        return [
+            self.inward,
+            self.across,
+            self.bias,
+            *(tensor for layer in self.dense for tensor in layer),
+        ]
 
     def forward(self) -> Forward:
         """Return the network as a pure function of word numbers, pairs x 2 x length."""
@@ -191,20 +229,29 @@ def _bilstm(vectors: Tensor, parameters: list[Tensor], words: Tensor, training: 
     del training  # no dropout in this network
     inward, across, bias, *dense = parameters
     flipped = _reverse_words(words)
-    streams = torch.stack([words[:, 0], flipped[:, 0], words[:, 1], flipped[:, 1]])  # 4 x pairs x length
-    x = _last_states(functional.embedding(streams, vectors), (streams != 0).float(), inward, across, bias)
+    # 4 x pairs x length
+    streams = torch.stack([words[:, 0], flipped[:, 0], words[:, 1], flipped[:, 1]])
+    x = _last_states(
+        functional.embedding(streams, vectors), (streams != 0).float(), inward, across, bias
+    )
     x = x.view(4, len(across) // 4, len(words), -1).permute(1, 2, 0, 3).flatten(2)
     for depth, (weight, offset) in enumerate(zip(dense[::2], dense[1::2], strict=True)):
         x = torch.baddbmm(offset, x if depth == 0 else torch.relu(x), weight)
     return x
 
 
-def _last_states(embedded: Tensor, present: Tensor, inward: Tensor, across: Tensor, bias: Tensor) -> Tensor:
+def _last_states(
+    embedded: Tensor, present: Tensor, inward: Tensor, across: Tensor, bias: Tensor
+) -> Tensor:
     """Return the last state of every recurrence, (4 models) x pairs x units, stream by stream."""
     streams, n, length, dimensions = embedded.shape
     stacks, units, _ = across.shape
     models = stacks // streams
-    flat = embedded.reshape(streams, 1, n * length, dimensions).expand(-1, models, -1, -1).flatten(0, 1)
+    flat = (
+        embedded.reshape(streams, 1, n * length, dimensions)
+        .expand(-1, models, -1, -1)
+        .flatten(0, 1)
+    )
     driven = torch.baddbmm(bias, flat, inward).view(stacks, n, length, -1)
     here = present.unsqueeze(1).expand(-1, models, -1, -1).flatten(0, 1).unsqueeze(-1)
     h = driven.new_zeros(stacks, n, units)

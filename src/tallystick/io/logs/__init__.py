@@ -1,6 +1,7 @@
 """Evaluation logs of other tools: detected by content, one column a model, aligned by item.
 
-What is needed to detect a log stands here; ``logs.read`` and ``logs.side_by_side`` are loaded by the one who reads.
+What is needed to detect a log stands here; ``logs.read`` and ``logs.side_by_side`` are loaded by
+the one who reads.
 """
 
 from __future__ import annotations

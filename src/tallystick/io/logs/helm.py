@@ -17,14 +17,16 @@ _MODEL = re.compile(r"(?:^|[,:])model=([^,]+)")
 def read_helm(file: File) -> Log:
     """Read one run; perturbed instances are left out, trials of an instance are its replicates.
 
-    The model stands only in the name of the folder (``mmlu:subject=…,model=openai_gpt-4``); a folder without
-    ``model=`` is itself the name.
+    The model stands only in the name of the folder (``mmlu:subject=…,model=openai_gpt-4``); a
+    folder without ``model=`` is itself the name.
     """
     records = document(file)
     scores: Scores = {}
     for record in records:
         if not isinstance(record, dict) or "stats" not in record or "instance_id" not in record:
-            raise FileError(f"{file.name} is no list of instances with stats: it is of another version of HELM")
+            raise FileError(
+                f"{file.name} is no list of instances with stats: it is of another version of HELM"
+            )
         if record.get("perturbation") is not None:
             continue
         for stat in record["stats"]:

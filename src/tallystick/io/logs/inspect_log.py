@@ -40,7 +40,9 @@ def read_inspect_archive(file: File) -> Log:
         with zipfile.ZipFile(file.path) as archive:
             names = archive.namelist()
             if "header.json" not in names:
-                raise FileError(f"{file.name} has no header: the run did not finish; finish it or run it again")
+                raise FileError(
+                    f"{file.name} has no header: the run did not finish; finish it or run it again"
+                )
             header = parsed(_content(archive, "header.json", file), f"{file.name} (header.json)")
             return _log(file, header, _samples(archive, file))
     except zipfile.BadZipFile as error:
@@ -54,7 +56,9 @@ def _samples(archive: zipfile.ZipFile, file: File) -> Iterator[Mapping[str, Any]
 
 
 def _content(archive: zipfile.ZipFile, name: str, file: File) -> bytes:
-    """Return one entry; zstd, which zipfile does not know before Python 3.14, is unpacked with pyarrow."""
+    """Return one entry; zstd, which zipfile does not know before Python 3.14, is unpacked with
+    pyarrow.
+    """
     entry = archive.getinfo(name)
     if entry.file_size > _MOST:
         raise FileError(f"{file.name} ({name}) is larger than a gigabyte: it is no sample")
@@ -64,11 +68,15 @@ def _content(archive: zipfile.ZipFile, name: str, file: File) -> bytes:
 
     packed = _packed(file.path, entry)
     try:
-        content = pa.decompress(packed, decompressed_size=entry.file_size, codec="zstd", asbytes=True)
+        content = pa.decompress(
+            packed, decompressed_size=entry.file_size, codec="zstd", asbytes=True
+        )
     except (OSError, pa.ArrowException) as error:
         raise FileError(f"{file.name} ({name}) is damaged ({error}): copy the log again") from error
     if zlib.crc32(content) != entry.CRC:
-        raise FileError(f"{file.name} ({name}) is damaged (its checksum differs): copy the log again")
+        raise FileError(
+            f"{file.name} ({name}) is damaged (its checksum differs): copy the log again"
+        )
     return bytes(content)
 
 
@@ -85,13 +93,13 @@ def _log(file: File, header: Any, samples: Any) -> Log:
     if not isinstance(header, dict) or header.get("version") != VERSION:
         found = header.get("version") if isinstance(header, dict) else None
         raise FileError(
-            f"{file.name} is an inspect_ai log of version {found!r}, version {VERSION} is read: convert it with "
-            "'inspect log convert'"
+            f"{file.name} is an inspect_ai log of version {found!r}, version {VERSION} is read:"
+            " convert it with 'inspect log convert'"
         )
     if header.get("status") != "success":
         raise FileError(
-            f"{file.name} is the log of a run that ended with {header.get('status')!r}: what it scored is no fair "
-            "sample; finish it with 'inspect eval-retry'"
+            f"{file.name} is the log of a run that ended with {header.get('status')!r}: what it"
+            " scored is no fair sample; finish it with 'inspect eval-retry'"
         )
     scores: Scores = {}
     unscored = 0
@@ -113,6 +121,10 @@ def _log(file: File, header: Any, samples: Any) -> Log:
 def _values(scorer: str, value: object) -> list[tuple[str, float]]:
     """Return the numbers of one score: itself, or each part of a score with several parts."""
     if isinstance(value, dict):
-        return [(f"{scorer}/{part}", number_) for part, one in value.items() for _, number_ in _values("", one)]
+        return [
+            (f"{scorer}/{part}", number_)
+            for part, one in value.items()
+            for _, number_ in _values("", one)
+        ]
     as_number = _LETTERS.get(value) if isinstance(value, str) else number(value)
     return [] if as_number is None else [(scorer, as_number)]

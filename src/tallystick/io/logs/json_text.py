@@ -20,7 +20,9 @@ def each_line(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
             if not words.isspace():
                 value = parsed(words, f"{file.name}, line {line}")
                 if not isinstance(value, dict):
-                    raise FileError(f"{file.name}, line {line} is not an object: the log is damaged")
+                    raise FileError(
+                        f"{file.name}, line {line} is not an object: the log is damaged"
+                    )
                 yield line, value
 
 

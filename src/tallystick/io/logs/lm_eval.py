@@ -18,10 +18,11 @@ _NEEDED = ("doc_hash", "filter", "metrics")
 
 
 def read_lm_eval(files: Sequence[File]) -> list[Log]:
-    """Read the logs; items are told apart by ``doc_hash``, scores by ``METRIC,FILTER`` as the harness prints them.
+    """Read the logs; items are told apart by ``doc_hash``, scores by ``METRIC,FILTER`` as the
+    harness prints them.
 
-    The harness writes a folder a model and does not name the model inside: files in different folders are called after
-    their folder, files in one folder after themselves.
+    The harness writes a folder a model and does not name the model inside: files in different
+    folders are called after their folder, files in one folder after themselves.
     """
     folders = {file.path.parent.resolve() for file in files}
     return [_read(file, by_folder=len(folders) > 1 or _told_by_task(files)) for file in files]
@@ -45,8 +46,9 @@ def _read(file: File, *, by_folder: bool) -> Log:
         lacking = [key for key in _NEEDED if key not in sample]
         if lacking:
             raise FileError(
-                f"{file.name}, line {line} has no {lacking[0]!r}: it was written by another version of lm-eval (0.4.3 "
-                "or newer is read); run it again, or make a table with one column a model"
+                f"{file.name}, line {line} has no {lacking[0]!r}: it was written by another version"
+                " of lm-eval (0.4.3 or newer is read); run it again, or make a table with one"
+                " column a model"
             )
         scored = False
         for metric in sample["metrics"]:
@@ -59,5 +61,9 @@ def _read(file: File, *, by_folder: bool) -> Log:
     if not scores:
         raise FileError(f"{file.name} holds no score that is a number")
     task = _task(file.path)
-    model = file.path.parent.resolve().name if by_folder else file.path.name.removesuffix(".gz").removesuffix(".jsonl")
+    model = (
+        file.path.parent.resolve().name
+        if by_folder
+        else file.path.name.removesuffix(".gz").removesuffix(".jsonl")
+    )
     return Log(model, task or "" if by_folder else "", file.name, scores, unscored)

@@ -8,14 +8,18 @@ from typing import Literal, TypeAlias
 
 __all__ = ["Log", "LogFormat", "Loss", "Scores", "number"]
 
-LogFormat: TypeAlias = Literal["lm-eval", "inspect-eval", "inspect-json", "helm", "openai-evals", "promptfoo"]
+LogFormat: TypeAlias = Literal[
+    "lm-eval", "inspect-eval", "inspect-json", "helm", "openai-evals", "promptfoo"
+]
 
 Scores: TypeAlias = dict[str, dict[str, list[float]]]
 """Metric to item to scores: one a replicate (epoch, trial, filter apart)."""
 
 
 class Loss(str):
-    """A note on what of a log could not be used, or was averaged: it belongs to the answer, not only to the reading."""
+    """A note on what of a log could not be used, or was averaged: it belongs to the answer, not
+    only to the reading.
+    """
 
     __slots__ = ()
 

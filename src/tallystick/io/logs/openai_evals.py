@@ -13,7 +13,9 @@ __all__ = ["read_openai_evals"]
 
 
 def read_openai_evals(file: File) -> Log:
-    """Read one run: ``match`` events score 1 where they are correct, ``metrics`` events score by their names."""
+    """Read one run: ``match`` events score 1 where they are correct, ``metrics`` events score by
+    their names.
+    """
     spec: dict[str, Any] | None = None
     scores: Scores = {}
     finished = False
@@ -24,14 +26,22 @@ def read_openai_evals(file: File) -> Log:
         for key, value in _scored(event):
             sample = event.get("sample_id")
             if sample is None:
-                raise FileError(f"{file.name}, line {line} has a score but no sample_id: it is of another version")
+                raise FileError(
+                    f"{file.name}, line {line} has a score but no sample_id: it is of another"
+                    " version"
+                )
             scores.setdefault(key, {}).setdefault(str(sample), []).append(value)
     if spec is None or not scores:
-        raise FileError(f"{file.name} holds no spec with match or metrics events: only such evals can be compared")
+        raise FileError(
+            f"{file.name} holds no spec with match or metrics events: only such evals can be"
+            " compared"
+        )
     if not finished:
         raise FileError(f"{file.name} has no final report: the run did not finish; run it again")
     names = spec.get("completion_fns") or [spec.get("model_name", "model")]
-    return Log("+".join(str(name) for name in names), str(spec.get("base_eval", "")), file.name, scores)
+    return Log(
+        "+".join(str(name) for name in names), str(spec.get("base_eval", "")), file.name, scores
+    )
 
 
 def _scored(event: dict[str, Any]) -> list[tuple[str, float]]:

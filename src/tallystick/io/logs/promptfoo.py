@@ -1,4 +1,6 @@
-"""Results of promptfoo (``-o results.json`` or ``.jsonl``): one file holds every provider and prompt."""
+"""Results of promptfoo (``-o results.json`` or ``.jsonl``): one file holds every provider and
+prompt.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ _ERROR = 2
 """The ``failureReason`` of a call that failed (1 is an assertion that failed, 0 is none)."""
 _NEEDED = ("prompt", "provider", "score", "success", "vars")
 _RULES = ("assert", "assertScoringFunction", "threshold")
-"""What of a test says how an answer is scored: a question that is scored by other rules is another item."""
+"""What of a test says how an answer is scored: a question that is scored by other rules is another
+item."""
 _LONGEST = 40
 
 Row = Mapping[str, Any]
@@ -33,10 +36,11 @@ Row = Mapping[str, Any]
 def read_promptfoo(files: Sequence[File]) -> list[list[Log]]:
     """Read each file as one log a provider and prompt.
 
-    Items are told apart by their variables and by the rules that score them, so that repeated tests (``--repeat``) are
-    replicates. Scores are ``success`` (0 or 1), ``score`` (in [0, 1]; left out where it says nothing else) and every
-    named metric. A call that failed, and a test without any assertion, has no score. Models of the same name in several
-    files are told apart by the name of the file.
+    Items are told apart by their variables and by the rules that score them, so that repeated tests
+    (``--repeat``) are replicates. Scores are ``success`` (0 or 1), ``score`` (in [0, 1]; left out
+    where it says nothing else) and every named metric. A call that failed, and a test without any
+    assertion, has no score. Models of the same name in several files are told apart by the name of
+    the file.
     """
     panels = [_panel(file) for file in files]
     homes: dict[str, set[str]] = defaultdict(set)
@@ -45,7 +49,10 @@ def read_promptfoo(files: Sequence[File]) -> list[list[Log]]:
     stems = [file.path.stem for file in files]
     marks = stems if len(set(stems)) == len(stems) else [file.name for file in files]
     return [
-        [replace(log, model=f"{log.model} ({mark})") if len(homes[log.model]) > 1 else log for log in panel]
+        [
+            replace(log, model=f"{log.model} ({mark})") if len(homes[log.model]) > 1 else log
+            for log in panel
+        ]
         for mark, panel in zip(marks, panels, strict=True)
     ]
 
@@ -57,7 +64,9 @@ def _panel(file: File) -> list[Log]:
     for place, row in _rows(file):
         lacking = [key for key in _NEEDED if key not in row]
         if lacking:
-            raise FileError(f"{file.name}, {place} has no {lacking[0]!r}: it is of another version of promptfoo")
+            raise FileError(
+                f"{file.name}, {place} has no {lacking[0]!r}: it is of another version of promptfoo"
+            )
         name = _provider(row["provider"]), " ".join(str(row["prompt"].get("label", "")).split())
         column = row.get("promptIdx", name)  # the index counts providers and prompts together
         names[column] = name
@@ -73,13 +82,17 @@ def _panel(file: File) -> list[Log]:
     for column, held in scores.items():
         if not held:
             raise FileError(
-                f"{file.name}: {names[column][0]!r} has no score: its calls failed, or nothing was asserted"
+                f"{file.name}: {names[column][0]!r} has no score: its calls failed, or nothing was"
+                " asserted"
             )
     if all(held.get("score") == held.get("success") for held in scores.values()):
         for held in scores.values():
             held.pop("score", None)
     called = _called(names)
-    return [Log(called[column], "", file.name, held, unscored[column]) for column, held in scores.items()]
+    return [
+        Log(called[column], "", file.name, held, unscored[column])
+        for column, held in scores.items()
+    ]
 
 
 def _rows(file: File) -> Iterator[tuple[str, Row]]:
@@ -94,19 +107,27 @@ def _rows(file: File) -> Iterator[tuple[str, Row]]:
     version = results.get("version") if isinstance(results, dict) else None
     if not isinstance(results, dict) or version not in VERSIONS:
         raise FileError(
-            f"{file.name} holds promptfoo results of version {version!r}, versions 2 and 3 are read: export them again "
-            "('promptfoo export eval ID -o results.json')"
+            f"{file.name} holds promptfoo results of version {version!r}, versions 2 and 3 are"
+            " read: export them again ('promptfoo export eval ID -o results.json')"
         )
     yield from ((f"result {i}", row) for i, row in enumerate(results["results"], start=1))
 
 
 def _rules(row: Row) -> dict[str, Any]:
-    """Return the rules by which an answer was scored; none if the call failed, or if nothing is asserted."""
+    """Return the rules by which an answer was scored; none if the call failed, or if nothing is
+    asserted.
+    """
     graded = row.get("gradingResult")
     if row.get("failureReason") == _ERROR or not graded:
         return {}
-    test = row.get("testCase") or {"assert": [part.get("assertion") for part in graded.get("componentResults") or ()]}
-    return {key: test[key] for key in _RULES if test.get(key) is not None} if test.get("assert") else {}
+    test = row.get("testCase") or {
+        "assert": [part.get("assertion") for part in graded.get("componentResults") or ()]
+    }
+    return (
+        {key: test[key] for key in _RULES if test.get(key) is not None}
+        if test.get("assert")
+        else {}
+    )
 
 
 def _item(row: Row, rules: Row) -> str:
@@ -121,7 +142,9 @@ def _provider(provider: Any) -> str:
 
 
 def _called(names: Mapping[object, tuple[str, str]]) -> dict[object, str]:
-    """Name each column: its provider, its prompt where there are several, and its number where both are alike."""
+    """Name each column: its provider, its prompt where there are several, and its number where both
+    are alike.
+    """
     several = len({label for _, label in names.values()}) > 1
     called: dict[object, str] = {}
     for column, (provider, label) in names.items():

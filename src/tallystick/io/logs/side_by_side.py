@@ -15,8 +15,11 @@ MOST_LISTED = 24
 """Names of scores in a message; HELM puts a dozen counts before the score that is meant."""
 
 
-def side_by_side(logs: Sequence[Log], metric: str | None) -> tuple[dict[str, list[object]], tuple[str, ...]]:
-    """Return the columns of the table (``item`` and one a model) and notes on what was chosen, averaged and dropped.
+def side_by_side(
+    logs: Sequence[Log], metric: str | None
+) -> tuple[dict[str, list[object]], tuple[str, ...]]:
+    """Return the columns of the table (``item`` and one a model) and notes on what was chosen,
+    averaged and dropped.
 
     Parameters
     ----------
@@ -41,15 +44,18 @@ def side_by_side(logs: Sequence[Log], metric: str | None) -> tuple[dict[str, lis
         twin = homes.setdefault((log.model, log.task), log.source)
         if twin != log.source:
             raise InputError(
-                f"{twin} and {log.source} both hold model {log.model!r} on {log.task or 'one task'}: give one of them, "
-                "or keep each model's logs in a folder of its own"
+                f"{twin} and {log.source} both hold model {log.model!r} on"
+                f" {log.task or 'one task'}: give one of them, or keep each model's logs in a"
+                " folder of its own"
             )
         column = models.setdefault(log.model, {})
         for item, scores in log.scores[chosen].items():
             column[f"{log.task}:{item}" if log.task else item] = sum(scores) / len(scores)
             replicates += len(scores) - 1
     if replicates:
-        notes.append(Loss(f"{replicates} replicates (epochs, trials) were averaged within their items"))
+        notes.append(
+            Loss(f"{replicates} replicates (epochs, trials) were averaged within their items")
+        )
     failed: dict[str, int] = {}
     for log in logs:
         failed[log.model] = failed.get(log.model, 0) + log.unscored
@@ -57,15 +63,18 @@ def side_by_side(logs: Sequence[Log], metric: str | None) -> tuple[dict[str, lis
         whose = ", ".join(f"{count} of {model!r}" for model, count in failed.items() if count)
         notes.append(
             Loss(
-                f"{sum(failed.values())} samples failed and have no score ({whose}): an item counts by its other "
-                "samples, and is left out if it has none"
+                f"{sum(failed.values())} samples failed and have no score ({whose}): an item counts"
+                " by its other samples, and is left out if it has none"
             )
         )
     kept = _common(models, logs)
     for model, column in models.items():
         if len(column) > len(kept):
             notes.append(
-                Loss(f"{len(column) - len(kept)} of {len(column)} items of {model!r} are left out: others lack them")
+                Loss(
+                    f"{len(column) - len(kept)} of {len(column)} items of {model!r} are left out:"
+                    " others lack them"
+                )
             )
     taken = set(models)
     name = "item"
@@ -82,7 +91,9 @@ def _metric(logs: Sequence[Log], metric: str | None) -> str:
         if metric in common:
             return metric
         lacking = next(log for log in logs if metric not in log.scores)
-        raise InputError(f"{lacking.source} has no score {metric!r}: it has {_listed(lacking.scores)} (--metric)")
+        raise InputError(
+            f"{lacking.source} has no score {metric!r}: it has {_listed(lacking.scores)} (--metric)"
+        )
     if not common:
         other = next(log for log in logs if not set(log.scores) & set(logs[0].scores))
         raise InputError(
@@ -90,7 +101,10 @@ def _metric(logs: Sequence[Log], metric: str | None) -> str:
             f"{_listed(other.scores)}: nothing in common; score both alike"
         )
     if len(common) > 1:
-        raise InputError(f"the logs have the scores {_listed(dict.fromkeys(common))} in common: choose one (--metric)")
+        raise InputError(
+            f"the logs have the scores {_listed(dict.fromkeys(common))} in common: choose one"
+            " (--metric)"
+        )
     return common[0]
 
 
@@ -99,10 +113,13 @@ def _common(models: Mapping[str, Column], logs: Sequence[Log]) -> list[str]:
     kept = [item for item in first if all(item in other for other in others)]
     if not kept:
         raise InputError(
-            f"no common item in {', '.join(log.source for log in logs[:4])}: were the models tried on the same task?"
+            f"no common item in {', '.join(log.source for log in logs[:4])}: were the models tried"
+            " on the same task?"
         )
     return kept
 
 
 def _listed(keys: Mapping[str, object]) -> str:
-    return ", ".join(repr(key) for key in list(keys)[:MOST_LISTED]) + (" …" if len(keys) > MOST_LISTED else "")
+    return ", ".join(repr(key) for key in list(keys)[:MOST_LISTED]) + (
+        " …" if len(keys) > MOST_LISTED else ""
+    )

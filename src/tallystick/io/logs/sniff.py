@@ -14,7 +14,12 @@ _OPENINGS: tuple[tuple[LogFormat, re.Pattern[str]], ...] = (
     ("inspect-json", re.compile(r'\{\s*"version":\s*\d+,\s*"status":\s*"\w+",\s*"eval":\s*\{')),
     ("helm", re.compile(r'\[\s*\{[^\[]*"instance_id"[^\[]*"train_trial_index"', re.DOTALL)),
     ("openai-evals", re.compile(r'\{"spec":\s*\{[^\n]*"(completion_fns|eval_name)"')),
-    ("promptfoo", re.compile(r'\{\s*"evalId":[^{]*"results":\s*\{\s*"version":|\{"cost":[^\n]*"gradingResult":')),
+    (
+        "promptfoo",
+        re.compile(
+            r'\{\s*"evalId":[^{]*"results":\s*\{\s*"version":|\{"cost":[^\n]*"gradingResult":'
+        ),
+    ),
 )
 
 
@@ -39,4 +44,8 @@ def sniff_archive(names: Sequence[str]) -> LogFormat | None:
     'inspect-eval'
     """
     inside = "_journal/start.json" in names or any(name.startswith("samples/") for name in names)
-    return "inspect-eval" if inside and ("header.json" in names or "_journal/start.json" in names) else None
+    return (
+        "inspect-eval"
+        if inside and ("header.json" in names or "_journal/start.json" in names)
+        else None
+    )

@@ -16,7 +16,9 @@ __all__ = ["Equal"]
 
 @dataclass(frozen=True, kw_only=True)
 class Equal(Policy):
-    """Ask every stratum equally often: right when each stratum is reported by itself, wasteful for the whole."""
+    """Ask every stratum equally often: right when each stratum is reported by itself, wasteful for
+    the whole.
+    """
 
     def rule(self, plan: Plan) -> Rule:
         """Return the rule: whichever was asked least."""

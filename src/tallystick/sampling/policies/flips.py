@@ -23,21 +23,24 @@ FIRST = 1e200
 
 @dataclass(frozen=True, kw_only=True)
 class Flips(Policy):
-    r"""Ask proportionally and blindly until :math:`n_k = b N p_k`; then where one more answer lowers the error most.
+    r"""Ask proportionally and blindly until :math:`n_k = b N p_k`; then where one more answer
+    lowers the error most.
 
     .. math::
 
        \arg\max_k \; p_k \sqrt{\frac{v_k}{c_k\, n_k (n_k + 1)}}, \qquad
        v_k = \frac{Q_k + q_g}{m_k + 1/\bar f_g} - \frac{\lVert D_k \rVert^2}{(m_k + 1/\bar f_g)^2}   \tag{A4}
 
-    with m answers, Q = Σ‖x‖², D = Σx and x = e(new) - e(old). The flip rate is shrunk to that of the family g,
-    :math:`\bar f_g = (\sum F + \tfrac12)/(\sum m + 1)`, and :math:`q_g` is what one flip adds to Q there (exactly 2 for
-    unweighted one-hot outcomes, so that the first term is 2 (F + 1)/(m + 1/f̄)). v goes to 0 where everything flips
-    alike, and where nothing flips. Rates divide by answers, allocation counts questions, those in flight included.
+    with m answers, Q = Σ‖x‖², D = Σx and x = e(new) - e(old). The flip rate is shrunk to that of
+    the family g, :math:`\bar f_g = (\sum F + \tfrac12)/(\sum m + 1)`, and :math:`q_g` is what one
+    flip adds to Q there (exactly 2 for unweighted one-hot outcomes, so that the first term is 2 (F
+    + 1)/(m + 1/f̄)). v goes to 0 where everything flips alike, and where nothing flips. Rates
+    divide by answers, allocation counts questions, those in flight included.
 
-    METHODS, *Shift: strata, allocation, estimator*, but b = .6 for its .5: where old answers say little (a swap of
-    vendor) the adaptive part costs more than it gains. Phase 1 stays apart (:attr:`Rule.blind_until`), because adaptive
-    allocation biases sums of flips and intervals have to undo that.
+    METHODS, *Shift: strata, allocation, estimator*, but b = .6 for its .5: where old answers say
+    little (a swap of vendor) the adaptive part costs more than it gains. Phase 1 stays apart
+    (:attr:`Rule.blind_until`), because adaptive allocation biases sums of flips and intervals have
+    to undo that.
 
     Parameters
     ----------
@@ -46,7 +49,8 @@ class Flips(Policy):
     refresh
         Family rates are read again after this many answers.
     first
-        The first questions go in uniformly random order over all items (a gate needs that); they count as blind.
+        The first questions go in uniformly random order over all items (a gate needs that); they
+        count as blind.
     """
 
     blind: float = 0.6
@@ -58,7 +62,9 @@ class Flips(Policy):
         if not 0 <= self.blind <= 1:
             raise InputError(f"blind must be in [0, 1], got {self.blind!r}")
         if self.refresh < 1 or self.first < 0:
-            raise InputError(f"refresh must be >= 1 and first >= 0, got {self.refresh!r} and {self.first!r}")
+            raise InputError(
+                f"refresh must be >= 1 and first >= 0, got {self.refresh!r} and {self.first!r}"
+            )
 
     def opening(self, calls: int) -> int:
         """Return *first*."""
@@ -76,22 +82,27 @@ class _FlipsRule(Rule):
         super().__init__(plan)
         self.refresh_every = options.refresh
         shares = plan.strata.shares
-        # Rounded down: rounding up lets small strata eat phase 2 (2 % more error at 500 calls). 1e-9 is for 30 - ulp.
+        # Rounded down: rounding up lets small strata eat phase 2 (2 % more error at 500 calls).
+        # 1e-9 is for 30 - ulp.
         proportional = np.floor(options.blind * plan.calls * shares + 1e-9)
         self.blind_until = np.minimum(np.maximum(plan.floors, proportional), plan.limits)
         self.table = np.stack([self.blind_until, FIRST * shares, np.square(plan.worth)])
         self.family = np.unique(plan.strata.families, return_inverse=True)[1]
         self.group = self.family
-        # What a flip is expected to add to Q before any was seen: e(new) and e(old), each of mean squared weight.
+        # What a flip is expected to add to Q before any was seen: e(new) and e(old), each of mean
+        # squared weight.
         self.usual = float(plan.vectors.squared.mean()) * (1 if plan.baseline is None else 2)
 
     def refresh(self, book: Book) -> None:
         """Read the flip rate of every family (of every run)."""
-        if len(self.group) != len(book.asked):  # many runs side by side: families of different runs are different
+        # many runs side by side: families of different runs are different
+        if len(self.group) != len(book.asked):
             runs = np.arange(len(book.asked) // len(self.family))[:, None]
             self.group = (runs * (self.family.max() + 1) + self.family).ravel()
         # bincount adds in order, so a run is the same to the last bit alone and beside others.
-        answers, flips, square = (np.bincount(self.group, sums) for sums in (book.answered, book.flips, book.square))
+        answers, flips, square = (
+            np.bincount(self.group, sums) for sums in (book.answered, book.flips, book.square)
+        )
         slack = (answers + 1) / (flips + 0.5)  # 1 / f̄
         size = (square + 0.5 * self.usual) / (flips + 0.5)
         self.rates = np.stack([slack[self.group], size[self.group]])
@@ -104,4 +115,5 @@ class _FlipsRule(Rule):
         m = m + slack
         v = (square + size) / m - length / (m * m)
         used = n + (n < 1)
-        return (n < until) * first / (n + 0.5) + (n >= until) * gain * v / (used * (used + 1))  # (A4)
+        # (A4)
+        return (n < until) * first / (n + 0.5) + (n >= until) * gain * v / (used * (used + 1))

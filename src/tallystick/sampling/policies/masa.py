@@ -22,20 +22,23 @@ __all__ = ["Masa"]
 
 @dataclass(frozen=True, kw_only=True)
 class Masa(Policy):
-    r"""Ask where the share times an upper bound of the spread, over the questions so far, is largest.
+    r"""Ask where the share times an upper bound of the spread, over the questions so far, is
+    largest.
 
     .. math:: \arg\max_k \; \frac{p_k}{\sqrt{c_k}\, n_k} \Bigl( \hat\sigma_k + w_k \sqrt[4]{a / n_k} \Bigr)  \tag{A3}
 
-    after two questions everywhere. [CZZ22]_ (api-shifts), Algorithm 1, line 3, corrected by ERRATA: σ̂² is the unbiased
-    U-statistic of (3.1) rather than line 7, and exploration has the fourth root of the theory rather than line 3's
-    square root. Weights W enter σ̂ entry by entry and exploration by the largest weight :math:`w_k` of the stratum (the
-    paper says only that line 3 is multiplied by them). Prices :math:`c_k` are ours. With fewer than two answers in a
-    stratum (failed calls) its spread counts as the largest possible, :math:`w_k`.
+    after two questions everywhere. [CZZ22]_ (api-shifts), Algorithm 1, line 3, corrected by ERRATA:
+    σ̂² is the unbiased U-statistic of (3.1) rather than line 7, and exploration has the fourth root
+    of the theory rather than line 3's square root. Weights W enter σ̂ entry by entry and
+    exploration by the largest weight :math:`w_k` of the stratum (the paper says only that line 3 is
+    multiplied by them). Prices :math:`c_k` are ours. With fewer than two answers in a stratum
+    (failed calls) its spread counts as the largest possible, :math:`w_k`.
 
     Parameters
     ----------
     exploration
-        The paper's a > 0. Nothing between 0.01 and 20 differs measurably; 0 is a disaster (7-170 times worse).
+        The paper's a > 0. Nothing between 0.01 and 20 differs measurably; 0 is a disaster (7-170
+        times worse).
 
     Examples
     --------
@@ -68,7 +71,9 @@ class _MasaRule(Rule):
         self.exploration = exploration
 
     def score(self, book: Book, at: Any, k: Any) -> Any:
-        """Return (A3). Roots are taken twice, not to the power ¼: square roots round alike everywhere."""
+        """Return (A3). Roots are taken twice, not to the power ¼: square roots round alike
+        everywhere.
+        """
         n, m, _, square, length = column(book.sums, at)
         worth, reach = column(self.table, k)
         sqrt: Any = math.sqrt if isinstance(at, int) else np.sqrt

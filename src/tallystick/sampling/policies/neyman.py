@@ -19,12 +19,14 @@ __all__ = ["Neyman"]
 
 @dataclass(frozen=True, kw_only=True)
 class Neyman(Policy):
-    r"""Ask :math:`n_k \propto p_k \sigma_k / \sqrt{c_k}` with spreads σ and mean prices c that are known beforehand.
+    r"""Ask :math:`n_k \propto p_k \sigma_k / \sqrt{c_k}` with spreads σ and mean prices c that are
+    known beforehand.
 
     .. math:: \arg\max_k \; \frac{p_k^2 \sigma_k^2}{c_k\, n_k (n_k + 1)}   \tag{A2}
 
-    is the drop in Σ p²σ²/n that one more question buys, a unit of money; taking the largest drop each time gives the
-    best whole-number allocation. Without prices this is Lemma 1 of [CZZ22]_ (api-shifts).
+    is the drop in Σ p²σ²/n that one more question buys, a unit of money; taking the largest drop
+    each time gives the best whole-number allocation. Without prices this is Lemma 1 of [CZZ22]_
+    (api-shifts).
 
     Parameters
     ----------
@@ -43,7 +45,10 @@ class Neyman(Policy):
     def rule(self, plan: Plan) -> Rule:
         """Return (A2)."""
         if len(self.sigmas) != len(plan.strata):
-            raise InputError(f"sigmas must hold one number a stratum ({len(plan.strata)}), got {len(self.sigmas)}")
+            raise InputError(
+                f"sigmas must hold one number a stratum ({len(plan.strata)}), got"
+                f" {len(self.sigmas)}"
+            )
         return _NeymanRule(plan, np.square(plan.worth * np.array(self.sigmas)))
 
 

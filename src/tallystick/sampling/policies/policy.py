@@ -21,7 +21,8 @@ __all__ = ["Policy", "Rule"]
 class Rule(ABC):
     """A policy at work: the stratum with the highest score is asked next, the first of equals.
 
-    A score depends on the sums of its own stratum, and on what :meth:`refresh` last read from the whole book.
+    A score depends on the sums of its own stratum, and on what :meth:`refresh` last read from the
+    whole book.
 
     Attributes
     ----------
@@ -42,7 +43,8 @@ class Rule(ABC):
 
     @abstractmethod
     def score(self, book: Book, at: Any, k: Any) -> Any:
-        """Return the score of stratum *k*, whose sums stand at position *at*: a number, or an array of them.
+        """Return the score of stratum *k*, whose sums stand at position *at*: a number, or an array
+        of them.
 
         Without branches, so that one formula serves both: ``n + (n < 1)`` keeps a division from 0.
         """
@@ -69,7 +71,9 @@ class Policy(ABC):
             raise InputError(f"minimum must not be negative, got {self.minimum!r}")
 
     def opening(self, calls: int) -> int:
-        """Return how many of the first questions go to items in uniformly random order, whatever their stratum."""
+        """Return how many of the first questions go to items in uniformly random order, whatever
+        their stratum.
+        """
         return 0
 
     @abstractmethod

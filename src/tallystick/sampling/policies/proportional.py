@@ -20,8 +20,8 @@ class Proportional(Policy):
 
     .. math:: \arg\max_k \; p_k / (n_k + \tfrac12)   \tag{A1}
 
-    (Webster's rule, which rounds to the nearest). Most of what stratification gains is gained here: MASA beats it by
-    1.02-1.5 times only (ERRATA, api-shifts). It never looks at an answer.
+    (Webster's rule, which rounds to the nearest). Most of what stratification gains is gained here:
+    MASA beats it by 1.02-1.5 times only (ERRATA, api-shifts). It never looks at an answer.
     """
 
     def rule(self, plan: Plan) -> Rule:

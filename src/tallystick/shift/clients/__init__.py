@@ -1,4 +1,6 @@
-"""Clients: how an API is asked. ``python:``, ``replay:``, ``openai:``, ``command:`` and any JSON API over HTTP."""
+"""Clients: how an API is asked. ``python:``, ``replay:``, ``openai:``, ``command:`` and any JSON
+API over HTTP.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a client is: something that answers one item at a time, and says what kind of failure a failure was."""
+"""What a client is: something that answers one item at a time, and says what kind of failure a
+failure was.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ __all__ = ["Client", "ClientError", "Fault"]
 
 
 class ClientError(TallystickError):
-    """The API cannot be asked, or not any more: the message says why. Everything answered so far is in the journal."""
+    """The API cannot be asked, or not any more: the message says why. Everything answered so far is
+    in the journal.
+    """
 
 
 class Fault(TallystickError):
@@ -35,7 +39,13 @@ class Fault(TallystickError):
     """
 
     def __init__(
-        self, message: str, *, retry: bool, billed: bool, wait: float | None = None, fatal: bool = False
+        self,
+        message: str,
+        *,
+        retry: bool,
+        billed: bool,
+        wait: float | None = None,
+        fatal: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry, self.billed, self.wait, self.fatal = retry, billed, wait, fatal
@@ -47,7 +57,9 @@ class Client(ABC):
     @property
     @abstractmethod
     def description(self) -> dict[str, Json]:
-        """All that decides what is asked, without any key: a journal is not continued under another description."""
+        """All that decides what is asked, without any key: a journal is not continued under another
+        description.
+        """
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -61,12 +73,17 @@ class Client(ABC):
 
     @abstractmethod
     async def answer(self, row: Mapping[str, Any]) -> str | None:
-        """Return the answer to one item, None if there is none in the reply; raise :class:`Fault` if it failed."""
+        """Return the answer to one item, None if there is none in the reply; raise :class:`Fault`
+        if it failed.
+        """
 
     async def __aenter__(self) -> Client:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         return None

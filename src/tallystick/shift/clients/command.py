@@ -17,7 +17,8 @@ __all__ = ["CommandClient"]
 
 
 class CommandClient(Client):
-    """Run a program for every item: the row as JSON on its standard input, the label on its standard output.
+    """Run a program for every item: the row as JSON on its standard input, the label on its
+    standard output.
 
     No shell is involved. A program that leaves with a code other than 0 is tried again.
 
@@ -60,8 +61,12 @@ class CommandClient(Client):
             if isinstance(error, asyncio.CancelledError):
                 raise
             raise Fault(
-                f"{self._arguments[0]} took longer than {self._timeout:g} s", retry=True, billed=True
+                f"{self._arguments[0]} took longer than {self._timeout:g} s",
+                retry=True,
+                billed=True,
             ) from error
         if program.returncode:
-            raise Fault(f"{self._arguments[0]} left with code {program.returncode}", retry=True, billed=True)
+            raise Fault(
+                f"{self._arguments[0]} left with code {program.returncode}", retry=True, billed=True
+            )
         return out.decode(errors="replace").strip() or None

@@ -13,11 +13,12 @@ __all__ = ["Connection"]
 
 
 class Connection:
-    """POST one body after the other to one address, over one HTTP/1.1 connection, each in a single write.
+    """POST one body after the other to one address, over one HTTP/1.1 connection, each in a single
+    write.
 
-    httpx's own transport serves any event loop, any version of the protocol and any number of connections. For one
-    small request after the other that costs several times what the request costs, and a run makes thousands. Replies
-    and errors are httpx's.
+    httpx's own transport serves any event loop, any version of the protocol and any number of
+    connections. For one small request after the other that costs several times what the request
+    costs, and a run makes thousands. Replies and errors are httpx's.
 
     Parameters
     ----------
@@ -31,7 +32,9 @@ class Connection:
         Seconds to connect, and seconds for a whole reply.
     """
 
-    def __init__(self, url: httpx.URL, headers: httpx.Headers, *, verify: SSLContext | None, timeout: float) -> None:
+    def __init__(
+        self, url: httpx.URL, headers: httpx.Headers, *, verify: SSLContext | None, timeout: float
+    ) -> None:
         self._url, self._verify, self._timeout = url, verify, timeout
         self._headers = [(b"Host", url.netloc), *headers.raw]
         self._heads: dict[int, h11.Request] = {}
@@ -40,7 +43,9 @@ class Connection:
         self._writer: asyncio.StreamWriter | None = None
 
     async def post(self, content: bytes) -> httpx.Response:
-        """Return the whole reply. Whatever goes wrong closes the connection; the next request opens another."""
+        """Return the whole reply. Whatever goes wrong closes the connection; the next request opens
+        another.
+        """
         if self._http is None or self._reader is None or self._reader.at_eof():
             await self._open()
         try:
@@ -62,7 +67,9 @@ class Connection:
         try:
             async with asyncio.timeout(self._timeout):
                 self._reader, self._writer = await asyncio.open_connection(
-                    self._url.host, self._url.port or (443 if secure else 80), ssl=self._verify if secure else None
+                    self._url.host,
+                    self._url.port or (443 if secure else 80),
+                    ssl=self._verify if secure else None,
                 )
         except TimeoutError as error:
             raise httpx.ConnectTimeout("no connection in time") from error
@@ -74,7 +81,9 @@ class Connection:
         """Return the head of a request; they differ by the length of the body alone."""
         if length not in self._heads:
             headers = [*self._headers, (b"Content-Length", str(length).encode())]
-            self._heads[length] = h11.Request(method="POST", target=self._url.raw_path, headers=headers)
+            self._heads[length] = h11.Request(
+                method="POST", target=self._url.raw_path, headers=headers
+            )
         return self._heads[length]
 
     async def _exchange(self, content: bytes) -> httpx.Response:
@@ -82,7 +91,11 @@ class Connection:
         assert http is not None  # opened by post
         assert reader is not None
         assert writer is not None
-        parts = (http.send(self._head(len(content))), http.send(h11.Data(data=content)), http.send(h11.EndOfMessage()))
+        parts = (
+            http.send(self._head(len(content))),
+            http.send(h11.Data(data=content)),
+            http.send(h11.EndOfMessage()),
+        )
         writer.write(b"".join(part for part in parts if part))
         head: h11.Response | None = None
         body: list[bytes] = []

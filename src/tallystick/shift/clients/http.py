@@ -51,11 +51,16 @@ class HttpClient(Client):
         check_fields(request, columns, "the request template")
         self._url = Secret(url, "the address")
         if httpx.URL(self._url.shown).userinfo:
-            raise InputError("the address holds a password: put it into the environment and a header, as $NAME")
+            raise InputError(
+                "the address holds a password: put it into the environment and a header, as $NAME"
+            )
         self._headers = {name: Secret(value, f"header {name}") for name, value in headers.items()}
         for name, value in self._headers.items():
             if any(word in name.lower() for word in _SENSITIVE) and not value.values:
-                raise InputError(f"header {name} holds a key: write it as $NAME and put the key into the environment")
+                raise InputError(
+                    f"header {name} holds a key: write it as $NAME and put the key into the"
+                    " environment"
+                )
         self._request, self._path, self._label = request, parse_path(label), label
         self._timeout = timeout
         self._wire: Connections | None = None
@@ -75,7 +80,9 @@ class HttpClient(Client):
     @property
     def secrets(self) -> tuple[str, ...]:
         """The values that stand for ``$NAME``."""
-        return tuple(value for secret in (self._url, *self._headers.values()) for value in secret.values)
+        return tuple(
+            value for secret in (self._url, *self._headers.values()) for value in secret.values
+        )
 
     async def __aenter__(self) -> HttpClient:
         sent = {name: value.sent for name, value in self._headers.items()}
@@ -83,7 +90,10 @@ class HttpClient(Client):
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self._wire is not None:
             await self._wire.close()

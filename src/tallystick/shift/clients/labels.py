@@ -15,8 +15,11 @@ __all__ = ["read_label", "same_label"]
 _TRIM = " \t\r\n.,;:!\"'`*()[]{}"
 
 
-def read_label(text: str | None, labels: Sequence[str], *, loose: bool = False, coerce: bool = False) -> int:
-    """Return the code of the label that *text* names; ``len(labels)`` if it names none, or more than one.
+def read_label(
+    text: str | None, labels: Sequence[str], *, loose: bool = False, coerce: bool = False
+) -> int:
+    """Return the code of the label that *text* names; ``len(labels)`` if it names none, or more
+    than one.
 
     Parameters
     ----------
@@ -47,14 +50,17 @@ def read_label(text: str | None, labels: Sequence[str], *, loose: bool = False, 
     if plain in folded:
         return folded[plain]
     if loose:
-        found = {folded[match.casefold()] for match in words.findall(text) if match.casefold() in folded}
+        found = {
+            folded[match.casefold()] for match in words.findall(text) if match.casefold() in folded
+        }
         if len(found) == 1:
             return found.pop()
     return same_label(text, labels) if coerce else len(labels)
 
 
 def same_label(text: str, labels: Sequence[str]) -> int:
-    """Return the code of the label that *text* spells in another way; ``len(labels)`` if there is none, or several.
+    """Return the code of the label that *text* spells in another way; ``len(labels)`` if there is
+    none, or several.
 
     >>> same_label("1.0", ["0", "1"]), same_label("maybe", ["0", "1"])
     (1, 2)
@@ -86,8 +92,11 @@ def _table(labels: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int], re.
     folded: dict[str, int] = {}
     for j, label in enumerate(labels):
         key = label.strip(_TRIM).casefold()
-        folded[key] = -1 if key in folded else j  # two labels that differ by case only are read exactly or not at all
+        # two labels that differ by case only are read exactly or not at all
+        folded[key] = -1 if key in folded else j
     folded = {key: j for key, j in folded.items() if j >= 0 and key}
     longest = sorted(labels, key=len, reverse=True)
-    words = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, longest)) + r")(?!\w)", re.IGNORECASE)
+    words = re.compile(
+        r"(?<!\w)(?:" + "|".join(map(re.escape, longest)) + r")(?!\w)", re.IGNORECASE
+    )
     return exact, folded, words

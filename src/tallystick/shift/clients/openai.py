@@ -26,7 +26,8 @@ class OpenAIClient(HttpClient):
     labels
         The labels.
     key_name
-        The environment variable with the key. A server that wants none (a local one) is asked without.
+        The environment variable with the key. A server that wants none (a local one) is asked
+        without.
     columns, timeout
         As for any HTTP client.
     """
@@ -47,10 +48,17 @@ class OpenAIClient(HttpClient):
         text = prompt.replace("{labels}", ", ".join(labels).replace("{", "(").replace("}", ")"))
         check_fields(text, columns, "the prompt")
         if not os.environ.get(key_name) and not base:
-            raise InputError(f"openai:{model} needs a key: export {key_name}=…, or name a server (openai:MODEL@URL)")
+            raise InputError(
+                f"openai:{model} needs a key: export {key_name}=…, or name a server"
+                " (openai:MODEL@URL)"
+            )
         super().__init__(
             f"{(base or DEFAULT).rstrip('/')}/chat/completions",
-            request={"model": model, "temperature": 0, "messages": [{"role": "user", "content": text}]},
+            request={
+                "model": model,
+                "temperature": 0,
+                "messages": [{"role": "user", "content": text}],
+            },
             label="$.choices[0].message.content",
             headers={"Authorization": f"Bearer ${key_name}"} if os.environ.get(key_name) else {},
             columns=columns,

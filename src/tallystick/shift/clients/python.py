@@ -20,8 +20,8 @@ __all__ = ["PythonClient"]
 class PythonClient(Client):
     """Call ``function(row)``, plain or async; it returns the label as text, or None.
 
-    An OSError or a TimeoutError that it raises is tried again, a :class:`Fault` says itself what it means, any other
-    error fails the item.
+    An OSError or a TimeoutError that it raises is tried again, a :class:`Fault` says itself what it
+    means, any other error fails the item.
 
     Parameters
     ----------
@@ -63,6 +63,8 @@ class PythonClient(Client):
             raise error
         if error is not None:
             again = isinstance(error, OSError | TimeoutError)
-            raise Fault(f"{self._target}: {type(error).__name__}: {error}", retry=again, billed=True) from error
+            raise Fault(
+                f"{self._target}: {type(error).__name__}: {error}", retry=again, billed=True
+            ) from error
         found = task.result()
         return None if found is None else str(found)

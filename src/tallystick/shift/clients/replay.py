@@ -13,7 +13,8 @@ __all__ = ["ReplayClient"]
 
 
 class ReplayClient(Client):
-    """Answer from a column of the data: to rehearse, to compare strategies, to look at finished experiments.
+    """Answer from a column of the data: to rehearse, to compare strategies, to look at finished
+    experiments.
 
     Parameters
     ----------
@@ -25,7 +26,9 @@ class ReplayClient(Client):
 
     def __init__(self, column: str, *, columns: Sequence[str]) -> None:
         if column not in columns:
-            raise InputError(f"replay:{column} names no column of the data ({', '.join(columns[:8])})")
+            raise InputError(
+                f"replay:{column} names no column of the data ({', '.join(columns[:8])})"
+            )
         self._column = column
 
     @property

@@ -30,16 +30,23 @@ def fields(template: Json) -> set[str]:
         return set(_FIELD.findall(template))
     if isinstance(template, Mapping):
         return {name for part in (*template.keys(), *template.values()) for name in fields(part)}
-    return {name for part in template for name in fields(part)} if isinstance(template, list) else set()
+    return (
+        {name for part in template for name in fields(part)}
+        if isinstance(template, list)
+        else set()
+    )
 
 
 def fill(template: str, row: Mapping[str, Any]) -> str:
-    """Put the values of *row* for ``{column}``; text in a value is never read as a template again."""
+    """Put the values of *row* for ``{column}``; text in a value is never read as a template
+    again.
+    """
     return _FIELD.sub(lambda match: "" if row[match[1]] is None else str(row[match[1]]), template)
 
 
 def fill_json(template: Json, row: Mapping[str, Any]) -> Json:
-    """Fill every text of a JSON template. The template is parsed before, so no value can change its structure.
+    """Fill every text of a JSON template. The template is parsed before, so no value can change its
+    structure.
 
     Examples
     --------
@@ -57,7 +64,10 @@ def check_fields(template: Json, columns: Sequence[str], what: str) -> None:
     """Refuse a template that names a column that is not there."""
     for name in sorted(fields(template)):
         if name not in columns:
-            raise InputError(f"{what} names {{{name}}}, which is no column of the data ({', '.join(columns[:8])})")
+            raise InputError(
+                f"{what} names {{{name}}}, which is no column of the data"
+                f" ({', '.join(columns[:8])})"
+            )
 
 
 def parse_json(text: str, what: str) -> Json:
@@ -90,7 +100,9 @@ def parse_path(path: str) -> tuple[str | int, ...]:
         steps.append(int(match[2]) if match[2] else next(part for part in match.groups() if part))
         at = match.end()
     if not path.startswith("$") or at != len(path):
-        raise InputError(f"a label path reads like $.result[0].label (names and positions only), got {path!r}")
+        raise InputError(
+            f"a label path reads like $.result[0].label (names and positions only), got {path!r}"
+        )
     return tuple(steps)
 
 
@@ -116,7 +128,8 @@ def find(value: Any, steps: Sequence[str | int]) -> Any:
 
 
 class Secret:
-    """Text with ``$NAME`` for keys: shown as it is written, sent with the values of the environment.
+    """Text with ``$NAME`` for keys: shown as it is written, sent with the values of the
+    environment.
 
     Examples
     --------
@@ -132,7 +145,10 @@ class Secret:
         values = []
         for name in _VARIABLE.findall(text):
             if not os.environ.get(name):
-                raise InputError(f"{what} needs the environment variable {name}, which is not set: export {name}=…")
+                raise InputError(
+                    f"{what} needs the environment variable {name}, which is not set: export"
+                    f" {name}=…"
+                )
             values.append(os.environ[name])
         self.values = tuple(values)
         self.sent = _VARIABLE.sub(lambda match: os.environ[match[1]], text)

@@ -32,8 +32,8 @@ _HEADERS = {
 class Connections:
     """As many connections to one address as requests are in flight.
 
-    Redirects are not followed, and no proxy of the environment is used: either would carry keys to places that nobody
-    named.
+    Redirects are not followed, and no proxy of the environment is used: either would carry keys to
+    places that nobody named.
 
     Parameters
     ----------
@@ -61,12 +61,15 @@ class Connections:
         import httpx
 
         where = self._where
-        content = json.dumps(body, separators=(",", ":")).encode("ascii")  # escaped: half a surrogate pair passes, too
+        # escaped: half a surrogate pair passes, too
+        content = json.dumps(body, separators=(",", ":")).encode("ascii")
         wire = self._idle.pop() if self._idle else self._open()
         try:
             reply = await wire.post(content)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise Fault(f"{where} cannot be reached ({_name(error)})", retry=True, billed=False) from error
+            raise Fault(
+                f"{where} cannot be reached ({_name(error)})", retry=True, billed=False
+            ) from error
         except (httpx.TransportError, httpx.DecodingError) as error:
             # Broken off after sending: the server may have done the work.
             raise Fault(f"{where} broke off ({_name(error)})", retry=True, billed=True) from error
@@ -77,7 +80,9 @@ class Connections:
         try:
             return json.loads(reply.content)
         except ValueError as error:
-            raise Fault(f"{where} answered with what is no JSON", retry=True, billed=True) from error
+            raise Fault(
+                f"{where} answered with what is no JSON", retry=True, billed=True
+            ) from error
 
     def _open(self) -> Connection:
         from tallystick.shift.clients.connection import Connection
@@ -96,11 +101,19 @@ def _refusal(where: str, reply: httpx.Response) -> Fault:
     """Return what a status other than 200 means."""
     status = reply.status_code
     if status in _KEYS:
-        message = f"{where} refused the key (HTTP {status}): check the environment variable that holds it"
+        message = (
+            f"{where} refused the key (HTTP {status}): check the environment variable that holds it"
+        )
         return Fault(message, retry=False, billed=False, fatal=True)
     again = status in _AGAIN
     wait = _retry_after(reply.headers.get("retry-after")) if again else None
-    return Fault(f"{where} answered HTTP {status}", retry=again, billed=False, wait=wait, fatal=status in _GONE)
+    return Fault(
+        f"{where} answered HTTP {status}",
+        retry=again,
+        billed=False,
+        wait=wait,
+        fatal=status in _GONE,
+    )
 
 
 def _name(error: Exception) -> str:

@@ -12,8 +12,8 @@
 | the same, shorter | :func:`pseudo_t` | approximate |
 | a sum or ratio of parts | :func:`mover_sum`, :func:`mover_ratio` | as the parts, approximately |
 
-Scalars in, an ``Interval`` out; arrays in, ``Intervals`` out (one sequence of values is one row). Theory:
-``docs/theory/intervals.md``.
+Scalars in, an ``Interval`` out; arrays in, ``Intervals`` out (one sequence of values is one row).
+Theory: ``docs/theory/intervals.md``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Compiled part of :mod:`tallystick.stats.intervals.betting`: capital that bets against a mean. Values lie in [0, 1].
+"""Compiled part of :mod:`tallystick.stats.intervals.betting`: capital that bets against a mean.
+Values lie in [0, 1].
 
-Everything is written for the *lower* end, the largest mean that a gambler on larger values has refuted; the upper end
-is the lower end of the reflected values 1 - x.
+Everything is written for the *lower* end, the largest mean that a gambler on larger values has
+refuted; the upper end is the lower end of the reflected values 1 - x.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ TRUNCATION = 0.5
 HALVINGS = 24
 """Steps of bisection: ends are good to 6e-8 of the range, and always err outwards."""
 RUIN = 1e-300
-"""Capital below this is given up. A gambler who stops betting still plays fair, so the ends only widen by it."""
+"""Capital below this is given up. A gambler who stops betting still plays fair, so the ends only
+widen by it."""
 
 
 def _bets(x: NDArray[np.float64], log: float, horizon: int) -> NDArray[np.float64]:
-    """Return one bet a value, made from the values before it (I11); horizon 0 spreads the bets over all time."""
+    """Return one bet a value, made from the values before it (I11); horizon 0 spreads the bets over
+    all time.
+    """
     bets = np.empty(len(x))
     total, scatter = 0.5, 0.25
     for i in range(len(x)):
@@ -41,10 +45,14 @@ def _bets(x: NDArray[np.float64], log: float, horizon: int) -> NDArray[np.float6
 bets_of: Any = _compile(_bets)
 
 
-def _prices(x: NDArray[np.float64], population: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return slope and offset of the fair price of each draw: if the mean of all is m, it is slope m - offset.
+def _prices(
+    x: NDArray[np.float64], population: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return slope and offset of the fair price of each draw: if the mean of all is m, it is slope
+    m - offset.
 
-    Without replacement it is the mean of what is still in the urn; from an endless supply (population 0) it is m.
+    Without replacement it is the mean of what is still in the urn; from an endless supply
+    (population 0) it is m.
     """
     slope, offset = np.ones(len(x)), np.zeros(len(x))
     if population > 0:
@@ -95,7 +103,8 @@ def _lower_end(
     low: float,
     high: float,
 ) -> float:
-    """Bisect for the largest refuted mean in [low, high]; capital falls as the mean grows, so no grid is needed.
+    """Bisect for the largest refuted mean in [low, high]; capital falls as the mean grows, so no
+    grid is needed.
 
     Infinite if all of them are refuted.
     """
@@ -115,7 +124,9 @@ def _lower_end(
 lower_end: Any = _compile(_lower_end)
 
 
-def _lower_ends(rows: NDArray[np.float64], threshold: float, population: int, anytime: bool) -> NDArray[np.float64]:
+def _lower_ends(
+    rows: NDArray[np.float64], threshold: float, population: int, anytime: bool
+) -> NDArray[np.float64]:
     """Return the lower end of every row at its last value."""
     ends = np.empty(len(rows))
     n = rows.shape[1]

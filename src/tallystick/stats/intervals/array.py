@@ -1,8 +1,8 @@
 """Many intervals at once: the array form of :class:`tallystick.results.Interval`.
 
-One rule holds for the whole subpackage: scalars in, an ``Interval`` out; arrays in, ``Intervals`` out, in the shape
-to which the arguments broadcast. What takes rows (of values, of strata) gives one interval a row; one sequence is one
-row.
+One rule holds for the whole subpackage: scalars in, an ``Interval`` out; arrays in, ``Intervals``
+out, in the shape to which the arguments broadcast. What takes rows (of values, of strata) gives one
+interval a row; one sequence is one row.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Intervals:
     Parameters
     ----------
     low, high
-        The ends, arrays of one shape, ``low <= high`` everywhere; they are copied and made read-only.
+        The ends, arrays of one shape, ``low <= high`` everywhere; they are copied and made
+        read-only.
     level, guarantee, assumption, method
         As in :class:`tallystick.results.Interval`, the same for all.
 
@@ -57,7 +58,9 @@ class Intervals:
     def __post_init__(self) -> None:
         low, high = np.array(self.low, dtype=np.float64), np.array(self.high, dtype=np.float64)
         if low.shape != high.shape or low.ndim == 0:
-            raise InputError(f"low and high are arrays of one shape, got shapes {low.shape} and {high.shape}")
+            raise InputError(
+                f"low and high are arrays of one shape, got shapes {low.shape} and {high.shape}"
+            )
         wrong = np.argwhere(~(low <= high))  # also catches NaN
         if len(wrong):
             at = tuple(int(i) for i in wrong[0])
@@ -69,7 +72,12 @@ class Intervals:
 
     def _one(self, low: float, high: float) -> Interval:
         return Interval(
-            low, high, level=self.level, guarantee=self.guarantee, assumption=self.assumption, method=self.method
+            low,
+            high,
+            level=self.level,
+            guarantee=self.guarantee,
+            assumption=self.assumption,
+            method=self.method,
         )
 
     @property
@@ -93,38 +101,57 @@ class Intervals:
     def __getitem__(self, index: int | tuple[int, ...]) -> Interval:
         low = self.low[index]
         if np.ndim(low):
-            raise InputError(f"index {index!r} names several of {self.shape} intervals: give one number an axis")
+            raise InputError(
+                f"index {index!r} names several of {self.shape} intervals: give one number an axis"
+            )
         return self._one(float(low), float(self.high[index]))
 
     def __iter__(self) -> Iterator[Interval]:
-        return (self._one(low, high) for low, high in zip(self.low.flat, self.high.flat, strict=True))
+        return (
+            self._one(low, high) for low, high in zip(self.low.flat, self.high.flat, strict=True)
+        )
 
 
 def pack(
-    low: Floats, high: Floats, *, alpha: float, guarantee: Guarantee, method: str, assumption: str | None = None
+    low: Floats,
+    high: Floats,
+    *,
+    alpha: float,
+    guarantee: Guarantee,
+    method: str,
+    assumption: str | None = None,
 ) -> Interval | Intervals:
-    """Return an ``Interval`` for 0-dimensional ends, ``Intervals`` for all others: the rule of this subpackage."""
+    """Return an ``Interval`` for 0-dimensional ends, ``Intervals`` for all others: the rule of this
+    subpackage.
+    """
     if np.ndim(low):
         return Intervals(low, high, 1 - alpha, guarantee, assumption, method)
     return Interval(float(low), float(high), 1 - alpha, guarantee, assumption, method)
 
 
-def as_counts(part: Numbers, whole: Numbers, *, names: tuple[str, str], integer: bool = True) -> tuple[Floats, Floats]:
+def as_counts(
+    part: Numbers, whole: Numbers, *, names: tuple[str, str], integer: bool = True
+) -> tuple[Floats, Floats]:
     """Broadcast two counts against each other and refuse what cannot be *part* of *whole*.
 
     >>> as_counts(3, 2, names=("successes", "trials"))
     Traceback (most recent call last):
     tallystick.errors.InputError: successes must be between 0 and trials, got 3.0 of 2.0
     """
-    x, n = np.broadcast_arrays(np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64))
+    x, n = np.broadcast_arrays(
+        np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    )
     for name, values in zip(names, (x, n), strict=True):
         if not np.isfinite(values).all():
             raise InputError(f"{name} must be finite, got {values[~np.isfinite(values)].flat[0]}")
         if integer and (values != np.floor(values)).any():
-            raise InputError(f"{name} must be whole numbers, got {values[values != np.floor(values)].flat[0]}")
+            raise InputError(
+                f"{name} must be whole numbers, got {values[values != np.floor(values)].flat[0]}"
+            )
     outside = (x < 0) | (x > n)
     if outside.any():
         raise InputError(
-            f"{names[0]} must be between 0 and {names[1]}, got {x[outside].flat[0]} of {n[outside].flat[0]}"
+            f"{names[0]} must be between 0 and {names[1]}, got {x[outside].flat[0]} of"
+            f" {n[outside].flat[0]}"
         )
     return x, n

@@ -1,4 +1,6 @@
-"""Betting intervals for the mean of bounded values: exact at a fixed size, or valid whenever one stops."""
+"""Betting intervals for the mean of bounded values: exact at a fixed size, or valid whenever one
+stops.
+"""
 
 from __future__ import annotations
 
@@ -24,44 +26,48 @@ def betting(
 ) -> Intervals:
     r"""Bound the mean of bounded values, for certain, as narrowly as their own variance allows.
 
-    A gambler who holds that the mean is larger than m pays fair prices at m; if m is right, the capital
+    A gambler who holds that the mean is larger than m pays fair prices at m; if m is right, the
+    capital
 
     .. math:: K_t(m) = \prod_{i \le t} \bigl(1 + \lambda_i (x_i - m)\bigr), \qquad
               0 \le \lambda_i \le c/m, \quad c = \tfrac12   \tag{I10}
 
-    is a non-negative martingale, which ever exceeds :math:`2/\alpha` with probability at most :math:`\alpha/2`. The
-    means that it refutes lie below the interval; a second gambler, on smaller values, refutes those above. Bets
-    use earlier values only,
+    is a non-negative martingale, which ever exceeds :math:`2/\alpha` with probability at most
+    :math:`\alpha/2`. The means that it refutes lie below the interval; a second gambler, on smaller
+    values, refutes those above. Bets use earlier values only,
 
     .. math:: \lambda_i = \sqrt{\frac{2 \ln(2/\alpha)}{\hat\sigma^2_{i-1}\, T_i}}, \qquad T_i = n
               \text{ or, anytime, } i \ln(1 + i),   \tag{I11}
 
     :math:`\hat\sigma^2_i = (\tfrac14 + \sum_{j \le i} (x_j - \hat\mu_j)^2)/(i + 1)`,
-    :math:`\hat\mu_i = (\tfrac12 + \sum_{j \le i} x_j)/(i + 1)`, cut at :math:`c/m`. Capital falls as m grows, also
-    at the cut, so each end is found by bisection, with no grid of means. Without replacement from N items, the
-    price of draw i is :math:`m_i = (N m - \sum_{j<i} x_j)/(N - i + 1)`.
+    :math:`\hat\mu_i = (\tfrac12 + \sum_{j \le i} x_j)/(i + 1)`, cut at :math:`c/m`. Capital falls
+    as m grows, also at the cut, so each end is found by bisection, with no grid of means. Without
+    replacement from N items, the price of draw i is :math:`m_i = (N m - \sum_{j<i} x_j)/(N - i +
+    1)`.
 
-    This is the hedged capital process of I. Waudby-Smith and A. Ramdas, *Estimating means of bounded random
-    variables by betting* (arXiv 2010.09686), as their package confseq runs it; that it is valid is shown in
-    ``docs/theory/intervals.md``.
+    This is the hedged capital process of I. Waudby-Smith and A. Ramdas, *Estimating means of
+    bounded random variables by betting* (arXiv 2010.09686), as their package confseq runs it; that
+    it is valid is shown in ``docs/theory/intervals.md``.
 
     Parameters
     ----------
     values
-        One sequence, or one a row; there is one interval a row. **Their order matters**: it must be the order of
-        drawing, or one that does not depend on the values (shuffle with a seed).
+        One sequence, or one a row; there is one interval a row. **Their order matters**: it must be
+        the order of drawing, or one that does not depend on the values (shuffle with a seed).
     alpha, side, bounds
         As in :func:`hoeffding`.
     population
-        The size N of the finite population from which the values were drawn without replacement; then the mean is
-        that of the N. None: independent draws.
+        The size N of the finite population from which the values were drawn without replacement;
+        then the mean is that of the N. None: independent draws.
     anytime
-        False: exact if the number of values was fixed beforehand. True: valid at any stopping time, and wider.
+        False: exact if the number of values was fixed beforehand. True: valid at any stopping time,
+        and wider.
 
     Notes
     -----
-    Both gamblers together can refute every mean: by chance, as part of the misses that alpha allows, or because the
-    values drift along their order and have no one mean. The interval then is all that logic allows: it says nothing.
+    Both gamblers together can refute every mean: by chance, as part of the misses that alpha
+    allows, or because the values drift along their order and have no one mean. The interval then is
+    all that logic allows: it says nothing.
 
     Examples
     --------
@@ -83,7 +89,9 @@ def betting(
     low = lower_ends(rows, 1 / at_low, urn, anytime) if at_low else least
     high = 1 - lower_ends(1 - rows, 1 / at_high, urn, anytime) if at_high else most
     low, high = _settle(low, high, least, most, bounds)
-    return Intervals(low, high, level=1 - alpha, guarantee="anytime" if anytime else "exact", method="betting")
+    return Intervals(
+        low, high, level=1 - alpha, guarantee="anytime" if anytime else "exact", method="betting"
+    )
 
 
 def betting_sequence(
@@ -94,11 +102,13 @@ def betting_sequence(
     bounds: Bounds = (0.0, 1.0),
     population: int | None = None,
 ) -> Intervals:
-    """Bound the mean of bounded values after every single value, for one who may stop at any of them.
+    """Bound the mean of bounded values after every single value, for one who may stop at any of
+    them.
 
-    The anytime form of :func:`betting`, all along one sequence: entry t uses the first t + 1 values, each lies within
-    the one before, and all of them hold together with probability 1 - alpha. The work grows with the square of the
-    length (seconds for 10,000 values); for a look now and then call :func:`betting` with ``anytime=True``.
+    The anytime form of :func:`betting`, all along one sequence: entry t uses the first t + 1
+    values, each lies within the one before, and all of them hold together with probability 1 -
+    alpha. The work grows with the square of the length (seconds for 10,000 values); for a look now
+    and then call :func:`betting` with ``anytime=True``.
 
     Parameters
     ----------
@@ -119,7 +129,9 @@ def betting_sequence(
 
     x, (at_low, at_high) = _check(values, bounds, population, alpha, side)
     if x.ndim != 1:
-        raise InputError(f"values must be one sequence, got an array of shape {x.shape}: call it once a row")
+        raise InputError(
+            f"values must be one sequence, got an array of shape {x.shape}: call it once a row"
+        )
     urn = population or 0
     least, most = _logic(np.cumsum(x), np.arange(1, len(x) + 1), urn)
     low = lower_path(x, 1 / at_low, urn) if at_low else least
@@ -133,22 +145,34 @@ def _check(
 ) -> tuple[Floats, tuple[float, float]]:
     x = np.ascontiguousarray(as_unit(values, bounds, name="values"))
     if x.ndim not in (1, 2) or x.shape[-1] == 0:
-        raise InputError(f"values must be one sequence or one a row, not empty, got shape {x.shape}")
+        raise InputError(
+            f"values must be one sequence or one a row, not empty, got shape {x.shape}"
+        )
     if population is not None and population < x.shape[-1]:
-        raise InputError(f"population must be at least the {x.shape[-1]} values drawn from it, got {population}")
+        raise InputError(
+            f"population must be at least the {x.shape[-1]} values drawn from it, got {population}"
+        )
     return x, split_alpha(alpha, side)
 
 
 def _logic(total: Floats, n: int | NDArray[np.int64], urn: int) -> tuple[Floats, Floats]:
-    """Return the least and the greatest mean that n seen values leave possible; from an endless supply, 0 and 1."""
+    """Return the least and the greatest mean that n seen values leave possible; from an endless
+    supply, 0 and 1.
+    """
     if not urn:
         return np.zeros_like(total), np.ones_like(total)
     least = total / urn
-    return least, np.maximum(least, 1 - (n - total) / urn)  # equal but for rounding when all is seen
+    # equal but for rounding when all is seen
+    return least, np.maximum(least, 1 - (n - total) / urn)
 
 
-def _settle(low: Floats, high: Floats, least: Floats, most: Floats, bounds: Bounds) -> tuple[Floats, Floats]:
+def _settle(
+    low: Floats, high: Floats, least: Floats, most: Floats, bounds: Bounds
+) -> tuple[Floats, Floats]:
     """Bring both ends back to their bounds; where they crossed, leave what logic does."""
     crossed = low > high + 1e-9  # when all of a population is seen, the ends meet but for rounding
-    low, high = np.where(crossed, least, np.minimum(low, high)), np.where(crossed, most, np.maximum(low, high))
+    low, high = (
+        np.where(crossed, least, np.minimum(low, high)),
+        np.where(crossed, most, np.maximum(low, high)),
+    )
     return from_unit(low, bounds), from_unit(high, bounds)

@@ -15,7 +15,8 @@ __all__ = ["Bounds", "as_unit", "check_bounds", "from_unit"]
 Bounds: TypeAlias = tuple[float, float]
 
 _ROUNDING = 1e-9
-"""How far outside its bounds, in units of their width, a mean may lie by rounding alone; it is then moved onto them."""
+"""How far outside its bounds, in units of their width, a mean may lie by rounding alone; it is then
+moved onto them."""
 
 
 def check_bounds(bounds: Bounds) -> Bounds:
@@ -41,7 +42,9 @@ def as_unit(values: Numbers, bounds: Bounds, *, name: str) -> Floats:
     unit = (np.asarray(values, dtype=np.float64) - low) / (high - low)
     outside = ~((unit >= -_ROUNDING) & (unit <= 1 + _ROUNDING))  # also catches NaN
     if outside.any():
-        raise InputError(f"{name} must lie in the bounds {bounds!r}, got {np.asarray(values)[outside].flat[0]}")
+        raise InputError(
+            f"{name} must lie in the bounds {bounds!r}, got {np.asarray(values)[outside].flat[0]}"
+        )
     return np.clip(unit, 0.0, 1.0)
 
 

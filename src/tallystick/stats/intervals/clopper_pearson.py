@@ -14,9 +14,13 @@ __all__ = ["clopper_pearson"]
 
 
 @overload
-def clopper_pearson(successes: float, trials: float, *, alpha: float = ..., side: Side = ...) -> Interval: ...
+def clopper_pearson(
+    successes: float, trials: float, *, alpha: float = ..., side: Side = ...
+) -> Interval: ...
 @overload
-def clopper_pearson(successes: Vector, trials: Numbers, *, alpha: float = ..., side: Side = ...) -> Intervals: ...
+def clopper_pearson(
+    successes: Vector, trials: Numbers, *, alpha: float = ..., side: Side = ...
+) -> Intervals: ...
 def clopper_pearson(
     successes: Numbers, trials: Numbers, *, alpha: float = 0.05, side: Side = "two"
 ) -> Interval | Intervals:
@@ -26,8 +30,8 @@ def clopper_pearson(
 
     .. math:: P(X \ge x \mid p_{lo}) = \alpha/2, \qquad P(X \le x \mid p_{hi}) = \alpha/2,   \tag{I1}
 
-    which are quantiles of :math:`\mathrm{Beta}(x, n - x + 1)` and :math:`\mathrm{Beta}(x + 1, n - x)`. Exact: coverage
-    is at least nominal at every share and size; the price is width.
+    which are quantiles of :math:`\mathrm{Beta}(x, n - x + 1)` and :math:`\mathrm{Beta}(x + 1, n -
+    x)`. Exact: coverage is at least nominal at every share and size; the price is width.
 
     Parameters
     ----------
@@ -49,7 +53,8 @@ def clopper_pearson(
 
     x, n = as_counts(successes, trials, names=("successes", "trials"))
     at_low, at_high = split_alpha(alpha, side)
-    # (I1); the inner np.where only keeps the parameters of the beta law positive where its quantile is not used
+    # (I1); the inner np.where only keeps the parameters of the beta law positive where its quantile
+    # is not used
     low = np.where(x > 0, betaincinv(np.where(x > 0, x, 1), n - x + 1, at_low), 0.0)
     high = np.where(x < n, betainccinv(x + 1, np.where(x < n, n - x, 1), at_high), 1.0)
     return pack(low, high, alpha=alpha, guarantee="exact", method="clopper-pearson")

@@ -1,4 +1,6 @@
-"""The empirical Bernstein interval: Hoeffding's certainty, sharpened by the variance that was seen."""
+"""The empirical Bernstein interval: Hoeffding's certainty, sharpened by the variance that was
+seen.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,23 @@ __all__ = ["as_moments", "empirical_bernstein"]
 
 @overload
 def empirical_bernstein(
-    mean: float, variance: float, n: float, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
+    mean: float,
+    variance: float,
+    n: float,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    bounds: Bounds = ...,
 ) -> Interval: ...
 @overload
 def empirical_bernstein(
-    mean: Vector, variance: Numbers, n: Numbers, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
+    mean: Vector,
+    variance: Numbers,
+    n: Numbers,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    bounds: Bounds = ...,
 ) -> Intervals: ...
 def empirical_bernstein(
     mean: Numbers,
@@ -34,7 +48,8 @@ def empirical_bernstein(
 ) -> Interval | Intervals:
     r"""Bound the mean of bounded values for certain, given the variance that was seen.
 
-    For values in [0, 1] with sample variance V (divisor n - 1), each with probability at most :math:`\delta`,
+    For values in [0, 1] with sample variance V (divisor n - 1), each with probability at most
+    :math:`\delta`,
 
     .. math:: \pm(\mu - \bar x) > \sqrt{2 \sigma^2 L/n} + L/(3n), \qquad
               \sigma > \sqrt V + \sqrt{2 L/(n - 1)}, \qquad L = \ln(1/\delta).
@@ -44,10 +59,11 @@ def empirical_bernstein(
     .. math:: \bar x \mp \Bigl(\sqrt{2 V L/n} + \frac{7 L}{3 (n - 1)}\Bigr), \qquad
               L = \ln(2/\alpha) \text{ one-sided}, \ \ln(3/\alpha) \text{ two-sided}.   \tag{I6}
 
-    The one-sided form is due to A. Maurer and M. Pontil, *Empirical Bernstein bounds and sample variance penalization*
-    (arXiv 0907.3740); using it twice would cost ln(4/alpha), since the variance would be bounded twice. Exact for
-    independent values. Worth it over :func:`hoeffding` once n is in the hundreds and the variance is small;
-    :func:`betting`, which needs the values themselves, beats both.
+    The one-sided form is due to A. Maurer and M. Pontil, *Empirical Bernstein bounds and sample
+    variance penalization* (arXiv 0907.3740); using it twice would cost ln(4/alpha), since the
+    variance would be bounded twice. Exact for independent values. Worth it over :func:`hoeffding`
+    once n is in the hundreds and the variance is small; :func:`betting`, which needs the values
+    themselves, beats both.
 
     Parameters
     ----------
@@ -74,8 +90,11 @@ def empirical_bernstein(
     return pack(low, high, alpha=alpha, guarantee="exact", method="empirical-bernstein")
 
 
-def as_moments(mean: Numbers, variance: Numbers, n: Numbers, bounds: Bounds) -> tuple[Floats, Floats, Floats]:
-    """Bring mean and variance to the scale from 0 to 1, and refuse what no n values in *bounds* can have.
+def as_moments(
+    mean: Numbers, variance: Numbers, n: Numbers, bounds: Bounds
+) -> tuple[Floats, Floats, Floats]:
+    """Bring mean and variance to the scale from 0 to 1, and refuse what no n values in *bounds* can
+    have.
 
     >>> as_moments(0.5, 0.6, 2, (0, 1))
     Traceback (most recent call last):
@@ -90,12 +109,13 @@ def as_moments(mean: Numbers, variance: Numbers, n: Numbers, bounds: Bounds) -> 
     if not (size >= 2).all():
         raise InputError(f"n must be at least 2 for a variance, got {size.min()}")
     most = centre * (1 - centre) * size / (size - 1)
-    outside = ~((spread >= 0) & (spread <= most + 1e-9))  # also catches NaN; 1e-9 is room for rounding
+    # also catches NaN; 1e-9 is room for rounding
+    outside = ~((spread >= 0) & (spread <= most + 1e-9))
     if outside.any():
         at = tuple(int(i) for i in np.argwhere(outside)[0])
         scale = (high - low) ** 2
         raise InputError(
-            f"{size[at]:g} values of mean {low + (high - low) * centre[at]:g} in {bounds!r} have a variance of at most "
-            f"{scale * most[at]:g}, got {scale * spread[at]:g}"
+            f"{size[at]:g} values of mean {low + (high - low) * centre[at]:g} in {bounds!r} have a"
+            f" variance of at most {scale * most[at]:g}, got {scale * spread[at]:g}"
         )
     return centre, spread, size

@@ -16,18 +16,28 @@ __all__ = ["hoeffding"]
 
 
 @overload
-def hoeffding(mean: float, n: float, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...) -> Interval: ...
-@overload
-def hoeffding(mean: Vector, n: Numbers, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...) -> Intervals: ...
 def hoeffding(
-    mean: Numbers, n: Numbers, *, alpha: float = 0.05, side: Side = "two", bounds: Bounds = (0.0, 1.0)
+    mean: float, n: float, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
+) -> Interval: ...
+@overload
+def hoeffding(
+    mean: Vector, n: Numbers, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
+) -> Intervals: ...
+def hoeffding(
+    mean: Numbers,
+    n: Numbers,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
+    bounds: Bounds = (0.0, 1.0),
 ) -> Interval | Intervals:
     r"""Bound a mean for certain, when the values lie in *bounds* and nothing else is known.
 
     .. math:: \bar x \mp (b - a) \sqrt{\ln(1/\delta) / (2n)}   \tag{I5}
 
-    with :math:`\delta = \alpha/2` at each end, clipped to the bounds [DD]_, Theorem 2. Exact for independent values,
-    and for draws without replacement; wide, because it prepares for the largest variance that the bounds allow.
+    with :math:`\delta = \alpha/2` at each end, clipped to the bounds [DD]_, Theorem 2. Exact for
+    independent values, and for draws without replacement; wide, because it prepares for the largest
+    variance that the bounds allow.
 
     Parameters
     ----------
@@ -44,9 +54,14 @@ def hoeffding(
     [0.664, 0.936] (95 %, exact)
     """
     at_ends = split_alpha(alpha, side)
-    centre, size = np.broadcast_arrays(as_unit(mean, bounds, name="mean"), np.asarray(n, dtype=np.float64))
+    centre, size = np.broadcast_arrays(
+        as_unit(mean, bounds, name="mean"), np.asarray(n, dtype=np.float64)
+    )
     if not (size >= 1).all():
         raise InputError(f"n must be at least 1, got {size.min()}")
-    down, up = (np.sqrt(-np.log(at) / (2 * size)) if at else np.full_like(size, np.inf) for at in at_ends)  # (I5)
+    # (I5)
+    down, up = (
+        np.sqrt(-np.log(at) / (2 * size)) if at else np.full_like(size, np.inf) for at in at_ends
+    )
     low, high = (from_unit(np.clip(end, 0.0, 1.0), bounds) for end in (centre - down, centre + up))
     return pack(low, high, alpha=alpha, guarantee="exact", method="hoeffding")

@@ -1,4 +1,6 @@
-"""Exact intervals for a finite population: how many of *these* items are right, from the labels of some."""
+"""Exact intervals for a finite population: how many of *these* items are right, from the labels of
+some.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,18 @@ def hypergeometric(
     successes: Vector, draws: Numbers, population: Numbers, *, alpha: float = ..., side: Side = ...
 ) -> Intervals: ...
 def hypergeometric(
-    successes: Numbers, draws: Numbers, population: Numbers, *, alpha: float = 0.05, side: Side = "two"
+    successes: Numbers,
+    draws: Numbers,
+    population: Numbers,
+    *,
+    alpha: float = 0.05,
+    side: Side = "two",
 ) -> Interval | Intervals:
-    r"""Bound the share of right items among *these* N, for certain, from k of them drawn without replacement.
+    r"""Bound the share of right items among *these* N, for certain, from k of them drawn without
+    replacement.
 
-    With K right items of N, the right ones among k draws follow the hypergeometric law; the ends are
+    With K right items of N, the right ones among k draws follow the hypergeometric law; the ends
+    are
 
     .. math:: K_{lo} = \min\{K: P(X \ge x \mid K) > \alpha/2\}, \qquad
               K_{hi} = \max\{K: P(X \le x \mid K) > \alpha/2\},   \tag{I4}
@@ -41,7 +50,8 @@ def hypergeometric(
     successes, draws, population
         x of k draws from N items, whole numbers, ``0 <= x <= k <= N``, N at least 1.
     alpha, side
-        As in :func:`clopper_pearson`. An end without error allowed to it is what logic leaves: x/N, or (x + N - k)/N.
+        As in :func:`clopper_pearson`. An end without error allowed to it is what logic leaves: x/N,
+        or (x + N - k)/N.
 
     Returns
     -------
@@ -66,7 +76,13 @@ def hypergeometric(
     right, drawn, size = (np.ravel(part).astype(np.int64) for part in (x, k, n))
     fewest_right = fewest_in_urn(right, drawn, size, at_low).reshape(n.shape)
     fewest_wrong = fewest_in_urn(drawn - right, drawn, size, at_high).reshape(n.shape)
-    return pack(fewest_right / n, (n - fewest_wrong) / n, alpha=alpha, guarantee="exact", method="hypergeometric")
+    return pack(
+        fewest_right / n,
+        (n - fewest_wrong) / n,
+        alpha=alpha,
+        guarantee="exact",
+        method="hypergeometric",
+    )
 
 
 def hypergeometric_strata(
@@ -74,21 +90,23 @@ def hypergeometric_strata(
 ) -> Intervals:
     r"""Bound the share of right items among *these*, for certain, from labels in two strata.
 
-    The number K of right items is tested with :math:`S = \sum_h N_h X_h/k_h`. How K divides into strata is unknown, so
-    the lower end is the least K with
+    The number K of right items is tested with :math:`S = \sum_h N_h X_h/k_h`. How K divides into
+    strata is unknown, so the lower end is the least K with
 
     .. math:: p(K) = \max_{(K_1, K - K_1) \in B} P(S \ge s \mid K_1, K - K_1) > (1 - \gamma) \alpha/2,   \tag{I12}
 
-    every :math:`K_1` tried; the upper end counts wrong items. The box B holds both counts with error
-    :math:`\gamma \alpha/2`, :math:`\gamma` = .05, so the two errors add up to :math:`\alpha/2`; it keeps out divisions
-    that the labels themselves refute, which else decide the maximum. Exact, given how many labels fell into
-    each stratum, also when that was by chance. A stratum without labels adds nothing to S and may hold anything.
-    Narrower than :func:`hypergeometric` where the strata differ.
+    every :math:`K_1` tried; the upper end counts wrong items. The box B holds both counts with
+    error :math:`\gamma \alpha/2`, :math:`\gamma` = .05, so the two errors add up to
+    :math:`\alpha/2`; it keeps out divisions that the labels themselves refute, which else decide
+    the maximum. Exact, given how many labels fell into each stratum, also when that was by chance.
+    A stratum without labels adds nothing to S and may hold anything. Narrower than
+    :func:`hypergeometric` where the strata differ.
 
     Parameters
     ----------
     successes, draws, sizes
-        :math:`x_h, k_h, N_h`, whole numbers, the two strata along the last axis; one pair is one row.
+        :math:`x_h, k_h, N_h`, whole numbers, the two strata along the last axis; one pair is one
+        row.
     alpha, side
         As in :func:`hypergeometric`.
 
@@ -118,17 +136,31 @@ def hypergeometric_strata(
         raise InputError("sizes must add up to at least 1 item")
     right, drawn, size = (np.reshape(part, (-1, 2)).astype(np.int64) for part in (x, k, n))
     low = fewest_in_strata(right, drawn, size, at_low).reshape(whole.shape) / whole
-    high = (whole - fewest_in_strata(drawn - right, drawn, size, at_high).reshape(whole.shape)) / whole
+    high = (
+        whole - fewest_in_strata(drawn - right, drawn, size, at_high).reshape(whole.shape)
+    ) / whole
     return Intervals(low, high, level=1 - alpha, guarantee="exact", method="hypergeometric-strata")
 
 
 @overload
 def hypergeometric_subgroup(
-    successes: float, members: float, draws: float, population: float, *, alpha: float = ..., side: Side = ...
+    successes: float,
+    members: float,
+    draws: float,
+    population: float,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
 ) -> Interval: ...
 @overload
 def hypergeometric_subgroup(
-    successes: Vector, members: Numbers, draws: Numbers, population: Numbers, *, alpha: float = ..., side: Side = ...
+    successes: Vector,
+    members: Numbers,
+    draws: Numbers,
+    population: Numbers,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
 ) -> Intervals: ...
 def hypergeometric_subgroup(
     successes: Numbers,
@@ -139,15 +171,17 @@ def hypergeometric_subgroup(
     alpha: float = 0.05,
     side: Side = "two",
 ) -> Interval | Intervals:
-    r"""Bound the share of right items in a subgroup of unknown size, for certain: among all of one class, say.
+    r"""Bound the share of right items in a subgroup of unknown size, for certain: among all of one
+    class, say.
 
-    Of k labelled items out of N, m belong to the subgroup and x of these are right. The size Q of the subgroup has its
-    own range :math:`R` at :math:`\alpha/10`; given Q, the m members are a sample from it, so
+    Of k labelled items out of N, m belong to the subgroup and x of these are right. The size Q of
+    the subgroup has its own range :math:`R` at :math:`\alpha/10`; given Q, the m members are a
+    sample from it, so
 
     .. math:: \bigcup_{Q \in R} \mathrm{hypergeometric}(x, m, Q)_{.9 \alpha}   \tag{I13}
 
-    holds at :math:`1 - \alpha`. Exact; without any member labelled it is [0, 1]. More than 20,000 sizes are taken in
-    strides, which can widen an end by a factor of 1.00005, never narrow it.
+    holds at :math:`1 - \alpha`. Exact; without any member labelled it is [0, 1]. More than 20,000
+    sizes are taken in strides, which can widen an end by a factor of 1.00005, never narrow it.
 
     Parameters
     ----------
@@ -170,7 +204,9 @@ def hypergeometric_subgroup(
     m, k = as_counts(m, draws, names=("members", "draws"))
     k, n = as_counts(k, population, names=("draws", "population"))
     shape = n.shape
-    right, inside, drawn, size = (np.ravel(np.broadcast_to(part, shape)).astype(np.int64) for part in (x, m, k, n))
+    right, inside, drawn, size = (
+        np.ravel(np.broadcast_to(part, shape)).astype(np.int64) for part in (x, m, k, n)
+    )
     first = fewest_in_urn(inside, drawn, size, alpha / 20)
     last = size - fewest_in_urn(drawn - inside, drawn, size, alpha / 20)
     first, last = np.maximum(first, 1), np.maximum(last, 1)
@@ -179,5 +215,9 @@ def hypergeometric_subgroup(
     none = inside == 0
     low, high = np.where(none, 0.0, good / of_good), np.where(none, 1.0, (of_bad - bad) / of_bad)
     return pack(
-        low.reshape(shape), high.reshape(shape), alpha=alpha, guarantee="exact", method="hypergeometric-subgroup"
+        low.reshape(shape),
+        high.reshape(shape),
+        alpha=alpha,
+        guarantee="exact",
+        method="hypergeometric-subgroup",
     )

@@ -14,21 +14,29 @@ __all__ = ["jeffreys"]
 
 
 @overload
-def jeffreys(successes: float, trials: float, *, alpha: float = ..., side: Side = ...) -> Interval: ...
+def jeffreys(
+    successes: float, trials: float, *, alpha: float = ..., side: Side = ...
+) -> Interval: ...
 @overload
-def jeffreys(successes: Vector, trials: Numbers, *, alpha: float = ..., side: Side = ...) -> Intervals: ...
-def jeffreys(successes: Numbers, trials: Numbers, *, alpha: float = 0.05, side: Side = "two") -> Interval | Intervals:
+def jeffreys(
+    successes: Vector, trials: Numbers, *, alpha: float = ..., side: Side = ...
+) -> Intervals: ...
+def jeffreys(
+    successes: Numbers, trials: Numbers, *, alpha: float = 0.05, side: Side = "two"
+) -> Interval | Intervals:
     r"""Bound a share approximately, by the equal tails of the posterior under Jeffreys' prior.
 
     .. math:: [B_{\alpha/2}, B_{1 - \alpha/2}], \qquad B \sim \mathrm{Beta}(x + \tfrac12, n - x + \tfrac12)   \tag{I3}
 
-    with the lower end 0 at x = 0 and the upper end 1 at x = n. Approximate: its coverage swings around nominal, with
-    spikes down beside the ends of the scale (``docs/coverage/binomial-approximate.md`` has the figures).
+    with the lower end 0 at x = 0 and the upper end 1 at x = n. Approximate: its coverage swings
+    around nominal, with spikes down beside the ends of the scale
+    (``docs/coverage/binomial-approximate.md`` has the figures).
 
     Parameters
     ----------
     successes, trials
-        ``0 <= successes <= trials``; real values are allowed, for effective sizes. No trials give [0, 1].
+        ``0 <= successes <= trials``; real values are allowed, for effective sizes. No trials give
+        [0, 1].
     alpha, side
         As in :func:`clopper_pearson`.
 

@@ -1,4 +1,6 @@
-"""MOVER: the interval of a sum or a ratio, recovered from the intervals of its independent parts."""
+"""MOVER: the interval of a sum or a ratio, recovered from the intervals of its independent
+parts.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ __all__ = ["mover_ratio", "mover_sum"]
 
 
 def mover_sum(
-    estimates: Floats, low: Floats, high: Floats, *, weights: Floats, covariance: Floats | float = 0.0
+    estimates: Floats,
+    low: Floats,
+    high: Floats,
+    *,
+    weights: Floats,
+    covariance: Floats | float = 0.0,
 ) -> tuple[Floats, Floats, Floats]:
     r"""Bound :math:`\theta = \sum_h w_h \theta_h`, given an interval for each independent part.
 
@@ -28,8 +35,8 @@ def mover_sum(
     weights
         One a part, of either sign.
     covariance
-        The term c: twice the sum of the covariances of the weighted parts, times the squared quantile; 0 for
-        independent parts.
+        The term c: twice the sum of the covariances of the weighted parts, times the squared
+        quantile; 0 for independent parts.
 
     Returns
     -------
@@ -45,13 +52,20 @@ def mover_sum(
     estimate = (weights * estimates).sum(axis=-1)
     below = weights * np.where(weights > 0, estimates - low, estimates - high)
     above = weights * np.where(weights > 0, high - estimates, low - estimates)
-    # (I8); a covariance estimated apart from the ends can outweigh them, and then nothing is left to vary
-    down, up = (np.sqrt(np.maximum((reach**2).sum(axis=-1) + covariance, 0.0)) for reach in (below, above))
+    # (I8); a covariance estimated apart from the ends can outweigh them, and then nothing is left
+    # to vary
+    down, up = (
+        np.sqrt(np.maximum((reach**2).sum(axis=-1) + covariance, 0.0)) for reach in (below, above)
+    )
     return estimate, estimate - down, estimate + up
 
 
 def mover_ratio(
-    top: Floats, bottom: Floats, *, top_reach: tuple[Floats, Floats], bottom_reach: tuple[Floats, Floats]
+    top: Floats,
+    bottom: Floats,
+    *,
+    top_reach: tuple[Floats, Floats],
+    bottom_reach: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats]:
     r"""Bound the ratio of two independent non-negative numbers, given how far each reaches.
 
@@ -60,8 +74,8 @@ def mover_ratio(
     .. math:: r_{lo} = \frac{A^2 - l_A}{AC + \sqrt{A^2C^2 - (A^2 - l_A)(C^2 - u_C)}}, \qquad
               r_{hi} = \frac{AC + \sqrt{A^2C^2 - (A^2 - u_A)(C^2 - l_C)}}{C^2 - l_C}.   \tag{I9}
 
-    These are the r at which an end of (I8) for :math:`A - rC` is 0; the lower one is written so that it subtracts no
-    near-equal numbers.
+    These are the r at which an end of (I8) for :math:`A - rC` is 0; the lower one is written so
+    that it subtracts no near-equal numbers.
 
     Parameters
     ----------
@@ -87,7 +101,8 @@ def mover_ratio(
     lc, uc = bottom_reach
     below = ac + np.sqrt(np.maximum(ac**2 - (a2 - la) * (c2 - uc), 0.0))
     above = ac + np.sqrt(np.maximum(ac**2 - (a2 - ua) * (c2 - lc), 0.0))
-    low = np.divide(np.maximum(a2 - la, 0.0), below, out=np.zeros_like(below), where=below > 0)  # (I9)
+    # (I9)
+    low = np.divide(np.maximum(a2 - la, 0.0), below, out=np.zeros_like(below), where=below > 0)
     surely_positive = c2 - lc > 1e-12 * c2  # equal but for rounding: the bottom may be 0
     high = np.divide(above, c2 - lc, out=np.full_like(above, np.inf), where=surely_positive)
     return low, high

@@ -17,11 +17,23 @@ __all__ = ["pseudo_t"]
 
 @overload
 def pseudo_t(
-    mean: float, variance: float, n: float, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
+    mean: float,
+    variance: float,
+    n: float,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    bounds: Bounds = ...,
 ) -> Interval: ...
 @overload
 def pseudo_t(
-    mean: Vector, variance: Numbers, n: Numbers, *, alpha: float = ..., side: Side = ..., bounds: Bounds = ...
+    mean: Vector,
+    variance: Numbers,
+    n: Numbers,
+    *,
+    alpha: float = ...,
+    side: Side = ...,
+    bounds: Bounds = ...,
 ) -> Intervals: ...
 def pseudo_t(
     mean: Numbers,
@@ -39,8 +51,8 @@ def pseudo_t(
     .. math:: m = \frac{\sum x}{\nu}, \qquad v = \frac{\sum x^2 + 1 - \nu m^2}{\nu - 1}, \qquad
               m \mp t_{n-1} \sqrt{v/\nu}.   \tag{I7}
 
-    Clipped to the bounds. Approximate; where few values differ from the rest, the plain t interval can cover a third
-    (``docs/coverage/pseudo-t.md``).
+    Clipped to the bounds. Approximate; where few values differ from the rest, the plain t interval
+    can cover a third (``docs/coverage/pseudo-t.md``).
 
     Parameters
     ----------

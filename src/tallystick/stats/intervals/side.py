@@ -9,13 +9,15 @@ from tallystick.errors import InputError
 __all__ = ["Side", "split_alpha"]
 
 Side: TypeAlias = Literal["two", "lower", "upper"]
-"""``two``: both ends, half of alpha each. ``lower``: a lower bound only, with all of alpha. ``upper``: likewise."""
+"""``two``: both ends, half of alpha each. ``lower``: a lower bound only, with all of alpha.
+``upper``: likewise."""
 
 _SHARES = {"two": (0.5, 0.5), "lower": (1.0, 0.0), "upper": (0.0, 1.0)}
 
 
 def split_alpha(alpha: float, side: Side) -> tuple[float, float]:
-    """Return the error allowed at the lower and at the upper end; 0 means that this end says nothing.
+    """Return the error allowed at the lower and at the upper end; 0 means that this end says
+    nothing.
 
     >>> split_alpha(0.05, "two"), split_alpha(0.05, "lower")
     ((0.025, 0.025), (0.05, 0.0))

@@ -22,7 +22,8 @@ class LatentBootstrap:
     Parameters
     ----------
     balance, confusion, accuracy
-        Of every refit; accuracy is the share of the judge's own votes that are right, as in `LatentFit.accuracy`.
+        Of every refit; accuracy is the share of the judge's own votes that are right, as in
+        `LatentFit.accuracy`.
     n_unconverged
         Refits that stopped at ``max_iterations``; they are kept, and should be none.
     """
@@ -41,7 +42,9 @@ class LatentBootstrap:
 
 
 def refits(fit: LatentFit, n: int, rng: Rng) -> list[LatentFit]:
-    """Return *n* fits to replicas of the data, each with its own spawned generator and the options of *fit*."""
+    """Return *n* fits to replicas of the data, each with its own spawned generator and the options
+    of *fit*.
+    """
     replica = Replica.of(fit)
     options = replace(fit.options, strict=False)
     out = []
@@ -53,8 +56,9 @@ def refits(fit: LatentFit, n: int, rng: Rng) -> list[LatentFit]:
 def bootstrap(fit: LatentFit, *, n_replicates: int = 200, rng: Rng) -> LatentBootstrap:
     """Return what the estimates would have been, had the model been true and the data drawn anew.
 
-    Replicas keep the gaps and the labelled items of the data; each is refitted from the majority start. Valid under
-    conditional independence only. Their coverage is measured in docs/coverage/latent-bootstrap.md.
+    Replicas keep the gaps and the labelled items of the data; each is refitted from the majority
+    start. Valid under conditional independence only. Their coverage is measured in
+    docs/coverage/latent-bootstrap.md.
 
     Examples
     --------

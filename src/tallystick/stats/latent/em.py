@@ -1,7 +1,8 @@
 r"""Expectation-maximisation on weighted patterns, accelerated and still monotone.
 
-The parameters are one array, classes x (1 + all votes): the class balance, then every judge's confusion columns. With
-weights :math:`w_i` and responsibilities :math:`r_{iy} = P(y \mid x_i)` one step is
+The parameters are one array, classes x (1 + all votes): the class balance, then every judge's
+confusion columns. With weights :math:`w_i` and responsibilities :math:`r_{iy} = P(y \mid x_i)` one
+step is
 
 .. math::
     \pi_y \propto b_y + \sum_i w_i r_{iy}, \qquad
@@ -54,7 +55,11 @@ class Problem:
             other = np.arange(n_classes)[:, None] != votes.truth
             barred = np.where((votes.truth >= 0) & other, -np.inf, 0.0)
         return cls(
-            votes.one_hot, votes.weights, barred, _prior(votes, n_classes, options), _fixed(votes, n_classes, options)
+            votes.one_hot,
+            votes.weights,
+            barred,
+            _prior(votes, n_classes, options),
+            _fixed(votes, n_classes, options),
         )
 
     @cached_property
@@ -74,20 +79,26 @@ class Problem:
         scores /= total
         top += np.log(total)
         likelihood = float(self.weights @ top)
-        penalty = float((self.prior * np.log(np.maximum(table, TINY))).sum()) if self.prior.any() else 0.0
+        penalty = (
+            float((self.prior * np.log(np.maximum(table, TINY))).sum()) if self.prior.any() else 0.0
+        )
         return Expectation(scores, likelihood, likelihood + penalty)
 
     def counts(self, responsibility: FloatArray) -> FloatArray:
         """Return expected counts in the layout of the parameters, without pseudo-counts."""
         weighted = responsibility * self.weights
-        return np.concatenate((weighted.sum(axis=1, keepdims=True), self.one_hot.add(weighted)), axis=1)
+        return np.concatenate(
+            (weighted.sum(axis=1, keepdims=True), self.one_hot.add(weighted)), axis=1
+        )
 
     def maximise(self, responsibility: FloatArray) -> FloatArray:
         """Return the M step (L2)."""
         return self.normalise(self.counts(responsibility) + self.prior)
 
     def normalise(self, table: FloatArray) -> FloatArray:
-        """Make every row of every part sum to 1; a row of zeros, on which nothing depends, becomes uniform."""
+        """Make every row of every part sum to 1; a row of zeros, on which nothing depends, becomes
+        uniform.
+        """
         out = np.empty_like(table)
         out[:, 0] = table[:, 0] / table[:, 0].sum()
         total = self.one_hot.total(table[:, 1:])
@@ -95,7 +106,9 @@ class Problem:
             np.divide(table[:, 1:], total, out=out[:, 1:])
         else:
             size = self.one_hot.total(np.ones_like(total))
-            out[:, 1:] = np.where(total > 0, table[:, 1:] / np.where(total > 0, total, 1.0), 1.0 / size)
+            out[:, 1:] = np.where(
+                total > 0, table[:, 1:] / np.where(total > 0, total, 1.0), 1.0 / size
+            )
         if self.known.any():
             out[self.known] = self.fixed[self.known]
         return out
@@ -115,9 +128,10 @@ class Run:
 def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Run:
     r"""Run EM from *table* until a plain step moves no parameter by more than the tolerance.
 
-    Accelerated by SQUAREM with steplength :math:`\alpha = -\lVert r\rVert / \lVert v\rVert` of two plain steps, r the
-    first and v the change between them. The extrapolated point is taken only if its objective is at least that of
-    the first plain step, so the history never falls; otherwise the second plain step is.
+    Accelerated by SQUAREM with steplength :math:`\alpha = -\lVert r\rVert / \lVert v\rVert` of two
+    plain steps, r the first and v the change between them. The extrapolated point is taken only if
+    its objective is at least that of the first plain step, so the history never falls; otherwise
+    the second plain step is.
     """
     here = problem.expect(table)
     history = [here.objective]
@@ -144,7 +158,9 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Run:
     return Run(table, here, steps, False, tuple(history))
 
 
-def _extrapolate(problem: Problem, zero: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+def _extrapolate(
+    problem: Problem, zero: FloatArray, first: FloatArray, second: FloatArray
+) -> FloatArray:
     r = first - zero
     v = second - first - r
     norm = float(np.sqrt((v * v).sum()))
@@ -166,7 +182,9 @@ def _prior(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
         balance = np.broadcast_to(np.asarray(options.balance_prior, dtype=np.float64), (n_classes,))
         confusion = np.broadcast_to(np.asarray(options.confusion_prior, dtype=np.float64), shape)
     except ValueError:
-        raise InputError(f"priors must fit {n_classes} classes and judges x classes x votes = {shape}") from None
+        raise InputError(
+            f"priors must fit {n_classes} classes and judges x classes x votes = {shape}"
+        ) from None
     keep = np.arange(shape[2]) < votes.n_votes[:, None]
     return np.column_stack((balance, confusion.transpose(1, 0, 2)[:, keep]))
 
@@ -175,15 +193,20 @@ def _fixed(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
     fixed = np.full((n_classes, 1 + int(votes.n_votes.sum())), np.nan)
     if options.balance is not None:
         balance = np.asarray(options.balance, dtype=np.float64)
-        if balance.shape != (n_classes,) or not ((balance > 0).all() and np.isclose(balance.sum(), 1)):
+        if balance.shape != (n_classes,) or not (
+            (balance > 0).all() and np.isclose(balance.sum(), 1)
+        ):
             raise InputError(
-                f"balance must hold {n_classes} positive probabilities that sum to 1, got {options.balance!r}"
+                f"balance must hold {n_classes} positive probabilities that sum to 1, got"
+                f" {options.balance!r}"
             )
         fixed[:, 0] = balance
     for j, matrix in options.confusion.items():
         if not 0 <= j < votes.n_judges:
             raise InputError(f"confusion names judge {j}, but there are {votes.n_judges} judges")
-        alone = LatentModel(np.full(n_classes, 1 / n_classes), np.asarray(matrix)[None], votes.n_votes[j : j + 1])
+        alone = LatentModel(
+            np.full(n_classes, 1 / n_classes), np.asarray(matrix)[None], votes.n_votes[j : j + 1]
+        )
         first = 1 + votes.one_hot.start[j]
         fixed[:, first : first + votes.n_votes[j]] = pack(alone)[:, 1:]
     return fixed

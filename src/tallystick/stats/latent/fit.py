@@ -20,7 +20,9 @@ __all__ = ["LatentFit", "Start", "fit"]
 
 @dataclass(frozen=True)
 class Start:
-    """What one start led to; ``history`` holds the objective after each accepted step and never falls."""
+    """What one start led to; ``history`` holds the objective after each accepted step and never
+    falls.
+    """
 
     kind: str
     log_likelihood: float
@@ -41,7 +43,8 @@ class LatentFit:
     posterior
         Patterns x classes; one-hot where the truth was given.
     expected_counts
-        Judges x classes x votes: how many votes of each kind fell on items of each class, in expectation.
+        Judges x classes x votes: how many votes of each kind fell on items of each class, in
+        expectation.
     log_likelihood, objective
         Of the votes; the objective adds the log prior.
     iterations, converged
@@ -77,7 +80,8 @@ class LatentFit:
     def n_effective(self) -> FloatArray:
         """Judges x classes: on how many items of each class a judge voted, in expectation.
 
-        Where it is near 0 the row of the confusion matrix rests on nothing and must not be reported.
+        Where it is near 0 the row of the confusion matrix rests on nothing and must not be
+        reported.
         """
         return np.asarray(self.expected_counts.sum(axis=2))
 
@@ -85,8 +89,8 @@ class LatentFit:
     def accuracy(self) -> FloatArray:
         """Expected share of each judge's own votes that are right.
 
-        With complete votes and no prior it equals ``model.accuracy``; with missing votes it speaks of the items that
-        the judge saw, and is the steadier number for judges with few votes.
+        With complete votes and no prior it equals ``model.accuracy``; with missing votes it speaks
+        of the items that the judge saw, and is the steadier number for judges with few votes.
         """
         n_classes = self.model.n_classes
         right = np.einsum("jcc->j", self.expected_counts[:, :, :n_classes])
@@ -105,13 +109,14 @@ def fit(
 ) -> LatentFit:
     """Fit class balance and confusion matrices to weighted vote patterns, with no labels or some.
 
-    Maximises the likelihood of (L1), docs/theory/latent.md, by EM from the majority vote and, if asked, from random
-    starts.
+    Maximises the likelihood of (L1), docs/theory/latent.md, by EM from the majority vote and, if
+    asked, from random starts.
 
     Parameters
     ----------
     codes
-        Patterns x judges of vote codes; -1 is a missing vote, which is taken to say nothing of the class.
+        Patterns x judges of vote codes; -1 is a missing vote, which is taken to say nothing of the
+        class.
     counts
         Items that show each pattern.
     n_classes
@@ -119,7 +124,8 @@ def fit(
     n_votes
         Alphabet size, one for all or one a judge; by default *n_classes*.
     truth
-        True class a pattern where known, -1 elsewhere. Items with labels must be like the others given their votes.
+        True class a pattern where known, -1 elsewhere. Items with labels must be like the others
+        given their votes.
     options
         Priors, known parts, starts, stopping.
     rng
@@ -128,20 +134,21 @@ def fit(
     Raises
     ------
     NotIdentifiable
-        Fewer than three judges with two different votes, and neither truth, a known confusion matrix nor a prior to
-        stand in: infinitely many models fit such votes equally well. Or votes that the known confusion matrices
-        call impossible.
+        Fewer than three judges with two different votes, and neither truth, a known confusion
+        matrix nor a prior to stand in: infinitely many models fit such votes equally well. Or votes
+        that the known confusion matrices call impossible.
     ConvergenceError
         The tolerance was not reached in ``max_iterations`` (unless ``strict`` is False).
 
     Notes
     -----
-    A judge that always gives the same vote is fitted so and moves nothing. A class that no item takes up ends with
-    balance near 0 and ``n_effective`` near 0: its confusion rows mean nothing.
+    A judge that always gives the same vote is fitted so and moves nothing. A class that no item
+    takes up ends with balance near 0 and ``n_effective`` near 0: its confusion rows mean nothing.
 
     Examples
     --------
-    Three judges, right on .9, .8 and .7 of the items whatever the class, and two classes of equal size:
+    Three judges, right on .9, .8 and .7 of the items whatever the class, and two classes of equal
+    size:
 
     >>> import itertools
     >>> truth = LatentModel([0.5, 0.5], [[[a, 1 - a], [1 - a, a]] for a in (0.9, 0.8, 0.7)])
@@ -173,13 +180,21 @@ def fit_votes(votes: Votes, n_classes: int, options: LatentOptions, rng: Rng) ->
         runs.append(run)
         reached = run.expectation
         starts.append(
-            Start(kind, reached.log_likelihood, reached.objective, run.iterations, run.converged, run.history)
+            Start(
+                kind,
+                reached.log_likelihood,
+                reached.objective,
+                run.iterations,
+                run.converged,
+                run.history,
+            )
         )
     best = max(runs, key=lambda run: run.expectation.objective)
     if options.strict and not best.converged:
         raise ConvergenceError(
-            f"EM did not reach tolerance {options.tolerance:g} in {best.iterations} steps: raise max_iterations, "
-            "loosen tolerance, add a confusion_prior, or pass strict=False and read converged"
+            f"EM did not reach tolerance {options.tolerance:g} in {best.iterations} steps: raise"
+            " max_iterations, loosen tolerance, add a confusion_prior, or pass strict=False and"
+            " read converged"
         )
     _refuse_contradictions(problem, best)
     responsibility = best.expectation.responsibility
@@ -202,18 +217,22 @@ def _refuse_the_unidentified(votes: Votes, options: LatentOptions) -> None:
     if silent.any():
         raise InputError(f"judge {int(silent.argmax())} has no vote at all: drop its column")
     anchored = (
-        bool((votes.truth >= 0).any()) or bool(options.confusion) or bool(np.any(np.asarray(options.confusion_prior)))
+        bool((votes.truth >= 0).any())
+        or bool(options.confusion)
+        or bool(np.any(np.asarray(options.confusion_prior)))
     )
     varied = int(votes.varied.sum())
     if varied < 3 and not anchored:
         raise NotIdentifiable(
-            f"only {varied} judges gave two different votes and three are needed: add a judge, some truth, a known "
-            "confusion matrix or a confusion_prior"
+            f"only {varied} judges gave two different votes and three are needed: add a judge, some"
+            " truth, a known confusion matrix or a confusion_prior"
         )
 
 
 def _refuse_contradictions(problem: Problem, run: Run) -> None:
-    """Refuse votes that known confusion matrices call impossible: EM's stand-in for log 0 would hide them."""
+    """Refuse votes that known confusion matrices call impossible: EM's stand-in for log 0 would
+    hide them.
+    """
     if not (problem.fixed == 0).any():
         return
     barriers = problem.one_hot.score((run.table[:, 1:] == 0).astype(np.float64))
@@ -222,8 +241,8 @@ def _refuse_contradictions(problem: Problem, run: Run) -> None:
     impossible = (barriers > 0).all(axis=0) & (problem.weights > 0)
     if impossible.any():
         raise NotIdentifiable(
-            f"pattern {int(impossible.argmax())} has probability 0 under the known confusion matrices: correct them, "
-            "or give their zeros a small probability"
+            f"pattern {int(impossible.argmax())} has probability 0 under the known confusion"
+            " matrices: correct them, or give their zeros a small probability"
         )
 
 
@@ -236,6 +255,7 @@ def _named(problem: Problem, run: Run, votes: Votes, options: LatentOptions) -> 
     if (order == np.arange(order.size)).all():
         return run
     mirror = climb(problem, problem.normalise(run.table[order]), options)
-    # Truth, known parts and lopsided priors tell the namings apart: then the likelihood decides, not the naming.
+    # Truth, known parts and lopsided priors tell the namings apart: then the likelihood decides,
+    # not the naming.
     slack = 1e-9 * abs(run.expectation.objective)
     return mirror if mirror.expectation.objective >= run.expectation.objective - slack else run

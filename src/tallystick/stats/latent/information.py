@@ -1,20 +1,23 @@
 r"""How sure the estimates are under the model: scores, information, intervals on the logit scale.
 
-Each row of probabilities (the balance; judge j's votes given class y) is written as a softmax of free coordinates
-:math:`\eta`, with its largest entry as reference. With responsibilities :math:`r_{iy}` the score of pattern i is
+Each row of probabilities (the balance; judge j's votes given class y) is written as a softmax of
+free coordinates :math:`\eta`, with its largest entry as reference. With responsibilities
+:math:`r_{iy}` the score of pattern i is
 
 .. math::
     s_{i,y} = r_{iy} - \pi_y, \qquad
     s_{i,jyv} = r_{iy}\,(1[x_{ij} = v] - C_{jyv})\,1[x_{ij} \ne -1]   \tag{L4}
 
-With the score :math:`s_i^y` that pattern i would have if its class were known to be y, the observed information is
+With the score :math:`s_i^y` that pattern i would have if its class were known to be y, the observed
+information is
 
 .. math::
     I = J + \sum_i w_i s_i s_i' - \sum_i w_i \sum_y r_{iy} s_i^y s_i^{y\prime}   \tag{L5}
 
-where J, block by block :math:`n\,(\mathrm{diag}\,p - p p')`, is what complete data would tell. The middle term alone is
-the *outer* form. For three binary judges, where the fit is saturated, both have the inverse that the delta method
-gives on the multinomial frequencies; with nearly as many parameters as items the outer form is far too wide.
+where J, block by block :math:`n\,(\mathrm{diag}\,p - p p')`, is what complete data would tell. The
+middle term alone is the *outer* form. For three binary judges, where the fit is saturated, both
+have the inverse that the delta method gives on the multinomial frequencies; with nearly as many
+parameters as items the outer form is far too wide.
 """
 
 from __future__ import annotations
@@ -35,28 +38,31 @@ from tallystick.stats.latent.votes import FloatArray, IntArray
 __all__ = ["LatentInformation", "information"]
 
 _BOUNDARY = 1e-6  # a probability this near to 0 or 1 has no interval of this kind
-_SINGULAR = 1e-9  # smallest eigenvalue of the information, scaled to unit diagonal, that is still inverted
+# smallest eigenvalue of the information, scaled to unit diagonal, that is still inverted
+_SINGULAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class LatentInformation:
     """Scores and covariance of the free softmax coordinates, and the intervals that follow.
 
-    All intervals are valid under conditional independence only: off the model they fail, however narrow they are.
+    All intervals are valid under conditional independence only: off the model they fail, however
+    narrow they are.
 
     Parameters
     ----------
     model
         The fitted model.
     position
-        One row a coordinate: its class and its column (0 for the balance, then every judge's votes side by side).
+        One row a coordinate: its class and its column (0 for the balance, then every judge's votes
+        side by side).
     scores
         Patterns x coordinates, for one item of each pattern.
     information, covariance
         Over coordinates; the covariance is the inverse.
     unsupported
-        Judges x classes x votes: True where an estimated probability lies on the boundary (0 or 1) or rests on no
-        vote. It has no interval here, and the others are taken with it held fixed.
+        Judges x classes x votes: True where an estimated probability lies on the boundary (0 or 1)
+        or rests on no vote. It has no interval here, and the others are taken with it held fixed.
     """
 
     model: LatentModel
@@ -67,11 +73,15 @@ class LatentInformation:
     unsupported: npt.NDArray[np.bool_]
 
     def balance_interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper ends for the class balance; NaN where it was known or a class is empty."""
+        """Return lower and upper ends for the class balance; NaN where it was known or a class is
+        empty.
+        """
         return self.interval(self.model.balance, self._jacobian()[:, 0], level)
 
     def confusion_interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper ends, judges x classes x votes; NaN where known beforehand or unsupported."""
+        """Return lower and upper ends, judges x classes x votes; NaN where known beforehand or
+        unsupported.
+        """
         jacobian = self._jacobian()[:, 1:]
         flat = pack(self.model)[:, 1:]
         ends = self.interval(flat.ravel(), jacobian.reshape(flat.size, -1), level)
@@ -80,7 +90,8 @@ class LatentInformation:
         return np.where(nothing, np.nan, low), np.where(nothing, np.nan, high)
 
     def accuracy_interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        r"""Return lower and upper ends for each judge's accuracy :math:`\sum_y \pi_y C_{jyy}` on a new item.
+        r"""Return lower and upper ends for each judge's accuracy :math:`\sum_y \pi_y C_{jyy}` on a
+        new item.
 
         NaN for a judge with an unsupported entry among its own accuracies: its doubt is not known.
         """
@@ -115,10 +126,11 @@ class LatentInformation:
         return low, high
 
     def posterior_gradient(self, codes: npt.ArrayLike, direction: FloatArray) -> FloatArray:
-        r"""Return :math:`\sum_i \sum_y d_{iy}\, \partial P(y \mid x_i) / \partial \eta` for *direction* d.
+        r"""Return :math:`\sum_i \sum_y d_{iy}\, \partial P(y \mid x_i) / \partial \eta` for
+        *direction* d.
 
-        With G this gradient, a statistic of the posteriors has label-model variance :math:`G' I^{-1} G`, and
-        :math:`G' I^{-1} s_i` is what pattern i contributes to its error.
+        With G this gradient, a statistic of the posteriors has label-model variance :math:`G'
+        I^{-1} G`, and :math:`G' I^{-1} s_i` is what pattern i contributes to its error.
         """
         p = posterior(self.model, codes)
         slope = p * (direction - (direction * p).sum(axis=1, keepdims=True))
@@ -138,25 +150,29 @@ class LatentInformation:
         return out
 
 
-def information(fit: LatentFit, *, kind: Literal["observed", "outer"] = "observed") -> LatentInformation:
+def information(
+    fit: LatentFit, *, kind: Literal["observed", "outer"] = "observed"
+) -> LatentInformation:
     """Return scores, information and intervals of a fit, under conditional independence.
 
-    A prior counts as the pseudo-votes that it is: minus the second derivatives of its log density are added.
+    A prior counts as the pseudo-votes that it is: minus the second derivatives of its log density
+    are added.
 
     Parameters
     ----------
     fit
         A converged fit.
     kind
-        ``observed``, minus the second derivatives of the log likelihood (L5), or ``outer``, the sum of outer products
-        of scores. They agree for few judges; for 39 judges on 108 items the outer form is 2.6 times as wide and often
-        singular, while the observed one covers as promised (docs/coverage/latent.md).
+        ``observed``, minus the second derivatives of the log likelihood (L5), or ``outer``, the sum
+        of outer products of scores. They agree for few judges; for 39 judges on 108 items the outer
+        form is 2.6 times as wide and often singular, while the observed one covers as promised
+        (docs/coverage/latent.md).
 
     Raises
     ------
     NotIdentifiable
-        The information is singular or nearly so: the votes do not pin all parameters down. The message names the
-        parameter in which the flat direction is steepest.
+        The information is singular or nearly so: the votes do not pin all parameters down. The
+        message names the parameter in which the flat direction is steepest.
 
     Examples
     --------
@@ -171,13 +187,17 @@ def information(fit: LatentFit, *, kind: Literal["observed", "outer"] = "observe
     problem = Problem.of(fit.votes, model.n_classes, fit.options)
     position, unsupported = _coordinates(fit, problem.known)
     if not position.size:
-        raise NotIdentifiable("every parameter is known or on the boundary: there is nothing to be unsure of")
+        raise NotIdentifiable(
+            "every parameter is known or on the boundary: there is nothing to be unsure of"
+        )
     scores = _scores(fit.posterior, fit.votes.codes, position, model)
     scores[fit.votes.weights == 0] = 0.0
     matrix = scores.T @ (fit.votes.weights[:, None] * scores)
     matrix += _complete(problem.prior, position, model)
     if kind == "observed":
-        matrix += _complete(problem.counts(fit.posterior.T), position, model) - _spread_of_scores(fit, position)
+        matrix += _complete(problem.counts(fit.posterior.T), position, model) - _spread_of_scores(
+            fit, position
+        )
     scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
     flat = int(scale.argmin())
     if scale[flat] > 0:
@@ -187,22 +207,29 @@ def information(fit: LatentFit, *, kind: Literal["observed", "outer"] = "observe
             inverse = (vectors / values) @ vectors.T / np.outer(scale, scale)
             return LatentInformation(model, position, scores, matrix, inverse, unsupported)
     y, m = (int(k) for k in position[flat])
-    where = f"the balance of class {y}" if m == 0 else f"judge {int(_parts(model)[m]) - 1} on class {y}"
+    where = (
+        f"the balance of class {y}" if m == 0 else f"judge {int(_parts(model)[m]) - 1} on class {y}"
+    )
     raise NotIdentifiable(
-        f"the information is singular, most of all for {where}: use more items, fewer judges, some truth or a known "
-        "class balance, or the parametric bootstrap"
+        f"the information is singular, most of all for {where}: use more items, fewer judges, some"
+        " truth or a known class balance, or the parametric bootstrap"
     )
 
 
 def _complete(counts: FloatArray, position: IntArray, model: LatentModel) -> FloatArray:
-    r"""Return the information of complete data with these *counts* (classes x columns): n (diag p - p p') a row."""
+    r"""Return the information of complete data with these *counts* (classes x columns): n (diag p -
+    p p') a row.
+    """
     y, m = position.T
     part = _parts(model)
     p = pack(model)[y, m]
-    rows = np.add.reduceat(counts, np.flatnonzero(np.diff(part, prepend=-1)), axis=1)  # classes x parts
+    # classes x parts
+    rows = np.add.reduceat(counts, np.flatnonzero(np.diff(part, prepend=-1)), axis=1)
     rows[:, 0] = counts[:, 0].sum()
     same_row = (part[m][:, None] == part[m]) & ((y[:, None] == y) | (m == 0))
-    return np.asarray(np.where(same_row, rows[y, part[m]][:, None] * (np.diag(p) - np.outer(p, p)), 0.0))
+    return np.asarray(
+        np.where(same_row, rows[y, part[m]][:, None] * (np.diag(p) - np.outer(p, p)), 0.0)
+    )
 
 
 def _spread_of_scores(fit: LatentFit, position: IntArray) -> FloatArray:
@@ -220,13 +247,16 @@ def _parts(model: LatentModel) -> IntArray:
     return np.concatenate(([0], 1 + np.repeat(np.arange(model.n_judges), model.n_votes)))
 
 
-def _coordinates(fit: LatentFit, known: npt.NDArray[np.bool_]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+def _coordinates(
+    fit: LatentFit, known: npt.NDArray[np.bool_]
+) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """Return the free coordinates and the mask of unsupported probabilities."""
     model, table = fit.model, pack(fit.model)
     part = _parts(model)
     exposed = np.column_stack((np.ones(model.n_classes), fit.n_effective.T[:, part[1:] - 1]))
     inside = (table > _BOUNDARY) & (table < 1 - _BOUNDARY) & (exposed > _BOUNDARY)
-    inside[:, 1:] &= table[:, :1] > _BOUNDARY  # nothing is known of the votes on a class that does not occur
+    # nothing is known of the votes on a class that does not occur
+    inside[:, 1:] &= table[:, :1] > _BOUNDARY
     free = inside & ~known
     for k in range(model.n_judges + 1):
         columns = np.flatnonzero(part == k)
@@ -240,8 +270,12 @@ def _coordinates(fit: LatentFit, known: npt.NDArray[np.bool_]) -> tuple[IntArray
     return np.argwhere(free), unsupported
 
 
-def _scores(weight: FloatArray, codes: IntArray, position: IntArray, model: LatentModel) -> FloatArray:
-    """Return (L4) with *weight* (patterns x classes) for the responsibilities; it is linear in them."""
+def _scores(
+    weight: FloatArray, codes: IntArray, position: IntArray, model: LatentModel
+) -> FloatArray:
+    """Return (L4) with *weight* (patterns x classes) for the responsibilities; it is linear in
+    them.
+    """
     table = pack(model)
     part = _parts(model)
     y, m = position.T

@@ -16,7 +16,8 @@ __all__ = ["LatentOptions"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LatentOptions:
-    """How to fit the latent-class model; every default is maximum likelihood from the majority start.
+    """How to fit the latent-class model; every default is maximum likelihood from the majority
+    start.
 
     Parameters
     ----------
@@ -25,13 +26,13 @@ class LatentOptions:
     confusion
         Known confusion matrices (classes x votes) by judge; they are then not estimated.
     balance_prior, confusion_prior
-        Dirichlet pseudo-counts added in the M step: one number for all, or an array over classes / over judges x
-        classes x votes. 0 is maximum likelihood.
+        Dirichlet pseudo-counts added in the M step: one number for all, or an array over classes /
+        over judges x classes x votes. 0 is maximum likelihood.
     n_starts
         The first start is the majority vote, the others are random; the highest objective wins.
     branch
-        ``better-than-chance`` names the classes so that the judges' diagonals are largest, wherever the data cannot
-        tell the namings apart; ``as-started`` keeps what each start led to.
+        ``better-than-chance`` names the classes so that the judges' diagonals are largest, wherever
+        the data cannot tell the namings apart; ``as-started`` keeps what each start led to.
     tolerance
         EM stops when a plain step moves no probability by more than this.
     max_iterations
@@ -39,7 +40,8 @@ class LatentOptions:
     accelerate
         Extrapolate with SQUAREM; the objective still never falls.
     strict
-        Raise ConvergenceError when the best start did not converge; if False, say so in ``LatentFit.converged``.
+        Raise ConvergenceError when the best start did not converge; if False, say so in
+        ``LatentFit.converged``.
     """
 
     balance: npt.ArrayLike | None = None
@@ -61,7 +63,11 @@ class LatentOptions:
         if self.max_iterations < 1:
             raise InputError(f"max_iterations must be at least 1, got {self.max_iterations!r}")
         if self.branch not in ("better-than-chance", "as-started"):
-            raise InputError(f"branch must be 'better-than-chance' or 'as-started', got {self.branch!r}")
+            raise InputError(
+                f"branch must be 'better-than-chance' or 'as-started', got {self.branch!r}"
+            )
         for name in ("balance_prior", "confusion_prior"):
             if not (np.asarray(getattr(self, name), dtype=np.float64) >= 0).all():
-                raise InputError(f"{name} must hold pseudo-counts of at least 0, got {getattr(self, name)!r}")
+                raise InputError(
+                    f"{name} must hold pseudo-counts of at least 0, got {getattr(self, name)!r}"
+                )

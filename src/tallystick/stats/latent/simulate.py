@@ -1,4 +1,6 @@
-"""Draw votes from the latent-class model: new items, or a replica of the data with the same gaps."""
+"""Draw votes from the latent-class model: new items, or a replica of the data with the same
+gaps.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def simulate(model: LatentModel, n: int, *, rng: Rng) -> tuple[IntArray, IntArra
     levels = np.cumsum(model.confusion, axis=2)[:, :, :-1]
     codes = np.empty((n, model.n_judges), dtype=np.int64)
     for j in range(model.n_judges):
-        # The last levels are 1 for votes beyond the alphabet, and a draw in [0, 1) never passes them.
+        # The last levels are 1 for votes beyond the alphabet, and a draw in [0, 1) never passes
+        # them.
         levels[j, :, int(model.n_votes[j]) - 1 :] = 1.0
         codes[:, j] = (generator.random(n)[:, None] >= levels[j, truth]).sum(axis=1)
     return codes, truth.astype(np.int64)
@@ -42,10 +45,11 @@ def simulate(model: LatentModel, n: int, *, rng: Rng) -> tuple[IntArray, IntArra
 
 @dataclass(frozen=True, eq=False)
 class Replica:
-    """Draws data sets like those of a fit: as many items, the same votes missing, the same items labelled.
+    """Draws data sets like those of a fit: as many items, the same votes missing, the same items
+    labelled.
 
-    Groups of items with one gap pattern are drawn as one multinomial over all vote patterns where these are fewer
-    than the items; the rest is drawn item by item.
+    Groups of items with one gap pattern are drawn as one multinomial over all vote patterns where
+    these are fewer than the items; the rest is drawn item by item.
     """
 
     model: LatentModel
@@ -59,7 +63,9 @@ class Replica:
         votes = fit.votes
         sizes = votes.counts.astype(np.int64)
         if (sizes != votes.counts).any():
-            raise InputError("counts must be whole numbers for a parametric replica: weights are not items")
+            raise InputError(
+                "counts must be whole numbers for a parametric replica: weights are not items"
+            )
         marks = np.column_stack((votes.codes >= 0, votes.truth >= 0))
         groups, member = np.unique(marks, axis=0, return_inverse=True)
         items = np.bincount(member.ravel(), weights=votes.counts).astype(np.int64)
@@ -70,11 +76,16 @@ class Replica:
             if mark[-1] or cells > min(int(n), _MOST_CELLS):
                 one_by_one.append(np.repeat(mark[None, :], n, axis=0))
                 continue
-            alphabets = [range(int(v)) if on else (-1,) for v, on in zip(votes.n_votes, mark[:-1], strict=True)]
+            alphabets = [
+                range(int(v)) if on else (-1,)
+                for v, on in zip(votes.n_votes, mark[:-1], strict=True)
+            ]
             codes = np.array(list(itertools.product(*alphabets)), dtype=np.int64)
             chance = np.exp(log_likelihood(fit.model, codes))
             grids.append((codes, chance / chance.sum(), int(n)))
-        rest = np.vstack(one_by_one) if one_by_one else np.empty((0, marks.shape[1]), dtype=np.bool_)
+        rest = (
+            np.vstack(one_by_one) if one_by_one else np.empty((0, marks.shape[1]), dtype=np.bool_)
+        )
         return cls(fit.model, tuple(grids), rest[:, :-1], rest[:, -1])
 
     def draw(self, rng: Rng) -> Votes:
@@ -90,4 +101,6 @@ class Replica:
             parts.append(grid[seen])
             known.append(np.full(int(seen.sum()), -1))
             counts.append(drawn[seen].astype(np.float64))
-        return Votes(np.vstack(parts), np.concatenate(counts), self.model.n_votes, np.concatenate(known))
+        return Votes(
+            np.vstack(parts), np.concatenate(counts), self.model.n_votes, np.concatenate(known)
+        )

@@ -11,17 +11,21 @@ __all__ = ["best_order", "majority_share", "majority_start", "random_start"]
 
 
 def majority_share(votes: Votes, n_classes: int) -> FloatArray | None:
-    """Return each pattern's vote shares (classes x patterns), or None if no vote is named like a class.
+    """Return each pattern's vote shares (classes x patterns), or None if no vote is named like a
+    class.
 
-    Vote v of a judge stands for class v wherever the judge's alphabet reaches that far; votes beyond the classes
-    (an abstention) stand for none. Patterns without a usable vote get the overall shares.
+    Vote v of a judge stands for class v wherever the judge's alphabet reaches that far; votes
+    beyond the classes (an abstention) stand for none. Patterns without a usable vote get the
+    overall shares.
     """
     tally = np.stack([(votes.codes == c).sum(axis=1) for c in range(n_classes)]).astype(np.float64)
     overall = tally @ votes.counts
     if not overall.any():
         return None
     total = tally.sum(axis=0)
-    return np.asarray(np.where(total > 0, tally / np.maximum(total, 1), (overall / overall.sum())[:, None]))
+    return np.asarray(
+        np.where(total > 0, tally / np.maximum(total, 1), (overall / overall.sum())[:, None])
+    )
 
 
 def majority_start(problem: Problem, share: FloatArray) -> FloatArray:
@@ -38,10 +42,11 @@ def random_start(problem: Problem, rng: np.random.Generator) -> FloatArray:
 
 
 def best_order(table: FloatArray, votes: Votes, mass: FloatArray) -> IntArray:
-    r"""Return the naming of classes under which judges are right most, :math:`\max \sum_j n_j \sum_c C_{j,o(c),c}`.
+    r"""Return the naming of classes under which judges are right most, :math:`\max \sum_j n_j
+    \sum_c C_{j,o(c),c}`.
 
-    For two classes this is the branch :math:`\sum_j n_j \delta_j > 0` with :math:`\delta_j` the sum of judge j's two
-    accuracies less 1. *mass* holds the votes :math:`n_j` by judge.
+    For two classes this is the branch :math:`\sum_j n_j \delta_j > 0` with :math:`\delta_j` the sum
+    of judge j's two accuracies less 1. *mass* holds the votes :math:`n_j` by judge.
     """
     n_classes = table.shape[0]
     right = np.zeros((n_classes, n_classes))  # class under its present name x vote

@@ -1,8 +1,8 @@
 """Votes as arrays: the checked input of the latent-class model, and its one-hot operator.
 
-Every sum that the model needs is a product with the one-hot matrix :math:`X` (patterns x all votes of all judges). It
-is dense when most judges vote on most items and sparse when most votes are missing; nothing else in this package knows
-which.
+Every sum that the model needs is a product with the one-hot matrix :math:`X` (patterns x all votes
+of all judges). It is dense when most judges vote on most items and sparse when most votes are
+missing; nothing else in this package knows which.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 _SPARSE_BELOW = (
-    0.05  # share of ones under which scipy.sparse overtakes BLAS (at .03, 800 x 328, it is 1.8 times faster)
+    # share of ones under which scipy.sparse overtakes BLAS (at .03, 800 x 328, it is 1.8 times
+    # faster)
+    0.05
 )
 _DENSE_CELLS = 50_000_000  # a dense matrix above 400 MB is never built
 
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Weighted vote patterns, checked: ``codes[i, j]`` is judge j's vote in pattern i, -1 where it gave none.
+    """Weighted vote patterns, checked: ``codes[i, j]`` is judge j's vote in pattern i, -1 where it
+    gave none.
 
     Parameters
     ----------
@@ -41,8 +44,8 @@ class Votes:
     counts
         How many items show each pattern (any non-negative weight).
     n_votes
-        The size of each judge's alphabet; it may exceed the number of classes (an abstention that means something is
-        a vote of its own).
+        The size of each judge's alphabet; it may exceed the number of classes (an abstention that
+        means something is a vote of its own).
     truth
         The true class of the items of each pattern where it is known, -1 elsewhere.
     """
@@ -69,7 +72,9 @@ class Votes:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """The counts, with 0 where a pattern has neither vote nor truth: it says nothing and would only slow EM."""
+        """The counts, with 0 where a pattern has neither vote nor truth: it says nothing and would
+        only slow EM.
+        """
         says = (self.codes >= 0).any(axis=1) | (self.truth >= 0)
         return np.where(says, self.counts, 0.0)
 
@@ -112,19 +117,25 @@ class OneHot:
         return cls(np.ascontiguousarray(dense.T), dense, judge, start)
 
     def score(self, values: FloatArray) -> FloatArray:
-        """Return, per class and pattern, the sum of *values* (classes x columns) over the votes of the pattern."""
+        """Return, per class and pattern, the sum of *values* (classes x columns) over the votes of
+        the pattern.
+        """
         if isinstance(self.columns, np.ndarray):
             return values @ self.columns
         return np.ascontiguousarray((self.rows @ values.T).T)
 
     def add(self, values: FloatArray) -> FloatArray:
-        """Return, per class and column, the sum of *values* (classes x patterns) over the patterns with that vote."""
+        """Return, per class and column, the sum of *values* (classes x patterns) over the patterns
+        with that vote.
+        """
         if isinstance(self.rows, np.ndarray):
             return values @ self.rows
         return np.ascontiguousarray((self.columns @ values.T).T)
 
     def total(self, values: FloatArray) -> FloatArray:
-        """Return the sums of *values* (classes x columns) over the votes of each judge, spread back over them."""
+        """Return the sums of *values* (classes x columns) over the votes of each judge, spread back
+        over them.
+        """
         return np.add.reduceat(values, self.start, axis=1)[:, self.judge]
 
 
@@ -152,17 +163,24 @@ def as_votes(
         raise InputError(f"codes needs at least one pattern and one judge, got shape {table.shape}")
     weights = np.asarray(counts, dtype=np.float64)
     if weights.shape != (n_patterns,):
-        raise InputError(f"counts must have one entry a pattern ({n_patterns}), got shape {weights.shape}")
+        raise InputError(
+            f"counts must have one entry a pattern ({n_patterns}), got shape {weights.shape}"
+        )
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise InputError("counts must be finite, non-negative and not all zero")
-    sizes = np.broadcast_to(_integers("n_votes", n_classes if n_votes is None else n_votes), (n_judges,)).copy()
+    sizes = np.broadcast_to(
+        _integers("n_votes", n_classes if n_votes is None else n_votes), (n_judges,)
+    ).copy()
     if (sizes < 2).any():
-        raise InputError(f"n_votes must be at least 2, got {sizes.min()} for judge {int(sizes.argmin())}")
+        raise InputError(
+            f"n_votes must be at least 2, got {sizes.min()} for judge {int(sizes.argmin())}"
+        )
     wrong = (table < -1) | (table >= sizes)
     if wrong.any():
         i, j = (int(k) for k in np.argwhere(wrong)[0])
         raise InputError(
-            f"codes of judge {j} must be in -1..{sizes[j] - 1}, got {table[i, j]}: pass n_votes for a larger alphabet"
+            f"codes of judge {j} must be in -1..{sizes[j] - 1}, got {table[i, j]}: pass n_votes for"
+            " a larger alphabet"
         )
     known = np.full(n_patterns, -1) if truth is None else _integers("truth", truth, ndim=1)
     if known.shape != (n_patterns,) or known.min() < -1 or known.max() >= n_classes:

@@ -17,9 +17,9 @@ def agreement(q: ArrayLike, p: ArrayLike) -> Bounds:
     .. math::
         \max\bigl(0, \max_y (q_y + p_y - 1)\bigr) \;\le\; P(h = Y \mid z) \;\le\; \sum_y \min(q_y, p_y)
 
-    The linear programme of [MP23]_, (1.1) with g = 1[h = y], solved by hand: the upper potentials are
-    :math:`a_y = -1[q_y > p_y]`, the lower ones :math:`a_y = 1[y \ne k]` where :math:`k = \arg\max (q + p)` has
-    :math:`q_k + p_k > 1`, and 0 otherwise.
+    The linear programme of [MP23]_, (1.1) with g = 1[h = y], solved by hand: the upper potentials
+    are :math:`a_y = -1[q_y > p_y]`, the lower ones :math:`a_y = 1[y \ne k]` where :math:`k =
+    \arg\max (q + p)` has :math:`q_k + p_k > 1`, and 0 otherwise.
 
     Parameters
     ----------
@@ -55,9 +55,10 @@ def _lower(q: FloatArray, p: FloatArray) -> End:
 def agreement_coupling(q: ArrayLike, p: ArrayLike, *, side: Side) -> FloatArray:
     r"""Show a joint law of (h, Y) given z that attains an end of :func:`agreement`.
 
-    Upper: the mass :math:`\min(q_y, p_y)` stays on the diagonal, the rest is spread independently. Lower: lay q and p
-    as arcs around the same circle in the same order and turn p by :math:`s = \max_y (A_y - B_{y-1})`, with A and B the
-    cumulated laws; then no label's two arcs overlap, unless :math:`q_k + p_k > 1`, where they overlap by the excess
+    Upper: the mass :math:`\min(q_y, p_y)` stays on the diagonal, the rest is spread independently.
+    Lower: lay q and p as arcs around the same circle in the same order and turn p by :math:`s =
+    \max_y (A_y - B_{y-1})`, with A and B the cumulated laws; then no label's two arcs overlap,
+    unless :math:`q_k + p_k > 1`, where they overlap by the excess
     (``docs/theory/transport.md#agreement``).
 
     Returns

@@ -1,7 +1,8 @@
 r"""Minimise the dual along a falling ε.
 
-As ε falls the optimum moves along a nearly straight line, :math:`a(\varepsilon) \approx a^* + c\,\varepsilon`, which is
-followed: each stage starts where the line through the last two optima points to.
+As ε falls the optimum moves along a nearly straight line, :math:`a(\varepsilon) \approx a^* +
+c\,\varepsilon`, which is followed: each stage starts where the line through the last two optima
+points to.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ _ROUGH = 1e-4
 
 
 def anneal(atoms: Atoms, stage: Stage, *, tolerance: float) -> tuple[FloatArray, float]:
-    """Return potentials (labels, patterns) that are optimal within *tolerance*, and the ε at which they were found.
+    """Return potentials (labels, patterns) that are optimal within *tolerance*, and the ε at which
+    they were found.
 
-    The softmax at ε loses ε times its mean entropy against the sharp end. That is at most ε log K, but far less where
-    few atoms are torn between labels, so ε falls only until this loss is half the tolerance; the other half is for the
-    solver.
+    The softmax at ε loses ε times its mean entropy against the sharp end. That is at most ε log K,
+    but far less where few atoms are torn between labels, so ε falls only until this loss is half
+    the tolerance; the other half is for the solver.
     """
     spread = atoms.spread
     fine = np.broadcast_to(_fine(atoms, tolerance), atoms.p.shape)
@@ -46,14 +48,19 @@ def anneal(atoms: Atoms, stage: Stage, *, tolerance: float) -> tuple[FloatArray,
         if epsilon <= floor or _loss(atoms, a, epsilon).max() <= tolerance / 2:
             return _lowered(atoms, stage(atoms, a, epsilon, fine)), epsilon
         following = max(_FALL * epsilon, floor)
-        ahead = a if before is None else a + (epsilon - following) / (before[0] - epsilon) * (a - before[1])
+        ahead = (
+            a
+            if before is None
+            else a + (epsilon - following) / (before[0] - epsilon) * (a - before[1])
+        )
         before = (epsilon, a)
         a = np.where(_dual(atoms, ahead, following) < _dual(atoms, a, following), ahead, a)
         epsilon = following
 
 
 def resolvable(atoms: Atoms, *, tolerance: float) -> Atoms:
-    """Leave out labels of so little probability that their whole mass, moved anywhere, is lost in the tolerance.
+    """Leave out labels of so little probability that their whole mass, moved anywhere, is lost in
+    the tolerance.
 
     Their potentials would have to be far below the others', where nothing pulls them back.
     """
@@ -91,7 +98,9 @@ def _objective(a: FloatArray, atoms: Atoms, epsilon: float) -> tuple[float, Floa
 
 
 def _dual(atoms: Atoms, a: FloatArray, epsilon: float) -> FloatArray:
-    return np.asarray(atoms.total(atoms.weight * soft_maximum(atoms, a, epsilon)[0]) - (atoms.p * a).sum(axis=0))
+    return np.asarray(
+        atoms.total(atoms.weight * soft_maximum(atoms, a, epsilon)[0]) - (atoms.p * a).sum(axis=0)
+    )
 
 
 def _loss(atoms: Atoms, a: FloatArray, epsilon: float) -> FloatArray:
@@ -101,6 +110,8 @@ def _loss(atoms: Atoms, a: FloatArray, epsilon: float) -> FloatArray:
 
 
 def _lowered(atoms: Atoms, a: FloatArray) -> FloatArray:
-    """Give labels of probability zero the highest potential that does not show in the hard maximum."""
+    """Give labels of probability zero the highest potential that does not show in the hard
+    maximum.
+    """
     best = (atoms.g + np.where(atoms.p > 0, a, -np.inf)[:, atoms.owner]).max(axis=0)
     return np.where(atoms.p > 0, a, np.minimum.reduceat(best - atoms.g, atoms.starts, axis=1))

@@ -14,21 +14,24 @@ __all__ = ["Certified"]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Certified:
-    """One end of the interval of E[g(X, Y) | z] for every pattern, enclosed by a dual and a primal value.
+    """One end of the interval of E[g(X, Y) | z] for every pattern, enclosed by a dual and a primal
+    value.
 
     Parameters
     ----------
     side
         ``lower`` or ``upper``.
     value
-        What the potentials prove, by the hard maximum (minimum) of (T1): an outer bound, whatever the solver did.
+        What the potentials prove, by the hard maximum (minimum) of (T1): an outer bound, whatever
+        the solver did.
     primal
         What the coupling attains. The sharp end lies between *primal* and *value*.
     potentials
         Shape (patterns, labels).
     coupling
-        Joint laws with the given marginals: (patterns, atoms, labels) from a programme on a table, (atoms, labels) from
-        the smoothed dual on a list of atoms. With δ > 0 its label marginal is the worst one within δ of P(Y | z).
+        Joint laws with the given marginals: (patterns, atoms, labels) from a programme on a table,
+        (atoms, labels) from the smoothed dual on a list of atoms. With δ > 0 its label marginal is
+        the worst one within δ of P(Y | z).
     """
 
     side: Side

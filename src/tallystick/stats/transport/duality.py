@@ -7,8 +7,9 @@ For every coupling of atoms i (of law q) and labels y (of law p) and every table
     \;\le\; E[g] \;\le\;
     \sum_i q_i \max_y (g_{iy} + a_y) - \sum_y p_y a_y ,  \tag{T1}
 
-with equality for the best a: [MP23]_, Theorem 2.1. If p itself may be wrong by total variation δ, add (or subtract)
-:math:`\delta\,(\max_y a_y - \min_y a_y)`, again with equality for the best a (``docs/theory/transport.md#robust``).
+with equality for the best a: [MP23]_, Theorem 2.1. If p itself may be wrong by total variation δ,
+add (or subtract) :math:`\delta\,(\max_y a_y - \min_y a_y)`, again with equality for the best a
+(``docs/theory/transport.md#robust``).
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ def row_values(
 
     .. math:: f_{zi} = \max_y (g_{iy} + a_{zy}) - \sum_y p_{zy} a_{zy}
 
-    and min for the lower end: [MP23]_, (2.2). Their mean over rows is an outer bound whatever the potentials are, so
-    potentials may be learnt, as long as not from the rows that they are applied to.
+    and min for the lower end: [MP23]_, (2.2). Their mean over rows is an outer bound whatever the
+    potentials are, so potentials may be learnt, as long as not from the rows that they are applied
+    to.
 
     Parameters
     ----------
@@ -44,7 +46,8 @@ def row_values(
     side
         Which end they prove.
     delta
-        Total-variation error allowed in P(Y | z), one number or one for each pattern; not an average over patterns.
+        Total-variation error allowed in P(Y | z), one number or one for each pattern; not an
+        average over patterns.
 
     Returns
     -------
@@ -72,9 +75,16 @@ def row_values(
 
 
 def outer_bound(
-    q: ArrayLike, p: ArrayLike, cost: ArrayLike, potentials: ArrayLike, *, side: Side, delta: ArrayLike = 0.0
+    q: ArrayLike,
+    p: ArrayLike,
+    cost: ArrayLike,
+    potentials: ArrayLike,
+    *,
+    side: Side,
+    delta: ArrayLike = 0.0,
 ) -> FloatArray:
-    """Return the bound that these potentials prove for each pattern: (T1), with the arguments of :func:`row_values`.
+    """Return the bound that these potentials prove for each pattern: (T1), with the arguments of
+    :func:`row_values`.
 
     >>> outer_bound([[0.5, 0.5]], [[0.25, 0.75]], np.eye(2), [[0.0, 0.0]], side="upper")  # any potentials: valid
     array([1.])
@@ -84,12 +94,16 @@ def outer_bound(
     q = as_laws(q, name="q")
     values = row_values(p, cost, potentials, side=side, delta=delta)
     if values.shape != q.shape:
-        raise InputError(f"q must have shape {values.shape} (patterns, atoms) to go with p and cost, got {q.shape}")
+        raise InputError(
+            f"q must have shape {values.shape} (patterns, atoms) to go with p and cost, got"
+            f" {q.shape}"
+        )
     return np.asarray((q * values).sum(axis=1))
 
 
 def coupling_value(coupling: ArrayLike, cost: ArrayLike) -> FloatArray:
-    """Return E[g | z] under each of the couplings (patterns, atoms, labels): a value that is attained.
+    """Return E[g | z] under each of the couplings (patterns, atoms, labels): a value that is
+    attained.
 
     >>> coupling_value([[[0.25, 0.25], [0.0, 0.5]]], np.eye(2))
     array([0.75])

@@ -1,4 +1,6 @@
-"""The two ends of a sharp interval, pattern by pattern, with the dual potentials that prove them."""
+"""The two ends of a sharp interval, pattern by pattern, with the dual potentials that prove
+them.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,13 @@ class End:
     value
         The end itself, one number a pattern.
     potentials
-        Optimal dual potentials :math:`a_{zy}`, (patterns, labels). Any potentials prove an outer bound
-        (:func:`~tallystick.stats.transport.outer_bound`); these prove this one.
+        Optimal dual potentials :math:`a_{zy}`, (patterns, labels). Any potentials prove an outer
+        bound (:func:`~tallystick.stats.transport.outer_bound`); these prove this one.
     slopes, lengths
-        How the end moves outward as P(Y | z) may be wrong by more and more total variation: at the rate
-        ``slopes[z, 0]`` for the first ``lengths[z, 0]``, then at ``slopes[z, 1]``, …, then not at all. Where the
-        lengths are positive the slopes of a pattern never increase. For :mod:`~tallystick.stats.transport.robust`.
+        How the end moves outward as P(Y | z) may be wrong by more and more total variation: at the
+        rate ``slopes[z, 0]`` for the first ``lengths[z, 0]``, then at ``slopes[z, 1]``, …, then not
+        at all. Where the lengths are positive the slopes of a pattern never increase. For
+        :mod:`~tallystick.stats.transport.robust`.
     """
 
     side: Side
@@ -49,19 +52,25 @@ class End:
     lengths: FloatArray
 
     def mean(self, weights: ArrayLike | None = None) -> float:
-        """Return the end for the whole population, with the patterns' *weights* (shares or counts)."""
+        """Return the end for the whole population, with the patterns' *weights* (shares or
+        counts).
+        """
         return float(as_weights(weights, len(self.value)) @ self.value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounds:
-    """The sharp interval of E[g(X, Y) | z], for every pattern z: no shorter one holds for all couplings."""
+    """The sharp interval of E[g(X, Y) | z], for every pattern z: no shorter one holds for all
+    couplings.
+    """
 
     lower: End
     upper: End
 
     def mean(self, weights: ArrayLike | None = None) -> tuple[float, float]:
-        """Return (lower, upper) for the whole population, with the patterns' *weights* (shares or counts)."""
+        """Return (lower, upper) for the whole population, with the patterns' *weights* (shares or
+        counts).
+        """
         return self.lower.mean(weights), self.upper.mean(weights)
 
 

@@ -16,8 +16,8 @@ def joint_event(q: ArrayLike, p: ArrayLike) -> Bounds:
 
     .. math:: \max(0, q + p - 1) \;\le\; P(A \cap B \mid z) \;\le\; \min(q, p)
 
-    The bounds of Fréchet; with A = {h = 1} and B = {Y = 1} the numerator of precision, recall and F1 in [MP23]_,
-    (3.1). The labels of the potentials are (not B, B).
+    The bounds of Fréchet; with A = {h = 1} and B = {Y = 1} the numerator of precision, recall and
+    F1 in [MP23]_, (3.1). The labels of the potentials are (not B, B).
 
     Parameters
     ----------
@@ -37,15 +37,21 @@ def joint_event(q: ArrayLike, p: ArrayLike) -> Bounds:
     on = np.where(low > 0, 1.0, 0.0)
     return in_order(
         one_segment("lower", low, np.column_stack([on, nothing]), low),
-        one_segment("upper", high, np.column_stack([nothing, -np.where(q > p, 1.0, 0.0)]), np.maximum(q - p, 0)),
+        one_segment(
+            "upper",
+            high,
+            np.column_stack([nothing, -np.where(q > p, 1.0, 0.0)]),
+            np.maximum(q - p, 0),
+        ),
     )
 
 
 def class_joint(q: ArrayLike, p: ArrayLike) -> tuple[Bounds, ...]:
-    """Bound P(h = c, Y = c | z) for every class c, from P(h | z) and P(Y | z) of shape (patterns, labels).
+    """Bound P(h = c, Y = c | z) for every class c, from P(h | z) and P(Y | z) of shape (patterns,
+    labels).
 
-    One coupling attains all the upper ends at once, and another one all the lower ends, so the ends of the classes add
-    up to those of :func:`~tallystick.stats.transport.agreement`.
+    One coupling attains all the upper ends at once, and another one all the lower ends, so the ends
+    of the classes add up to those of :func:`~tallystick.stats.transport.agreement`.
 
     >>> [bounds.upper.mean() for bounds in class_joint([[0.5, 0.25, 0.25]], [[0.25, 0.25, 0.5]])]
     [0.25, 0.25, 0.25]

@@ -1,7 +1,7 @@
 r"""Minimise the smoothed dual at one ε, for many patterns at once, by Newton's method.
 
-The potentials of a pattern have K labels and one free constant, so a Newton step is a small linear system whatever the
-number of atoms.
+The potentials of a pattern have K labels and one free constant, so a Newton step is a small linear
+system whatever the number of atoms.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ _RIDGE = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atoms:
-    """Weighted atoms sorted by pattern: those of pattern z are the columns from ``starts[z]`` on, of total weight one.
+    """Weighted atoms sorted by pattern: those of pattern z are the columns from ``starts[z]`` on,
+    of total weight one.
 
-    Labels come first, ``g`` is (labels, atoms) and ``p`` (labels, patterns), because the sums run over atoms.
+    Labels come first, ``g`` is (labels, atoms) and ``p`` (labels, patterns), because the sums run
+    over atoms.
     """
 
     g: FloatArray
@@ -56,7 +58,8 @@ class Atoms:
 
 
 def soft_maximum(atoms: Atoms, a: FloatArray, epsilon: float) -> tuple[FloatArray, FloatArray]:
-    """Return the smoothed maximum of g + a over the labels, atom by atom, and the softmax (labels, atoms).
+    """Return the smoothed maximum of g + a over the labels, atom by atom, and the softmax (labels,
+    atoms).
 
     Labels of probability zero take no part: their best potential is minus infinity.
     """
@@ -69,7 +72,9 @@ def soft_maximum(atoms: Atoms, a: FloatArray, epsilon: float) -> tuple[FloatArra
 
 
 def newton(atoms: Atoms, a: FloatArray, epsilon: float, residual: FloatArray) -> FloatArray:
-    """Step from *a* until each label's marginal is off by at most its *residual*, or nothing moves any more."""
+    """Step from *a* until each label's marginal is off by at most its *residual*, or nothing moves
+    any more.
+    """
     share = soft_maximum(atoms, a, epsilon)[1]
     spread = atoms.spread
     moving = np.ones(a.shape[1], dtype=bool)
@@ -98,7 +103,8 @@ def _newton_step(
     hessian = np.empty((labels, labels, patterns))
     for k in range(labels):
         hessian[k, k:] = hessian[k:, k] = -atoms.total(atoms.weight * share[k] * share[k:])
-    # Along the free constant, and for labels of probability zero, the Hessian is zero and so is the gradient.
+    # Along the free constant, and for labels of probability zero, the Hessian is zero and so is the
+    # gradient.
     hessian += 1 / labels
     diagonal = np.arange(labels)
     hessian[diagonal, diagonal] += filled + np.where(atoms.p > 0, _RIDGE, 1.0)
@@ -111,8 +117,9 @@ def _along(
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Go along *step*, halved until the slope there is no longer steeply uphill.
 
-    The dual is convex, so a slope that is still downhill, or less than half as steep uphill, means progress. Slopes are
-    compared because differences of values drown in rounding long before the slopes do.
+    The dual is convex, so a slope that is still downhill, or less than half as steep uphill, means
+    progress. Slopes are compared because differences of values drown in rounding long before the
+    slopes do.
     """
     downhill = -(gradient * step).sum(axis=0)
     length = np.ones(len(downhill))

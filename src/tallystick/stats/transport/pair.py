@@ -1,4 +1,6 @@
-"""How much better one predictor can be than another, if only their joint law and that of the label are known."""
+"""How much better one predictor can be than another, if only their joint law and that of the label
+are known.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ __all__ = ["pair_cost", "pair_difference"]
 
 
 def pair_cost(labels: int) -> FloatArray:
-    """Return g((i, j), y) = 1[i = y] - 1[j = y], shape (labels², labels): what is bounded by :func:`pair_difference`.
+    """Return g((i, j), y) = 1[i = y] - 1[j = y], shape (labels², labels): what is bounded by
+    :func:`pair_difference`.
 
     >>> pair_cost(2)
     array([[ 0.,  0.],
@@ -30,17 +33,18 @@ def pair_cost(labels: int) -> FloatArray:
 def pair_difference(w: ArrayLike, p: ArrayLike) -> Bounds:
     r"""Bound P(h₁ = Y | z) - P(h₂ = Y | z), sharply and in closed form.
 
-    With :math:`w_{ij} = P(h_1 = i, h_2 = j \mid z)`, :math:`r_i = \sum_{j \ne i} w_{ij}` and D the probability that the
-    two disagree, the upper end is the least of three levels,
+    With :math:`w_{ij} = P(h_1 = i, h_2 = j \mid z)`, :math:`r_i = \sum_{j \ne i} w_{ij}` and D the
+    probability that the two disagree, the upper end is the least of three levels,
 
     .. math::
         C_0 = D, \qquad C_1 = 1 - \sum_y (p_y - r_y)_+, \qquad
         C_2 = \min_k \Bigl[ 1 + r_k - p_k - \sum_{i \ne k} (w_{ik} - p_i)_+ \Bigr],   \tag{T2}
 
-    and if P(Y | z) may be wrong by total variation δ it is :math:`\min(C_0, C_1 + \delta, C_2 + 2\delta)`. The lower
-    end follows by exchanging the two. Potentials in {0, 1, 2} suffice, because the costs are -1, 0 and 1; (T2) is the
-    minimum over all :math:`3^K` of them, at the price of :math:`K^2` (``docs/theory/transport.md#pair``). For couplings
-    that attain the ends, solve :func:`programme` with :func:`pair_cost`.
+    and if P(Y | z) may be wrong by total variation δ it is :math:`\min(C_0, C_1 + \delta, C_2 +
+    2\delta)`. The lower end follows by exchanging the two. Potentials in {0, 1, 2} suffice, because
+    the costs are -1, 0 and 1; (T2) is the minimum over all :math:`3^K` of them, at the price of
+    :math:`K^2` (``docs/theory/transport.md#pair``). For couplings that attain the ends, solve
+    :func:`programme` with :func:`pair_cost`.
 
     Parameters
     ----------
@@ -79,6 +83,7 @@ def _upper(w: FloatArray, p: FloatArray) -> End:
     two = (p >= w[rows, :, k]).astype(np.float64)  # label k at level 2, the others at 1 or 0
     two[rows, k] = 2
     choices = np.stack([np.zeros_like(p), (p > r).astype(np.float64), two])
-    potentials = choices[levels.argmin(axis=1), rows]  # ties go to the flatter potentials, which are the more robust
+    # ties go to the flatter potentials, which are the more robust
+    potentials = choices[levels.argmin(axis=1), rows]
     lengths = np.column_stack([c1 - c2, np.maximum((c0 - c1) - (c1 - c2), 0)])
     return End("upper", c2, potentials, np.broadcast_to([2.0, 1.0], (patterns, 2)), lengths)

@@ -1,8 +1,9 @@
-r"""What if the label model is wrong? The ends as functions of its error, and the error at which a claim breaks down.
+r"""What if the label model is wrong? The ends as functions of its error, and the error at which a
+claim breaks down.
 
-Two notions of "wrong by δ": total variation at most δ in *every* pattern, or at most δ *on average* over patterns. An
-end moves outward along a concave polygon in δ, which its closed form hands over as slopes and lengths; so everything
-here is exact. (``docs/theory/transport.md#robust``)
+Two notions of "wrong by δ": total variation at most δ in *every* pattern, or at most δ *on average*
+over patterns. An end moves outward along a concave polygon in δ, which its closed form hands over
+as slopes and lengths; so everything here is exact. (``docs/theory/transport.md#robust``)
 """
 
 from __future__ import annotations
@@ -14,19 +15,27 @@ from numpy.typing import ArrayLike
 
 from tallystick.errors import InputError
 from tallystick.stats.transport.ends import End, Side, as_side
-from tallystick.stats.transport.marginals import FloatArray, as_delta, as_laws, as_same_shape, as_weights
+from tallystick.stats.transport.marginals import (
+    FloatArray,
+    as_delta,
+    as_laws,
+    as_same_shape,
+    as_weights,
+)
 
 __all__ = ["breakdown", "budget_breakdown", "budget_end", "robust_end", "shifted_labels"]
 
 _ROUNDING = 1e-12
-"""A target that lies this little beyond the last reachable value is that value: sums of shares round."""
+"""A target that lies this little beyond the last reachable value is that value: sums of shares
+round."""
 
 
 def robust_end(end: End, delta: ArrayLike) -> FloatArray:
-    r"""Move the end, pattern by pattern, to where it is if P(Y | z) may be wrong by total variation *delta*.
+    r"""Move the end, pattern by pattern, to where it is if P(Y | z) may be wrong by total variation
+    *delta*.
 
-    Accuracy: :math:`\max(0, L_z - \delta)` and :math:`\min(1, U_z + \delta)`. [MP23]_, Theorem A.3 says
-    :math:`O(\delta)`; this is the sharp constant.
+    Accuracy: :math:`\max(0, L_z - \delta)` and :math:`\min(1, U_z + \delta)`. [MP23]_, Theorem A.3
+    says :math:`O(\delta)`; this is the sharp constant.
 
     Parameters
     ----------
@@ -49,10 +58,11 @@ def robust_end(end: End, delta: ArrayLike) -> FloatArray:
 
 
 def budget_end(end: End, delta: float, weights: ArrayLike | None = None) -> float:
-    r"""Return the end for the population if P(Y | Z) may be wrong by total variation *delta* on average.
+    r"""Return the end for the population if P(Y | Z) may be wrong by total variation *delta* on
+    average.
 
-    The worst error is spent first where it moves the end fastest. For accuracy this is exactly :math:`L - \delta` and
-    :math:`U + \delta`, within [0, 1].
+    The worst error is spent first where it moves the end fastest. For accuracy this is exactly
+    :math:`L - \delta` and :math:`U + \delta`, within [0, 1].
 
     >>> from tallystick.stats.transport import agreement
     >>> bounds = agreement([[0.75, 0.25], [0.5, 0.5]], [[0.5, 0.5], [0.25, 0.75]])
@@ -67,9 +77,10 @@ def budget_end(end: End, delta: float, weights: ArrayLike | None = None) -> floa
 def breakdown(end: End, target: float, weights: ArrayLike | None = None) -> float:
     r"""Return how wrong the label model may be in every pattern before the end reaches *target*.
 
-    The least δ that solves, for a lower end, :math:`\sum_z P(z)\, L_z(\delta) = c`: 0 if the end is there already, and
-    infinity if not even δ = 1 takes it there. A claim on a ratio, N/D ≥ c with D > 0, is the claim that E[N - cD] ≥ 0:
-    for precision, recall and F1 of two classes take the lower end of :func:`two_labels` with that cost, and target 0.
+    The least δ that solves, for a lower end, :math:`\sum_z P(z)\, L_z(\delta) = c`: 0 if the end is
+    there already, and infinity if not even δ = 1 takes it there. A claim on a ratio, N/D ≥ c with D
+    > 0, is the claim that E[N - cD] ≥ 0: for precision, recall and F1 of two classes take the lower
+    end of :func:`two_labels` with that cost, and target 0.
 
     >>> from tallystick.stats.transport import agreement
     >>> bounds = agreement([[0.9, 0.1], [0.6, 0.4]], [[0.9, 0.1], [0.6, 0.4]])
@@ -91,7 +102,8 @@ def breakdown(end: End, target: float, weights: ArrayLike | None = None) -> floa
 
 
 def budget_breakdown(end: End, target: float, weights: ArrayLike | None = None) -> float:
-    """Return how wrong the label model may be on average before the end reaches *target*: for accuracy, their distance.
+    """Return how wrong the label model may be on average before the end reaches *target*: for
+    accuracy, their distance.
 
     >>> from tallystick.stats.transport import agreement
     >>> bounds = agreement([[0.9, 0.1], [0.6, 0.4]], [[0.9, 0.1], [0.6, 0.4]])
@@ -107,9 +119,10 @@ def budget_breakdown(end: End, target: float, weights: ArrayLike | None = None) 
 def shifted_labels(q: ArrayLike, p: ArrayLike, delta: ArrayLike, *, side: Side) -> FloatArray:
     r"""Return the label law within total variation *delta* of p that is the worst for accuracy.
 
-    Upper: p moves towards q. Lower: the label with :math:`q_k + p_k > 1` gives its excess away. For two labels these
-    are :math:`\mathrm{clip}(q, p \pm \delta)` and :math:`\mathrm{clip}(1 - q, p \pm \delta)`, and then they are the
-    worst for precision, recall and F1 as well: put them in for p in the numerator and in the denominator.
+    Upper: p moves towards q. Lower: the label with :math:`q_k + p_k > 1` gives its excess away. For
+    two labels these are :math:`\mathrm{clip}(q, p \pm \delta)` and :math:`\mathrm{clip}(1 - q, p
+    \pm \delta)`, and then they are the worst for precision, recall and F1 as well: put them in for
+    p in the numerator and in the denominator.
 
     Parameters
     ----------
@@ -137,7 +150,8 @@ def shifted_labels(q: ArrayLike, p: ArrayLike, delta: ArrayLike, *, side: Side) 
     excess = q + p - 1
     k = excess.argmax(axis=1)[:, None]
     given = np.clip(np.take_along_axis(excess, k, axis=1), 0, radius)
-    # Shared in proportion to the room 1 - q_y - p_y of the others, which is never less than what is given.
+    # Shared in proportion to the room 1 - q_y - p_y of the others, which is never less than what is
+    # given.
     room = np.maximum(-excess, 0)
     np.put_along_axis(room, k, 0.0, axis=1)
     shifted = p + given * room / np.maximum(room.sum(axis=1, keepdims=True), np.finfo(float).tiny)

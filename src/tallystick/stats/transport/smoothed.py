@@ -32,8 +32,8 @@ class Smoothed(Certified):
     soft
         The smoothed dual without the term ε log|Y|: further out than *value*, hence safe.
     printed
-        The smoothed dual as printed, [MP23]_, (2.4): *inside* the sharp interval by up to ε log|Y|, hence not safe.
-        For comparison only.
+        The smoothed dual as printed, [MP23]_, (2.4): *inside* the sharp interval by up to ε log|Y|,
+        hence not safe. For comparison only.
     """
 
     epsilon: float
@@ -57,12 +57,13 @@ def smoothed(
         U_\varepsilon = \min_a \sum_i q_i\, \varepsilon \log \sum_y \exp \frac{g_{iy} + a_y}{\varepsilon}
         - \sum_y p_y a_y   \tag{T3}
 
-    [MP23]_, (2.3)-(2.6), on weighted atoms, with three deviations. The term -ε log|Y| is left out, since with it the
-    value lies inside the sharp interval. The value reported is (T1), the hard maximum at the same potentials, which is
-    an outer bound for any ε and any state of the solver. And the solver is Newton's method while ε is lowered in steps,
-    for all patterns at once, in place of L-BFGS at a fixed ε (which is ``solver="lbfgs"``, and takes over where Newton
-    does not arrive). ε falls until its loss is half the tolerance; tolerance / (2 log|Y|) is always enough. The
-    softmax, moved onto the marginals, is a coupling and so a value from inside.
+    [MP23]_, (2.3)-(2.6), on weighted atoms, with three deviations. The term -ε log|Y| is left out,
+    since with it the value lies inside the sharp interval. The value reported is (T1), the hard
+    maximum at the same potentials, which is an outer bound for any ε and any state of the solver.
+    And the solver is Newton's method while ε is lowered in steps, for all patterns at once, in
+    place of L-BFGS at a fixed ε (which is ``solver="lbfgs"``, and takes over where Newton does not
+    arrive). ε falls until its loss is half the tolerance; tolerance / (2 log|Y|) is always enough.
+    The softmax, moved onto the marginals, is a coupling and so a value from inside.
 
     Parameters
     ----------
@@ -111,8 +112,9 @@ def smoothed(
     if late.any():
         worst = int(end.gap.argmax())
         raise ConvergenceError(
-            f"pattern {worst}: the bounds from outside and from inside are {end.gap[worst]:.2g} apart, more than "
-            f"tolerance = {tolerance:g}: raise the tolerance, or solve a programme"
+            f"pattern {worst}: the bounds from outside and from inside are {end.gap[worst]:.2g}"
+            f" apart, more than tolerance = {tolerance:g}: raise the tolerance, or solve a"
+            " programme"
         )
     coupling = np.empty_like(end.coupling)
     coupling[order] = end.coupling
@@ -131,15 +133,21 @@ def smoothed(
 def _gathered(
     p: FloatArray, cost: ArrayLike, pattern: ArrayLike | None, weight: ArrayLike | None, sign: float
 ) -> tuple[Atoms, NDArray[np.intp]]:
-    """Sort the atoms by pattern and make their weights laws; return them and the order they were put in."""
+    """Sort the atoms by pattern and make their weights laws; return them and the order they were
+    put in.
+    """
     g = np.asarray(cost, dtype=np.float64)
     if g.ndim != 2 or g.shape[1] != p.shape[1] or not np.isfinite(g).all():
-        raise InputError(f"cost must be finite and of shape (atoms, {p.shape[1]}), got shape {g.shape}")
+        raise InputError(
+            f"cost must be finite and of shape (atoms, {p.shape[1]}), got shape {g.shape}"
+        )
     if pattern is None and len(p) > 1:
         raise InputError(f"pattern must name one of the {len(p)} patterns for each atom, got None")
     z = np.zeros(len(g), dtype=np.intp) if pattern is None else np.asarray(pattern)
     if z.shape != (len(g),) or z.dtype.kind not in "iu" or not ((z >= 0) & (z < len(p))).all():
-        raise InputError(f"pattern must hold an index in [0, {len(p)}) for each of the {len(g)} atoms")
+        raise InputError(
+            f"pattern must hold an index in [0, {len(p)}) for each of the {len(g)} atoms"
+        )
     mass = as_weights(weight, len(g))
     total = np.bincount(z, weights=mass, minlength=len(p))
     if not total.all():
@@ -150,7 +158,9 @@ def _gathered(
 
 
 def _enclosed(atoms: Atoms, main: Atoms, a: FloatArray, epsilon: float) -> Smoothed:
-    """Return what the potentials prove and what the softmax over the *main* labels attains, for the upper end."""
+    """Return what the potentials prove and what the softmax over the *main* labels attains, for the
+    upper end.
+    """
     height, share = soft_maximum(main, a, epsilon)
     joint = _onto_marginals(atoms, atoms.weight * share)
     constant = (atoms.p * a).sum(axis=0)
@@ -170,11 +180,14 @@ def _enclosed(atoms: Atoms, main: Atoms, a: FloatArray, epsilon: float) -> Smoot
 def _onto_marginals(atoms: Atoms, joint: FloatArray) -> FloatArray:
     """Move a near-coupling onto its marginals, by little if little is wrong.
 
-    Overfull labels are scaled down, then what each atom lacks is shared over the labels in proportion to their lack.
+    Overfull labels are scaled down, then what each atom lacks is shared over the labels in
+    proportion to their lack.
     """
     filled = atoms.total(joint)
     kept = joint * np.minimum(1, atoms.p / np.where(filled > 0, filled, 1))[:, atoms.owner]
     atom_lacks = np.maximum(atoms.weight - kept.sum(axis=0), 0)
     label_lacks = np.maximum(atoms.p - atoms.total(kept), 0)
     total = label_lacks.sum(axis=0)
-    return np.asarray(kept + atom_lacks * (label_lacks / np.where(total > 0, total, 1))[:, atoms.owner])
+    return np.asarray(
+        kept + atom_lacks * (label_lacks / np.where(total > 0, total, 1))[:, atoms.owner]
+    )

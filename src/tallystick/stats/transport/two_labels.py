@@ -15,14 +15,14 @@ __all__ = ["two_label_coupling", "two_labels"]
 def two_labels(q: ArrayLike, p: ArrayLike, cost: ArrayLike) -> Bounds:
     r"""Bound E[g(X, Y) | z] for two labels and any cost, sharply and in closed form.
 
-    An atom's gain from label 1 is :math:`d_i = g_{i1} - g_{i0}`. The upper end gives label 1 to the atoms of largest
-    gain until :math:`p_1` is spent,
+    An atom's gain from label 1 is :math:`d_i = g_{i1} - g_{i0}`. The upper end gives label 1 to the
+    atoms of largest gain until :math:`p_1` is spent,
 
     .. math:: U_z = \sum_i q_i g_{i0} + \int_0^{p_1} d^{\downarrow}(t)\, dt , \qquad a = (0, -d^{\downarrow}(p_1)) ,
 
-    with :math:`d^{\downarrow}` the decreasing rearrangement of d under q; the lower end gives it to the smallest. A
-    two-class cost matrix is the case of two atoms. If P(Y | z) may be wrong, the worst :math:`p_1` is the one nearest
-    to where the gains change their sign.
+    with :math:`d^{\downarrow}` the decreasing rearrangement of d under q; the lower end gives it to
+    the smallest. A two-class cost matrix is the case of two atoms. If P(Y | z) may be wrong, the
+    worst :math:`p_1` is the one nearest to where the gains change their sign.
 
     Parameters
     ----------
@@ -62,11 +62,14 @@ def two_label_coupling(q: ArrayLike, p: ArrayLike, cost: ArrayLike, *, side: Sid
     return coupling
 
 
-def _checked(q: ArrayLike, p: ArrayLike, cost: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _checked(
+    q: ArrayLike, p: ArrayLike, cost: ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     q, p = as_laws(q, name="q"), as_laws(p, name="p")
     if p.shape[1] != 2 or len(q) != len(p):
         raise InputError(
-            f"p must have shape ({len(q)}, 2) to go with q, got {p.shape}; for more labels solve a programme"
+            f"p must have shape ({len(q)}, 2) to go with q, got {p.shape}; for more labels solve a"
+            " programme"
         )
     return q, p, as_cost(cost, patterns=len(p), atoms=q.shape[1], labels=2)
 
@@ -85,10 +88,12 @@ def _upper(q: FloatArray, p: FloatArray, g: FloatArray) -> End:
     ones = np.clip(p1 - starts, 0, mass)  # how much of each atom is given label 1
     zeros = mass - ones
     value = (q * g[:, :, 0]).sum(axis=1) + (ones * gain).sum(axis=1)
-    # Any gain between the last atom inside and the first outside is optimal; the inside one exists unless p1 = 0.
+    # Any gain between the last atom inside and the first outside is optimal; the inside one exists
+    # unless p1 = 0.
     last = np.minimum((ends < p1).sum(axis=1), mass.shape[1] - 1)
     potentials = np.column_stack([np.zeros(len(p)), -gain[np.arange(len(p)), last]])
-    # More label 1 pays while the next atom gains, less of it while the last one loses; one of the two is empty.
+    # More label 1 pays while the next atom gains, less of it while the last one loses; one of the
+    # two is empty.
     slopes = np.hstack([np.maximum(gain, 0), np.maximum(-gain[:, ::-1], 0)])
     lengths = np.where(slopes > 0, np.hstack([zeros, ones[:, ::-1]]), 0)
     return End("upper", value, potentials, slopes, lengths)

@@ -13,15 +13,18 @@ from tallystick.stats.transport.marginals import FloatArray, as_laws, as_weights
 __all__ = ["entropy_width"]
 
 
-def entropy_width(q: ArrayLike, p: ArrayLike, *, weights: ArrayLike | None = None, spread: float = 1.0) -> float:
+def entropy_width(
+    q: ArrayLike, p: ArrayLike, *, weights: ArrayLike | None = None, spread: float = 1.0
+) -> float:
     r"""Bound U - L for every cost that varies by at most *spread*, from the marginals alone.
 
     .. math:: U - L \;\le\; s \sqrt{2 \min\bigl(H(X \mid Z), H(Y \mid Z)\bigr)}
 
-    with conditional entropies in nats: [MP23]_, Theorem A.1, which has :math:`2\lVert g \rVert_\infty` in the place
-    of the spread s = max g - min g. A constant added to g moves both ends alike, so the smaller s serves; and U - L
-    never exceeds s. Where a closed form exists it gives the width itself: this explains it (knowing z well enough makes
-    bounds short) and holds for costs not yet chosen.
+    with conditional entropies in nats: [MP23]_, Theorem A.1, which has :math:`2\lVert g
+    \rVert_\infty` in the place of the spread s = max g - min g. A constant added to g moves both
+    ends alike, so the smaller s serves; and U - L never exceeds s. Where a closed form exists it
+    gives the width itself: this explains it (knowing z well enough makes bounds short) and holds
+    for costs not yet chosen.
 
     Parameters
     ----------

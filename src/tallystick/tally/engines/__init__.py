@@ -1,4 +1,6 @@
-"""Where data lies decides how it is counted: in memory by the kernel, elsewhere by the engine that holds it."""
+"""Where data lies decides how it is counted: in memory by the kernel, elsewhere by the engine that
+holds it.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def count(data: Any, recipe: Recipe) -> Counted:
     from tallystick.tally.engines.frames import count_eager, count_lazy
 
     frame = frame_of(data)
-    return count_lazy(frame, recipe) if isinstance(frame, nw.LazyFrame) else count_eager(frame, recipe)
+    return (
+        count_lazy(frame, recipe) if isinstance(frame, nw.LazyFrame) else count_eager(frame, recipe)
+    )
 
 
 def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
@@ -59,7 +63,9 @@ def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
 
     frame = frame_of(data)
     Recipe(columns=tuple(names)).select(checked_names(list(frame.collect_schema())))
-    return columns_in(frame.select(*names).collect() if isinstance(frame, nw.LazyFrame) else frame, names)
+    return columns_in(
+        frame.select(*names).collect() if isinstance(frame, nw.LazyFrame) else frame, names
+    )
 
 
 def is_source(data: Any) -> bool:
@@ -68,7 +74,11 @@ def is_source(data: Any) -> bool:
 
     if isinstance(data, str | Path | Table):
         return True
-    return isinstance(data, Sequence) and bool(data) and all(isinstance(item, str | Path) for item in data)
+    return (
+        isinstance(data, Sequence)
+        and bool(data)
+        and all(isinstance(item, str | Path) for item in data)
+    )
 
 
 def is_relation(data: Any) -> bool:
@@ -77,17 +87,24 @@ def is_relation(data: Any) -> bool:
 
 
 def opened(data: Any) -> AbstractContextManager[Table]:
-    """Open files; the table removes what it spooled when it is left. A table that is open stays so."""
+    """Open files; the table removes what it spooled when it is left. A table that is open stays
+    so.
+    """
     from tallystick.io import Table, scan
 
     return nullcontext(data) if isinstance(data, Table) else scan(data)
 
 
 def _refuse_doubtful(table: Table, recipe: Recipe) -> None:
-    """Refuse a column whose values had several types in the source, unless they are to be coerced."""
+    """Refuse a column whose values had several types in the source, unless they are to be
+    coerced.
+    """
     for name in recipe.select(table.columns):
         if name in table.doubtful and not recipe.coerce:
-            raise InputError(f"column {name!r} of {table.source}: {table.doubtful[name]}; coerce it, or leave it out")
+            raise InputError(
+                f"column {name!r} of {table.source}: {table.doubtful[name]}; coerce it, or leave"
+                " it out"
+            )
 
 
 def frame_of(data: Any) -> Any:
@@ -101,9 +118,11 @@ def frame_of(data: Any) -> Any:
     try:
         return nw.from_native(data)
     except nw.exceptions.DuplicateError as error:
-        raise InputError(f"the frame has more than one column of a name: rename one of them ({error})") from error
+        raise InputError(
+            f"the frame has more than one column of a name: rename one of them ({error})"
+        ) from error
     except TypeError as error:
         raise InputError(
-            "data must be a mapping of columns, an Arrow, pandas, Polars, Dask or Spark frame, a relation or a path, "
-            f"got a {type(data).__name__}"
+            "data must be a mapping of columns, an Arrow, pandas, Polars, Dask or Spark frame, a"
+            f" relation or a path, got a {type(data).__name__}"
         ) from error

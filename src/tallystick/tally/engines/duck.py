@@ -1,4 +1,6 @@
-"""DuckDB relations, and files behind them: one GROUP BY, out of core; only the groups are fetched."""
+"""DuckDB relations, and files behind them: one GROUP BY, out of core; only the groups are
+fetched.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def count_relation(relation: DuckDBPyRelation, recipe: Recipe) -> Counted:
     for name in names:
         if not (kinds[name] in _NUMBERS | _TEXT or kinds[name].startswith("ENUM")):
             raise not_labels(name, f"has type {kinds[name]}")
-    _refuse_text(relation, [name for name in names if name not in recipe.cut and kinds[name] not in _TINY])
+    _refuse_text(
+        relation, [name for name in names if name not in recipe.cut and kinds[name] not in _TINY]
+    )
     keys = [
         f"{_binned(name, kinds[name], recipe) if name in recipe.cut else identifier(name)} as k{j}"
         for j, name in enumerate(names)
@@ -64,8 +68,11 @@ def _refuse_text(relation: DuckDBPyRelation, names: Sequence[str]) -> None:
     if not names:
         return
     glance = relation.limit(_GLANCE)
-    # The sketch of each column takes some bytes where an exact count takes a hash table: hundreds of columns fit.
-    [sketched] = _rows(glance.aggregate(", ".join(f"approx_count_distinct({identifier(name)})" for name in names)))
+    # The sketch of each column takes some bytes where an exact count takes a hash table: hundreds
+    # of columns fit.
+    [sketched] = _rows(
+        glance.aggregate(", ".join(f"approx_count_distinct({identifier(name)})" for name in names))
+    )
     for name, about in zip(names, sketched, strict=True):
         if about > MOST_LABELS // 2:  # the sketch is off by some ten per cent
             [(number,)] = _rows(glance.aggregate(f"count(distinct {identifier(name)})"))
@@ -82,10 +89,14 @@ def _number(name: str, sql_type: str) -> str:
 
 
 def _binned(name: str, sql_type: str, recipe: Recipe) -> str:
-    """Return the SQL of a number's bin: -1 below the first edge, one past the last bin above, -2 for no number."""
+    """Return the SQL of a number's bin: -1 below the first edge, one past the last bin above, -2
+    for no number.
+    """
     edges = recipe.cut[name]
     number, text = _number(name, sql_type), f"trim({identifier(name)}::varchar)"
-    tokens = ", ".join("'" + token.replace("'", "''") + "'" for token in ["", *sorted(recipe.missing)])
+    tokens = ", ".join(
+        "'" + token.replace("'", "''") + "'" for token in ["", *sorted(recipe.missing)]
+    )
     values = ", ".join(map(repr, numbers_among(recipe.missing)))
     missing = f"{text} is null or {text} in ({tokens}) or {is_nan(number)}"
     if values:
@@ -112,7 +123,9 @@ def _float(number: float) -> str:
 
 def _check_bins(name: str, bins: Sequence[int | None], edges: Sequence[float]) -> None:
     if -2 in bins:
-        raise InputError(f"column {name!r} is asked for as numbers (cut), but holds text that is none")
+        raise InputError(
+            f"column {name!r} is asked for as numbers (cut), but holds text that is none"
+        )
     if -1 in bins:
         raise outside_edges(name, f"a number below {edges[0]!r}", edges)
     if len(edges) - 1 in bins:

@@ -1,4 +1,6 @@
-"""One column in memory becomes whole numbers: small integers as they are, everything else by its dictionary."""
+"""One column in memory becomes whole numbers: small integers as they are, everything else by its
+dictionary.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.tally.labels import MOST_LABELS, Label, identity, is_missing, not_labels, numbers_among, plain, too_many
+from tallystick.tally.labels import (
+    MOST_LABELS,
+    Label,
+    identity,
+    is_missing,
+    not_labels,
+    numbers_among,
+    plain,
+    too_many,
+)
 
-__all__ = ["Encoded", "bad_weight", "cut_numbers", "encode", "numbers_of", "outside_edges", "weights_of"]
+__all__ = [
+    "Encoded",
+    "bad_weight",
+    "cut_numbers",
+    "encode",
+    "numbers_of",
+    "outside_edges",
+    "weights_of",
+]
 
 _SAMPLE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A column as integers; ``labels`` says what they stand for, None where they stand for themselves."""
+    """A column as integers; ``labels`` says what they stand for, None where they stand for
+    themselves.
+    """
 
     values: NDArray[Any]
     labels: Sequence[Label] | None = None
@@ -33,13 +54,16 @@ class Encoded:
 
 
 def encode(name: str, column: Any, *, most: int = MOST_LABELS) -> Encoded:
-    """Return *column* (a NumPy array, a pyarrow array or a plain sequence) as integers with their labels.
+    """Return *column* (a NumPy array, a pyarrow array or a plain sequence) as integers with their
+    labels.
 
-    A list is taken element by element, because NumPy would turn ``[1, "1"]`` into two equal strings. A column with more
-    than *most* labels is refused.
+    A list is taken element by element, because NumPy would turn ``[1, "1"]`` into two equal
+    strings. A column with more than *most* labels is refused.
     """
     if isinstance(column, np.ma.MaskedArray):
-        return _by_dictionary(name, _arrow(name, column.data, mask=np.ma.getmaskarray(column)), most)
+        return _by_dictionary(
+            name, _arrow(name, column.data, mask=np.ma.getmaskarray(column)), most
+        )
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
             raise InputError(f"column {name!r} must be one-dimensional, got shape {column.shape}")
@@ -67,7 +91,9 @@ def _arrow(name: str, column: NDArray[Any], *, mask: NDArray[np.bool_] | None = 
     import pyarrow as pa
 
     try:
-        return pa.array(column.astype(np.float32) if column.dtype == np.float16 else column, mask=mask)
+        return pa.array(
+            column.astype(np.float32) if column.dtype == np.float16 else column, mask=mask
+        )
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise not_labels(name, f"has dtype {column.dtype}") from error
 
@@ -79,7 +105,9 @@ def _from_arrow(name: str, column: Any, most: int) -> Encoded:
         column = column.cast(column.type.value_type)
     if pa.types.is_null(column.type):
         return Encoded(np.zeros(len(column), np.uint8), labels=(None,))
-    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)):
+    if not column.null_count and (
+        pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
+    ):
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         return encode(name, column.to_numpy(zero_copy_only=False), most=most)
@@ -87,13 +115,19 @@ def _from_arrow(name: str, column: Any, most: int) -> Encoded:
 
 
 def _by_dictionary(name: str, column: Any, most: int) -> Encoded:
-    """Encode an Arrow column by its hash table; a column that looks like text is refused after a glance."""
+    """Encode an Arrow column by its hash table; a column that looks like text is refused after a
+    glance.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = column.type
-    if not (pa.types.is_primitive(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
-            or pa.types.is_string_view(kind)) or pa.types.is_temporal(kind):  # fmt: skip
+    if not (
+        pa.types.is_primitive(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+    ) or pa.types.is_temporal(kind):
         raise not_labels(name, f"has type {kind}")
     glance = pc.count_distinct(column.slice(0, _SAMPLE)).as_py()
     if glance > most:
@@ -106,7 +140,9 @@ def _by_dictionary(name: str, column: Any, most: int) -> Encoded:
     labels = [plain(value, column=name) for value in coded.dictionary.to_pylist()]
     if len(labels) > most:
         raise too_many(name, len(labels), labels)
-    return Encoded(coded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False), labels=(*labels, None))
+    return Encoded(
+        coded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False), labels=(*labels, None)
+    )
 
 
 def _by_identity(name: str, column: Sequence[Any], most: int) -> Encoded:
@@ -127,8 +163,11 @@ def _by_identity(name: str, column: Sequence[Any], most: int) -> Encoded:
     return Encoded(codes, labels=labels)
 
 
-def cut_numbers(name: str, column: Any, edges: Sequence[float], missing: frozenset[str] = frozenset()) -> Encoded:
-    """Return the bin of every number: bin i is ``edges[i] <= x < edges[i + 1]``, the last one closed; NaN is missing.
+def cut_numbers(
+    name: str, column: Any, edges: Sequence[float], missing: frozenset[str] = frozenset()
+) -> Encoded:
+    """Return the bin of every number: bin i is ``edges[i] <= x < edges[i + 1]``, the last one
+    closed; NaN is missing.
 
     >>> coded = cut_numbers("score", np.array([0.0, 0.5, 1.0, np.nan]), [0.0, 0.5, 1.0])
     >>> [coded.label(value) for value in coded.values]
@@ -152,24 +191,40 @@ def outside_edges(name: str, value: str, edges: Sequence[float]) -> InputError:
     )
 
 
-def numbers_of(name: str, column: Any, purpose: str, missing: frozenset[str] = frozenset()) -> NDArray[np.float64]:
+def numbers_of(
+    name: str, column: Any, purpose: str, missing: frozenset[str] = frozenset()
+) -> NDArray[np.float64]:
     """Return the column as floats, what is missing as NaN; what is not a number is refused."""
     if hasattr(column, "dictionary_encode"):
-        column = column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy()
+        column = (
+            column.to_numpy(zero_copy_only=False)
+            if not hasattr(column, "chunks")
+            else column.to_numpy()
+        )
     if isinstance(column, np.ma.MaskedArray):
         column = np.where(np.ma.getmaskarray(column), np.nan, column.data.astype(np.float64))
     values = np.asarray(column)
     if values.dtype.kind == "O":
-        values = np.array([None if is_missing(value, missing) else value for value in values.tolist()], object)
+        values = np.array(
+            [None if is_missing(value, missing) else value for value in values.tolist()], object
+        )
     if values.dtype.kind in "OU":  # Python reads 1_000 as a thousand
-        odd = next((value for value in values.tolist() if isinstance(value, str) and "_" in value), None)
+        odd = next(
+            (value for value in values.tolist() if isinstance(value, str) and "_" in value), None
+        )
         if odd is not None:
-            raise InputError(f"column {name!r} is asked for as numbers ({purpose}), but {odd!r} is none")
+            raise InputError(
+                f"column {name!r} is asked for as numbers ({purpose}), but {odd!r} is none"
+            )
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"column {name!r} is asked for as numbers ({purpose}), but {error}") from error
-    return np.where(np.isin(numbers, numbers_among(missing)), np.nan, numbers) if missing else numbers
+        raise InputError(
+            f"column {name!r} is asked for as numbers ({purpose}), but {error}"
+        ) from error
+    return (
+        np.where(np.isin(numbers, numbers_among(missing)), np.nan, numbers) if missing else numbers
+    )
 
 
 def weights_of(name: str, column: Any) -> NDArray[np.float64]:

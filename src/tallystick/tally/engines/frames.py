@@ -1,4 +1,6 @@
-"""Frames through narwhals: an eager one gives its columns to the kernel, a lazy one counts where it is."""
+"""Frames through narwhals: an eager one gives its columns to the kernel, a lazy one counts where it
+is.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def count_lazy(frame: nw.LazyFrame[Any], recipe: Recipe) -> Counted:
     schema = frame.collect_schema()
     names = recipe.select(checked_names(list(schema)))
     _check_types(schema, names, recipe)
-    _refuse_text(frame, [name for name in names if name not in recipe.cut and schema[name] not in _TINY()])
+    _refuse_text(
+        frame, [name for name in names if name not in recipe.cut and schema[name] not in _TINY()]
+    )
     keys = [_binned(name, recipe) if name in recipe.cut else nw.col(name) for name in names]
     sums = [nw.len().alias(_COUNT)]
     if recipe.weight is not None:
@@ -60,7 +64,9 @@ def count_lazy(frame: nw.LazyFrame[Any], recipe: Recipe) -> Counted:
         _check_weights(recipe.weight, groups)
     for name, edges in recipe.cut.items():
         # Dask has no integers with gaps, so bins may come back as floats.
-        columns[name] = [None if bin_ is None or bin_ != bin_ else int(bin_) for bin_ in groups[name].to_list()]
+        columns[name] = [
+            None if bin_ is None or bin_ != bin_ else int(bin_) for bin_ in groups[name].to_list()
+        ]
         _check_bins(name, columns[name], edges)
     return count_groups(names, columns, columns[_COUNT], weighted=recipe.weight is not None)
 
@@ -69,7 +75,9 @@ def checked_names(names: Sequence[Any]) -> tuple[str, ...]:
     """Return the names of a frame's columns; one that is not text, or comes twice, is refused."""
     for name in names:
         if not isinstance(name, str):
-            raise InputError(f"columns must be named by text, got {name!r}: rename the columns of the frame")
+            raise InputError(
+                f"columns must be named by text, got {name!r}: rename the columns of the frame"
+            )
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
         raise InputError(f"the frame has more than one column {twice[0]!r}: rename one of them")
@@ -91,7 +99,10 @@ def _check_types(schema: Mapping[str, Any], names: Sequence[str], recipe: Recipe
             raise not_labels(name, f"has type {kind}")
     for name in (*recipe.cut, *([recipe.weight] if recipe.weight is not None else [])):
         if not schema[name].is_numeric():
-            raise InputError(f"column {name!r} has type {schema[name]}, and numbers are needed: cast it in the frame")
+            raise InputError(
+                f"column {name!r} has type {schema[name]}, and numbers are needed: cast it in the"
+                " frame"
+            )
 
 
 def _refuse_text(frame: nw.LazyFrame[Any], names: Sequence[str]) -> None:
@@ -100,14 +111,21 @@ def _refuse_text(frame: nw.LazyFrame[Any], names: Sequence[str]) -> None:
 
     if not names:
         return
-    distinct = frame.select(*names).head(_GLANCE).select(*(nw.col(name).n_unique() for name in names)).collect()
+    distinct = (
+        frame.select(*names)
+        .head(_GLANCE)
+        .select(*(nw.col(name).n_unique() for name in names))
+        .collect()
+    )
     for name in names:
         if (found := int(distinct[name][0])) > MOST_LABELS:
             raise too_many(name, found)
 
 
 def _binned(name: str, recipe: Recipe) -> nw.Expr:
-    """Return the bin of a number: -1 below the first edge, one past the last bin above the last; NaN is null."""
+    """Return the bin of a number: -1 below the first edge, one past the last bin above the last;
+    NaN is null.
+    """
     import narwhals as nw
 
     edges = recipe.cut[name]

@@ -1,4 +1,6 @@
-"""Sums inside a lazy frame: counts and sums by group, then products about a common origin; only sums are collected."""
+"""Sums inside a lazy frame: counts and sums by group, then products about a common origin; only
+sums are collected.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,19 @@ _WEIGHT, _ROWS, _GROUP = "row weight", "rows", "row group"
 _MOST_GROUPS = 1_000_000
 
 
-def sums_of_lazy(frame: nw.LazyFrame[Any], names: tuple[str, ...], recipe: Recipe, by: str | None) -> Sums:
-    """Add up a lazy frame in its own engine: two passes, the second one about the means of the first."""
+def sums_of_lazy(
+    frame: nw.LazyFrame[Any], names: tuple[str, ...], recipe: Recipe, by: str | None
+) -> Sums:
+    """Add up a lazy frame in its own engine: two passes, the second one about the means of the
+    first.
+    """
     schema = frame.collect_schema()
     for name in (*names, *([recipe.weight] if recipe.weight is not None else [])):
         if not (schema[name].is_numeric() or schema[name].is_boolean()):
-            raise InputError(f"column {name!r} has type {schema[name]}, and numbers are needed: cast it in the frame")
+            raise InputError(
+                f"column {name!r} has type {schema[name]}, and numbers are needed: cast it in the"
+                " frame"
+            )
     rows, complete = _prepared(frame, names, recipe, by)
     overview = _first_pass(rows, complete, names, recipe)
     groups, counts, sums = _by_group(complete, names, recipe, by)
@@ -92,15 +101,26 @@ def _first_pass(
     x = [nw.col(f"x{j}") for j in range(len(names))]
     found = complete.select(
         nw.len().alias("rows"),
-        *((column != column.round(0)).cast(nw.Int64).sum().alias(f"b{j}") for j, column in enumerate(x)),
+        *(
+            (column != column.round(0)).cast(nw.Int64).sum().alias(f"b{j}")
+            for j, column in enumerate(x)
+        ),
         *((column * column).sum().alias(f"s{j}") for j, column in enumerate(x)),
     ).collect()
     squares = [float(found[f"s{j}"][0] or 0.0) for j in range(len(x))]
     for name, square in zip(names, squares, strict=True):
         if not np.isfinite(square):
-            raise InputError(f"score {name!r} holds an infinite or enormous number: mark it as missing, or correct it")
+            raise InputError(
+                f"score {name!r} holds an infinite or enormous number: mark it as missing, or"
+                " correct it"
+            )
     broken = sum(int(found[f"b{j}"][0] or 0) for j in range(len(x)))
-    return {"all": every["rows"][0], "complete": found["rows"][0], "broken": broken, "squares": squares}
+    return {
+        "all": every["rows"][0],
+        "complete": found["rows"][0],
+        "broken": broken,
+        "squares": squares,
+    }
 
 
 def _by_group(
@@ -110,11 +130,15 @@ def _by_group(
     import narwhals as nw
 
     weight = nw.col(_WEIGHT)
-    weighed = complete.with_columns(*((nw.col(f"x{j}") * weight).alias(f"x{j}") for j in range(len(names))))
+    weighed = complete.with_columns(
+        *((nw.col(f"x{j}") * weight).alias(f"x{j}") for j in range(len(names)))
+    )
     sums = [weight.sum(), *(nw.col(f"x{j}").sum() for j in range(len(names)))]
     found = weighed.group_by(_GROUP).agg(*sums).collect()
     counts = np.asarray(found[_WEIGHT].to_list(), np.float64)
-    totals = np.stack([np.asarray(found[f"x{j}"].to_list(), np.float64) for j in range(len(names))], axis=1)
+    totals = np.stack(
+        [np.asarray(found[f"x{j}"].to_list(), np.float64) for j in range(len(names))], axis=1
+    )
     if by is None:
         return (), counts.sum(keepdims=True), totals.sum(axis=0, keepdims=True)
     encoded = encode(by, columns_in(found, [_GROUP])[_GROUP], most=_MOST_GROUPS)

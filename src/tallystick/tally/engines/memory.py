@@ -21,7 +21,9 @@ __all__ = ["Counted", "count_columns", "count_groups", "decode", "encode_columns
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """What an engine brings back: patterns (rows may repeat) as codes into the labels as they were written."""
+    """What an engine brings back: patterns (rows may repeat) as codes into the labels as they were
+    written.
+    """
 
     names: tuple[str, ...]
     labels: tuple[Sequence[Label], ...]
@@ -36,20 +38,28 @@ def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:
     weights = None if recipe.weight is None else weights_of(recipe.weight, columns[recipe.weight])
     if not len(encoded[0].values):
         dtype = np.int64 if weights is None else np.float64
-        return Counted(names, tuple(() for _ in names), np.zeros((0, len(names)), np.int32), np.zeros(0, dtype))
+        return Counted(
+            names, tuple(() for _ in names), np.zeros((0, len(names)), np.int32), np.zeros(0, dtype)
+        )
     values, counts = count_integers([column.values for column in encoded], weights)
     return decode(names, encoded, values, counts)
 
 
-def count_groups(names: tuple[str, ...], columns: Mapping[str, Any], counts: Any, *, weighted: bool) -> Counted:
-    """Take over what another engine has grouped: one row a pattern (a pattern may come twice) and its count."""
+def count_groups(
+    names: tuple[str, ...], columns: Mapping[str, Any], counts: Any, *, weighted: bool
+) -> Counted:
+    """Take over what another engine has grouped: one row a pattern (a pattern may come twice) and
+    its count.
+    """
     encoded = [encode(name, columns[name]) for name in names]
     values = np.stack([column.values.astype(np.int64) for column in encoded], axis=1)
     held = counts.to_numpy() if hasattr(counts, "to_numpy") else np.asarray(counts)
     return decode(names, encoded, values, held.astype(np.float64 if weighted else np.int64))
 
 
-def decode(names: tuple[str, ...], encoded: Sequence[Encoded], values: NDArray[np.int64], counts: Counts) -> Counted:
+def decode(
+    names: tuple[str, ...], encoded: Sequence[Encoded], values: NDArray[np.int64], counts: Counts
+) -> Counted:
     """Turn counted rows of integers into codes and the labels that they stand for."""
     labels: list[Sequence[Label]] = []
     codes = np.empty(values.shape, np.int32)
@@ -59,12 +69,16 @@ def decode(names: tuple[str, ...], encoded: Sequence[Encoded], values: NDArray[n
     return Counted(names, tuple(labels), codes, counts)
 
 
-def encode_columns(columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe) -> list[Encoded]:
+def encode_columns(
+    columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe
+) -> list[Encoded]:
     """Encode the columns *names*, with their cuts; unequal lengths are refused."""
     encoded = [
-        cut_numbers(name, columns[name], recipe.cut[name], recipe.missing)
-        if name in recipe.cut
-        else encode(name, columns[name])
+        (
+            cut_numbers(name, columns[name], recipe.cut[name], recipe.missing)
+            if name in recipe.cut
+            else encode(name, columns[name])
+        )
         for name in names
     ]
     lengths = {name: len(column.values) for name, column in zip(names, encoded, strict=True)}

@@ -1,4 +1,6 @@
-"""Scores on any engine: matrices in memory, record batches out of DuckDB, sums inside a lazy frame."""
+"""Scores on any engine: matrices in memory, record batches out of DuckDB, sums inside a lazy
+frame.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ _MOST_GROUPS = 1_000_000
 
 
 def add_up(data: Any, recipe: Recipe, by: str | None) -> Sums:
-    """Return the sums of *data*; what lies outside memory is read batch by batch or added up where it is."""
+    """Return the sums of *data*; what lies outside memory is read batch by batch or added up where
+    it is.
+    """
     if isinstance(data, Mapping):
         return _of_columns(data, recipe, by)
     if is_source(data):
@@ -71,7 +75,9 @@ def _of_columns(columns: Mapping[str, Any], recipe: Recipe, by: str | None) -> S
         raise InputError(f"columns must have equal lengths, got {lengths}")
     for name, score in zip(names, scores, strict=True):
         if np.isinf(score).any():
-            raise InputError(f"score {name!r} holds an infinite number: mark it as missing, or correct it")
+            raise InputError(
+                f"score {name!r} holds an infinite number: mark it as missing, or correct it"
+            )
     total: Sums | None = None
     for start in range(0, max(1, len(scores[0])), _BATCH):
         part = slice(start, start + _BATCH)
@@ -91,7 +97,9 @@ def _groups(name: str, column: Any, recipe: Recipe) -> tuple[list[Label], NDArra
     encoded = encode(name, column, most=_MOST_GROUPS)
     distinct, codes = np.unique(encoded.values, return_inverse=True)
     written = (encoded.label(value) for value in distinct.tolist())
-    return [None if is_missing(label, recipe.missing) else label for label in written], codes.astype(np.int64)
+    return [
+        None if is_missing(label, recipe.missing) else label for label in written
+    ], codes.astype(np.int64)
 
 
 def _of_relation(relation: DuckDBPyRelation, recipe: Recipe, by: str | None) -> Sums:
@@ -105,7 +113,11 @@ def _of_relation(relation: DuckDBPyRelation, recipe: Recipe, by: str | None) -> 
     for columns in _batches(relation.project(", ".join(map(identifier, wanted))), wanted):
         fresh = _of_columns(columns, narrow, by)
         total = fresh if total is None else merge(total, fresh)
-    return total if total is not None else _of_columns({name: np.zeros(0) for name in wanted}, narrow, by)
+    return (
+        total
+        if total is not None
+        else _of_columns({name: np.zeros(0) for name in wanted}, narrow, by)
+    )
 
 
 def _batches(relation: DuckDBPyRelation, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
