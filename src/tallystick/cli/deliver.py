@@ -1,85 +1,139 @@
-"""Say a result: one JSON object on stdout, or its summary; messages go to stderr."""
+"""Say a result: text or one JSON object on stdout, pages and files beside it, messages on stderr."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from tallystick.errors import FileError
-from tallystick.results import Json, Result, harmless, to_json
+from tallystick.errors import FileError, InputError
+from tallystick.results import Result, harmless, to_json
 
 if TYPE_CHECKING:
-    from tallystick.cli.slices import Slice
-    from tallystick.io import Table
+    from tallystick.data import Data
 
-__all__ = ["deliver", "leave_by_gate", "tell"]
+__all__ = ["Delivery", "deliver", "tell"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """Where a result goes.
+
+    Parameters
+    ----------
+    as_json
+        One JSON object on stdout instead of text.
+    html, summary, junit
+        Files for the page, for Markdown (appended) and for JUnit XML; None for none.
+    items_out
+        A file for the items with what was learnt of each.
+    """
+
+    as_json: bool = False
+    html: Path | None = None
+    summary: Path | None = None
+    junit: Path | None = None
+    items_out: Path | None = None
+
+    def files(self) -> dict[str, Path]:
+        """Return the files that will be written, option to path."""
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {f"--{name.replace('_', '-')}": p for name, p in held.items() if isinstance(p, Path)}
+
+    def check(self, source: Sequence[str]) -> None:
+        """Refuse, before any work is done, outputs that would overwrite an input or each other."""
+        inputs = {Path(one).resolve() for one in source if one != "-"}
+        seen: dict[Path, str] = {}
+        for option, path in self.files().items():
+            place = path.resolve()
+            if place in inputs:
+                raise InputError(
+                    f"{option} {path} is the input: name another file, so that nothing is lost"
+                )
+            if place in seen:
+                raise InputError(f"{seen[place]} and {option} both name {path}: name two files")
+            if path.exists() and not path.is_file():
+                raise InputError(f"{option} {path} is not a regular file: name another one")
+            seen[place] = option
 
 
 def tell(messages: Iterable[str]) -> None:
-    """Write messages for a person to stderr, a line each."""
+    """Write messages for a person to stderr, one per line."""
     for message in messages:
         sys.stderr.write(f"{harmless(message)}\n")
 
 
-def deliver(
-    result: Result,
-    *,
-    as_json: bool = False,
-    slices: Sequence[Slice] = (),
-    html: Path | None = None,
-    table: Table | None = None,
-) -> None:
-    """Print *result* (and, with ``--by``, its slices) on stdout and make sure that it arrived;
-    write its page first.
+def deliver(result: Result, delivery: Delivery | None = None, *, data: Data | None = None) -> None:
+    """Write the files, then print the result and make sure that it arrived.
 
-    Parameters
-    ----------
-    result, slices
-        What to say.
-    as_json
-        Exactly one JSON object instead of text.
-    html
-        Where to write the self-contained page, if anywhere; if that fails, the answer is printed
-        before the error.
-    table
-        What was read: the page names the fingerprints of its files.
+    If a file cannot be written, the answer is printed before the error: it may have been paid for.
     """
+    to = delivery or Delivery()
     failed: FileError | None = None
-    if html is not None:
+    for write in _writers(result, to, data):
         try:
-            _write(html, result, slices, table)
-        except FileError as error:  # the answer may have been paid for: it is said all the same
-            failed = error
-    if as_json:
-        more: dict[str, Json] = {"slices": [part.to_dict() for part in slices]} if slices else {}
-        sys.stdout.write(to_json({**result.to_dict(), **more}) + "\n")
+            write()
+        except FileError as error:
+            failed = failed or error
+
+    if to.as_json:
+        sys.stdout.write(to_json(result.to_dict()) + "\n")
     else:
         from tallystick.report import show
 
-        show(result, slices=slices)
-    # a closed pipe shows here, inside the verb, and not at the interpreter's end
-    sys.stdout.flush()
+        show(result)
+    sys.stdout.flush()  # a closed pipe shows here, inside the verb, and not at the interpreter's end
     if failed is not None:
         raise failed
 
 
-def _write(html: Path, result: Result, slices: Sequence[Slice], table: Table | None) -> None:
+def _writers(result: Result, to: Delivery, data: Data | None) -> list[Callable[[], None]]:
+    found: list[Callable[[], None]] = []
+    if to.items_out is not None and data is not None:
+        items_out = to.items_out
+        found.append(lambda: _write_items(items_out, result, data))
+    if to.html is not None:
+        html = to.html
+        found.append(lambda: _write_page(html, result, data))
+    if to.summary is not None:
+        summary = to.summary
+        found.append(lambda: _append(summary, result.to_markdown() + "\n"))
+    if to.junit is not None:
+        junit = to.junit
+        found.append(lambda: _replace(junit, result.to_junit()))
+    return found
+
+
+def _write_items(path: Path, result: Result, data: Data) -> None:
+    from tallystick import io
+    from tallystick.tally import attach
+
+    attached = attach(result, data.table)
+    io.write_csv(path, {name: attached[name] for name in attached.column_names})
+
+
+def _write_page(path: Path, result: Result, data: Data | None) -> None:
     from tallystick.report import Provenance, write_page
 
-    digests = table.digests() if table is not None else {}
-    write_page(
-        html, result, slices=slices, provenance=Provenance(command=_command(), digests=digests)
-    )
-    tell([f"report: {html}"])
+    digests = data.digests() if data is not None else {}
+    command = shlex.join(["tallystick", *sys.argv[1:]])
+    write_page(path, result, provenance=Provenance(command=command, digests=digests))
+    tell([f"report: {path}"])
 
 
-def _command() -> str:
-    return shlex.join(["tallystick", *sys.argv[1:]])
+def _append(path: Path, text: str) -> None:
+    try:
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def leave_by_gate(passed: bool | None) -> NoReturn:
-    """Leave with the exit code of a gate: 0 it holds, 10 it fails, 11 it could not be decided."""
-    sys.exit({True: 0, False: 10, None: 11}[passed])
+def _replace(path: Path, text: str) -> None:
+    from tallystick.io import atomic
+
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

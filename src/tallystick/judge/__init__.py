@@ -19,15 +19,17 @@ from __future__ import annotations
 from tallystick.judge.agreement import agreement, agreement_gap
 from tallystick.judge.correlated import correlated
 from tallystick.judge.dawid_skene import dawid_skene
-from tallystick.judge.evaluate import evaluate
+from tallystick.judge.answer import CAPABILITY, evaluate
 from tallystick.judge.exact import ExactTrio, Surd, exact
 from tallystick.judge.few_labels import few_labels
+from tallystick.judge.grade import grade
 from tallystick.judge.independence import IndependenceResult, independence
 from tallystick.judge.independent import independent
 from tallystick.judge.logical import LogicalResult, logical
 from tallystick.judge.majority import majority
 from tallystick.judge.orders import OrderResult, position_bias, self_consistency
 from tallystick.judge.point import Point
+from tallystick.judge.question import JudgeQuestion
 from tallystick.judge.result import (
     Alarm,
     Estimate,
@@ -47,10 +49,12 @@ from tallystick.judge.variety import Projection, variety_distance, variety_proje
 from tallystick.judge.windows import Window, Windows, windows
 
 __all__ = [
+    "CAPABILITY",
     "Alarm",
     "Estimate",
     "ExactTrio",
     "IndependenceResult",
+    "JudgeQuestion",
     "JudgeResult",
     "JudgeScore",
     "LabelScore",
@@ -75,6 +79,7 @@ __all__ = [
     "evaluate",
     "exact",
     "few_labels",
+    "grade",
     "independence",
     "independent",
     "logical",

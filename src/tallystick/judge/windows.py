@@ -10,7 +10,7 @@ import numpy as np
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Floats
-from tallystick.judge.evaluate import evaluate
+from tallystick.judge.grade import grade
 from tallystick.judge.result import Alarm, JudgeResult
 from tallystick.results import Json
 from tallystick.tally import Tally
@@ -97,7 +97,7 @@ class Windows:
     """
 
     size: int
-    evaluation: Callable[[Tally], JudgeResult] = evaluate
+    evaluation: Callable[[Tally], JudgeResult] = grade
     alpha: float = 0.05
     truth: str | None = None
     missing: tuple[str, ...] = ()
@@ -193,7 +193,7 @@ def windows(
     batches: Iterable[Mapping[str, Sequence[Any]]],
     *,
     size: int,
-    evaluation: Callable[[Tally], JudgeResult] = evaluate,
+    evaluation: Callable[[Tally], JudgeResult] = grade,
     alpha: float = 0.05,
     truth: str | None = None,
 ) -> Iterator[Window]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tallystick.audit.names import (
+from tallystick.data.detect.names import (
     MEASURES,
     ROUNDS,
     SLICES,
@@ -19,9 +19,9 @@ from tallystick.audit.names import (
     plain,
     tokens,
 )
-from tallystick.audit.profile import Profile
-from tallystick.audit.reading import Named, Notebook, listed
-from tallystick.audit.sample import is_unique
+from tallystick.data.detect.profile import Profile
+from tallystick.data.detect.reading import Named, Notebook, listed
+from tallystick.data.detect.sample import is_unique
 from tallystick.io import Table
 
 __all__ = ["find_structure"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.audit.sample import Codes
+from tallystick.data.detect.sample import Codes
 
 __all__ = ["beyond_chance", "kappas", "plurality"]
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tallystick.audit.concord import beyond_chance, kappas, plurality
-from tallystick.audit.names import CONSENSUS, WEAK_TRUTHS, are_voters, family, is_feature, tokens
-from tallystick.audit.profile import Profile
-from tallystick.audit.reading import Notebook, listed
-from tallystick.audit.sample import Sample
+from tallystick.data.detect.beyond_chance import beyond_chance, kappas, plurality
+from tallystick.data.detect.names import CONSENSUS, WEAK_TRUTHS, are_voters, family, is_feature, tokens
+from tallystick.data.detect.profile import Profile
+from tallystick.data.detect.reading import Notebook, listed
+from tallystick.data.detect.sample import Sample
 from tallystick.io import Label
 
 __all__ = ["doubt_votes"]

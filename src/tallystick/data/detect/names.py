@@ -7,9 +7,11 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
-from tallystick.io.shapes import ITEM_NAMES
 
 __all__ = [
+    "ITEM_NAMES",
+    "VOTER_NAMES",
+    "VOTE_NAMES",
     "CONFIDENCES",
     "CONSENSUS",
     "MEASURES",
@@ -35,6 +37,23 @@ __all__ = [
 ]
 
 Sort: TypeAlias = Literal["any", "judges", "models"]
+
+ITEM_NAMES = frozenset(
+    "item item_id itemid id uid task task_id question question_id example example_id doc_id"
+    " sample_id prompt_id".split()
+)
+"""How people head the column of items."""
+
+VOTER_NAMES = frozenset(
+    "judge judge_id worker worker_id annotator annotator_id rater rater_id labeler labeller coder"
+    " performer model".split()
+)
+"""How people head the column that says who voted, in a table with one row per vote."""
+
+VOTE_NAMES = frozenset(
+    "vote label answer response annotation verdict prediction decision judgment judgement".split()
+)
+"""How people head the column of votes, in a table with one row per vote."""
 
 TRUTHS = frozenset(
     {

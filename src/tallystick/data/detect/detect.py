@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from tallystick.audit.names import WEAK_TRUTHS, are_voters, is_truth, plain
-from tallystick.audit.profile import Profile, look
-from tallystick.audit.reading import Named, Notebook, Reading, Role, listed
-from tallystick.audit.sample import Sample, draw, spellings
-from tallystick.audit.structure import find_structure
-from tallystick.audit.uses import find_confidences, find_prediction, find_validators, find_versions
-from tallystick.audit.voters import Voters, find_voters
+from tallystick.data.detect.names import WEAK_TRUTHS, are_voters, is_truth, plain
+from tallystick.data.detect.profile import Profile, look
+from tallystick.data.detect.reading import ColumnUse, Detection, Notebook, listed
+from tallystick.data.detect.sample import Sample, draw, spellings
+from tallystick.data.detect.structure import find_structure
+from tallystick.data.detect.uses import find_confidences, find_prediction, find_validators, find_versions
+from tallystick.data.detect.voters import Voters, find_voters
 from tallystick.errors import InputError
 from tallystick.io import Table, canonical, unmatched
 from tallystick.io.roles import expand
@@ -23,94 +23,120 @@ __all__ = ["detect"]
 Profiles = Mapping[str, Profile]
 
 
-def detect(table: Table, named: Named | None = None) -> Reading:
+def detect(
+    table: Table, given: Roles | None = None, layout: Layout | None = None, *, rules: Rules = Rules()
+) -> Detection:
     """Say what the columns of *table* are.
 
     Values decide: which columns use the same labels, how far they agree beyond chance, how many
     values and blanks they have. Names are hints. What could be two things is asked, never guessed;
-    everything in *named* is obeyed.
+    everything in *given* is obeyed.
+
+    Parameters
+    ----------
+    table
+        What was read.
+    given
+        The roles that the caller named.
+    layout
+        Columns to ignore, and whether every row is an item of its own.
+    rules
+        Tokens that mean no answer (None asks about suspicious ones), and whether several spellings
+        of one label are read as one.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> from tallystick.io import scan
-    >>> answers = {"gold": ["a", "b", "b"] * 20, "gpt": ["a", "b", "a"] * 20, "claude": ["a", "b", "b"] * 20}
-    >>> reading = detect(scan(pa.table({"id": range(60), **answers})))
-    >>> reading.item, reading.truth, reading.votes, reading.questions
+    >>> columns = {"gold": list("abb") * 20, "gpt": list("aba") * 20, "claude": list("abb") * 20}
+    >>> found = detect(scan(pa.table({"id": range(60), **columns})))
+    >>> found.roles.item, found.roles.truth, found.roles.judges, found.questions
     ('id', 'gold', ('gpt', 'claude'), ())
     """
-    said = named or Named()
-    sample = draw(table, missing=said.missing or ())
+    named, shape = given or Roles(), layout or Layout()
+    sample = draw(table, missing=rules.missing or ())
     profiles = look(sample)
-    single = _named_alone(table, said)
-    outright = _named_outright(table, said)
+    single = _named_alone(table, named)
+    outright = _named_outright(table, named)
     book = Notebook([name for name in profiles if name not in {*single.values(), *outright}])
     for role, column in single.items():
-        book.take([column], cast(Role, role), "you said so")
-    found = {**find_structure(table, profiles, said, book), **single}
-    chosen = _named_groups(table, said, book)
+        if role in _SHOWN:
+            book.take([column], cast(ColumnUse, role), "you said so")
+
+    # What a row is comes first: items, slices, rounds and texts are not votes.
+    found = {**find_structure(table, profiles, named, shape, book), **single}
+    chosen = _named_groups(table, named, shape, book)
     book.take(chosen.get("ignore", ()), "not used", "you said so")
-    for name in [name for name in book.free if name in table.doubtful and not said.coerce]:
+    for name in [name for name in book.free if name in table.doubtful and not rules.coerce]:
         book.ask("--coerce", f"{table.doubtful[name]}, or leave it out (--ignore {name})")
-    voting = tuple(
-        dict.fromkeys(n for role in ("judges", "models", "weak") for n in chosen.get(role, ()))
-    )
+
+    groups = ("judges", "models", "weak", "prediction")
+    voting = tuple(dict.fromkeys(n for role in groups[:3] for n in chosen.get(role, ())))
     voters, scores = Voters(), chosen.get("models", ())
-    if (
-        scores
-        and not said.truth
-        and not any(is_truth(name) for name in book.free if name not in voting)
-    ):
+    is_marked = any(is_truth(name) for name in book.free if name not in voting)
+    if scores and not named.truth and not is_marked:
         book.take(scores, "scores", "you said so, and there is no truth: higher is better")
     else:
-        versions = tuple(name for name in (said.old, said.new) if name is not None)
-        voters, scores = find_voters(table, sample, profiles, said, voting or versions, book), ()
-        _tell_voters(table, sample, profiles, voters, said, chosen, book)
-    more = _uses(profiles, said, voters, chosen, book)
+        versions = tuple(name for name in (named.old, named.new) if name is not None)
+        search = Search(table, sample, profiles, named, rules)
+        voters, scores = find_voters(search, voting or versions, book), ()
+        _tell_voters(search, voters, chosen, book)
+    more = _uses(profiles, named, voters, chosen, book)
     if not voters.votes and not scores and not book.questions:
         scores = _find_scores(profiles, voters, book)
-    _leave_out(profiles, voters, book)
+    _leave_out(profiles, book)
+
     slices = tuple(name for part in book.taken if part.role == "slice" for name in part.columns)
-    votes = tuple(name for name in voters.votes if name != more.get("prediction"))
-    judged = {"prediction", "score"} & {*more, *single}
-    # a token may be for the truth alone
+    prediction = chosen.get("prediction") or tuple(v for r, v in more.items() if r == "prediction")
+    votes = tuple(name for name in voters.votes if name not in prediction)
+    # A token may be for the truth alone.
     abstain = len(unmatched(table, votes, voters.missing)) < len(voters.missing)
+    judged = bool(prediction) or "score" in {*more, *single}
     weak = chosen.get("weak", ()) or (votes if judged or abstain else ())
-    return Reading(
-        **{**found, **more, "truth": voters.truth or said.truth},
-        votes=votes,
-        scores=tuple(scores),
+    others = {role: column for role, column in {**found, **more}.items() if role != "prediction"}
+    roles = replace(
+        named,
+        **{**others, "truth": voters.truth or named.truth},
+        judges=votes,
+        models=tuple(scores),
         weak=tuple(weak),
+        prediction=tuple(prediction),
+    )
+    return Detection(
+        roles=roles,
         slices=slices,
-        missing=voters.missing or tuple(said.missing or ()),
-        coerce=said.coerce,
+        missing=voters.missing or tuple(rules.missing or ()),
         taken=tuple(book.taken),
         questions=tuple(book.questions),
         notes=tuple(book.notes),
     )
 
 
-def _named_alone(table: Table, named: Named) -> dict[str, str]:
-    """Check the columns that the caller named one by one."""
-    single = named.single()
+def _named_alone(table: Table, named: Roles) -> dict[str, str]:
+    """Return the columns that the caller named one by one, role to column, checked."""
+    single: dict[str, str] = {}
     holder: dict[str, str] = {}
-    for role, column in single.items():
-        if expand((column,), table, {}) != (column,):
+    for role in ALL_ROLES:
+        column = getattr(named, role)
+        if role in GROUPS or column is None:
+            continue
+        if expand((column,), table) != (column,):
             raise InputError(f"--{role} names one column, got {column!r}")
         if column in holder:
             raise InputError(
                 f"column {column!r} is given as {holder[column]} and as {role}: name two different"
                 " columns"
             )
+        single[role] = column
         holder[column] = role
     return single
 
 
-def _named_outright(table: Table, named: Named) -> tuple[str, ...]:
+def _named_outright(table: Table, named: Roles) -> tuple[str, ...]:
     """Return the columns of group options that are named in full: nothing else may be made of
     them.
     """
-    patterns = (*named.judges, *named.models, *named.weak)
+    patterns = (*named.judges, *named.models, *named.weak, *named.prediction)
     pieces = [
         piece
         for p in patterns
@@ -119,18 +145,20 @@ def _named_outright(table: Table, named: Named) -> tuple[str, ...]:
     return tuple(piece for piece in pieces if piece in table.columns)
 
 
-def _named_groups(table: Table, named: Named, book: Notebook) -> dict[str, tuple[str, ...]]:
+def _named_groups(
+    table: Table, named: Roles, layout: Layout, book: Notebook
+) -> dict[str, tuple[str, ...]]:
     """Expand the group options; a glob passes over whatever has a role by now."""
-    taken = {column: part.role for part in book.taken for column in part.columns}
-    groups = {"judges": named.judges, "models": named.models, "weak": named.weak}
-    found = {role: expand(patterns, table, taken) for role, patterns in groups.items() if patterns}
-    if named.ignore:
-        held = {
-            column: role
-            for column, role in taken.items()
-            if role not in ("slice", "text", "not used", "item")
-        }
-        found["ignore"] = expand(named.ignore, table, held)
+    taken = {column: str(part.role) for part in book.taken for column in part.columns}
+    found = {
+        role: expand(getattr(named, role), table, taken)
+        for role in ("judges", "models", "weak", "prediction")
+        if getattr(named, role)
+    }
+    if layout.ignore:
+        facts = ("slice", "text", "not used", "item")
+        held = {column: role for column, role in taken.items() if role not in facts}
+        found["ignore"] = expand(layout.ignore, table, held)
     return found
 
 

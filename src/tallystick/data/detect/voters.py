@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tallystick.audit.concord import beyond_chance, plurality
-from tallystick.audit.doubts import doubt_votes
-from tallystick.audit.names import WEAK_TRUTHS, are_voters, family, is_truth, plain
-from tallystick.audit.profile import Profile
-from tallystick.audit.reading import Named, Notebook, listed
-from tallystick.audit.sample import Sample, spellings
+from tallystick.data.detect.beyond_chance import beyond_chance, plurality
+from tallystick.data.detect.doubts import doubt_votes
+from tallystick.data.detect.names import WEAK_TRUTHS, are_voters, family, is_truth, plain
+from tallystick.data.detect.profile import Profile
+from tallystick.data.detect.reading import Named, Notebook, listed
+from tallystick.data.detect.sample import Sample, spellings
 from tallystick.io import Label, Table, canonical
 from tallystick.io.truth import BLANK_WORDS, unknown_in
 

@@ -39,14 +39,14 @@ from tallystick.stats.latent import LatentFit, misfit
 from tallystick.tally import Tally, unordered
 from tallystick.tally.labels import Label
 
-__all__ = ["evaluate"]
+__all__ = ["grade"]
 
 _HALF_WIDTH = 0.05
 _MOST_TRIO_JUDGES = 80
 _FEW = 10
 
 
-def evaluate(
+def grade(
     votes: Tally,
     *,
     judges: Sequence[str] | None = None,
@@ -90,10 +90,10 @@ def evaluate(
     >>> from tallystick.judge import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "wxyz"})
     >>> votes = simulate(point).tally
-    >>> result = evaluate(votes, judges=list("wxyz"))
+    >>> result = grade(votes, judges=list("wxyz"))
     >>> result.method, result.decision, [estimate.method for estimate in result.estimates][:3]
     ('dawid-skene', 'undecided', ['dawid-skene', 'independent', 'spectral'])
-    >>> evaluate(votes, truth="truth").judges[0].interval.width
+    >>> grade(votes, truth="truth").judges[0].interval.width
     0.0
     """
     ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)

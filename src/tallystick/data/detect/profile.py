@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from tallystick.audit.sample import Sample
+from tallystick.data.detect.sample import Sample
 from tallystick.io import Label, canonical
 from tallystick.io.missing import NUMBER
 
@@ -75,7 +75,7 @@ def look(sample: Sample) -> dict[str, Profile]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from tallystick.audit.sample import draw
+    >>> from tallystick.data.detect.sample import draw
     >>> from tallystick.io import scan
     >>> table = scan(pa.table({"id": ["a", "b", "c"], "vote": ["yes", "no", "yes"], "p": [0.1, 0.2, 0.9]}))
     >>> {name: profile.nature for name, profile in look(draw(table)).items()}

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tallystick.audit.names import CONFIDENCES, PREDICTIONS, are_voters, era, plain, tokens
-from tallystick.audit.profile import Profile
-from tallystick.audit.reading import Named, Notebook, listed
-from tallystick.audit.voters import Voters
+from tallystick.data.detect.names import CONFIDENCES, PREDICTIONS, are_voters, era, plain, tokens
+from tallystick.data.detect.profile import Profile
+from tallystick.data.detect.reading import Named, Notebook, listed
+from tallystick.data.detect.voters import Voters
 
 __all__ = ["find_confidences", "find_prediction", "find_validators", "find_versions"]
 

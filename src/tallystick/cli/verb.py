@@ -1,0 +1,249 @@
+"""One generic runner: a verb of the command line is its capability's question, nothing more.
+
+Options come from three places, in this order in ``--help``: the roles that the capability reads,
+the fields of its question, and what every verb shares (reading, output).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any
+
+import click
+
+from tallystick.cli.deliver import Delivery, deliver, tell
+from tallystick.data import GROUPS, ROLE_HELP, Capability, Layout, Question, conclude, options_of, read
+from tallystick.errors import InputError
+from tallystick.results import exit_code
+
+__all__ = ["Call", "command_of", "run"]
+
+_READING: Mapping[str, tuple[str, str]] = {
+    "shape": ("--shape", "wide: one column per judge; long: one row per vote."),
+    "judge": ("--judge", "Long tables: the column that says who voted."),
+    "vote": ("--vote", "Long tables: the column of votes."),
+    "delimiter": ("--delimiter", "Separator of delimited text."),
+    "metric": ("--metric", "Evaluation logs: the score to use, e.g. exact_match."),
+    "truth_file": ("--truth-file", "A second file with the truth, joined by --item."),
+    "ignore": ("--ignore", "Columns to leave out; repeat, or use commas and globs."),
+    "missing": ("--missing", "Tokens that mean no answer, e.g. -1,NA (blanks always do)."),
+    "labels": ("--labels", "All labels that are possible; repeat, or use commas."),
+}
+"""Options of reading that every verb with a table has: option to flag and help."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Call:
+    """One call of a verb, sorted: what to read, what to ask, where to write."""
+
+    capability: Capability
+    source: tuple[str, ...]
+    reading: Mapping[str, Any]
+    question: Question
+    delivery: Delivery
+
+
+def command_of(capability: Capability) -> click.Command:
+    """Build the command of a verb from its capability."""
+    params: list[click.Parameter] = []
+    if capability.input != "none":
+        params.append(
+            click.Argument(
+                ["source"],
+                nargs=-1,
+                required=capability.input == "required",
+                metavar="INPUT...",
+            )
+        )
+    params += [_role_option(role) for role in capability.reads]
+    params += _question_options(capability.question)
+    if capability.input != "none":
+        params += _reading_options(capability)
+    params += _output_options(capability)
+
+    def callback(**given: Any) -> None:
+        run(_call(capability, given))
+
+    name = capability.verb.rpartition(" ")[2]
+    return click.Command(
+        name, params=params, callback=callback, help=capability.summary, short_help=""
+    )
+
+
+def run(call: Call) -> None:
+    """Read, answer, deliver; leave with the exit code of the gates."""
+    from tallystick.registry import own_runner
+
+    special = own_runner(call.capability.verb)
+    if special is not None and special(call):
+        return
+    if not call.source:
+        result = conclude(call.capability, None, call.question)
+        deliver(result, call.delivery)
+        _leave(result.gates)
+        return
+    call.delivery.check(call.source)
+    with read(list(call.source), call.capability.door, **call.reading) as data:
+        tell(data.notes)
+        result = conclude(call.capability, data, call.question)
+        tell(note for note in result.notes if note not in data.notes)
+        deliver(result, call.delivery, data=data)
+    _leave(result.gates)
+
+
+def _leave(gates: Sequence[Any]) -> None:
+    code = exit_code(gates)
+    if code:
+        raise SystemExit(code)
+
+
+def _call(capability: Capability, given: dict[str, Any]) -> Call:
+    """Sort what the parser gives into reading, question and delivery."""
+    fields = {one.name for one in dataclasses.fields(capability.question)}
+    outputs = {one.name for one in dataclasses.fields(Delivery)}
+    question = {name: _settled(given.pop(name)) for name in list(given) if name in fields}
+    delivery = {name: given.pop(name) for name in list(given) if name in outputs}
+    source = tuple(given.pop("source", ()))
+    reading = {
+        name: _settled(value) for name, value in given.items() if value not in (None, (), False)
+    }
+    return Call(
+        capability=capability,
+        source=source,
+        reading=reading,
+        question=capability.question(**question),
+        delivery=Delivery(**delivery),
+    )
+
+
+def _settled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _role_option(role: str) -> click.Option:
+    several = role in GROUPS
+    return click.Option(
+        [f"--{role.replace('_', '-')}", role],
+        multiple=several,
+        metavar="COLUMNS" if several else "COLUMN",
+        help=ROLE_HELP[role],
+    )
+
+
+def _question_options(question: type[Question]) -> list[click.Parameter]:
+    """Make an option of each declared field; its type comes from the field's annotation."""
+    hints = typing.get_type_hints(question)
+    defaults = {one.name: one.default for one in dataclasses.fields(question)}
+    found: list[click.Parameter] = []
+    for name, declared in options_of(question).items():
+        if declared.hidden:
+            continue
+        flags = (declared.flag or f"--{name.replace('_', '-')}").split()
+        kind, several = _kind(hints[name], name)
+        if declared.choices:
+            kind = click.Choice(declared.choices)
+        found.append(
+            click.Option(
+                [*flags, name],
+                type=None if kind is bool else kind,
+                is_flag=kind is bool,
+                multiple=several,
+                default=defaults[name],
+                show_default=kind is not bool and defaults[name] not in (None, (), ""),
+                metavar=declared.metavar,
+                help=declared.help,
+            )
+        )
+    return found
+
+
+def _kind(hint: Any, name: str) -> tuple[Any, bool]:
+    """Return the parser's type of a field, and whether the option repeats."""
+    if name == "seed":
+        return click.IntRange(min=0), False
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, UnionType):
+        inner = [one for one in typing.get_args(hint) if one is not NoneType]
+        return _kind(inner[0], name)
+    if origin is tuple:
+        args = typing.get_args(hint)
+        if len(args) == 2 and args[1] is Ellipsis:
+            return _kind(args[0], name)[0], True
+        return Pair(), False
+    if origin is typing.Literal:
+        return click.Choice(typing.get_args(hint)), False
+    if hint is Path:
+        return click.Path(path_type=Path), False
+    return (hint if hint in (int, float, bool) else str), False
+
+
+class Pair(click.ParamType):
+    """Two numbers with a comma between them: ``LO,HI``."""
+
+    name = "LO,HI"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
+        """Split the text; a tuple has been split already."""
+        if isinstance(value, tuple):
+            return value  # type: ignore[return-value]  # the default, which is a pair
+        try:
+            low, high = (float(end) for end in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} is not LO,HI with two numbers", param, ctx)
+        return low, high
+
+
+def _reading_options(capability: Capability) -> list[click.Parameter]:
+    taken = set(options_of(capability.question)) | set(capability.reads)
+    found: list[click.Parameter] = []
+    for name, (flag, help_) in _READING.items():
+        skipped = name in ("shape", "judge", "vote") and not capability.door.pivots
+        no_truth = name == "truth_file" and "truth" not in capability.reads
+        if name in taken or skipped or no_truth:
+            continue
+        kind = click.Choice(("auto", "wide", "long")) if name == "shape" else str
+        found.append(
+            click.Option(
+                [flag, name],
+                type=kind,
+                multiple=name in ("ignore", "missing", "labels"),
+                default="auto" if name == "shape" else None,
+                help=help_,
+            )
+        )
+    found.append(
+        click.Option(
+            ["--coerce", "coerce"],
+            is_flag=True,
+            help='Read "1", 1, 1.0 and True as one label instead of refusing.',
+        )
+    )
+    return found
+
+
+def _output_options(capability: Capability) -> list[click.Parameter]:
+    path = click.Path(path_type=Path)
+    found: list[click.Parameter] = []
+    if capability.attach and capability.input != "none":
+        found.append(
+            click.Option(
+                ["--items-out", "items_out"],
+                type=path,
+                help="Write a table of items with what was learnt of each.",
+            )
+        )
+    found += [
+        click.Option(["--html", "html"], type=path, help="Write one self-contained offline page."),
+        click.Option(
+            ["--summary", "summary"], type=path, help="Append the result as Markdown to a file."
+        ),
+        click.Option(["--junit", "junit"], type=path, help="Write the gates as JUnit XML."),
+        click.Option(
+            ["--json", "as_json"], is_flag=True, help="Print exactly one JSON object on stdout."
+        ),
+    ]
+    return found

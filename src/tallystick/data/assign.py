@@ -1,0 +1,156 @@
+"""Hold what the caller says of the columns against the table: every column exists, has one role,
+and names items only once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from tallystick.data.detect.names import ITEM_NAMES
+from tallystick.data.roles import GROUPS, Roles
+from tallystick.errors import InputError
+from tallystick.io import Table, identifier
+from tallystick.io.nearest import missing_column
+
+__all__ = ["assign", "check_usable", "expand", "find_item", "first_repeat"]
+
+
+def assign(table: Table, given: Roles, *, coerce: bool = False) -> Roles:
+    """Return *given* with commas and globs expanded; refuse by name what the table does not have.
+
+    One column has one role, except that a table may be sliced by any of its columns.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import scan
+    >>> table = scan(pa.table({"id": [1, 2], "gold": [0, 1], "lr_a": [0, 1], "lr_b": [1, 1]}))
+    >>> assign(table, Roles(truth="gold", judges=("lr_?",))).judges
+    ('lr_a', 'lr_b')
+    """
+    taken: dict[str, str] = {}
+    for role, column in given.__dict__.items():
+        if role in GROUPS or column is None:
+            continue
+        check_usable(table, column, coerce=coerce)
+        if column in taken and "by" not in (role, taken[column]):
+            raise InputError(
+                f"column {column!r} is given as {taken[column]} and as {role}: name two different"
+                " columns"
+            )
+        taken.setdefault(column, role)
+
+    # A slice may be cut by any column, so that role takes nothing away from the groups.
+    held = {column: role for column, role in taken.items() if role != "by"}
+    groups = {role: expand(getattr(given, role), table, held) for role in sorted(GROUPS)}
+    for columns in groups.values():
+        for column in columns:
+            check_usable(table, column, coerce=coerce)
+    return replace(given, **groups)
+
+
+def expand(
+    patterns: Sequence[str], table: Table, taken: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """Return the columns that names, comma lists and globs mean, each once, in the order given.
+
+    A glob passes over columns that have another role; naming such a column outright is refused.
+    """
+    held = taken or {}
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        if not isinstance(pattern, str):
+            raise InputError(f"a column is named by its text, got {pattern!r}")
+        pieces = [pattern] if pattern in table.columns else pattern.split(",")
+        for piece in pieces:
+            name = piece if piece in table.columns else piece.strip()
+            if name in table.columns and name in held:
+                raise InputError(
+                    f"column {name!r} is given as {held[name]} and in a group of columns: choose"
+                    " one"
+                )
+            found.update(dict.fromkeys(_matches(table, name, held)))
+    return tuple(found)
+
+
+def _matches(table: Table, name: str, taken: Mapping[str, str]) -> list[str]:
+    if name in table.columns:
+        return [name]
+    usable = [column for column in table.columns if column not in {*taken, *table.left_out}]
+    matches = [column for column in usable if fnmatchcase(column, name)] if name else []
+    if not matches and any(sign in name for sign in "*?["):
+        raise InputError(
+            f"no column of {table.source} matches {name!r}. It has {', '.join(table.columns[:8])}"
+        )
+    if not matches:
+        raise InputError(_reason(table, name) or missing_column(name, table.columns, table.source))
+    return matches
+
+
+def check_usable(table: Table, column: str, *, coerce: bool = False) -> None:
+    """Refuse a column that is not there, holds nested values, or mixes types."""
+    if not isinstance(column, str):
+        raise InputError(f"a column is named by its text, got {column!r}")
+    reason = _reason(table, column)
+    if reason is not None:
+        raise InputError(reason)
+    if column not in table.columns:
+        raise InputError(missing_column(column, table.columns, table.source))
+    if column in table.doubtful and not coerce:
+        raise InputError(f"{table.source}: {table.doubtful[column]}")
+
+
+def _reason(table: Table, column: str) -> str | None:
+    return f"{table.source}: {table.left_out[column]}" if column in table.left_out else None
+
+
+def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tuple[str, ...]]:
+    """Return the roles with the column of items, where one can be told, and notes.
+
+    Parameters
+    ----------
+    table, roles
+        What was read, and what the caller named.
+    repeats
+        Whether an item may have several rows (replicates, systems, rounds).
+    """
+    if roles.item is not None:
+        blank = table.row_of(roles.item, None)
+        if blank is not None:
+            raise InputError(
+                f"{blank}: the item column {roles.item!r} is blank. Name every item, or remove the"
+                " row"
+            )
+        twice = None if repeats else first_repeat(table, roles.item)
+        if twice is not None:
+            raise InputError(
+                f"duplicate item {twice[0]} in column {roles.item!r}, at {twice[1]} and"
+                f" {twice[2]}: keep one row per item. If each row is one vote, say --shape long"
+            )
+        return roles, ()
+
+    # A usual name and a different value in every row: both are needed to call it the item.
+    holders = roles.holders()
+    for name in table.columns:
+        free = name not in holders and name not in table.left_out and name not in table.doubtful
+        if not (free and name.strip().lower() in ITEM_NAMES):
+            continue
+        if table.row_of(name, None) is None and first_repeat(table, name) is None:
+            return replace(roles, item=name), (f"column {name!r} names the items",)
+    return roles, ()
+
+
+def first_repeat(table: Table, column: str) -> tuple[str, str, str] | None:
+    """Return the first value that occurs twice, and the two places; None if all differ."""
+    name = identifier(column)
+    if not table.query(f"select 1 from rows group by {name} having count(*) > 1 limit 1"):
+        return None
+    [(value, places)] = table.query(
+        "select any_value(value), list(place order by place) from "
+        f"(select {name} as value, row_number() over () as place from rows) "
+        f"where value in (select {name} from rows group by 1 having count(*) > 1) "
+        "group by value order by min(place) limit 1"
+    )
+    return repr(value), str(table.place(places[0])), str(table.place(places[1]))

@@ -1,0 +1,214 @@
+"""The contract of a capability: its question, the roles that it reads, and how it answers.
+
+The command line, audit, the demo, the report and the docs find capabilities through the registry
+and know nothing else about them, so a new one is a folder and a line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from tallystick._rng import Rng
+from tallystick.data.data import Data
+from tallystick.data.read import Door, read
+from tallystick.data.slices import by_slice
+from tallystick.errors import InputError
+from tallystick.results import Result
+
+__all__ = ["Capability", "Demo", "Option", "Question", "answered", "conclude", "option", "options_of"]
+
+_Q = TypeVar("_Q", bound="Question")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """How the command line offers one field of a question.
+
+    Parameters
+    ----------
+    help
+        One sentence.
+    flag
+        ``--name``; the field's own name if None.
+    choices
+        The words that it takes, if they are few.
+    low, high
+        The least and the greatest number, both allowed.
+    within
+        An open range, such as (0, 1) for alpha.
+    metavar
+        What stands for the value in ``--help``.
+    hidden
+        Whether only Python offers it.
+    """
+
+    help: str
+    flag: str | None = None
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    within: tuple[float, float] | None = None
+    metavar: str | None = None
+    hidden: bool = False
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse a value that the declaration rules out."""
+        if value is None:
+            return
+        for one in value if isinstance(value, tuple) else (value,):
+            if self.choices and one not in self.choices:
+                near = get_close_matches(str(one), self.choices, n=1)
+                hint = f": did you mean {near[0]!r}?" if near else ""
+                raise InputError(
+                    f"{name} must be one of {', '.join(self.choices)}, got {one!r}{hint}"
+                )
+            if isinstance(one, bool) or not isinstance(one, int | float):
+                continue
+            if self.within is not None and not self.within[0] < one < self.within[1]:
+                low, high = self.within
+                raise InputError(f"{name} must be in ({low:g}, {high:g}), got {one!r}")
+            if self.low is not None and not one >= self.low:
+                raise InputError(f"{name} must be at least {self.low:g}, got {one!r}")
+            if self.high is not None and not one <= self.high:
+                raise InputError(f"{name} must be at most {self.high:g}, got {one!r}")
+
+
+def option(default: Any, help: str, **declared: Any) -> Any:
+    """Declare a field of a question with its default, its help and its check.
+
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Toy(Question):
+    ...     rounds: int = option(3, "How many rounds.", low=1)
+    >>> Toy(rounds=0)
+    Traceback (most recent call last):
+    tallystick.errors.InputError: rounds must be at least 1, got 0
+    """
+    return field(default=default, metadata={"option": Option(help=help, **declared)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked: every option of a capability, its meaning and its check.
+
+    A subclass adds its own fields with `option`. Columns are not part of a question; they are
+    `Roles`.
+    """
+
+    alpha: float = option(
+        0.05, "One minus the level of every interval: .05 gives 95 %.", within=(0.0, 1.0)
+    )
+    seed: Rng = option(0, "Seed of everything that is drawn.", low=0)
+
+    def __post_init__(self) -> None:
+        for name, declared in options_of(type(self)).items():
+            declared.check(name, getattr(self, name))
+
+
+def options_of(question: type[Question]) -> dict[str, Option]:
+    """Return the declared options of a question by field, in order."""
+    return {one.name: one.metadata["option"] for one in fields(question) if "option" in one.metadata}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demo:
+    """A table such as people bring, and the options with which a capability answers it."""
+
+    table: Mapping[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    truth: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capability:
+    """One verb: what it asks, what it reads, how it answers, when it applies, how it is shown.
+
+    Parameters
+    ----------
+    verb
+        What the user types: ``judge``, or two words for a verb of a group (``dynamic theory``).
+    summary
+        The question in one sentence, for ``--help`` and the docs.
+    question
+        The class of its questions.
+    answer
+        From data and a question to a result. Without *reads* the data is None.
+    reads
+        The roles that it reads, in the order of ``--help``; none for a verb without a table.
+    door
+        What it needs of the reading.
+    input
+        Whether a table must be given: ``required``, ``optional`` or ``none``.
+    applies
+        For audit: the options under which it can answer data with these roles, or None.
+    demo
+        A table and options that show it at work.
+    items
+        The columns that ``--items-out`` writes, from a result and its data; None for what the
+        result learnt of each vote pattern, put beside the rows.
+    """
+
+    verb: str
+    summary: str
+    question: type[Question]
+    answer: Callable[[Any, Any], Result]
+    reads: tuple[str, ...] = ()
+    door: Door = Door()
+    input: str = "required"
+    applies: Callable[[Data], Mapping[str, Any] | None] | None = None
+    demo: Callable[[Rng], Demo] | None = None
+    items: Callable[[Any, Data], Mapping[str, Any]] | None = None
+
+
+def answered(capability: Capability, source: Any, options: Mapping[str, Any]) -> Result:
+    """Read *source* and answer: what every ``evaluate`` does.
+
+    Options are the fields of the capability's question, roles of columns, and the options of
+    `read`. *rng* is another name for *seed*.
+    """
+    given = dict(options)
+    if "rng" in given:
+        given["seed"] = given.pop("rng")
+    asked = given.pop("question", None)
+    names = {one.name for one in fields(capability.question)}
+    own = {name: given.pop(name) for name in list(given) if name in names}
+    if asked is None:
+        asked = capability.question(**own)
+    elif own:
+        asked = replace(asked, **own)
+    _check_roles(capability, given)
+    data = read(source, capability.door, **given)
+    if data is source:
+        return conclude(capability, data, asked)
+    with data:
+        return conclude(capability, data, asked)
+
+
+def _check_roles(capability: Capability, given: Mapping[str, Any]) -> None:
+    """Refuse a role that the capability does not read: it would be ignored silently."""
+    from tallystick.data.roles import ALL_ROLES
+
+    for role in given:
+        if role in ALL_ROLES and role not in capability.reads:
+            raise InputError(
+                f"{capability.verb} does not read {role!r}: it reads {', '.join(capability.reads)}"
+            )
+
+
+def conclude(capability: Capability, data: Data | None, question: Question) -> Result:
+    """Answer from data that was read, slice by slice too where a column of slices is named."""
+    result = capability.answer(data, question)
+    if data is None:
+        return result
+    notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *result.notes)))
+    result = replace(result, notes=notes)
+    if data.roles.by is None or result.slices:
+        return result
+
+    def ask(part: Data, alpha: float) -> Result:
+        return capability.answer(part, dataclasses.replace(question, alpha=alpha))
+
+    return replace(result, slices=by_slice(data, ask, alpha=question.alpha))

@@ -1,0 +1,304 @@
+"""A table behind the one door: its rows wherever they lie, what its columns are, what its cells
+mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from tallystick.data.numbers import read_numbers
+from tallystick.data.roles import Roles
+from tallystick.errors import InputError
+from tallystick.io import Place, Table, identifier, scan
+from tallystick.tally import Tally
+from tallystick.values import Label, LabelRules, Meaning, agree, without_missing
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+__all__ = ["VOTES", "Coded", "Data"]
+
+VOTES = ("judges", "models", "weak", "prediction", "old", "new")
+"""Roles whose cells are answers to the question that the truth answers."""
+
+_AT_ONCE = 500
+"""Columns that are fetched by one query: thousands do not fit the engine's memory."""
+
+_MOST_REPEATED = 50_000_000
+"""Rows that a saved tally is spread to at most, for questions that need rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Labels as whole numbers: ``codes[row, column]`` is a place in *labels*, -1 for no answer."""
+
+    codes: npt.NDArray[np.int32]
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Data:
+    """What `read` returns: rows that stay where they are, with their roles and label rules.
+
+    Parameters
+    ----------
+    held
+        Where the rows are: a table in DuckDB, a lazy frame of another engine, or a tally.
+    roles
+        Which column is what.
+    rules
+        What the caller says of the labels.
+    source
+        What messages call it.
+    notes
+        What was chosen while reading, for the user to see once.
+    """
+
+    held: Table | Tally | Any
+    roles: Roles
+    rules: LabelRules
+    source: str
+    notes: tuple[str, ...] = ()
+
+    # -- counts
+
+    def tally(self, *roles: str, cut: Mapping[str, Sequence[float]] | None = None) -> Tally:
+        """Count the columns of *roles* in the engine that holds them, missing answers as None.
+
+        Columns of answers share one vocabulary; a column that is cut into bins has its own.
+        """
+        columns = self.roles.columns(*roles)
+        if not columns:
+            raise InputError(f"{self.source}: no column has the role {' or '.join(roles)}")
+        answers = [name for name in columns if name in self._answers]
+        tokens = self.meaning.missing if answers else self.rules.missing
+        return self._count(columns, tuple(tokens), cut)
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        """What the labels of the answers and the truth mean, checked in one order, once."""
+        tally = self._count(self._answers, self.rules.missing, None)
+        place = self.held.row_of if isinstance(self.held, Table) else None
+        return agree(
+            tally.labels,
+            truth=self.roles.truth,
+            votes=[name for name in self._answers if name != self.roles.truth],
+            rules=self.rules,
+            locate_row=place,
+        )
+
+    @property
+    def meaning_notes(self) -> tuple[str, ...]:
+        """What was read into the labels, if they have been looked at."""
+        return self.meaning.notes if "meaning" in self.__dict__ else ()
+
+    @cached_property
+    def _answers(self) -> tuple[str, ...]:
+        """Columns of labels: the answers and the truth."""
+        return self.roles.columns(*VOTES, "truth")
+
+    @cached_property
+    def _counted(self) -> dict[Any, Tally]:
+        return {}
+
+    def _count(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str],
+        cut: Mapping[str, Sequence[float]] | None,
+    ) -> Tally:
+        """Count once for each question: checking labels and counting them share one pass."""
+        key = (tuple(columns), tuple(missing), repr(cut))
+        if key not in self._counted:
+            if isinstance(self.held, Tally):
+                self._counted[key] = self._from_tally(columns, missing, cut)
+            else:
+                self._counted[key] = Tally.of(
+                    self.held,
+                    columns=columns,
+                    cut=cut,
+                    weight=self.roles.weight,
+                    missing=missing,
+                    coerce=self.rules.coerce,
+                    apart=[name for name in columns if name not in self._answers],
+                )
+        return self._counted[key]
+
+    def _from_tally(
+        self,
+        columns: Sequence[str],
+        missing: Sequence[str],
+        cut: Mapping[str, Sequence[float]] | None,
+    ) -> Tally:
+        if cut and any(name not in self.held.cut for name in cut):
+            raise InputError(
+                f"{self.source} holds counts, and {next(iter(cut))!r} was not cut into bins when it"
+                " was counted: give the table itself"
+            )
+        part = self.held.marginal(columns)
+        if not (missing or self.rules.coerce):
+            return part
+        # The patterns are counted again as rows, so that later rules apply to a saved tally too.
+        frame = {name: part.column(name) for name in columns}
+        return Tally.of(
+            {**frame, "count ": part.counts},
+            columns=columns,
+            weight="count ",
+            missing=missing,
+            coerce=self.rules.coerce,
+        )
+
+    # -- rows
+
+    @cached_property
+    def table(self) -> Table:
+        """The rows in DuckDB; a frame of another engine is fetched, a tally is spread out."""
+        if isinstance(self.held, Table):
+            return self.held
+        arrow = _spread(self.held, self.source) if isinstance(self.held, Tally) else None
+        if arrow is None:
+            arrow = arrow_of(self.held)
+        return replace(scan(arrow), source=self.source)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        if isinstance(self.held, Tally):
+            return round(self.held.n)
+        [(rows,)] = self.table.query("select count(*) from rows")
+        return int(rows)
+
+    def cells(self, *columns: str) -> dict[str, list[Any]]:
+        """Return columns row by row; blank cells are None and nothing else is read into them."""
+        return {name: column.to_pylist() for name, column in self._arrow(columns, ()).items()}
+
+    def labels(self, *columns: str) -> Coded:
+        """Return labels as codes, row by row, under the label rules of this data."""
+        import numpy as np
+
+        tokens = self.meaning.missing
+        codes: dict[Label, int] = {}
+        coded = []
+        for name, column in self._arrow(columns, tokens).items():
+            encoded = column.combine_chunks().dictionary_encode()
+            renamed = self.meaning.renaming.get(name, {})
+            words = [renamed.get(word, word) for word in map(_whole, encoded.dictionary.to_pylist())]
+            places = [codes.setdefault(word, len(codes)) for word in words]
+            index = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            coded.append(np.array([*places, -1], np.int32)[index])
+        matrix = np.stack(coded, axis=1) if coded else np.zeros((self.n_rows, 0), np.int32)
+        return Coded(matrix, tuple(codes))
+
+    def label_lists(self, *columns: str) -> dict[str, list[Label]]:
+        """Return labels row by row, None for no answer."""
+        coded = self.labels(*columns)
+        words = (*coded.labels, None)
+        return {
+            name: [words[code] for code in coded.codes[:, j].tolist()]
+            for j, name in enumerate(columns)
+        }
+
+    def numbers(
+        self, *columns: str, low: float | None = None, high: float | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return columns of numbers, NaN where there is no answer; anything else is refused.
+
+        Words for pass and fail count as 1 and 0, words for no answer as missing.
+        """
+        return read_numbers(self.table, columns, self.rules.missing, low=low, high=high)
+
+    def _arrow(self, columns: Sequence[str], tokens: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        found: dict[str, pa.ChunkedArray] = {}
+        kinds = self.table.kinds
+        for start in range(0, len(columns), _AT_ONCE):
+            block = columns[start : start + _AT_ONCE]
+            cells = (
+                f"{without_missing(name, kinds[name], tokens)} as {identifier(name)}"
+                for name in block
+            )
+            part = self.table.derive(f"select {', '.join(cells)} from rows").to_arrow_table()
+            found.update({name: part[name] for name in block})
+        return found
+
+    # -- parts and places
+
+    def where(self, column: str, label: Label) -> Data:
+        """Return the rows that show *label* in *column* (None: the blank ones)."""
+        if isinstance(self.held, Tally):
+            return replace(self, held=self.held.where(**{column: label}), notes=())
+        import duckdb
+
+        cell = duckdb.ColumnExpression(column)
+        same = cell.isnull() if label is None else cell == duckdb.ConstantExpression(label)
+        shown = "blank" if label is None else repr(label)
+        part = replace(
+            self.table,
+            relation=self.table.relation.filter(same),
+            source=f"{self.source} where {column} is {shown}",
+        )
+        return replace(self, held=part, source=part.source, notes=())
+
+    def place(self, row: int) -> Place:
+        """Return where the *row*-th row stands, counting from 1."""
+        return self.table.place(row)
+
+    def digests(self) -> dict[str, str]:
+        """Return the SHA-256 of each file that was read, by path."""
+        return self.held.digests() if isinstance(self.held, Table) else {}
+
+    def close(self) -> None:
+        """Remove what was spooled; the rows cannot be read afterwards."""
+        if isinstance(self.held, Table):
+            self.held.close()
+
+    def __enter__(self) -> Data:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def arrow_of(frame: Any) -> pa.Table:
+    """Return a frame of any engine as an Arrow table, fetched whole."""
+    import narwhals as nw
+
+    held = nw.from_native(frame)
+    eager = held.collect() if isinstance(held, nw.LazyFrame) else held
+    return eager.to_arrow()
+
+
+def _spread(tally: Tally, source: str) -> pa.Table:
+    """Return one row per counted item."""
+    import numpy as np
+    import pyarrow as pa
+
+    counts = np.asarray(tally.counts)
+    if (counts != np.floor(counts)).any():
+        raise InputError(
+            f"{source} holds weights that are not whole numbers, and this question needs rows: give"
+            " the table itself"
+        )
+    if counts.sum() > _MOST_REPEATED:
+        raise InputError(
+            f"{source} counts {int(counts.sum()):,} items, and this question needs them one by"
+            " one: give the table itself"
+        )
+    again = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+    columns = {name: pa.array(tally.column(name)).take(pa.array(again)) for name in tally.names}
+    return pa.table(columns)
+
+
+def _whole(value: Any) -> Any:
+    """A whole float is its integer: pandas makes floats of integers with a gap."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,282 @@
+"""Which columns vote, where the caller names none: columns that share one set of labels.
+
+Identifiers, free text, measurements and a column that is named like the truth are never taken.
+What is taken and what is left out is said in one note. Where two groups fit, the caller is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tallystick.data.detect.beyond_chance import kappas
+from tallystick.data.detect.names import (
+    MEASURES,
+    SLICES,
+    SPLITS,
+    is_identifier,
+    is_item,
+    is_truth,
+    plain,
+    tokens,
+)
+from tallystick.data.detect.profile import Profile, look
+from tallystick.data.detect.reading import listed
+from tallystick.data.detect.sample import Sample, draw
+from tallystick.data.roles import Roles
+from tallystick.errors import InputError
+from tallystick.io import Table
+from tallystick.values import NEVER_TRUE, NO_ANSWER, Label, as_pass_fail
+
+__all__ = ["default_columns"]
+
+Profiles = Mapping[str, Profile]
+
+_MOSTLY = 0.5
+"""Share of a column's votes that must be labels of the group."""
+
+_UNRELATED = 0.05
+_RELATED = 0.2
+"""A column below the first kappa with the others, while they agree above the second, is asked
+about: it shares their labels and says nothing about their question.
+"""
+
+_ONE_SCALE = 20.0
+"""Scores whose ranges differ by more than this factor are not scores of one metric."""
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What was taken, why, and why each other column was not."""
+
+    columns: tuple[str, ...]
+    why: str
+    left_out: Mapping[str, str]
+
+    def note(self, role: str) -> str:
+        out = "; ".join(f"{name!r} ({reason})" for name, reason in self.left_out.items())
+        return f"{role}: {listed(self.columns, 12)} ({self.why})" + (
+            f". Left out: {out}" if out else ""
+        )
+
+
+def default_columns(
+    table: Table, roles: Roles, want: str, missing: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that fill the group *want*, and notes; ask where that cannot be told.
+
+    Parameters
+    ----------
+    table, roles
+        What was read, and the roles known so far; their columns are not taken again.
+    want
+        ``judges`` or ``weak`` (labels), or ``models`` (answers beside a truth, else scores).
+    missing
+        Tokens for no answer.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import scan
+    >>> columns = {"gpt": ["yes", "no"] * 9, "claude": ["yes", "yes"] * 9, "topic": ["a", "b"] * 9}
+    >>> default_columns(scan(pa.table(columns)), Roles(), "judges")[0]
+    ('gpt', 'claude')
+    """
+    sample = draw(table, missing=missing)
+    profiles = look(sample)
+    free, left_out = _free(table, profiles, roles)
+    if want == "models" and roles.truth is None:
+        choice = _scores(table, profiles, free, left_out)
+    elif roles.truth is not None:
+        choice = _beside_truth(table, profiles, free, left_out, roles.truth)
+    else:
+        choice = _sharing_labels(table, sample, profiles, free, left_out, want)
+    return choice.columns, (choice.note(want),)
+
+
+def _free(table: Table, profiles: Profiles, roles: Roles) -> tuple[list[str], dict[str, str]]:
+    """Return the columns that could be votes, and why the others are not."""
+    holders = roles.holders()
+    free: list[str] = []
+    left_out: dict[str, str] = {}
+    for name, profile in profiles.items():
+        if name in holders and holders[name] != "by":
+            continue
+        reason = _why_not(name, profile, roles)
+        if reason is None:
+            free.append(name)
+        else:
+            left_out[name] = reason
+    for name, reason in table.doubtful.items():
+        if name in free:
+            raise InputError(f"{table.source}: {reason}")
+    return free, left_out
+
+
+def _why_not(name: str, profile: Profile, roles: Roles) -> str | None:
+    if profile.nature == "empty":
+        return "every cell is blank"
+    if is_truth(name):
+        return "named like the truth: add --truth to use it" if roles.truth is None else "a truth"
+    if is_identifier(name) or is_item(name):
+        return "named like an identifier"
+    if profile.nature == "text":
+        return f"text or an identifier, {profile.distinct:,} different values"
+    if plain(name) in SPLITS | SLICES:
+        return "named like a slice"
+    return None
+
+
+def _labels_of(profile: Profile) -> frozenset[Label]:
+    """Return the labels of a column, words for no answer and for no verdict left out."""
+    aside = NO_ANSWER | NEVER_TRUE
+    return frozenset(
+        label for label in profile.values if not (isinstance(label, str) and label in aside)
+    )
+
+
+def _share(profile: Profile, labels: frozenset[Label]) -> float:
+    """Return which share of a column's votes is one of *labels*."""
+    spoken = {label: n for label, n in profile.counts.items() if label in _labels_of(profile)}
+    inside = sum(n for label, n in spoken.items() if label in labels)
+    return inside / sum(spoken.values()) if spoken else 0.0
+
+
+def _beside_truth(
+    table: Table,
+    profiles: Profiles,
+    free: Sequence[str],
+    left_out: dict[str, str],
+    truth: str,
+) -> _Choice:
+    labels = _labels_of(profiles[truth])
+    taken = [name for name in free if _share(profiles[name], labels) >= _MOSTLY]
+    if not taken:
+        shown = ", ".join(map(str, sorted(labels, key=repr)[:4]))
+        raise InputError(
+            f"{table.source}: no column uses the labels of {truth!r} ({shown}). Name the columns"
+            " that vote (--judges, --models or --weak), or write their labels like those of the"
+            " truth"
+        )
+    other = {name: "other labels than the truth" for name in free if name not in taken}
+    return _Choice(tuple(taken), f"they use the labels of {truth!r}", {**left_out, **other})
+
+
+def _sharing_labels(
+    table: Table,
+    sample: Sample,
+    profiles: Profiles,
+    free: Sequence[str],
+    left_out: dict[str, str],
+    want: str,
+) -> _Choice:
+    """Take the largest group of columns with one set of labels; ask where two groups fit."""
+    numbers = [name for name in free if profiles[name].nature == "numbers"]
+    out = {**left_out, **dict.fromkeys(numbers, "numbers with many values")}
+    likely = [name for name in free if name not in numbers]
+    groups = _groups(profiles, likely)
+    if not groups:
+        raise InputError(
+            f"{table.source}: no column holds labels that repeat, so nothing votes here. Name the"
+            f" columns that do (--{want})" + _seen(out)
+        )
+    first, *rest = groups
+    rivals = [group for group in rest if len(group) >= 2 or len(first) < 2]
+    if rivals:
+        ways = " or ".join(f"--{want} {','.join(group)}" for group in (first, *rivals[:2]))
+        raise InputError(
+            f"{table.source}: columns {listed(first)} share one set of labels and"
+            f" {listed(rivals[0])} another. Say which of them vote: {ways}"
+        )
+    _ask_about_strangers(table, sample, first, want)
+    other = {name: "other labels" for name in likely if name not in first}
+    return _Choice(first, "they share one set of labels", {**out, **other})
+
+
+def _groups(profiles: Profiles, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return disjoint groups of columns that share labels, the largest first."""
+    sets = {_labels_of(profiles[name]) for name in columns if profiles[name].nature == "labels"}
+    groups = [
+        tuple(name for name in columns if _share(profiles[name], labels) >= _MOSTLY)
+        for labels in sorted(sets, key=lambda s: (-len(s), sorted(map(repr, s))))
+    ]
+    groups.sort(key=len, reverse=True)
+    kept: list[tuple[str, ...]] = []
+    for group in groups:
+        fresh = tuple(name for name in group if not any(name in held for held in kept))
+        if fresh == group:
+            kept.append(group)
+    alone = [name for name in columns if not any(name in group for group in kept)]
+    return kept + [(name,) for name in alone if profiles[name].nature == "labels"]
+
+
+def _ask_about_strangers(
+    table: Table, sample: Sample, votes: tuple[str, ...], want: str
+) -> None:
+    """Ask about a column that shares the labels of the others but not their question."""
+    if len(votes) < 4:
+        return
+    pairs = kappas(sample.codes(votes[:40]))
+    np.fill_diagonal(pairs, np.nan)
+    means = np.array([np.nanmean(row) if np.isfinite(row).any() else np.nan for row in pairs])
+    strange = [name for name, mean in zip(votes, means, strict=False) if mean < _UNRELATED]
+    rest = [k for k, name in enumerate(votes[:40]) if name not in strange]
+    inner = pairs[np.ix_(rest, rest)]
+    if strange and len(rest) >= 3 and np.nanmean(inner) > _RELATED:
+        named = ",".join(name for name in votes if name not in strange)
+        raise InputError(
+            f"{table.source}: {listed(strange)} hold the labels of the other columns but agree with"
+            f" them no more than by chance. If they do not vote, say --{want} {named}; if they do,"
+            f" say --{want} {','.join(votes)}"
+        )
+
+
+def _scores(
+    table: Table, profiles: Profiles, free: Sequence[str], left_out: dict[str, str]
+) -> _Choice:
+    """Take columns of numbers on one scale, or of marks such as pass and fail."""
+    numeric = [name for name in free if profiles[name].low is not None]
+    marks = [
+        name
+        for name in free
+        if name not in numeric and as_pass_fail(sorted(profiles[name].values, key=repr)) is not None
+    ]
+    words = [name for name in free if name not in (*numeric, *marks)]
+    measures = [name for name in numeric if set(tokens(name)) & MEASURES]
+    if len(measures) < len(numeric):
+        left_out = {**left_out, **dict.fromkeys(measures, "named like a measurement")}
+        numeric = [name for name in numeric if name not in measures]
+    models = (*numeric, *marks)
+    if not models or (words and len(words) >= len(models)):
+        raise InputError(
+            f"{table.source}: {listed(words or free)} hold words and not scores. If these are"
+            " answers, name the true answers (--truth); else name the columns of the models"
+            " (--models)" + _seen(left_out)
+        )
+    _check_scale(table, profiles, numeric)
+    other = dict.fromkeys(words, "words, not scores")
+    return _Choice(models, "numbers on one scale; higher is better", {**left_out, **other})
+
+
+def _check_scale(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:
+    spans = {
+        name: max(abs(profiles[name].low or 0.0), abs(profiles[name].high or 0.0))
+        for name in numeric
+    }
+    positive = {name: span for name, span in spans.items() if span > 0}
+    if not positive:
+        return
+    low, high = min(positive, key=positive.__getitem__), max(positive, key=positive.__getitem__)
+    if positive[high] > _ONE_SCALE * positive[low]:
+        raise InputError(
+            f"{table.source}: {low!r} reaches {positive[low]:g} and {high!r} {positive[high]:g}, so"
+            " they are not scores of two models on one scale. Name the columns that are models"
+            f" (--models a,b); columns such as {high!r} are metrics of one run, not models"
+        )
+
+
+def _seen(left_out: Mapping[str, str]) -> str:
+    shown = "; ".join(f"{name!r}: {reason}" for name, reason in list(left_out.items())[:6])
+    return f". Left out so far: {shown}" if shown else ""

@@ -1,0 +1,60 @@
+"""How a source is laid out: what the caller says of its shape rather than of its columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tallystick.errors import InputError
+
+__all__ = ["Layout", "ShapeOption"]
+
+ShapeOption: TypeAlias = Literal["auto", "wide", "long"]
+
+_SHAPES = ("auto", "wide", "long")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What the caller says of the layout of a source.
+
+    Parameters
+    ----------
+    shape
+        ``wide`` (one column per judge), ``long`` (one row per vote: item, judge, vote), or
+        ``auto``, which looks at the structure of the table.
+    judge, vote
+        Long tables: the column that says who voted, and the column of votes. Naming one of them
+        means that the table is long.
+    delimiter
+        The separator of delimited text, where it cannot be detected.
+    metric
+        Evaluation logs: the score to read, where they have several.
+    truth_file
+        A second file with the truth, joined by item (and by system, where the table has one).
+    ignore
+        Columns to leave out: names, commas and globs.
+    rows_are_items
+        Every row is an item of its own, whatever a column of item names says.
+    """
+
+    shape: ShapeOption = "auto"
+    judge: str | None = None
+    vote: str | None = None
+    delimiter: str | None = None
+    metric: str | None = None
+    truth_file: str | None = None
+    ignore: tuple[str, ...] = ()
+    rows_are_items: bool = False
+
+    def __post_init__(self) -> None:
+        if self.shape not in _SHAPES:
+            raise InputError(f"shape must be one of {', '.join(_SHAPES)}, got {self.shape!r}")
+        if self.shape == "wide" and (self.judge or self.vote):
+            raise InputError(
+                "judge and vote name the columns of a long table: leave them out, or say"
+                " shape='long' (--shape long)"
+            )
+        # A single name is a group of one, as for every role that several columns can have.
+        ignored = (self.ignore,) if isinstance(self.ignore, str) else tuple(self.ignore)
+        object.__setattr__(self, "ignore", ignored)

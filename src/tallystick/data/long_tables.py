@@ -1,0 +1,209 @@
+"""Long tables (one row per vote): pivoted to one column per judge, out of core."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tallystick.data.detect.names import ITEM_NAMES, VOTE_NAMES, VOTER_NAMES
+from tallystick.data.layout import Layout
+from tallystick.data.structure import LongShape, long_readings, steady_within
+from tallystick.errors import InputError
+from tallystick.io import Table, connect, identifier, literal, reading
+from tallystick.io.columnar import parquet_relation
+from tallystick.io.engine import scratch
+from tallystick.io.names import MAX_COLUMNS, check_names
+from tallystick.io.nearest import missing_column
+
+__all__ = ["to_wide"]
+
+
+def to_wide(
+    table: Table, layout: Layout, *, item: str | None, taken: Sequence[str] = ()
+) -> tuple[Table, tuple[str, ...]]:
+    """Return *table* with one row per item, and the columns of votes if it was long.
+
+    Parameters
+    ----------
+    table
+        What was read.
+    layout
+        What the caller says of the shape; ``auto`` looks at the structure.
+    item
+        The column of items, if the caller named it.
+    taken
+        Columns that the caller gave another role than item.
+    """
+    named = {"item": item, "judge": layout.judge, "vote": layout.vote}
+    for column in named.values():
+        if column is not None and column not in table.columns:
+            raise InputError(missing_column(column, table.columns, table.source))
+    sure = layout.shape == "long" or layout.judge is not None or layout.vote is not None
+    if layout.shape == "wide" or (not sure and len(table.columns) < 3):
+        return table, ()
+
+    roles = _roles(table, named, taken, sure)
+    if roles is None:
+        return table, ()
+    _check_pairs(table, roles, sure)
+    extras = [
+        name
+        for name in table.columns
+        if name not in (roles.item, roles.judge, roles.vote) and name not in table.left_out
+    ]
+    steady = [name for name in extras if steady_within(table, roles.item, name)]
+    varying = [name for name in extras if name not in steady]
+    return _pivot(table, roles, steady, varying)
+
+
+def _roles(
+    table: Table, named: Mapping[str, str | None], taken: Sequence[str], sure: bool
+) -> LongShape | None:
+    """Return which column is what, None if the table is wide; ask where two readings fit."""
+    whole = [column for column in named.values() if column is not None]
+    if len(whole) == 3:
+        return _three(named["item"] or "", named["judge"] or "", named["vote"] or "")
+    found = [
+        one
+        for one in long_readings(table, taken=taken)
+        if all(column in (None, getattr(one, role)) for role, column in named.items())
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        shown = "; ".join(f"--item {r.item} --judge {r.judge} --vote {r.vote}" for r in found[:3])
+        raise InputError(
+            f"{table.source} is a long table (one row per vote) that can be read in"
+            f" {len(found)} ways: say which ({shown}), or --shape wide if every row is an item"
+        )
+    by_name = _by_name(table, named)
+    if by_name is None and sure:
+        raise InputError(
+            f"{table.source} is to be read as a long table, but its columns"
+            f" ({', '.join(table.columns[:8])}) do not show which is what: name the columns of"
+            " items, voters and votes (--item C --judge C --vote C)"
+        )
+    # Headers alone never make a table long, but they turn a repeated vote into a clear message.
+    return by_name if sure or (by_name is not None and _repeats(table, by_name.item)) else None
+
+
+def _by_name(table: Table, named: Mapping[str, str | None]) -> LongShape | None:
+    usual = {"item": ITEM_NAMES, "judge": VOTER_NAMES, "vote": VOTE_NAMES}
+    chosen = {}
+    for role, names in usual.items():
+        given = named[role]
+        found = [given] if given else [n for n in table.columns if n.strip().lower() in names]
+        if len(found) != 1:
+            return None
+        chosen[role] = found[0]
+    return _three(chosen["item"], chosen["judge"], chosen["vote"])
+
+
+def _three(item: str, judge: str, vote: str) -> LongShape:
+    if len({item, judge, vote}) < 3:
+        raise InputError(
+            f"item, judge and vote must be three different columns, got {item!r}, {judge!r} and"
+            f" {vote!r}"
+        )
+    return LongShape(item, judge, vote)
+
+
+def _repeats(table: Table, item: str) -> bool:
+    return bool(
+        table.query(f"select 1 from rows group by {identifier(item)} having count(*) > 1 limit 1")
+    )
+
+
+def _check_pairs(table: Table, shape: LongShape, sure: bool) -> None:
+    """Every row must name its item and its judge, and no judge may vote twice on an item."""
+    for role, column in (("item", shape.item), ("judge", shape.judge)):
+        place = table.row_of(column, None)
+        if place is not None:
+            raise InputError(
+                f"{place}: the {role} column {column!r} is blank. Fill it, or remove the row"
+            )
+
+    item, judge = identifier(shape.item), identifier(shape.judge)
+    twice = table.query(
+        f"select {item}, {judge}, list(place order by place) from "
+        f"(select {item}, {judge}, row_number() over () as place from rows) "
+        "group by 1, 2 having count(*) > 1 order by min(place) limit 1"
+    )
+    if twice:
+        [(name, by, rows)] = twice
+        places = f"{table.place(rows[0])} and {table.place(rows[1])}"
+        other = "" if sure else "; if every row is an item of its own, say --shape wide"
+        raise InputError(
+            f"duplicate vote: item {name!r} has two votes of judge {by!r}, at {places}. Keep one of"
+            f" them{other}"
+        )
+
+
+def _pivot(
+    table: Table, shape: LongShape, steady: Sequence[str], varying: Sequence[str]
+) -> tuple[Table, tuple[str, ...]]:
+    """Write the wide table to a scratch file: facts that are steady within an item stay."""
+    judges = _judges(table, shape)
+    check_names([shape.item, *steady, *judges], f"{table.source}, with one column per judge,")
+    with tempfile.NamedTemporaryFile(
+        dir=scratch(), prefix="wide-", suffix=".parquet", delete=False
+    ) as made:
+        path = Path(made.name)
+    with reading(table.source):
+        table.derive(_pivot_sql(shape, steady, judges)).write_parquet(str(path))
+    table.close()
+
+    relation = parquet_relation(connect(), [path])
+    doubtful = {}
+    if shape.vote in table.doubtful:
+        doubtful = dict.fromkeys(judges, table.doubtful[shape.vote])
+    note = (
+        f"{table.source} has one row per vote: item {shape.item!r}, who voted {shape.judge!r}"
+        f" ({len(judges):,}), vote {shape.vote!r}"
+    )
+    dropped = tuple(f"column {name!r} changes within an item: left out" for name in varying)
+    gone = {name: f"column {name!r} changes within an item" for name in varying}
+    wide = replace(
+        table,
+        relation=relation,
+        columns=tuple(relation.columns),
+        shape="long",
+        notes=(*table.notes, note, *dropped),
+        left_out={**table.left_out, **gone},
+        doubtful=doubtful,
+        parts=(),
+        spools=(path,),
+    )
+    return wide, tuple(judges)
+
+
+def _judges(table: Table, shape: LongShape) -> list[str]:
+    item, judge = identifier(shape.item), identifier(shape.judge)
+    found = table.query(
+        f"select cast({judge} as varchar) from rows group by 1 order by min({item}), 1"
+        f" limit {MAX_COLUMNS + 1}"
+    )
+    return sorted((name for (name,) in found), key=_natural)
+
+
+def _pivot_sql(shape: LongShape, steady: Sequence[str], judges: Sequence[str]) -> str:
+    item, judge, vote = map(identifier, (shape.item, shape.judge, shape.vote))
+    facts = "".join(f", first({identifier(name)}) as {identifier(name)}" for name in steady)
+    chosen = ", ".join(f"heads.{identifier(name)}" for name in [shape.item, *steady])
+    columns = ", ".join(f"votes.{identifier(name)}" for name in judges)
+    return (
+        "with numbered as (select *, row_number() over () as place_ from rows), "
+        f"heads as (select {item}, min(place_) as place_{facts} from numbered group by {item}), "
+        f"votes as (pivot (select {item}, cast({judge} as varchar) as judge_, {vote} as vote_"
+        f" from rows) on judge_ in ({', '.join(map(literal, judges))}) using first(vote_)"
+        f" group by {item}) "
+        f"select {chosen}, {columns} from heads join votes on heads.{item} = votes.{item}"
+        " order by heads.place_"
+    )
+
+
+def _natural(name: str) -> tuple[bool, int, str]:
+    """Order w2 before w10 where names are plain numbers, else by text."""
+    return (not name.isdecimal(), int(name) if name.isdecimal() else 0, name)

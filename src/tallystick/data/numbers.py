@@ -1,0 +1,104 @@
+"""Columns of numbers, read strictly: what is not a number is refused with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tallystick.errors import InputError
+from tallystick.io import Table, check_numbers, identifier
+from tallystick.values import NO_ANSWER, as_number, as_pass_fail, without_missing
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["read_numbers"]
+
+_MOST_WORDS = 64
+
+
+def read_numbers(
+    table: Table,
+    columns: Sequence[str],
+    missing: Sequence[str],
+    *,
+    low: float | None = None,
+    high: float | None = None,
+) -> npt.NDArray[np.float64]:
+    """Return *columns* as numbers, NaN where there is no answer.
+
+    Words for no answer are missing. A column that holds nothing but words for pass and fail counts
+    them as 1 and 0. Everything else that is not a finite number within *low* and *high* raises
+    `InputError` with its row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import scan
+    >>> table = scan(pa.table({"a": ["0.5", "NA"], "b": ["pass", "fail"]}))
+    >>> read_numbers(table, ["a", "b"], ()).tolist()
+    [[0.5, 1.0], [nan, 0.0]]
+    """
+    import numpy as np
+
+    found = [_column(table, name, missing, low, high) for name in columns]
+    return np.stack(found, axis=1) if found else np.zeros((0, 0))
+
+
+def _column(
+    table: Table, name: str, missing: Sequence[str], low: float | None, high: float | None
+) -> npt.NDArray[np.float64]:
+    import numpy as np
+
+    kind = table.kinds[name]
+    tokens = (*missing, *_words(table, name, missing)) if kind == "text" else tuple(missing)
+    marks = _marks(table, name, tokens) if kind in ("text", "boolean") else None
+    cell = without_missing(name, kind, tokens)
+    if marks is not None:
+        cases = " ".join(f"when {_text(word)} then {value!r}" for word, value in marks.items())
+        number = f"case cast({cell} as varchar) {cases} end"
+    else:
+        check_numbers(table, name, missing=tokens, low=low, high=high)
+        number = as_number(f"({cell})", kind)
+    fetched = table.derive(f"select {number} as number from rows").to_arrow_table()["number"]
+    return np.asarray(fetched.to_numpy(), dtype=np.float64)
+
+
+def _distinct_words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:
+    """Return cells that are not numbers, each once; at most a few more than can be marks."""
+    kind = table.kinds[name]
+    cell = without_missing(name, kind, tokens)
+    number = as_number("word", kind)
+    rows = table.query(
+        f"select distinct word from (select {cell} as word from rows) where word is not null and"
+        f" {number} is null limit {_MOST_WORDS + 1}"
+    )
+    return sorted(str(word) for (word,) in rows)
+
+
+def _words(table: Table, name: str, missing: Sequence[str]) -> list[str]:
+    """Return the words for no answer that a column of text holds, as they are written."""
+    words = _distinct_words(table, name, missing)
+    return [word.strip() for word in words if word.strip().casefold() in NO_ANSWER]
+
+
+def _marks(table: Table, name: str, tokens: Sequence[str]) -> dict[str, float] | None:
+    """Return words for pass and fail with their numbers, None if the column holds other cells."""
+    cell = identifier(name)
+    shown = without_missing(name, table.kinds[name], tokens)
+    rows = table.query(
+        f"select distinct cast({shown} as varchar) from rows where {cell} is not null"
+        f" limit {_MOST_WORDS + 1}"
+    )
+    words = [word for (word,) in rows if word is not None]
+    if len(words) > _MOST_WORDS or not words:
+        return None
+    found = as_pass_fail(words)
+    return None if found is None else {str(word): value for word, value in found.items()}
+
+
+def _text(word: str) -> str:
+    if "\x00" in word:
+        raise InputError(f"a cell holds a zero byte: {word!r}")
+    return "'" + word.replace("'", "''") + "'"

@@ -1,0 +1,278 @@
+"""The one door: from any source to data whose columns and cells have one meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from tallystick.data.assign import assign, expand, find_item
+from tallystick.data.data import Data, arrow_of
+from tallystick.data.defaults import default_columns
+from tallystick.data.detect.names import is_truth
+from tallystick.data.layout import Layout
+from tallystick.data.long_tables import to_wide
+from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
+from tallystick.data.truth_file import join_truth
+from tallystick.errors import InputError
+from tallystick.io import Table, scan, unmatched
+from tallystick.tally import Tally
+from tallystick.values import LabelRules
+
+__all__ = ["Door", "read"]
+
+_LAYOUT = tuple(one.name for one in fields(Layout))
+_RULES = tuple(one.name for one in fields(LabelRules))
+
+_SAMPLE = 50_000
+"""Rows of a lazy frame that are looked at to tell what its columns are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Door:
+    """What a capability needs of the reading.
+
+    Parameters
+    ----------
+    want
+        The group of columns to find where the caller names none: judges, models, weak, or nothing.
+    pivots
+        Whether a table with one row per vote becomes one column per judge.
+    repeats
+        Whether an item may have several rows.
+    """
+
+    want: str | None = None
+    pivots: bool = True
+    repeats: bool = False
+
+
+def read(source: Any, door: Door | None = None, **options: Any) -> Data:
+    """Read *source*, decide what its columns are, and say what was chosen.
+
+    Parameters
+    ----------
+    source
+        A path, a glob, several paths, ``"-"`` for standard input, an evaluation log, a mapping of
+        columns, an Arrow, pandas or Polars frame, a DuckDB relation, a Dask or Spark frame, a
+        Tally (or the path of a saved one), or what `read` returned before.
+    door
+        What the capability needs; without it every column keeps its place and nothing is guessed.
+    **options
+        Roles (`Roles`: item, truth, judges, …), the layout (`Layout`: shape, truth_file, …) and
+        what labels mean (`LabelRules`: missing, coerce, labels, …).
+
+    Examples
+    --------
+    >>> data = read({"id": [1, 2], "gold": ["a", "b"], "gpt": ["a", "a"]}, truth="gold")
+    >>> data.roles.item, data.roles.truth
+    ('id', 'gold')
+    """
+    roles, layout, rules = _split(options)
+    if isinstance(source, Data):
+        return source if not options else _again(source, door or Door(), roles, rules)
+    held = _opened(source, layout)
+    try:
+        if isinstance(held, Tally):
+            return _counted(held, door or Door(), roles, rules, _name(source))
+        if isinstance(held, Table):
+            return _tabled(held, door or Door(), roles, layout, rules)
+        return _lazy(held, door or Door(), roles, layout, rules)
+    except BaseException:
+        if isinstance(held, Table):
+            held.close()
+        raise
+
+
+def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
+    """Sort the options by what they speak of; an unknown one is refused with its nearest name."""
+    known = (*ALL_ROLES, *_LAYOUT, *_RULES)
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f": did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"{name!r} is not an option of reading{hint}")
+    given = {name: value for name, value in options.items() if value is not None}
+    rules = {
+        name: _several(given[name]) if isinstance(given[name], str | tuple | list) else given[name]
+        for name in _RULES
+        if name in given
+    }
+    return (
+        Roles.of({name: given[name] for name in ALL_ROLES if name in given}),
+        Layout(**{name: given[name] for name in _LAYOUT if name in given}),
+        LabelRules(**rules),
+    )
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    """Split ``"-1,NA"`` into its tokens; anything that is not text stays as it is."""
+    pieces = (value,) if isinstance(value, str) else value
+    return tuple(
+        part.strip() if isinstance(part, str) else part
+        for piece in pieces
+        for part in (piece.split(",") if isinstance(piece, str) else (piece,))
+    )
+
+
+def _opened(source: Any, layout: Layout) -> Any:
+    """Return a Table, a Tally or a lazy frame."""
+    if isinstance(source, Table | Tally):
+        return source
+    if isinstance(source, str | Path) and str(source).endswith(".tally"):
+        return Tally.load(source)
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        paths = [str(one) for one in source]
+        if len(paths) == 1 and paths[0].endswith(".tally"):
+            return Tally.load(paths[0])
+        return scan(paths, delimiter=layout.delimiter, metric=layout.metric)
+    if isinstance(source, str | Path):
+        return scan(source, delimiter=layout.delimiter, metric=layout.metric)
+    if isinstance(source, Mapping):
+        return scan(_arrow_of_mapping(source))
+    if type(source).__module__.startswith(("pyarrow", "duckdb", "_duckdb")):
+        return scan(source)
+    return _frame(source)
+
+
+def _frame(source: Any) -> Any:
+    """Return an eager frame as a table, a lazy one as it is."""
+    import narwhals as nw
+
+    from tallystick.tally.engines import frame_of
+
+    frame = frame_of(source)
+    if isinstance(frame, nw.LazyFrame):
+        return source
+    names = [name for name in frame.columns if not isinstance(name, str)]
+    if names:
+        raise InputError(f"columns must be named by text, got {names[0]!r}: rename the columns")
+    return scan(_arrow(frame.to_arrow, frame.columns))
+
+
+def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
+    import pyarrow as pa
+
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"columns must have equal lengths, got {lengths}")
+    arrays = {}
+    for name, values in columns.items():
+        if not isinstance(name, str):
+            raise InputError(f"columns must be named by text, got {name!r}: rename the columns")
+        held = values.tolist() if hasattr(values, "tolist") else list(values)
+        arrays[name] = _arrow(lambda held=held: pa.array(held, from_pandas=True), [name])
+    return pa.table(arrays)
+
+
+def _arrow(convert: Any, columns: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return convert()
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        shown = ", ".join(map(repr, columns[:4]))
+        raise InputError(
+            f"column {shown} mixes types that cannot be compared ({str(error).splitlines()[0]}):"
+            " write all values of a column in one type"
+        ) from error
+
+
+def _name(source: Any) -> str:
+    return str(source) if isinstance(source, str | Path) else "the tally"
+
+
+def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
+    """Decide about a table, in one order: truth file, shape, roles, items, defaults."""
+    if layout.truth_file is not None:
+        table, given, notes = join_truth(table, given, layout)
+        table = replace(table, notes=(*table.notes, *notes))
+    votes: tuple[str, ...] = ()
+    if door.pivots or layout.shape == "long":
+        taken = [name for name in given.columns() if name != given.item and name in table.columns]
+        table, votes = to_wide(table, layout, item=given.item, taken=taken)
+
+    roles = assign(table, given, coerce=rules.coerce)
+    ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
+    repeats = door.repeats or layout.rows_are_items
+    roles, notes = find_item(table, roles, repeats=repeats)
+    notes = (*table.notes, *notes)
+    if door.want is not None and not getattr(roles, door.want):
+        view = _without(table, ignored)
+        if votes:
+            roles = roles.with_columns(door.want, votes)
+        else:
+            columns, more = default_columns(view, roles, door.want, rules.missing)
+            roles, notes = roles.with_columns(door.want, columns), (*notes, *more)
+    if rules.missing:
+        notes = (*notes, *unmatched(table, _cells(table, roles), rules.missing))
+    return Data(held=table, roles=roles, rules=rules, source=table.source, notes=notes)
+
+
+def _without(table: Table, columns: Sequence[str]) -> Table:
+    if not columns:
+        return table
+    gone = {name: f"column {name!r} is left out, as you said" for name in columns}
+    return replace(table, left_out={**table.left_out, **gone})
+
+
+def _cells(table: Table, roles: Roles) -> list[str]:
+    """Columns in which a token for no answer may stand."""
+    named = roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "weight")))
+    return [name for name in named if name in table.columns]
+
+
+def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
+    """Tell the columns of a lazy frame by its first rows; the rows stay in their engine."""
+    import narwhals as nw
+
+    if layout.truth_file is not None or layout.shape == "long" or layout.judge or layout.vote:
+        # These change rows, which only the local engine does: the frame is fetched first.
+        return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
+    head = nw.from_native(frame).head(_SAMPLE).collect().to_arrow()
+    glance = scan(head)
+    wide, votes = to_wide(glance, layout, item=given.item) if door.pivots else (glance, ())
+    if votes:
+        return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
+    seen = _tabled(wide, door, given, replace(layout, shape="wide"), rules)
+    return replace(seen, held=frame, source="the frame")
+
+
+def _counted(
+    tally: Tally, door: Door, given: Roles, rules: LabelRules, source: str
+) -> Data:
+    """Give the columns of a tally their roles; its rows are counted already."""
+    import pyarrow as pa
+
+    names = replace(scan(pa.table({name: pa.array([], pa.string()) for name in tally.names})))
+    names = replace(names, source=source)
+    roles = assign(names, given, coerce=True)
+    notes: tuple[str, ...] = ()
+    if door.want is not None and not getattr(roles, door.want):
+        held = roles.holders()
+        aside = [name for name in tally.names if name not in held and is_truth(name)]
+        free = [name for name in tally.names if name not in held and name not in aside]
+        roles = roles.with_columns(door.want, free)
+        notes = tuple(
+            f"column {name!r} is named like the truth and is left out: add --truth {name} to use"
+            " it"
+            for name in aside
+        )
+    return Data(held=tally, roles=roles, rules=rules, source=source, notes=notes)
+
+
+def _again(data: Data, door: Door, given: Roles, rules: LabelRules) -> Data:
+    """Return data that was read before with further roles and rules."""
+    named = {
+        role: value
+        for role, value in given.__dict__.items()
+        if value is not None and (role not in GROUPS or value)
+    }
+    merged = replace(data.roles, **named)
+    changed = rules if rules != LabelRules() else data.rules
+    if isinstance(data.held, Table):
+        again = _tabled(data.held, replace(door, pivots=False), merged, Layout(), changed)
+        return replace(again, notes=tuple(dict.fromkeys((*data.notes, *again.notes))))
+    return replace(data, roles=merged, rules=changed)

@@ -1,0 +1,183 @@
+"""Labels in a second file: joined by item, and by system where the table has one."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tallystick.data.assign import find_item
+from tallystick.data.layout import Layout
+from tallystick.data.roles import Roles
+from tallystick.errors import InputError
+from tallystick.io import Table, connect, identifier, reading, scan
+from tallystick.io.columnar import parquet_relation
+from tallystick.io.engine import scratch
+from tallystick.io.nearest import missing_column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["join_truth"]
+
+_BATCH = 100_000
+
+_KEY = "'\x1f'"
+"""Joins item and system into one key; no name holds this control character."""
+
+
+def join_truth(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Return *table* with the truth of the second file, the roles, and how many labels landed.
+
+    A key of the second file that matches no row, that repeats, or that contradicts a truth in the
+    table raises `InputError`: nothing is dropped silently.
+
+    Parameters
+    ----------
+    table
+        What was read.
+    given
+        The roles that the caller named: the item (and the system) join the two files.
+    layout
+        Names the second file.
+    """
+    with scan([str(layout.truth_file)], delimiter=layout.delimiter) as labels:
+        keys = _keys(table, labels, given)
+        truth = _truth(labels, keys, given)
+        _check(table, labels, keys, truth)
+        path, landed = _joined(table, labels, keys, truth)
+        source = labels.source
+    relation = parquet_relation(connect(), [path])
+    note = f"{source}: {landed:,} labels joined by {' and '.join(keys)}"
+    joined = replace(
+        table,
+        relation=relation,
+        columns=tuple(relation.columns),
+        files=(*table.files, *labels.files),
+        spools=(*table.spools, path),
+    )
+    return joined, replace(given, truth=truth), (note,)
+
+
+def _keys(table: Table, labels: Table, given: Roles) -> tuple[str, ...]:
+    """Return the columns that join the two files: the item, and the system if both have it."""
+    roles, _ = find_item(table, given, repeats=True)
+    item = roles.item
+    if item is None:
+        shared = [name for name in table.columns if name in labels.columns and name != given.truth]
+        hint = f"; both files have {', '.join(map(repr, shared[:4]))}" if shared else ""
+        raise InputError(
+            f"{labels.source} is joined by item: name the column of items (--item){hint}"
+        )
+    wanted = [item, *([given.system] if given.system else [])]
+    for name in wanted:
+        for one in (table, labels):
+            if name not in one.columns:
+                raise InputError(missing_column(name, one.columns, one.source))
+    return tuple(wanted)
+
+
+def _truth(labels: Table, keys: tuple[str, ...], given: Roles) -> str:
+    if given.truth is not None and given.truth in labels.columns:
+        return given.truth
+    others = [name for name in labels.columns if name not in keys]
+    if given.truth is None and len(others) == 1:
+        return others[0]
+    listed = ", ".join(map(repr, others[:6])) or "no other column"
+    raise InputError(
+        f"{labels.source} has {listed} beside {' and '.join(map(repr, keys))}: name the column of"
+        " the truth (--truth)"
+    )
+
+
+def _key_sql(keys: tuple[str, ...]) -> str:
+    # Compared as trimmed text: one file may hold numbers where the other holds their digits.
+    parts = (f"trim(cast({identifier(name)} as varchar))" for name in keys)
+    return f" || {_KEY} || ".join(parts)
+
+
+def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> None:
+    """Refuse keys that are blank, repeat, or match nothing."""
+    key, value = _key_sql(keys), identifier(truth)
+    shown = " and ".join(map(repr, keys))
+    for name in keys:
+        place = labels.row_of(name, None)
+        if place is not None:
+            raise InputError(f"{place}: {name!r} is blank. Name the item of every label")
+    twice = labels.query(
+        f"select {key}, count(distinct {value}) from rows group by 1 having count(*) > 1 limit 1"
+    )
+    if twice:
+        [(name, values)] = twice
+        say = "with different labels" if values > 1 else "twice"
+        raise InputError(
+            f"{labels.source} names {_readable(name)} ({shown}) {say}: keep one label per item"
+        )
+    known = {name for (name,) in table.query(f"select distinct {key} from rows")}
+    given = [name for (name,) in labels.query(f"select {key} from rows where {value} is not null")]
+    strangers = [name for name in given if name not in known]
+    if strangers:
+        listed = ", ".join(_readable(name) for name in strangers[:3])
+        raise InputError(
+            f"{labels.source}: {len(strangers):,} of {len(given):,} labels are for items that"
+            f" {table.source} does not have, such as {listed}. Check {shown} in both files"
+        )
+
+
+def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> tuple[Path, int]:
+    """Write the rows with their labels to a scratch file, in order and batch by batch."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    key, value = _key_sql(keys), identifier(truth)
+    short = labels.derive(f"select {key} as key_, {value} as truth_ from rows").to_arrow_table()
+    known = short["key_"].combine_chunks()
+    said = short["truth_"].combine_chunks()
+
+    with tempfile.NamedTemporaryFile(
+        dir=scratch(), prefix="truth-", suffix=".parquet", delete=False
+    ) as made:
+        path = Path(made.name)
+    landed = 0
+    writer: pq.ParquetWriter | None = None
+    with reading(table.source):
+        rows = table.derive(f"select *, {key} as key_ from rows")
+        for batch in rows.fetch_arrow_reader(_BATCH):
+            part = pa.Table.from_batches([batch])
+            found = said.take(pc.index_in(part["key_"].combine_chunks(), value_set=known))
+            landed += len(found) - found.null_count
+            part = _with_truth(part.drop_columns("key_"), truth, found, table, labels)
+            writer = writer or pq.ParquetWriter(path, part.schema)
+            writer.write_table(part)
+    if writer is not None:
+        writer.close()
+    return path, landed
+
+
+def _with_truth(part: pa.Table, truth: str, found: pa.Array, table: Table, labels: Table) -> pa.Table:
+    """Put the labels into *part*; where both files have a truth they must agree."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if truth not in part.column_names:
+        return part.append_column(truth, found)
+    own = part[truth].combine_chunks()
+    mine, other = own.cast(pa.string()), found.cast(pa.string())
+    apart = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(mine), other), False)
+    blank = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(mine, "")), "")
+    clash = pc.and_(apart, pc.invert(blank))
+    if pc.any(clash).as_py():
+        row = pc.index(clash, True).as_py()
+        raise InputError(
+            f"{table.source} and {labels.source} disagree on {truth!r}: {own[row].as_py()!r} and"
+            f" {found[row].as_py()!r} for one item. Correct one of them"
+        )
+    filled = pc.if_else(blank, other, mine)
+    place = part.column_names.index(truth)
+    return part.set_column(place, truth, filled if own.type != found.type else filled.cast(own.type))
+
+
+def _readable(key: str) -> str:
+    return " / ".join(repr(part) for part in str(key).split("\x1f"))

@@ -1,0 +1,195 @@
+"""From data and a question to an answer about judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tallystick.data import Capability, Data, Door, answered
+from tallystick.errors import InputError
+from tallystick.judge.agreement import agreement
+from tallystick.judge.dawid_skene import dawid_skene
+from tallystick.judge.demo import demo
+from tallystick.judge.grade import grade
+from tallystick.judge.independence import independence
+from tallystick.judge.independent import independent
+from tallystick.judge.items import item_columns
+from tallystick.judge.logical import logical
+from tallystick.judge.majority import majority
+from tallystick.judge.orders import position_bias, self_consistency
+from tallystick.judge.question import GRADING, JudgeQuestion
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.search import search
+from tallystick.judge.spectral import spectral
+from tallystick.judge.supervised import supervised
+from tallystick.judge.windows import Windows
+from tallystick.results import Result
+from tallystick.tally import Tally, unordered
+from tallystick.values import Label
+
+__all__ = ["CAPABILITY", "answer", "evaluate"]
+
+_ROWS_COUNT = (
+    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
+)
+
+
+def evaluate(source: Any, **options: Any) -> JudgeResult:
+    """Grade judges from whatever `tallystick.data.read` takes.
+
+    Parameters
+    ----------
+    source
+        A path, a frame, a mapping of columns, a Tally, …
+    **options
+        Roles (*item*, *judges*, *truth*, *weight*, *by*), the fields of `JudgeQuestion`, and the
+        options of reading (*missing*, *coerce*, *labels*, *truth_file*, …).
+
+    Examples
+    --------
+    >>> votes = {"gpt": [1, 0, 1, 1] * 20, "claude": [1, 0, 0, 1] * 20, "gold": [1, 0, 1, 1] * 20}
+    >>> result = evaluate(votes, truth="gold")
+    >>> [(judge.name, judge.accuracy) for judge in result.judges]
+    [('gpt', 1.0), ('claude', 0.75)]
+    """
+    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+
+
+def answer(data: Data, question: JudgeQuestion) -> Result:
+    """Answer from data that was read."""
+    if question.method == "supervised" and data.roles.truth is None:
+        raise InputError("method supervised needs the truth: name its column (--truth)")
+    if question.certified and data.roles.truth is None:
+        raise InputError(
+            "certified makes intervals from labels exact: name the column of true labels (--truth)"
+        )
+    result = ask(data.tally("judges", "truth"), data, question)
+    if data.roles.weight is not None or (isinstance(data.held, Tally) and data.held.weighted):
+        result = replace(result, assumptions=(*result.assumptions, _ROWS_COUNT))
+    if question.window is not None and isinstance(result, JudgeResult):
+        result = replace(result, windows=_windows(data, question))
+    return result
+
+
+def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
+    """Answer from a tally by the method that the question names."""
+    truth = data.roles.truth
+    judges = [name for name in votes.names if name != truth]
+    if question.method == "self-consistency":
+        return self_consistency(votes, repeats=judges, alpha=question.alpha)
+    if question.method == "position-bias":
+        return _position_bias(votes, judges, question)
+
+    labels = _labels(votes, data.rules.labels)
+    shared: dict[str, Any] = {"truth": truth, "judges": judges}
+    if data.rules.labels:
+        shared["labels"] = [labels[str(text)] for text in data.rules.labels]
+    prevalence = {_label(t, labels, "prevalence"): ends for t, ends in question.ranges().items()}
+    known = {
+        name: {_label(text, labels, "known"): value for text, value in parts.items()}
+        for name, parts in question.known_accuracies().items()
+    }
+    function, more = _method(question, prevalence, known)
+    result = function(votes, **shared, **more)
+    order = unordered(label for name in votes.names for label in votes.labels[name])
+    if order is None or order in result.assumptions:
+        return result
+    return replace(result, assumptions=(*result.assumptions, order))
+
+
+def _method(
+    question: JudgeQuestion,
+    prevalence: Mapping[Label, tuple[float, float]],
+    known: Mapping[str, Mapping[Label, float]],
+) -> tuple[Callable[..., Result], dict[str, Any]]:
+    """Return the function of a method, and the options that it takes beside the votes."""
+    level: dict[str, Any] = {"alpha": question.alpha}
+    chance = {**level, "rng": question.seed}
+    both: dict[str, Any] = {"prevalence": prevalence, "known": known}
+    methods: dict[str, tuple[Callable[..., Result], dict[str, Any]]] = {
+        "evaluate": (grade, {**both, "certified": question.certified, **chance}),
+        "majority": (majority, level),
+        "agreement": (agreement, level),
+        "spectral": (spectral, level),
+        "independent": (independent, {**both, **level}),
+        "dawid-skene": (dawid_skene, {"known": known, **level}),
+        "logical": (logical, {"prevalence": prevalence}),
+        "supervised": (supervised, level),
+        "independence": (independence, chance),
+        "search": (search, {}),
+    }
+    return methods[question.method]
+
+
+def _position_bias(votes: Tally, judges: list[str], question: JudgeQuestion) -> Result:
+    if len(judges) != 2:
+        raise InputError(
+            "method position-bias compares two columns, one for each order, got"
+            f" {', '.join(judges[:6])}: name them (--judges FIRST,SECOND)"
+        )
+    first, second = judges
+    recorded: Any = question.recorded or "answer"
+    return position_bias(
+        votes, first=first, second=second, recorded=recorded, alpha=question.alpha
+    )
+
+
+def _labels(votes: Tally, more: tuple[Label, ...]) -> dict[str, Label]:
+    """Return every label by its text; *more* are labels that nobody voted for."""
+    every = [label for column in votes.labels.values() for label in column if label is not None]
+    found: dict[str, Label] = {str(label): label for label in every}
+    numbers = all(isinstance(label, int) and not isinstance(label, bool) for label in every)
+    for label in more:
+        text = str(label)
+        whole = numbers and text.lstrip("-").isdecimal()
+        found.setdefault(text, int(text) if whole else label)
+    return found
+
+
+def _label(given: Any, labels: Mapping[str, Label], option: str) -> Label:
+    if str(given) not in labels:
+        raise InputError(
+            f"{option} names label {given!r}, which is not one of {', '.join(sorted(labels)[:12])}"
+        )
+    return labels[str(given)]
+
+
+def _windows(data: Data, question: JudgeQuestion) -> tuple[Mapping[str, Any], ...]:
+    """Evaluate the rows in their order, window by window."""
+    if data.roles.weight is not None:
+        raise InputError("window takes items one by one and has no use for weight: leave it out")
+    columns = data.roles.columns("judges", "truth")
+    stream = Windows(
+        size=question.window or 1,
+        evaluation=lambda votes: _graded(votes, data, question),
+        alpha=question.alpha,
+        truth=data.roles.truth,
+    )
+    rows = data.label_lists(*columns)
+    return tuple(window.summary() for window in stream.push(rows))
+
+
+def _graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:
+    found = ask(votes, data, question)
+    if not isinstance(found, JudgeResult):
+        raise InputError(f"method {question.method} grades no judge: use one of {GRADING}")
+    return found
+
+
+def applies(data: Data) -> Mapping[str, Any] | None:
+    """Say with which options judge can answer data with these roles, None if it cannot."""
+    return {} if data.roles.judges else None
+
+
+CAPABILITY = Capability(
+    verb="judge",
+    summary="How good are my judges, with no labels or with a few?",
+    question=JudgeQuestion,
+    answer=answer,
+    reads=("judges", "truth", "item", "weight", "by"),
+    door=Door(want="judges"),
+    applies=applies,
+    items=item_columns,
+    demo=demo,
+)

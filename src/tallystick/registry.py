@@ -1,0 +1,97 @@
+"""Every capability by its verb, found lazily: one line here makes a new one reachable.
+
+The command line, audit, the demo, the docs and the tests iterate over this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tallystick.errors import InputError
+
+if TYPE_CHECKING:
+    from tallystick.data import Capability
+
+__all__ = ["ENTRIES", "Entry", "capabilities", "capability", "verbs"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a capability lives, and its question in one sentence for ``--help``."""
+
+    verb: str
+    home: str
+    summary: str
+
+
+ENTRIES: list[Entry] = [
+    Entry(
+        "compare",
+        "tallystick.compare:CAPABILITY",
+        "Which model is better, how sure is that, and what would settle the rest?",
+    ),
+    Entry(
+        "plan",
+        "tallystick.compare:PLAN",
+        "How many items show a difference, by each method and with what guarantee?",
+    ),
+    Entry(
+        "judge",
+        "tallystick.judge:CAPABILITY",
+        "How good are my judges, with no labels or with a few?",
+    ),
+    Entry(
+        "bound",
+        "tallystick.bound:CAPABILITY",
+        "Within what bounds is my classifier, given only weak labels?",
+    ),
+    Entry(
+        "shift",
+        "tallystick.shift:CAPABILITY",
+        "How did this API change, for the fewest paid calls?",
+    ),
+    Entry(
+        "dynamic theory",
+        "tallystick.dynamic:THEORY",
+        "What is proved about a dynamic benchmark, before anything is run?",
+    ),
+    Entry(
+        "dynamic simulate",
+        "tallystick.dynamic:SIMULATE",
+        "What would a design of rounds bring, with such a learner?",
+    ),
+    Entry(
+        "dynamic analyse",
+        "tallystick.dynamic:ANALYSE",
+        "What does the log of a real dynamic benchmark say?",
+    ),
+]
+"""One line per verb, in the order of ``--help``."""
+
+
+def verbs() -> tuple[str, ...]:
+    """Return every verb."""
+    return tuple(entry.verb for entry in ENTRIES)
+
+
+def capability(verb: str) -> Capability:
+    """Open the capability of *verb*.
+
+    >>> capability("judge").verb
+    'judge'
+    """
+    for entry in ENTRIES:
+        if entry.verb == verb:
+            module, _, name = entry.home.partition(":")
+            found: Capability = getattr(import_module(module), name)
+            return found
+    raise InputError(f"there is no verb {verb!r}: there are {', '.join(verbs())}")
+
+
+def capabilities() -> Iterator[Capability]:
+    """Open every capability, in the order of the list."""
+    for entry in ENTRIES:
+        yield capability(entry.verb)
