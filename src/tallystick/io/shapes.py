@@ -12,10 +12,11 @@ from typing import Literal, TypeAlias
 
 from tallystick.errors import InputError
 from tallystick.io.columnar import parquet_relation
-from tallystick.io.engine import connect, identifier, literal, reading, scratch
+from tallystick.io.engine import connect, reading, scratch
 from tallystick.io.names import MAX_COLUMNS, check_names
 from tallystick.io.nearest import missing_column
 from tallystick.io.table import Table
+from tallystick.values.sql import identifier, literal
 
 __all__ = ["ITEM_NAMES", "ShapeOption", "to_wide"]
 
