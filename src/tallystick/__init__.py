@@ -50,7 +50,16 @@ _HOME = {
 """Public name to the room that holds it."""
 
 _CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "shift"})
-_ROOMS = _CAPABILITIES | {"errors", "io", "report", "results", "sampling", "stats", "tally"}
+_ROOMS = _CAPABILITIES | {
+    "errors",
+    "io",
+    "report",
+    "results",
+    "sampling",
+    "stats",
+    "tally",
+    "values",
+}
 """Rooms that open on first use."""
 
 

@@ -9,7 +9,8 @@ import duckdb
 import pytest
 
 from tallystick.errors import FileError, InputError
-from tallystick.io.engine import connect, identifier, literal, reading, scratch
+from tallystick.io.engine import connect, reading, scratch
+from tallystick.values.sql import identifier, literal
 
 
 def test_no_extension_can_be_loaded_and_no_setting_changed() -> None:

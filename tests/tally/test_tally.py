@@ -14,8 +14,8 @@ from tallystick.tally import Tally
 
 def test_labels_are_kept_as_written_and_ordered_by_type_then_value() -> None:
     tally = Tally.of({"a": ["spam", None, 2, True, "ham", -1, 0.5]})
-    assert tally.labels["a"] == (True, -1, 2, 0.5, "ham", "spam", None)
-    assert [type(label) for label in tally.labels["a"]][:4] == [bool, int, int, float]
+    assert tally.labels["a"] == (True, -1, 0.5, 2, "ham", "spam", None)
+    assert [type(label) for label in tally.labels["a"]][:4] == [bool, int, float, int]
 
 
 def test_patterns_come_in_lexicographic_order() -> None:
@@ -25,8 +25,20 @@ def test_patterns_come_in_lexicographic_order() -> None:
     assert tally.frame().to_pydict() == {"a": [0, 1, 1], "b": ["y", "x", "y"], "count": [2, 1, 1]}
 
 
-def test_a_pandas_column_with_a_gap_keeps_its_floats() -> None:
-    assert Tally.of(pd.DataFrame({"a": [1, None, 0]})).labels["a"] == (0.0, 1.0, None)
+def test_a_pandas_column_with_a_gap_has_the_labels_of_one_without() -> None:
+    frame = pd.DataFrame({"a": [1, None, 0], "b": [1, 1, 0]})
+    assert frame.dtypes.map(str).tolist() == ["float64", "int64"]
+    tally = Tally.of(frame)
+    assert repr(tally.labels) == "{'a': (0, 1, None), 'b': (0, 1)}"
+    assert tally == Tally.of({"a": [1, None, 0], "b": [1.0, True + 0, 0]})
+    assert tally.where(a=1.0).n == tally.where(a=1).n == 1
+    assert tally.locate({"a": [0, 1.0, None], "b": [0.0, 1, 1]}).tolist() == [0, 1, 2]
+
+
+def test_whole_numbers_beside_fractions_are_a_column_of_numbers() -> None:
+    tally = Tally.of({"a": np.array([1.0, 0.5, 0.0, 0.5])})
+    assert repr(tally.labels["a"]) == "(0, 0.5, 1)"
+    assert tally.frame().to_pydict() == {"a": [0.0, 0.5, 1.0], "count": [1, 2, 1]}
 
 
 def test_masked_and_strided_arrays_are_read_right() -> None:
@@ -44,7 +56,7 @@ def test_masked_and_strided_arrays_are_read_right() -> None:
             {"a": ["1", "0"], "b": [1, 0]},
             r"'1' \(text, in column 'a'\).*1 \(integer, in column 'b'\)",
         ),
-        ({"a": [1, 1.0]}, r"1 \(integer.*1\.0 \(number"),
+        ({"a": [1, "1.0"]}, r"1 \(integer.*'1\.0' \(text"),
         ({"a": [1, True]}, r"1 \(integer.*True \(boolean"),
     ],
 )

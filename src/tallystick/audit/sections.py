@@ -11,9 +11,9 @@ from tallystick.audit.reading import Reading
 from tallystick.audit.result import Skipped
 from tallystick.errors import InputError, TallystickError
 from tallystick.io import Roles, Table, identifier
-from tallystick.io.missing import without_missing
 from tallystick.io.roles import ROWS_COUNT
 from tallystick.results import Result
+from tallystick.values.missing import without_missing
 
 __all__ = ["SECTIONS", "Section", "ask_all"]
 

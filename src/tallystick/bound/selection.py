@@ -26,7 +26,7 @@ from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.stats.transport import pair_cost
 from tallystick.tally import Label, Tally
-from tallystick.tally.labels import canonical
+from tallystick.values.label import in_order
 
 __all__ = ["PairBound", "SelectResult", "select"]
 
@@ -145,7 +145,7 @@ def select(
     critical = NormalDist().inv_cdf(1 - question.alpha / 2)
     if classes is None:
         seen = (label for name in (*columns, *predictions) for label in tally.labels[name])
-        classes = canonical(label for label in seen if label is not None)
+        classes = in_order(label for label in seen if label is not None)
     fit = None
     bounds: dict[str, Bound] = {}
     accuracy: dict[str, tuple[float, float]] = {}

@@ -13,7 +13,7 @@ import numpy as np
 from tallystick.bound.blocks import FloatArray, IntArray
 from tallystick.errors import InputError
 from tallystick.tally import Label, Tally
-from tallystick.tally.labels import canonical, identity
+from tallystick.values.label import identity, in_order
 
 __all__ = ["WeakTable", "coarser", "refuse_silence_as_class", "weak_table"]
 
@@ -194,9 +194,7 @@ def weak_table(
     for name in (*columns, *([score] if score else [])):
         if name not in tally.names:
             raise InputError(f"the tally has no column {name!r}: it has {', '.join(tally.names)}")
-    known = canonical(
-        label for name in columns for label in tally.labels[name] if label is not None
-    )
+    known = in_order(label for name in columns for label in tally.labels[name] if label is not None)
     if classes is None:
         refuse_silence_as_class(tally, weak, [*predictions, *([truth] if truth else [])])
     chosen = tuple(classes) if classes is not None else known

@@ -304,7 +304,7 @@ class _Job:
             return self.count(table, judged=False)
 
     def _classes(self, tally: Tally, other: Tally | None) -> tuple[Label, ...]:
-        from tallystick.tally.labels import canonical
+        from tallystick.values.label import in_order
 
         found: list[Label] = []
         for one in (tally, other):
@@ -312,7 +312,7 @@ class _Job:
                 found += [
                     label for name in one.names if name != self.score for label in one.labels[name]
                 ]
-        return canonical(label for label in found if label is not None)
+        return in_order(label for label in found if label is not None)
 
 
 def _within_one(table: Table, score: str) -> None:

@@ -299,7 +299,7 @@ def _write_items(
     from tallystick import io
     from tallystick._rng import as_rng
     from tallystick.tally import attach
-    from tallystick.tally.labels import is_missing
+    from tallystick.values.missing import is_missing
 
     attached = attach(result, table)
     rows, tokens = range(attached.num_rows), frozenset(missing)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tallystick.judge import JudgeResult
     from tallystick.results import Result
     from tallystick.tally import Tally
-    from tallystick.tally.labels import Label
+    from tallystick.values.label import Label
 
 __all__ = ["GRADING", "Method", "Question", "Recorded"]
 

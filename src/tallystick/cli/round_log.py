@@ -171,7 +171,7 @@ def _cells(table: Table, named: dict[str, str], missing: tuple[str, ...]) -> dic
     """Read columns by role, each as a list, None where a value is missing; a weight is no answer,
     so it never is.
     """
-    from tallystick.io.missing import without_missing
+    from tallystick.values.missing import without_missing
 
     kinds = table.kinds
     cells = ", ".join(

@@ -24,7 +24,7 @@ from tallystick.io import (
 )
 from tallystick.io.logs import Loss
 from tallystick.io.shapes import ITEM_NAMES
-from tallystick.io.vocabulary import MAX_LABELS
+from tallystick.values.label import MOST_LABELS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -215,7 +215,7 @@ def _codes(
     encoded = {name: column.dictionary_encode() for name, column in _columns(table, roles, names)}
     words = {name: column.dictionary.to_pylist() for name, column in encoded.items()}
     for name in names:
-        if len(words[name]) > MAX_LABELS:
+        if len(words[name]) > MOST_LABELS:
             label_sets(table, roles, [name])  # refuses it
     sets = {name: tuple(sorted(found)) for name, found in words.items()}
     renaming = check_vocabulary(sets, coerce=roles.coerce, locate_row=table.row_of)

@@ -13,7 +13,7 @@ from tallystick.dynamic.population import Array
 from tallystick.dynamic.validators import votes_reader
 
 if TYPE_CHECKING:
-    from tallystick.io import Label
+    from tallystick.values import Label
 
 __all__ = ["one_spelling", "spelled_votes"]
 
@@ -26,7 +26,7 @@ def one_spelling(columns: Mapping[str, Sequence[Any]], *, coerce: bool = False) 
     columns
         The true labels and the answers; no cell is blank.
     coerce
-        Read several spellings of one label as one (:func:`tallystick.io.canonical`) instead of
+        Read several spellings of one label as one (:func:`tallystick.values.spelling`) instead of
         refusing them.
 
     Examples
@@ -37,7 +37,7 @@ def one_spelling(columns: Mapping[str, Sequence[Any]], *, coerce: bool = False) 
     Traceback (most recent call last):
     tallystick.errors.InputError: the label 'yes' (text, in column 'gold', row 1) and the label 'Yes' (text, in ...
     """
-    from tallystick.io import check_vocabulary
+    from tallystick.values import check_vocabulary
 
     cells = {name: [_plain(value) for value in values] for name, values in columns.items()}
     seen = {
@@ -50,8 +50,8 @@ def one_spelling(columns: Mapping[str, Sequence[Any]], *, coerce: bool = False) 
         return f"row {found + 1}"
 
     renaming = check_vocabulary(seen, coerce=coerce, locate_row=row_of)
-    # A dictionary holds 1, 1.0 and True as one key: under coercion they are one label, and else
-    # they were refused.
+    # A dictionary holds 1 and True as one key: under coercion they are one label, and else they
+    # were refused.
     return {
         name: np.array([str(renaming[name][value]) for value in values])
         for name, values in cells.items()
@@ -84,7 +84,7 @@ def spelled_votes(
     >>> spelled_votes(["CnC", "C, N", "1.0", None], ["c", "n", "1", "c"], name="said", truth="gold", coerce=True)
     ('c,n,c', 'c,n', '1', None)
     """
-    from tallystick.io import canonical, check_vocabulary
+    from tallystick.values import check_vocabulary, spelling
 
     known = list(dict.fromkeys(str(_plain(label)) for label in labels))
     if not coerce:
@@ -93,7 +93,7 @@ def spelled_votes(
         check_vocabulary({truth: known, name: list(said)})
         return tuple(cells)
 
-    known = list(dict.fromkeys(str(canonical(label)) for label in known))
+    known = list(dict.fromkeys(str(spelling(label)) for label in known))
     words_in, short = votes_reader(known, words=True), all(len(label) == 1 for label in known)
     mark = next((sign for sign in ",;|" if not any(sign in label for label in known)), ",")
 
@@ -101,7 +101,7 @@ def spelled_votes(
         words = words_in(cell)
         if short and len(words) == 1 and not _is_one_label(words[0], known):
             words = list(words[0])
-        return mark.join(str(canonical(word)) for word in words)
+        return mark.join(str(spelling(word)) for word in words)
 
     return tuple(None if cell is None else respelled(cell) for cell in cells)
 
@@ -110,14 +110,16 @@ def _is_one_label(word: str, known: Sequence[str]) -> bool:
     """Whether a word is a label in another spelling ("1.0", "True"), and not a list of labels
     ("01").
     """
-    from tallystick.io import canonical
+    from tallystick.values import spelling
 
-    return str(canonical(word)) in known and not all(str(canonical(sign)) in known for sign in word)
+    return str(spelling(word)) in known and not all(str(spelling(sign)) in known for sign in word)
 
 
 def _plain(value: Any) -> Label:
-    """Return a label as Python writes it: NumPy's scalars are theirs, and what is no label is its
-    text.
+    """Return a cell as a label: a NumPy scalar as its Python twin, 1.0 as 1, anything that cannot
+    be a label as its text.
     """
+    from tallystick.values import whole
+
     plain = value.item() if isinstance(value, np.generic) else value
-    return plain if isinstance(plain, str | int | float) else str(plain)
+    return whole(plain) if isinstance(plain, str | int | float) else str(plain)

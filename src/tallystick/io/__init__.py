@@ -1,21 +1,22 @@
-"""Readers of foreign data; all validation of foreign data happens here.
+"""Readers of foreign data: bytes in, tables out.
 
-``scan`` reads any table, ``assign`` says which column is what, ``check_vocabulary`` holds all label
-columns to one spelling of each label, ``write_csv`` writes tables that a spreadsheet can open
-without running them.
+``scan`` reads any table, ``assign`` says which column is what, ``write_csv`` writes tables that a
+spreadsheet can open without running them. What a cell means is defined in `tallystick.values`.
 """
 
 from __future__ import annotations
 
-from tallystick.io.engine import connect, identifier, literal, reading
+from tallystick.io.engine import connect, reading
 from tallystick.io.labels import check_numbers, label_sets, select, unmatched
 from tallystick.io.roles import ColumnOptions, Roles, assign
 from tallystick.io.scan import Source, scan
 from tallystick.io.shapes import ShapeOption
-from tallystick.io.table import Kind, Label, Place, Table
+from tallystick.io.table import Place, Table
 from tallystick.io.truth import check_truth, check_truth_labels
-from tallystick.io.vocabulary import canonical, check_vocabulary
 from tallystick.io.write import atomic, check_ending, escape, unescape, write_csv
+from tallystick.values.label import Label
+from tallystick.values.spelling import check_vocabulary
+from tallystick.values.sql import Kind, identifier, literal
 
 __all__ = [
     "ColumnOptions",
@@ -28,7 +29,6 @@ __all__ = [
     "Table",
     "assign",
     "atomic",
-    "canonical",
     "check_ending",
     "check_numbers",
     "check_truth",

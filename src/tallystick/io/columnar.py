@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError
-from tallystick.io.engine import identifier, literal, scratch
-from tallystick.io.missing import without_missing
+from tallystick.io.engine import scratch
 from tallystick.io.names import check_names
 from tallystick.io.sources import File
-from tallystick.io.table import Part, kind_of
+from tallystick.io.table import Part
+from tallystick.values.missing import without_missing
+from tallystick.values.sql import identifier, kind_of, literal
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation

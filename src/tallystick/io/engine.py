@@ -23,7 +23,7 @@ from tallystick.errors import FileError, InputError
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["MEMORY", "connect", "identifier", "literal", "reading", "scratch"]
+__all__ = ["MEMORY", "connect", "reading", "scratch"]
 
 MEMORY = "256MB"
 """What DuckDB may hold in memory before it spills to disk; ``TALLYSTICK_MEMORY`` overrides it."""
@@ -61,24 +61,6 @@ def reading(source: str) -> Iterator[None]:
         ) from error
     except duckdb.Error as error:
         raise FileError(f"{source} cannot be read: {str(error).splitlines()[0]}") from error
-
-
-def identifier(name: str) -> str:
-    """Return *name* quoted as an SQL identifier, whatever characters it holds.
-
-    >>> identifier('the "best" one')
-    '"the ""best"" one"'
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Return *text* quoted as an SQL string.
-
-    >>> literal("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
 
 
 @lru_cache(maxsize=1)

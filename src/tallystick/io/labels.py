@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
-from tallystick.io.engine import identifier
-from tallystick.io.missing import as_number, without_missing
 from tallystick.io.nearest import missing_column
 from tallystick.io.roles import Roles
-from tallystick.io.table import Kind, Label, Table
-from tallystick.io.vocabulary import MAX_LABELS
+from tallystick.io.table import Table
+from tallystick.values.label import MOST_LABELS, Label, in_order
+from tallystick.values.missing import as_number, without_missing
+from tallystick.values.sql import Kind, identifier
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -74,11 +74,11 @@ def label_sets(
         # The inner query keeps the name apart from a column of the table that is called the same.
         inner = f"select {cell} as label from rows"
         found = table.query(
-            f"select distinct label from ({inner}) where label is not null limit {MAX_LABELS + 1}"
+            f"select distinct label from ({inner}) where label is not null limit {MOST_LABELS + 1}"
         )
-        if len(found) > MAX_LABELS:
+        if len(found) > MOST_LABELS:
             raise InputError(_too_many(table, name))
-        sets[name] = tuple(sorted(label for (label,) in found))
+        sets[name] = in_order(label for (label,) in found)
     return sets
 
 
@@ -167,7 +167,7 @@ def check_numbers(
 
 def _too_many(table: Table, column: str) -> str:
     return (
-        f"{table.source}: column {column!r} has more than {MAX_LABELS:,} different values: it looks"
-        " like text or item names, not labels; name the label columns, or name this one as the"
+        f"{table.source}: column {column!r} has more than {MOST_LABELS:,} different values: it"
+        " looks like text or item names, not labels; name the label columns, or name this one as the"
         " item (--item)"
     )

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tallystick.errors import FileError
-from tallystick.io.engine import identifier
 from tallystick.io.names import check_names
 from tallystick.io.spool import BATCH, Spool
 from tallystick.io.table import Part
 from tallystick.io.text import CheckedText
+from tallystick.values.sql import identifier
 
 __all__ = ["JsonColumns", "read_ndjson"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from tallystick.errors import InputError
-from tallystick.io.engine import identifier
 from tallystick.io.nearest import missing_column
 from tallystick.io.shapes import ITEM_NAMES
 from tallystick.io.table import Table
+from tallystick.values.sql import identifier
 
 __all__ = ["ROWS_COUNT", "ColumnOptions", "Roles", "assign", "expand"]
 

@@ -26,8 +26,9 @@ from tallystick.io.ndjson import JsonColumns, read_ndjson
 from tallystick.io.shapes import ShapeOption, to_wide
 from tallystick.io.sources import File, resolve
 from tallystick.io.spool import Spool
-from tallystick.io.table import Kind, Part, Table, kind_of
+from tallystick.io.table import Part, Table
 from tallystick.io.text import checked
+from tallystick.values.sql import Kind, kind_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

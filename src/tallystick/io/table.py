@@ -12,37 +12,24 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tallystick.errors import InputError
-from tallystick.io.engine import identifier, reading
+from tallystick.io.engine import reading
 from tallystick.io.nearest import missing_column
+from tallystick.values.label import Label
+from tallystick.values.sql import Kind, identifier, kind_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-__all__ = ["Kind", "Label", "Part", "Place", "Shape", "Table", "kind_of"]
+__all__ = ["Part", "Place", "Shape", "Table"]
 
-Label: TypeAlias = str | int | float | bool | None
 Shape: TypeAlias = Literal["wide", "long"]
-Kind: TypeAlias = Literal["text", "integer", "float", "boolean", "other"]
-
-_KINDS: Mapping[str, Kind] = {
-    "VARCHAR": "text",
-    "BOOLEAN": "boolean",
-    "FLOAT": "float",
-    "DOUBLE": "float",
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "integer"),
-    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "integer"),
-}
 
 
-def kind_of(sql_type: object) -> Kind:
-    """Return which sort of label a column of this SQL type can hold; ``other`` holds none."""
-    return _KINDS.get(str(sql_type), "other")
-
-
-def kind_of_value(value: Label) -> Kind:
-    """Return the kind of one label."""
-    kinds: Mapping[type, Kind] = {str: "text", bool: "boolean", int: "integer", float: "float"}
-    return kinds.get(type(value), "other")
+def _can_hold(kind: Kind, value: Label) -> bool:
+    """Say whether a column of this kind can hold *value*: "1" is not 1, but 1.0 is."""
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return kind == "text" if isinstance(value, str) else kind in ("integer", "float")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +143,8 @@ class Table:
         """
         if column not in self.columns:
             raise InputError(missing_column(column, self.columns, self.source))
-        if value is not None and kind_of_value(value) != self.kinds[column]:
-            return None  # "1" is not 1: SQL would cast one to the other
+        if value is not None and not _can_hold(self.kinds[column], value):
+            return None  # SQL would cast the text "1" to the number 1
         import duckdb
 
         cell = duckdb.ColumnExpression("cell")

@@ -9,15 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from tallystick.errors import InputError
 from tallystick.io.labels import label_sets
 from tallystick.io.roles import Roles
-from tallystick.io.table import Label, Table
-from tallystick.io.vocabulary import canonical
+from tallystick.io.table import Table
+from tallystick.values.label import Label
+from tallystick.values.spelling import spelling
+from tallystick.values.words import is_no_answer
 
-__all__ = ["BLANK_WORDS", "check_truth", "check_truth_labels", "unknown_in"]
-
-BLANK_WORDS = frozenset(
-    {"nan", "na", "n/a", "#n/a", "<na>", "null", "none", "nil", "-", "--", "?", "missing"}
-)
-"""Words that are written where there is no answer."""
+__all__ = ["check_truth", "check_truth_labels", "unknown_in"]
 
 
 def check_truth(table: Table, roles: Roles) -> None:
@@ -64,22 +61,23 @@ def unknown_in(true: Iterable[Label]) -> tuple[Label, ...]:
     (('NA', 'Unknown'), (-1,), (), ('-1.0',))
     """
     known = [label for label in true if label is not None]
-    meanings = {label: canonical(label) for label in known}
+    meanings = {label: spelling(label) for label in known}
     rest = {meaning for meaning in meanings.values() if meaning != -1}
     code = (
         bool(rest)
         and rest != {1}
         and not any(not isinstance(m, str) and m is not None and m < 0 for m in rest)
     )
-    words = BLANK_WORDS | {"unknown"}
     return tuple(
-        label for label in known if meanings[label] in words or (code and meanings[label] == -1)
+        label
+        for label in known
+        if is_no_answer(label) or meanings[label] == "unknown" or (code and meanings[label] == -1)
     )
 
 
 def _check(truth: str, true: Sequence[Label], answers: Iterable[Sequence[Label]]) -> None:
     """Take columns of answers one by one, and no more of them than needed."""
-    doubtful = {label: canonical(label) for label in unknown_in(true)}
+    doubtful = {label: spelling(label) for label in unknown_in(true)}
     columns = iter(answers)
     while doubtful:
         values = next(columns, None)
@@ -90,5 +88,5 @@ def _check(truth: str, true: Sequence[Label], answers: Iterable[Sequence[Label]]
                 f" answers: say --missing={tokens} if the true label is not known there, or write"
                 " it as another word if it is a label"
             )
-        said = {canonical(value) for value in values if value is not None}
+        said = {spelling(value) for value in values if value is not None}
         doubtful = {label: meaning for label, meaning in doubtful.items() if meaning not in said}

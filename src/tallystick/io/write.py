@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from tallystick.errors import FileError, InputError
-from tallystick.io.missing import NUMBER
+from tallystick.values.missing import NUMBER
 
 __all__ = ["atomic", "check_ending", "escape", "unescape", "write_csv"]
 

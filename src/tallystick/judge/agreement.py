@@ -14,7 +14,7 @@ from tallystick.judge.medians import logit_ends
 from tallystick.judge.result import JudgeResult, JudgeScore
 from tallystick.results import Interval, Unknown
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["agreement", "agreement_accuracy", "agreement_ends", "agreement_gap"]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label, canonical, identity
+from tallystick.values.label import Label, identity, in_order
 
 __all__ = ["Ballots", "Floats", "Ints", "Ranges", "check_ranges"]
 
@@ -88,7 +88,7 @@ class Ballots:
             column = asked.codes[kept, asked.names.index(name)]
             if all(asked.labels[name][code] is None for code in np.unique(column).tolist()):
                 raise InputError(f"judge {name!r} has no vote at all: drop its column")
-        classes = canonical(
+        classes = in_order(
             label
             for column in (*asked.labels.values(), tuple(labels))
             for label in column

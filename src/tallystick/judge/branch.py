@@ -10,7 +10,7 @@ import numpy as np
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ranges, check_ranges
 from tallystick.stats.latent import Trios
-from tallystick.tally.labels import Label, identity
+from tallystick.values.label import Label, identity
 
 __all__ = ["Branch", "Known", "known_table", "mirrored", "turn"]
 

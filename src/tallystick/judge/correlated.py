@@ -8,7 +8,7 @@ from math import prod
 
 from tallystick.errors import InputError
 from tallystick.judge.point import Point
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["correlated"]
 

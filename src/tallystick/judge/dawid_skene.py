@@ -25,7 +25,7 @@ from tallystick.stats.latent import (
     information,
 )
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["dawid_skene", "fit_ballots", "overall_accuracy", "overall_ends"]
 

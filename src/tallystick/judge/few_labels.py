@@ -33,7 +33,7 @@ from tallystick.stats.poststratify import (
     poststratified_share,
 )
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["consensus", "few_labels", "label_scores", "strata"]
 

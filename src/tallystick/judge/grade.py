@@ -37,7 +37,7 @@ from tallystick.judge.result import (
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.stats.latent import LatentFit, misfit
 from tallystick.tally import Tally, unordered
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["grade"]
 

@@ -18,7 +18,7 @@ from tallystick.results import Figure, Result, Unknown
 from tallystick.stats.latent import LatentOptions, agreement_z, fit, log_likelihood, trio_moments
 from tallystick.stats.multiplicity import holm
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["IndependenceResult", "independence"]
 

@@ -27,7 +27,7 @@ from tallystick.judge.result import (
 from tallystick.results import Interval, Unknown
 from tallystick.stats.latent import Trios, solve_trios
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = [
     "INDEPENDENCE",

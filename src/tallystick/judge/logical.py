@@ -15,7 +15,7 @@ from tallystick.judge.joint import best_worst, worst_best
 from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share, Statement
 from tallystick.results import Figure, Interval, Unknown
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["Logic", "LogicalResult", "logical", "logical_curve"]
 

@@ -12,7 +12,7 @@ from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
 from tallystick.results import Interval, Unknown
 from tallystick.stats.intervals import wilson
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["ALWAYS_LOOKS_RIGHT", "majority", "majority_scores", "majority_shares"]
 

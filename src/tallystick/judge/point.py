@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from tallystick.errors import InputError
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["Correlations", "Point"]
 

@@ -14,7 +14,7 @@ from tallystick.judge.result import Alarm
 from tallystick.judge.sensitivity import derivatives
 from tallystick.results import Figure, Result
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["SearchResult", "search"]
 

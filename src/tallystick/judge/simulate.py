@@ -15,7 +15,7 @@ from tallystick.errors import InputError
 from tallystick.judge.correlated import shares_by_truth
 from tallystick.judge.point import Point
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["Simulation", "simulate"]
 

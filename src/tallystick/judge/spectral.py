@@ -17,7 +17,7 @@ from tallystick.judge.spectral_ends import spectral_errors
 from tallystick.results import Interval, Unknown
 from tallystick.stats.latent import TrioMoments, trio_moments
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["interval_ends", "rank_one", "spectral", "spectral_point"]
 

@@ -17,7 +17,7 @@ from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
 from tallystick.results import Unknown
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["Supervised", "supervised", "supervised_point"]
 

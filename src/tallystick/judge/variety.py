@@ -12,7 +12,7 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["Projection", "variety_distance", "variety_projection"]
 

@@ -14,7 +14,7 @@ from tallystick.judge.grade import grade
 from tallystick.judge.result import Alarm, JudgeResult
 from tallystick.results import Json
 from tallystick.tally import Tally
-from tallystick.tally.labels import Label, plain
+from tallystick.values.label import Label, plain
 
 __all__ = ["Window", "Windows", "windows"]
 

@@ -13,6 +13,7 @@ from tallystick import io
 from tallystick.errors import InputError
 from tallystick.shift.clients.labels import read_label, same_label
 from tallystick.shift.items import Items
+from tallystick.values.label import whole
 
 __all__ = ["Columns", "read_items", "read_matrix"]
 
@@ -93,7 +94,7 @@ def read_items(
             io.check_numbers(table, columns.confidence)
         notes = table.notes
         names = [str(row[roles.item]) for row in rows] if roles.item else None
-        truth = [row[columns.truth] for row in rows]
+        truth = [whole(row[columns.truth]) for row in rows]
         for place, value in enumerate(truth):
             if value is None:
                 raise InputError(
@@ -103,7 +104,7 @@ def read_items(
     old = None
     if columns.old is not None:
         old = (
-            [row[columns.old] for row in rows]
+            [whole(row[columns.old]) for row in rows]
             if old_file is None
             else _joined(old_file, columns, names)
         )
@@ -131,7 +132,7 @@ def _spelled(
     aside = {None, *columns.other}
 
     def texts(values: Sequence[Any]) -> list[str | None]:
-        return [None if value is None else str(value).strip() for value in values]
+        return [None if value is None else str(whole(value)).strip() for value in values]
 
     found: dict[str, list[str | None]] = {columns.truth: [*columns.labels, *texts(truth)]}
     earlier = f"{columns.old} (old file)" if columns.old == columns.truth else str(columns.old)
@@ -204,7 +205,7 @@ def _joined(path: str | Path, columns: Columns, names: Sequence[str] | None) -> 
                 raise InputError(
                     f"{table.source} has item {key!r} twice: keep one old answer an item"
                 )
-            answers[key] = row[str(columns.old)]
+            answers[key] = whole(row[str(columns.old)])
     for name in names:
         if name not in answers:
             raise InputError(

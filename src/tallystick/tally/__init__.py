@@ -7,10 +7,10 @@ from __future__ import annotations
 from tallystick.tally.attach import attach
 from tallystick.tally.blanks import blank_looking
 from tallystick.tally.grades import unordered
-from tallystick.tally.labels import Label
 from tallystick.tally.moments import Moments
 from tallystick.tally.result import TallyResult, describe
 from tallystick.tally.tally import Tally
+from tallystick.values.label import Label
 
 __all__ = [
     "Label",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tallystick.io.truth import BLANK_WORDS
+from tallystick.values.words import is_no_answer
 
 if TYPE_CHECKING:
     from tallystick.tally.tally import Tally
@@ -25,7 +25,7 @@ def blank_looking(tally: Tally) -> tuple[str, ...]:
     found: dict[str, list[str]] = {}
     for column, labels in tally.labels.items():
         for label in labels:
-            if isinstance(label, str) and label.strip().lower() in BLANK_WORDS:
+            if isinstance(label, str) and is_no_answer(label):
                 found.setdefault(label, []).append(column)
     return tuple(
         f"{label!r} is counted as an answer ({', '.join(columns)}): if it means that there is none,"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tallystick.tally.labels import Label
 from tallystick.tally.patterns import Patterns
+from tallystick.values.label import Label
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,10 +28,15 @@ def frame(patterns: Patterns) -> pa.Table:
 
 
 def label_column(labels: Sequence[Label]) -> pa.Array:
-    """Return the labels as one Arrow array; labels of several types are written as text."""
+    """Return the labels as one Arrow array.
+
+    Integers beside fractions are written as floats, labels of several other types as text.
+    """
     import pyarrow as pa
 
     kinds = {type(label) for label in labels if label is not None}
+    if kinds == {int, float}:
+        return pa.array(list(labels), pa.float64())
     if len(kinds) > 1:
         return pa.array([None if label is None else str(label) for label in labels], pa.string())
     return pa.array(list(labels)) if kinds else pa.array(list(labels), pa.string())

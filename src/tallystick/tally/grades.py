@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tallystick.tally.labels import Label
+from tallystick.values.label import Label
 
 __all__ = ["unordered"]
 

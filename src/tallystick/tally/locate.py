@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.io.vocabulary import canonical
 from tallystick.tally.engines import columns_of
 from tallystick.tally.engines.memory import encode_columns
-from tallystick.tally.labels import Label, is_missing
 from tallystick.tally.patterns import Patterns
 from tallystick.tally.recipe import Recipe
+from tallystick.values.label import Label
+from tallystick.values.missing import is_missing
+from tallystick.values.spelling import spelling
 
 __all__ = ["locate"]
 
@@ -33,5 +34,5 @@ def locate(patterns: Patterns, data: Any, recipe: Recipe) -> NDArray[np.int64]:
         written = (column.label(value) for value in distinct.tolist())
         labels.append([None if is_missing(label, recipe.missing) else label for label in written])
         if recipe.coerce and names[j] not in recipe.apart:
-            labels[j] = [canonical(label) for label in labels[j]]
+            labels[j] = [spelling(label) for label in labels[j]]
     return patterns.find(names, labels, codes)

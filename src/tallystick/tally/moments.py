@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.tally.labels import Label
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.sums import Sums, merge
+from tallystick.values.label import Label
 
 __all__ = ["Moments"]
 

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
-from tallystick.io.vocabulary import check_vocabulary
-from tallystick.tally.labels import Label, canonical, identity, is_missing
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.store import Codes, Counts, Store, checked_total, store
+from tallystick.values.label import Label, identity, in_order
+from tallystick.values.missing import is_missing
+from tallystick.values.spelling import check_vocabulary
 
 __all__ = ["Patterns", "merge", "settle"]
 
@@ -101,7 +102,7 @@ def settle(
         for name, column in zip(names, labels, strict=True)
     }
     spelt = one_vocabulary(cleaned, recipe)
-    ordered = {name: canonical(column) for name, column in spelt.items()}
+    ordered = {name: in_order(column) for name, column in spelt.items()}
     places = [_places(spelt[name], ordered[name]) for name in names]
     return _patterns(ordered, _translate(codes, places), counts)
 
@@ -147,7 +148,7 @@ def _on_common_labels(a: Patterns, b: Patterns, recipe: Recipe) -> tuple[Pattern
     """Write both sides in the union of their labels, after the check that it is one vocabulary."""
     both = {name: (*a.labels[name], *b.labels[name]) for name in a.labels}
     spelt = one_vocabulary(both, recipe)
-    union = {name: canonical(column) for name, column in spelt.items()}
+    union = {name: in_order(column) for name, column in spelt.items()}
     places = {name: _places(column, union[name]) for name, column in spelt.items()}
     left = [places[name][: len(a.labels[name])] for name in a.labels]
     right = [places[name][len(a.labels[name]) :] for name in a.labels]

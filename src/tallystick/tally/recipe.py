@@ -31,7 +31,7 @@ class Recipe:
     missing
         Tokens that count as missing, as they are spelt.
     coerce
-        Whether spellings of one value (``"1"``, 1, 1.0) are made one label instead of being
+        Whether spellings of one value (``"1"``, 1, True) are made one label instead of being
         refused.
     apart
         Columns with a vocabulary of their own; cut columns always have one.

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick.results import Figure, Json, PatternTable, Result
-from tallystick.tally.labels import Label
 from tallystick.tally.tally import Tally
+from tallystick.values.label import Label
 
 __all__ = ["TallyResult", "describe"]
 

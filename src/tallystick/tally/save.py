@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tallystick.errors import FileError, FormatError, InputError
-from tallystick.tally.patterns import Patterns
+from tallystick.tally.patterns import Patterns, settle
 from tallystick.tally.recipe import Recipe
-from tallystick.tally.store import store
-from tallystick.tally.sums import Sums
+from tallystick.tally.sums import Sums, regrouped
+from tallystick.values.label import in_order
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,7 +62,9 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None]:
         codes = np.zeros((len(counts), 0), np.int32) if codes is None else codes.astype(np.int32)
         if len(codes) and not ((codes >= 0) & (codes < np.asarray(sizes, np.int32))).all():
             raise InputError("a code is outside its labels")
-        return Patterns(labels, store(codes, counts, sizes)), recipe
+        # Files of earlier versions hold whole floats, and integers before all fractions.
+        as_saved = Recipe(apart=frozenset(labels))
+        return settle(tuple(labels), tuple(labels.values()), codes, counts, as_saved), recipe
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{path} is a damaged tally ({error}): count the data again") from error
 
@@ -140,7 +142,7 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def _labels_out(labels: Mapping[str, tuple[Any, ...]]) -> list[list[Any]]:
-    """JSON keeps bool, int, float and str apart, and 1.0 apart from 1."""
+    """JSON keeps bool, int, float and str apart."""
     return [[name, list(column)] for name, column in labels.items()]
 
 
@@ -216,6 +218,9 @@ def load_moments(path: Path) -> tuple[Sums, Recipe | None, str | None]:
         )
         if len(sums.counts) != (len(sums.groups) if sums.grouped else 1):
             raise InputError("the groups and their counts differ in number")
+        # Files of earlier versions hold whole floats, and integers before all fractions.
+        if sums.grouped:
+            sums = regrouped(sums, in_order(sums.groups))
         return sums, _recipe_in(head["recipe"]), head["by"]
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(

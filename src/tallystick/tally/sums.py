@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import MergeError
-from tallystick.tally.labels import Label, canonical, identity
+from tallystick.values.label import Label, identity, in_order
 
-__all__ = ["EXACT", "Sums", "merge", "sums_of"]
+__all__ = ["EXACT", "Sums", "merge", "regrouped", "sums_of"]
 
 EXACT = 2.0**53
 """Whole numbers up to this are floats without rounding, in whatever order they are added."""
@@ -140,7 +140,7 @@ def sums_of(
         products=products,
         dropped=dropped,
     )
-    return held if groups is None else _regrouped(held, canonical(groups))
+    return held if groups is None else regrouped(held, in_order(groups))
 
 
 def merge(a: Sums, b: Sums) -> Sums:
@@ -159,9 +159,10 @@ def merge(a: Sums, b: Sums) -> Sums:
         if x != y:
             raise MergeError(f"cannot merge moments with {what}= and without: add both up alike")
     b = b.reordered(a.names)
-    if a.grouped and a.groups != b.groups:
-        groups = canonical((*a.groups, *b.groups))
-        a, b = _regrouped(a, groups), _regrouped(b, groups)
+    groups = in_order((*a.groups, *b.groups))
+    # By identity: Python would find the groups True and 1 equal.
+    if a.grouped and not _keys(a) == _keys(b) == [*map(identity, groups)]:
+        a, b = regrouped(a, groups), regrouped(b, groups)
     products = a.products + b.products
     exact = a.exact and b.exact and bool((np.diag(products) < EXACT).all())
     if not exact:
@@ -179,11 +180,15 @@ def merge(a: Sums, b: Sums) -> Sums:
     )
 
 
-def _regrouped(held: Sums, groups: tuple[Label, ...]) -> Sums:
-    """Write the sums by group in a longer or differently ordered list of groups."""
+def regrouped(held: Sums, groups: tuple[Label, ...]) -> Sums:
+    """Return the sums by group in a longer or differently ordered list of groups."""
     place = {identity(group): i for i, group in enumerate(groups)}
     rows = np.array([place[identity(group)] for group in held.groups], np.int64)
     counts, sums = np.zeros(len(groups)), np.zeros((len(groups), len(held.names)))
     np.add.at(counts, rows, held.counts)
     np.add.at(sums, rows, held.sums)
     return replace(held, groups=groups, counts=counts, sums=sums)
+
+
+def _keys(held: Sums) -> list[tuple[int, Label]]:
+    return [identity(group) for group in held.groups]

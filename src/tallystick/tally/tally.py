@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
-from tallystick.tally.labels import Label, plain
 from tallystick.tally.patterns import Patterns, merge, settle
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.store import Counts, store
 from tallystick.tally.stream import Stream
+from tallystick.values.label import Label, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,9 +34,9 @@ class Tally:
     label of its own. Tallies add, :math:`N_{A \cup B} = N_A + N_B`, in any order and any sharding,
     and ``Tally()`` is the empty one.
 
-    Labels are kept as they were written: the text ``"1"``, the integer 1, the float 1.0 and True
-    are four labels. A pandas column of integers with a gap in it holds floats, and its labels stay
-    floats.
+    Labels are kept as they were written: the text ``"1"``, the integer 1 and True are three
+    labels. A whole float is the label of its integer, because pandas turns a column of integers
+    with a gap into floats.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Tally:
             Tokens that count as missing besides None, NaN and blank text, matched by spelling
             (``-1`` or ``"NA"``).
         coerce
-            Make spellings of one value (``"1"``, 1, 1.0) one label instead of refusing them.
+            Make spellings of one value (``"1"``, 1, True) one label instead of refusing them.
         apart
             Columns with a vocabulary of their own, such as a slice or a cluster. All others (except
             those that are cut) must share one, so that a vote ``"1"`` is not silently compared with

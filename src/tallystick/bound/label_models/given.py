@@ -13,7 +13,7 @@ from tallystick.bound.label_models.model import LabelModel
 from tallystick.bound.weak_votes import ABSTAINED, WeakTable
 from tallystick.errors import InputError
 from tallystick.tally import Label
-from tallystick.tally.labels import identity
+from tallystick.values.label import identity
 
 __all__ = ["given", "read"]
 

@@ -15,8 +15,9 @@ from tallystick.data.detect.structure import find_structure
 from tallystick.data.detect.uses import find_confidences, find_prediction, find_validators, find_versions
 from tallystick.data.detect.voters import Voters, find_voters
 from tallystick.errors import InputError
-from tallystick.io import Table, canonical, unmatched
+from tallystick.io import Table, unmatched
 from tallystick.io.roles import expand
+from tallystick.values.spelling import spelling
 
 __all__ = ["detect"]
 
@@ -211,7 +212,7 @@ def _tell_voters(
         strange = {v for name in voters.votes for v in profiles[name].values} - profiles[
             truth
         ].values
-        strange -= set(map(canonical, voters.missing))
+        strange -= set(map(spelling, voters.missing))
         if strange and not profiles[truth].blank:
             shown = sorted(
                 token for value in strange for token in spellings(table, voters.votes, value)

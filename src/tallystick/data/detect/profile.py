@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from tallystick.data.detect.sample import Sample
-from tallystick.io import Label, canonical
-from tallystick.io.missing import NUMBER
+from tallystick.io import Label
+from tallystick.values.missing import NUMBER
+from tallystick.values.spelling import spelling
 
 __all__ = ["MOST_VALUES", "Nature", "Profile", "look"]
 
@@ -99,7 +100,7 @@ def _profile(name: str, sample: Sample) -> Profile:
     counts: dict[Label, int] = {}
     if len(words) <= MOST_VALUES and (numbers is None or (whole and finite)):
         for word, count in zip(words, often, strict=True):
-            counts[canonical(word)] = counts.get(canonical(word), 0) + count
+            counts[spelling(word)] = counts.get(spelling(word), 0) + count
     nature: Nature
     if not words:
         nature = "empty"

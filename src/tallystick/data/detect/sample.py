@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.io import Label, Table, canonical, identifier
-from tallystick.io.missing import without_missing
-from tallystick.io.vocabulary import MAX_LABELS
+from tallystick.io import Label, Table, identifier
+from tallystick.values.label import MOST_LABELS
+from tallystick.values.missing import without_missing
+from tallystick.values.spelling import spelling
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +65,7 @@ class Sample:
         out = np.full((self.cells.num_rows, len(columns)), -1, np.int32)
         for j, name in enumerate(columns):
             encoded = self.cells[name].combine_chunks().dictionary_encode()
-            words = [canonical(word) for word in encoded.dictionary.to_pylist()]
+            words = [spelling(word) for word in encoded.dictionary.to_pylist()]
             numbers = np.array(
                 [-1 if word in silent else seen.setdefault(word, len(seen)) for word in words],
                 np.int32,
@@ -135,8 +136,8 @@ def spellings(table: Table, columns: Sequence[str], value: Label) -> tuple[str, 
         if isinstance(value, str) and table.kinds[name] == "text":
             cell = identifier(name)
             rows = table.query(
-                f"select distinct {cell} from rows where {cell} is not null limit {MAX_LABELS}"
+                f"select distinct {cell} from rows where {cell} is not null limit {MOST_LABELS}"
             )
-            found |= {word.strip() for (word,) in rows if canonical(word) == value}
+            found |= {word.strip() for (word,) in rows if spelling(word) == value}
     # a token that is a number means every spelling of it
     return tuple(sorted(found)) or (str(value),)

@@ -12,17 +12,21 @@ from tallystick.data.detect.names import WEAK_TRUTHS, are_voters, family, is_tru
 from tallystick.data.detect.profile import Profile
 from tallystick.data.detect.reading import Named, Notebook, listed
 from tallystick.data.detect.sample import Sample, spellings
-from tallystick.io import Label, Table, canonical
-from tallystick.io.truth import BLANK_WORDS, unknown_in
+from tallystick.io import Label, Table
+from tallystick.io.truth import unknown_in
+from tallystick.values.spelling import spelling
+from tallystick.values.words import NEVER_TRUE, NO_ANSWER, TIES
 
 __all__ = ["ABSTAIN", "Voters", "find_voters"]
 
 Profiles = Mapping[str, Profile]
 
-ABSTAIN: frozenset[Label] = frozenset({-1, "abstain", "abstained"})
+ABSTAIN: frozenset[Label] = NO_ANSWER | {-1}
 """Codes for "I do not vote", where the truth never has them."""
 
-_NO_ANSWER: frozenset[Label] = BLANK_WORDS | {"unknown", "refused", "no answer", "error"}
+_DOUBTFUL: frozenset[Label] = NEVER_TRUE - TIES
+"""Votes that may mean no answer, or be an answer that is never right."""
+
 _SURE = 3.0
 """Standard errors above chance from which agreement is no accident."""
 
@@ -71,7 +75,7 @@ def find_voters(
     missing = _missing(table, profiles, votes, truth, named, book)
     if not chosen and not book.questions:
         # else blank by now
-        silent = frozenset(map(canonical, missing)) if named.missing is None else frozenset()
+        silent = frozenset(map(spelling, missing)) if named.missing is None else frozenset()
         doubt_votes(sample, profiles, votes, truth, silent, book)
     return Voters() if book.questions else Voters(votes, truth, missing)
 
@@ -203,12 +207,15 @@ def _missing(
     true = profiles[truth].values if truth is not None else frozenset()
     codes: list[str] = []
     doubtful: dict[str, list[str]] = {}
-    for value in sorted((_NO_ANSWER | ABSTAIN) & set(said) - true, key=repr):
+    for value in sorted((_DOUBTFUL | ABSTAIN) & set(said) - true, key=repr):
         if value == -1 and set(said) == {-1, 1}:
             continue  # these are the two labels
         holders = [name for name in votes if value in profiles[name].values]
         written = spellings(table, holders, value)
-        if value in ABSTAIN and _is_abstention(value, said, profiles, votes, truth):
+        # "None" is a common name of a class; several judges who use it may well mean the class.
+        named_class = value == "none" and truth is None and len(holders) > 1
+        certain = value in ABSTAIN and _is_abstention(value, said, profiles, votes, truth)
+        if certain and not named_class:
             codes += written
         else:
             doubtful |= dict.fromkeys(written, holders)

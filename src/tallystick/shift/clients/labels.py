@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from tallystick import io
-from tallystick.io.table import Label
-from tallystick.io.vocabulary import LARGEST
+from tallystick.values.label import Label
+from tallystick.values.spelling import LARGEST, spelling
 
 __all__ = ["read_label", "same_label"]
 
@@ -83,7 +82,7 @@ def _meaning(text: str) -> Label:
             return text  # so large a number has one spelling only: its digits would fill the memory
     except ValueError:
         pass  # not a number
-    return io.canonical(text)
+    return spelling(text)
 
 
 @lru_cache(maxsize=16)

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
-from tallystick.io.engine import identifier
-from tallystick.io.missing import as_number, is_nan
-from tallystick.io.table import kind_of
 from tallystick.tally.engines.encode import bad_weight, outside_edges
 from tallystick.tally.engines.memory import Counted, count_groups
-from tallystick.tally.labels import MOST_LABELS, not_labels, numbers_among, too_many
 from tallystick.tally.recipe import Recipe
+from tallystick.values.label import MOST_LABELS, not_labels, too_many
+from tallystick.values.missing import as_number, is_nan, null_if_missing
+from tallystick.values.sql import double, identifier, kind_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -93,17 +92,15 @@ def _binned(name: str, sql_type: str, recipe: Recipe) -> str:
     for no number.
     """
     edges = recipe.cut[name]
-    number, text = _number(name, sql_type), f"trim({identifier(name)}::varchar)"
-    tokens = ", ".join(
-        "'" + token.replace("'", "''") + "'" for token in ["", *sorted(recipe.missing)]
-    )
-    values = ", ".join(map(repr, numbers_among(recipe.missing)))
-    missing = f"{text} is null or {text} in ({tokens}) or {is_nan(number)}"
-    if values:
-        missing += f" or {number} in ({values})"
+    number = _number(name, sql_type)
+    # A column of another type, such as an enumeration, is read by its text.
+    kind, cell = kind_of(sql_type), identifier(name)
+    if kind == "other":
+        kind, cell = "text", f"{cell}::varchar"
+    missing = f"{null_if_missing(cell, kind, recipe.missing)} is null or {is_nan(number)}"
     return (
         f"case when {missing} then null when {number} is null then -2 "
-        f"when {number} > {_float(edges[-1])} then {len(edges) - 1} "
+        f"when {number} > {double(edges[-1])} then {len(edges) - 1} "
         f"else {_search(number, edges, 0, len(edges) - 1)} end"
     )
 
@@ -111,14 +108,10 @@ def _binned(name: str, sql_type: str, recipe: Recipe) -> str:
 def _search(number: str, edges: Sequence[float], low: int, high: int) -> str:
     """Return nested cases that find the bin by halving, between the edges *low* and *high*."""
     if high - low == 1:
-        return f"{low}" if low else f"case when {number} < {_float(edges[0])} then -1 else 0 end"
+        return f"{low}" if low else f"case when {number} < {double(edges[0])} then -1 else 0 end"
     middle = (low + high) // 2
     left, right = _search(number, edges, low, middle), _search(number, edges, middle, high)
-    return f"case when {number} < {_float(edges[middle])} then {left} else {right} end"
-
-
-def _float(number: float) -> str:
-    return f"'{number!r}'::double"  # in quotes also inf has a spelling
+    return f"case when {number} < {double(edges[middle])} then {left} else {right} end"
 
 
 def _check_bins(name: str, bins: Sequence[int | None], edges: Sequence[float]) -> None:

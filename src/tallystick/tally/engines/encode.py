@@ -12,16 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.tally.labels import (
-    MOST_LABELS,
-    Label,
-    identity,
-    is_missing,
-    not_labels,
-    numbers_among,
-    plain,
-    too_many,
-)
+from tallystick.values.label import MOST_LABELS, Label, identity, not_labels, plain, too_many
+from tallystick.values.missing import is_missing, numbers_among
 
 __all__ = [
     "Encoded",
@@ -146,7 +138,7 @@ def _by_dictionary(name: str, column: Any, most: int) -> Encoded:
 
 
 def _by_identity(name: str, column: Sequence[Any], most: int) -> Encoded:
-    """Encode arbitrary Python objects, telling 1 from 1.0 and True."""
+    """Encode arbitrary Python objects, telling 1 from True."""
     seen: dict[Any, int] = {}
     labels: list[Label] = []
     codes = np.empty(len(column), np.int32)

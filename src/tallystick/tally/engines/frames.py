@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from tallystick.errors import InputError
 from tallystick.tally.engines.encode import bad_weight, outside_edges
 from tallystick.tally.engines.memory import Counted, count_columns, count_groups
-from tallystick.tally.labels import MOST_LABELS, not_labels, numbers_among, too_many
 from tallystick.tally.recipe import Recipe
+from tallystick.values.label import MOST_LABELS, not_labels, too_many
+from tallystick.values.missing import numbers_among
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -14,9 +14,10 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.tally.engines.encode import bad_weight, encode
 from tallystick.tally.engines.frames import columns_in
-from tallystick.tally.labels import canonical, identity, is_missing, numbers_among
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.sums import EXACT, Sums
+from tallystick.values.label import identity, in_order
+from tallystick.values.missing import is_missing, numbers_among
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -144,7 +145,7 @@ def _by_group(
     encoded = encode(by, columns_in(found, [_GROUP])[_GROUP], most=_MOST_GROUPS)
     written = [encoded.label(value) for value in encoded.values.tolist()]
     labels = [None if is_missing(label, recipe.missing) else label for label in written]
-    groups = canonical(labels)
+    groups = in_order(labels)
     place = {identity(group): i for i, group in enumerate(groups)}
     rows = np.array([place[identity(label)] for label in labels], np.int64)
     group_counts, group_sums = np.zeros(len(groups)), np.zeros((len(groups), len(names)))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.tally.counter import count_integers
 from tallystick.tally.engines.encode import Encoded, cut_numbers, encode, weights_of
-from tallystick.tally.labels import Label
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.store import Codes, Counts
+from tallystick.values.label import Label
 
 __all__ = ["Counted", "count_columns", "count_groups", "decode", "encode_columns"]
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.tally.engines import frame_of, is_relation, is_source, opened
 from tallystick.tally.engines.encode import encode, numbers_of, weights_of
-from tallystick.tally.labels import Label, is_missing
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.sums import Sums, merge, sums_of
+from tallystick.values.label import Label
+from tallystick.values.missing import is_missing
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -104,7 +105,7 @@ def _groups(name: str, column: Any, recipe: Recipe) -> tuple[list[Label], NDArra
 
 def _of_relation(relation: DuckDBPyRelation, recipe: Recipe, by: str | None) -> Sums:
     """Read a relation batch by batch: memory holds one batch, however long the table is."""
-    from tallystick.io.engine import identifier
+    from tallystick.values.sql import identifier
 
     names = _scores(tuple(relation.columns), recipe, by)
     wanted = _with_roles(names, recipe, by)

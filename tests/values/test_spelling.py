@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.io import canonical, check_vocabulary, scan
-from tallystick.io.missing import NUMBER
-from tallystick.io.table import Label
+from tallystick.io import scan
+from tallystick.values.label import Label, identity
+from tallystick.values.missing import NUMBER
+from tallystick.values.spelling import check_vocabulary, spelling
 
 ONES: list[Label] = ["1", 1, 1.0, True, "True", "true", "TRUE", "1.0", "01", "1e0", " 1"]
 
@@ -21,7 +22,7 @@ def test_two_spellings_of_one_are_refused_and_coerced_to_the_same(
     first: Label, second: Label
 ) -> None:
     labels = {"a": [first], "b": [second]}
-    if type(first) is type(second) and first == second:
+    if identity(first) == identity(second):
         assert check_vocabulary(labels) == {"a": {first: first}, "b": {second: second}}
     else:
         with pytest.raises(
@@ -112,8 +113,8 @@ any_label = st.one_of(
 
 @given(any_label)
 def test_the_canonical_spelling_is_its_own(label: Label) -> None:
-    once = canonical(label)
-    assert canonical(once) == once
+    once = spelling(label)
+    assert spelling(once) == once
 
 
 @given(st.lists(any_label, max_size=6), st.lists(any_label, max_size=6))

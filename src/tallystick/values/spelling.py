@@ -1,4 +1,4 @@
-"""One vocabulary over all label columns: each label has one spelling, or the call is refused.
+"""One spelling of each label over all columns, or the call is refused.
 
 A judge that answers ``1`` and one that answers ``"1"`` never agree, and nothing in the result would
 show why. So labels that a reader would take for the same are refused when they meet in one call,
@@ -7,27 +7,28 @@ unless the caller asks to coerce them.
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import TypeAlias
 
 from tallystick.errors import InputError
-from tallystick.io.missing import NUMBER
-from tallystick.io.table import Label
+from tallystick.values.label import MOST_LABELS, Label, identity, whole
+from tallystick.values.missing import NUMBER, is_missing
 
-__all__ = ["LARGEST", "MAX_LABELS", "canonical", "check_vocabulary"]
-
-MAX_LABELS = 10_000
-"""A column with more distinct values than this is text, not labels."""
+__all__ = ["LARGEST", "LocateRow", "check_vocabulary", "spelling"]
 
 LARGEST = 2**53
 """Beyond it, neighbouring whole numbers are one float: they cannot be told apart in JSON or in
 NumPy."""
 
 LocateRow: TypeAlias = Callable[[str, Label], object | None]
+"""Where a label first stands in a column: its place for a message, or None."""
+
 _WORDS = {"true": Decimal(1), "false": Decimal(0)}
+
+# A text such as 1e9999 is a number without a float, and its digits would fill the memory.
+_NO_FLOAT = Decimal("1e308")
 
 
 def check_vocabulary(
@@ -38,24 +39,24 @@ def check_vocabulary(
 ) -> dict[str, dict[Label, Label]]:
     """Hold all label columns of one call to one spelling of each label.
 
-    Two labels are the same to a reader if they are the same number (``1``, ``1.0``, ``"1"``,
-    ``"01"``, ``True``, ``"true"``), or the same text but for case, surrounding or repeated blanks
-    and Unicode composition (``"Yes"``, ``" yes"``). Each must have one type and one spelling over
-    all columns.
+    Two labels are the same to a reader if they are the same number (``1``, ``"1"``, ``"01"``,
+    ``True``, ``"true"``), or the same text but for case, surrounding or repeated blanks and Unicode
+    composition (``"Yes"``, ``" yes"``). Each must have one type and one spelling over all columns.
+    The float 1.0 is the label 1 (`tallystick.values.identity`), not another spelling of it.
 
     Parameters
     ----------
     labels
-        The distinct labels of each column; None and NaN are missing and skipped.
+        The distinct labels of each column; None and NaN are missing and left out.
     coerce
-        Return the renaming instead of refusing. See `canonical` for the spelling that is chosen.
+        Return the renaming instead of refusing. See `spelling` for the spelling that is chosen.
     locate_row
         Where a label first stands in a column (`Table.row_of`), for the message.
 
     Returns
     -------
     dict
-        For each column, the new label of each label; the identity unless *coerce*.
+        For each column, the new label of each label: the label itself unless *coerce*.
 
     Examples
     --------
@@ -70,35 +71,39 @@ def check_vocabulary(
     first: dict[Decimal | str, tuple[Label, str]] = {}
     renaming: dict[str, dict[Label, Label]] = {}
     for column, values in labels.items():
-        present = [value for value in values if not _is_missing(value)]
-        if len(present) > MAX_LABELS:
+        # Blank text is left to the caller: here it is a label like any other.
+        present = [v for v in values if isinstance(v, str) or not is_missing(v)]
+        if len(present) > MOST_LABELS:
             raise InputError(
-                f"column {column!r} has more than {MAX_LABELS:,} different values: it looks like"
+                f"column {column!r} has more than {MOST_LABELS:,} different values: it looks like"
                 " text or item names, not labels; leave it out of the label columns, or name it as"
                 " the item"
             )
+
         for value in present:
             _check_size(value, column, coerce, locate_row)
             other, where = first.setdefault(_meaning(value), (value, column))
-            if not coerce and (type(other) is not type(value) or other != value):
+            if not coerce and identity(other) != identity(value):
                 raise InputError(
-                    f"the label {_told(other, where, locate_row)} and the label"
-                    f" {_told(value, column, locate_row)} look like one label spelled in two ways:"
-                    f" write them alike, or coerce (--coerce) to read both as {canonical(value)!r}"
+                    f"the label {_described(other, where, locate_row)} and the label"
+                    f" {_described(value, column, locate_row)} look like one label spelled in two"
+                    " ways: write them alike, or read both as"
+                    f" {spelling(value)!r} with coerce=True (--coerce)"
                 )
-        renaming[column] = {value: canonical(value) if coerce else value for value in present}
+        renaming[column] = {v: spelling(v) if coerce else whole(v) for v in present}
     return renaming
 
 
-def canonical(label: Label) -> Label:
-    """Return the spelling that coercion gives to a label; it depends on nothing but the label, so
-    shards agree.
+def spelling(label: Label) -> Label:
+    """Return the spelling that coercion gives to a label.
+
+    It depends on nothing but the label, so shards of one table agree.
 
     Numbers, in digits or as text, become int where they are whole and float otherwise; booleans and
     the words true and false become 1 and 0; other text is stripped, its blanks are single, and its
     letters are lower case.
 
-    >>> [canonical(label) for label in ("1.0", True, 2.50, " Very  Good ", None)]
+    >>> [spelling(label) for label in ("1.0", True, 2.50, " Very  Good ", None)]
     [1, 1, 2.5, 'very good', None]
     """
     if label is None:
@@ -106,6 +111,8 @@ def canonical(label: Label) -> Label:
     meaning = _meaning(label)
     if isinstance(meaning, str):
         return meaning
+    if abs(meaning) > _NO_FLOAT:
+        return label
     return int(meaning) if meaning == meaning.to_integral_value() else float(meaning)
 
 
@@ -123,20 +130,17 @@ def _check_size(value: Label, column: str, coerce: bool, locate_row: LocateRow |
     if isinstance(meaning, Decimal) and not abs(meaning) <= LARGEST:
         if meaning.is_infinite():
             raise InputError(
-                f"the label {_told(value, column, locate_row)} is infinite: mark it as missing"
-                f" (--missing {value}), or give the column as a score with bounds"
+                f"the label {_described(value, column, locate_row)} is infinite: mark it as missing"
+                f" with missing=[{str(value)!r}] (--missing={value}), or give the column as a score"
+                " with bounds"
             )
         raise InputError(
-            f"the label {_told(value, column, locate_row)} is beyond 2^53, where whole numbers"
+            f"the label {_described(value, column, locate_row)} is beyond 2^53, where whole numbers"
             " cannot be told apart: write such labels as text"
         )
 
 
-def _is_missing(value: Label) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _told(value: Label, column: str, locate_row: LocateRow | None) -> str:
+def _described(value: Label, column: str, locate_row: LocateRow | None) -> str:
     kinds = {str: "text", bool: "boolean", int: "integer", float: "number"}
     place = locate_row(column, value) if locate_row is not None else None
     return (

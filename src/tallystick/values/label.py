@@ -1,15 +1,14 @@
-"""What a label is: kept as it was written, ordered by type and then by value, missing last.
+"""What a label is, when two labels are the same, and in which order labels come.
 
-Python says ``1 == True == 1.0``; a tally does not. Two labels are the same when their type *and*
-their value agree, so every table here is keyed by :func:`identity`.
+Python says ``1 == True == 1.0``. Here 1, ``"1"`` and True are three labels, but 1.0 is the label 1:
+pandas turns a column of integers with a gap into floats, and the same vote must not become another
+one because a neighbour is missing. Every table of labels is keyed by :func:`identity`.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, TypeAlias
 
 from tallystick.errors import InputError
@@ -17,13 +16,12 @@ from tallystick.errors import InputError
 __all__ = [
     "MOST_LABELS",
     "Label",
-    "canonical",
     "identity",
-    "is_missing",
+    "in_order",
     "not_labels",
-    "numbers_among",
     "plain",
     "too_many",
+    "whole",
 ]
 
 Label: TypeAlias = bool | int | float | str | None
@@ -32,35 +30,51 @@ Label: TypeAlias = bool | int | float | str | None
 MOST_LABELS = 10_000
 """A column with more distinct values than this looks like text, not like decisions."""
 
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
-_RANK: Mapping[type, int] = {bool: 0, int: 1, float: 2, str: 3, type(None): 4}
+# Integers and floats are one type, number: 0.5 stands between 0 and 1.
+_RANK: Mapping[type, int] = {bool: 0, int: 1, float: 1, str: 2, type(None): 3}
+
+# A float of this size or more has no integer of 64 bits, which is what Arrow can hold.
+_NO_INTEGER = 2.0**63
+
+
+def whole(label: Label) -> Label:
+    """Return *label*, with a whole float as its integer.
+
+    >>> whole(1.0), whole(-0.0), whole(0.5), whole(True), whole("1.0")
+    (1, 0, 0.5, True, '1.0')
+    """
+    if type(label) is float and label.is_integer() and abs(label) < _NO_INTEGER:
+        return int(label)
+    return label
 
 
 def identity(label: Label) -> tuple[int, Label]:
-    """Return the key that tells 1, 1.0 and True apart; its order is the canonical one.
+    """Return the key under which a label is the same; keys sort by type, then by value.
 
-    >>> identity(1) == identity(True)
-    False
+    >>> identity(1) == identity(1.0), identity(1) == identity(True), identity(1) == identity("1")
+    (True, False, False)
     """
     return (_RANK[type(label)], "" if label is None else label)
 
 
-def canonical(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Return the distinct labels by type, then by value; missing is last.
+def in_order(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Return the distinct labels by type (boolean, number, text), then by value; missing is last.
 
-    >>> canonical(["spam", None, 2, True, "ham", 1, 2])
-    (True, 1, 2, 'ham', 'spam', None)
+    >>> in_order(["spam", None, 2, True, "ham", 1.0, 1, 0.5])
+    (True, 0.5, 1, 2, 'ham', 'spam', None)
     """
-    distinct = {identity(label): label for label in labels}
+    distinct = {identity(label): whole(label) for label in labels}
     return tuple(distinct[key] for key in sorted(distinct))
 
 
 def plain(value: Any, *, column: str) -> Label:
-    """Return *value* as a plain Python label: NaN becomes None, -0.0 becomes 0.0, a NumPy scalar
-    its Python twin.
+    """Return *value* as a plain Python label.
 
-    >>> plain(float("nan"), column="gpt") is None
-    True
+    NaN and pandas' own missing values become None, a whole float its integer, a NumPy scalar its
+    Python twin. Anything that cannot be a label raises `InputError` with the column.
+
+    >>> plain(float("nan"), column="gpt") is None, plain(1.0, column="gpt")
+    (True, 1)
     >>> plain(b"yes", column="gpt")
     Traceback (most recent call last):
     tallystick.errors.InputError: column 'gpt' holds a bytes (b'yes'): a label is a bool, an int, a float or a str ...
@@ -68,7 +82,8 @@ def plain(value: Any, *, column: str) -> Label:
     if hasattr(value, "item"):
         value = value.item()
     if value is None or type(value) in (bool, int, str):
-        return value  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]  # the line above has checked its type
+
     if isinstance(value, float):
         if math.isnan(value):
             return None
@@ -76,43 +91,12 @@ def plain(value: Any, *, column: str) -> Label:
             raise InputError(
                 f"column {column!r} holds an infinite number: give finite labels, or cut the column"
             )
-        return float(value) + 0.0
+        return whole(float(value))
     if isinstance(value, str):  # a subclass, such as an Enum member that is a str
         return str(value)
     if type(value).__name__ in ("NAType", "NaTType"):  # pandas' own missing values
         return None
     raise not_labels(column, f"holds a {type(value).__name__} ({value!r})")
-
-
-def is_missing(label: Label, tokens: frozenset[str]) -> bool:
-    """Say whether *label* is blank or one of *tokens*: ``"-1"`` means -1, -1.0 and the texts of
-    both.
-
-    >>> [is_missing(label, frozenset({"-1"})) for label in (-1, -1.0, " -1", "-1.0", " ", "no")]
-    [True, True, True, True, True, False]
-    """
-    if label is None:
-        return True
-    if isinstance(label, str):
-        text = label.strip()
-        return (
-            not text
-            or text in tokens
-            or (bool(_NUMBER.fullmatch(text)) and float(text) in numbers_among(tokens))
-        )
-    if isinstance(label, bool):
-        return str(label) in tokens or str(label).lower() in tokens
-    return bool(tokens) and label in numbers_among(tokens)
-
-
-@cache
-def numbers_among(tokens: frozenset[str]) -> tuple[float, ...]:
-    """Return the tokens that are plain numbers, as numbers.
-
-    >>> numbers_among(frozenset({"-1", "NA", "inf"}))
-    (-1.0,)
-    """
-    return tuple(sorted(float(token) for token in tokens if _NUMBER.fullmatch(token)))
 
 
 def not_labels(column: str, what: str) -> InputError:

@@ -1,0 +1,328 @@
+"""What the labels of one table mean: which are missing, how each is spelled, which can be true.
+
+`agree` looks at the distinct labels of all columns at once. It either settles every question or asks
+the user, by raising `InputError` with the option that answers it. It never guesses between two
+readings that both fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tallystick.errors import InputError
+from tallystick.values.label import Label, identity, in_order, whole
+from tallystick.values.missing import is_missing
+from tallystick.values.spelling import LocateRow, check_vocabulary, spelling
+from tallystick.values.words import as_word, is_never_true, is_no_answer, is_tie
+
+__all__ = ["LabelRules", "Meaning", "agree"]
+
+_SHOWN = 8
+"""How many labels a message lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRules:
+    """What the user has said about labels.
+
+    Parameters
+    ----------
+    missing
+        Tokens that mean no answer, besides blank cells and NaN.
+    coerce
+        Whether several spellings of one label are read as one.
+    labels
+        The labels that are possible, if the user has listed them. A word such as NA or tie is then
+        a label if it is in the list, and a vote that is not in the list can never be true.
+    never_true
+        Votes that can never be the true label.
+    pairwise
+        Whether two systems are compared by each vote. A tie can then be true.
+    """
+
+    missing: tuple[str, ...] = ()
+    coerce: bool = False
+    labels: tuple[Label, ...] = ()
+    never_true: tuple[Label, ...] = ()
+    pairwise: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meaning:
+    """What the labels of a table mean.
+
+    Parameters
+    ----------
+    missing
+        All tokens that count as no answer: the user's, then the words found, as they are written.
+    renaming
+        For each column, the label that each label is read as; None where it counts as no answer.
+        Without `coerce` every other label is read as itself.
+    never_true
+        The labels, after renaming, that can be voted but never be true.
+    notes
+        One sentence for each thing that was decided and not said by the user.
+    """
+
+    missing: tuple[str, ...]
+    renaming: Mapping[str, Mapping[Label, Label]]
+    never_true: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def agree(
+    labels: Mapping[str, Sequence[Label]],
+    *,
+    truth: str | None,
+    votes: Sequence[str],
+    rules: LabelRules,
+    locate_row: LocateRow | None = None,
+) -> Meaning:
+    r"""Decide what every label of a table means, or ask the user.
+
+    The rules are applied in this order: (1) each label has one spelling over all columns; (2) words
+    for no answer are missing; (3) the code -1 beside other labels is asked about; (4) votes such as
+    tie or refused can never be true; (5) the truth and the votes share a label.
+
+    Parameters
+    ----------
+    labels
+        The distinct labels of each column. The columns of *truth* and *votes* are among them; any
+        other column, such as a prediction, is held to the same spelling.
+    truth
+        The column of true labels, or None.
+    votes
+        The columns that vote.
+    rules
+        What the user has said.
+    locate_row
+        Where a label first stands in a column (`Table.row_of`), for messages.
+
+    Examples
+    --------
+    >>> table = {"gold": ["a", "b", "NA"], "gpt": ["a", "b", "tie"]}
+    >>> meaning = agree(table, truth="gold", votes=["gpt"], rules=LabelRules())
+    >>> meaning.missing, meaning.never_true
+    (('NA',), ('tie',))
+    >>> print(*meaning.notes, sep="\n")
+    column 'gold' says NA: read as no answer. If NA is a label, add --labels a,b,tie,NA
+    column 'gpt' says tie: read as a vote that can never be true. If tie is a label, add --labels a,b,tie
+    >>> agree({"gold": ["a", "NA"], "gpt": ["a", "NA"]}, truth="gold", votes=["gpt"], rules=LabelRules())
+    Traceback (most recent call last):
+    tallystick.errors.InputError: columns 'gold', 'gpt' say NA, which can be a label or mean no answer: ...
+    """
+    table = _Reading(labels, truth=truth, votes=tuple(votes), rules=rules)
+    renaming = check_vocabulary(table.spoken, coerce=rules.coerce, locate_row=locate_row)  # (1)
+    table.refuse_contradictions()
+    words = table.words_for_no_answer()  # (2)
+    table.ask_about_minus_one()  # (3)
+    never_true = table.never_true()  # (4)
+    table.refuse_strangers(never_true)  # (5)
+
+    # A label that counts as no answer is read as None, whatever its spelling.
+    full: dict[str, dict[Label, Label]] = {
+        name: {label: renaming[name].get(label) for label in column if label is not None}
+        for name, column in labels.items()
+    }
+    read_as = {identity(old): new for column in renaming.values() for old, new in column.items()}
+    tokens = {label.strip(): None for found in words.values() for label in found}
+    return Meaning(
+        missing=tuple(dict.fromkeys([*rules.missing, *tokens])),
+        renaming=full,
+        never_true=in_order(read_as[identity(label)] for label in never_true),
+        notes=(*table.word_notes(words), *table.never_true_notes(never_true)),
+    )
+
+
+class _Reading:
+    """The labels of one table, and the questions that the rules put to them."""
+
+    def __init__(
+        self,
+        labels: Mapping[str, Sequence[Label]],
+        *,
+        truth: str | None,
+        votes: tuple[str, ...],
+        rules: LabelRules,
+    ) -> None:
+        for name in (*votes, *([truth] if truth is not None else [])):
+            if name not in labels:
+                raise InputError(f"labels has no column {name!r}: it has {list(labels)!r}")
+        self.truth, self.votes, self.rules = truth, votes, rules
+        self.declared = {spelling(label) for label in rules.labels}
+        tokens = frozenset(rules.missing)
+
+        # What is left after the user's tokens: words for no answer, and the labels that are spoken.
+        present = {
+            name: [label for label in column if not is_missing(label, tokens)]
+            for name, column in labels.items()
+        }
+        self.silent = {
+            name: [label for label in column if is_no_answer(label) and not self.is_declared(label)]
+            for name, column in present.items()
+        }
+        self.spoken = {
+            name: [label for label in column if label not in self.silent[name]]
+            for name, column in present.items()
+        }
+
+    def is_declared(self, label: Label) -> bool:
+        """Say whether the user has listed *label*, in any spelling."""
+        return spelling(label) in self.declared
+
+    def refuse_contradictions(self) -> None:
+        """Refuse a truth that the user's own lists exclude."""
+        for label in self.spoken.get(self.truth or "", ()):
+            if self.declared and not self.is_declared(label):
+                raise InputError(
+                    f"the truth {self.truth!r} holds {label!r}, which is not among the labels"
+                    f" {_listed(self.rules.labels)}: add it to labels (--labels"
+                    f" {self._with(label)}), or mark it as missing (--missing={label})"
+                )
+            if spelling(label) in {spelling(never) for never in self.rules.never_true}:
+                raise InputError(
+                    f"never_true (--never-true) names {label!r}, but the truth {self.truth!r} holds"
+                    " it: leave it out of never_true, or mark it as missing"
+                    f" (--missing={label})"
+                )
+
+    def words_for_no_answer(self) -> dict[str, list[str]]:
+        """Return each word for no answer with its spellings; ask where it can also be a label."""
+        columns: dict[str, list[str]] = {}
+        written: dict[str, list[str]] = {}
+        for name, found in self.silent.items():
+            for label in found:
+                if isinstance(label, str) and (word := as_word(label)) is not None:
+                    columns.setdefault(word, []).append(name)
+                    written.setdefault(word, []).append(label)
+
+        for word, names in columns.items():
+            if self._two_readings(word, set(names)):
+                said = written[word][0].strip()
+                raise InputError(
+                    f"{_columns(names)} {said}, which can be a label or mean no answer: add"
+                    f" missing=[{said!r}] (--missing {said}) if it means no answer, or name all"
+                    f" labels with labels= (--labels {self._with(said)}) if it is one"
+                )
+        return written
+
+    def _two_readings(self, word: str, columns: set[str]) -> bool:
+        if self.truth is not None:
+            return self.truth in columns and len(columns) > 1
+        # "None" is a common name of a class; several judges who use it may well mean the class.
+        return word == "none" and len(columns & set(self.votes)) > 1
+
+    def ask_about_minus_one(self) -> None:
+        """Ask about -1, and about a truth "unknown", that one side uses and the other never does.
+
+        -1 is a label like any other beside nothing but 1, beside other numbers below 0, and beside
+        fractions.
+        """
+        rest = {spelling(label) for column in self.spoken.values() for label in column} - {-1}
+        numbers = [label for label in rest if isinstance(label, int | float)]
+        is_code = (
+            bool(rest) and rest != {1} and all(n >= 0 and float(n).is_integer() for n in numbers)
+        )
+        named = {spelling(label) for label in (*self.rules.labels, *self.rules.never_true)}
+
+        for code, doubtful in ((-1, is_code), ("unknown", True)):
+            holders = [
+                name
+                for name, column in self.spoken.items()
+                if any(spelling(label) == code for label in column)
+            ]
+            others = [name for name in holders if name != self.truth]
+            # A vote "unknown" has its own rule: it can never be true.
+            one_sided = (code == -1 and others and self.truth not in holders) or (
+                self.truth in holders and not others and self._others_speak()
+            )
+            if doubtful and code not in named and one_sided:
+                silent = "no vote" if self.truth in holders else f"the truth {self.truth!r}"
+                never = f", and {silent} ever does" if self.truth is not None else ""
+                raise InputError(
+                    f"{_columns(holders)} {code} beside {_listed(in_order(rest - {code}))}{never}:"
+                    f' add missing=["{code}"] (--missing={code}) if it means no answer, or name all'
+                    f" labels with labels= (--labels={self._with(code)}) if it is one"
+                )
+
+    def _others_speak(self) -> bool:
+        return any(column for name, column in self.spoken.items() if name != self.truth)
+
+    def never_true(self) -> list[Label]:
+        """Return the votes that can never be true: by the user's word, or by their name."""
+        true = {spelling(label) for label in self.spoken.get(self.truth or "", ())}
+        named = {spelling(label) for label in self.rules.never_true}
+        found = []
+        for label in in_order(label for name in self.votes for label in self.spoken[name]):
+            if spelling(label) in true:
+                continue
+            possible = self.is_declared(label) or (self.rules.pairwise and is_tie(label))
+            by_name = bool(self.declared) or is_never_true(label)
+            if spelling(label) in named or (by_name and not possible):
+                found.append(label)
+        return found
+
+    def refuse_strangers(self, never_true: Sequence[Label]) -> None:
+        """Refuse a truth that shares no label with any vote: the two are written differently."""
+        if self.truth is None:
+            return
+        extra = {spelling(label) for label in never_true}
+        true = in_order(self.spoken[self.truth])
+        voted = in_order(label for name in self.votes for label in self.spoken[name])
+        voted = tuple(label for label in voted if spelling(label) not in extra)
+        shared = {spelling(label) for label in true} & {spelling(label) for label in voted}
+        if len(true) > 1 and len(voted) > 1 and not shared:
+            raise InputError(
+                f"the truth {self.truth!r} says {_listed(true)}, and the votes say"
+                f" {_listed(voted)}: no label is shared, so no vote could be right; write both"
+                " alike, or name the right columns"
+            )
+
+    def word_notes(self, words: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return one sentence for each word that was read as no answer."""
+        notes = []
+        for word, written in words.items():
+            names = [
+                name
+                for name, found in self.silent.items()
+                if any(as_word(label) == word for label in found)
+            ]
+            said = written[0].strip()
+            notes.append(
+                f"{_columns(names)} {said}: read as no answer. If {said} is a label, add --labels"
+                f" {self._with(said)}"
+            )
+        return notes
+
+    def never_true_notes(self, never_true: Sequence[Label]) -> list[str]:
+        """Return one sentence for each vote that was taken by its name as never true."""
+        named = {spelling(label) for label in self.rules.never_true}
+        notes = []
+        for label in never_true:
+            if spelling(label) in named:
+                continue
+            names = [name for name in self.votes if label in self.spoken[name]]
+            unlisted = ", which labels= (--labels) does not list" if self.declared else ""
+            notes.append(
+                f"{_columns(names)} {label}{unlisted}: read as a vote that can never be true. If"
+                f" {label} is a label, add --labels {self._with(label)}"
+            )
+        return notes
+
+    def _with(self, label: Label) -> str:
+        """Return the list of labels, with *label* last, as the option takes it."""
+        spoken = in_order(label for column in self.spoken.values() for label in column)
+        rest = [str(one) for one in spoken if spelling(one) != spelling(label)]
+        shown = [*rest[:_SHOWN], "…"] if len(rest) > _SHOWN else rest
+        return ",".join([*shown, str(whole(label)).strip()])
+
+
+def _columns(names: Sequence[str]) -> str:
+    several = len(names) > 1
+    return f"column{'s' * several} {_listed(names)} say{'s' * (not several)}"
+
+
+def _listed(labels: Iterable[Label]) -> str:
+    shown = list(labels)
+    return ", ".join(map(repr, shown[:_SHOWN])) + (", …" if len(shown) > _SHOWN else "")
