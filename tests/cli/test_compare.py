@@ -58,12 +58,23 @@ def test_json_is_one_object_of_the_contract(tallystick, scores):
 
 
 @pytest.mark.parametrize(
-    ("gate", "code"), [("new >= old - 0.01", 0), ("old >= new", 10), ("new >= old + 0.07", 11)]
+    ("gate", "code"),
+    [
+        ("new >= old - 0.01", 0),
+        ("old >= new", 10),
+        ("new >= old + 0.07", 11),
+        ("score(new) > 10%", 0),
+    ],
 )
-def test_gates_leave_by_their_code(tallystick, scores, gate, code):
-    done = tallystick("compare", scores, "--models", "old,new", "--gate", gate)
+def test_gates_leave_by_their_code_and_are_in_the_json(tallystick, scores, gate, code):
+    done = tallystick("compare", scores, "--models", "old,new", "--gate", gate, "--json")
     assert done.returncode == code, done.stderr
-    assert f"gate {gate}" in done.stderr
+    assert f": {gate} (" in done.stderr
+    [outcome] = json.loads(done.stdout)["gates"]
+    assert outcome["expression"] == gate
+    assert outcome["passed"] is {0: True, 10: False, 11: None}[code]
+    low, high = outcome["interval"]
+    assert low < outcome["estimate"] < high
 
 
 def test_the_population_changes_the_answer(tallystick, scores):

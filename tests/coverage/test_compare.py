@@ -12,9 +12,9 @@ from tallystick.compare.exact_pair import exact_score
 from tallystick.compare.pairing import pairs_of_items
 from tallystick.compare.pairs import tango
 from tallystick.compare.partial import Disagreement, partial_interval
-from tallystick.compare.ranks import ranks
 from tallystick.compare.sequential import Sequential
 from tallystick.stats.intervals import pseudo_t
+from tallystick.stats.ranks import ranks
 from tallystick.tally import Moments
 
 RUNS = 2000

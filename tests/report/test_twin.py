@@ -1,11 +1,11 @@
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import pytest
 
 from tallystick.report import page
 from tallystick.report.twin import MOST_JSON, twin
-from tallystick.results import Result
+from tallystick.results import Result, Slice
 from tests.report.conftest import result
 
 
@@ -37,8 +37,5 @@ def test_what_is_private_takes_no_room():
 
 
 def test_slices_are_part_of_it():
-    class Slice:
-        def to_dict(self):
-            return {"slice": "east"}
-
-    assert '"slices": [{"slice": "east"}]' in twin(result(["a", "b"]), [Slice()])
+    held = replace(result(["a", "b"]), slices=(Slice("east", "no items"),))
+    assert '"slices": [{"slice": "east", "verdict": null' in twin(held)

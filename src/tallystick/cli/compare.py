@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -9,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tallystick.cli.deliver import deliver, leave_by_gate, tell
-from tallystick.cli.gate import all_of, parse_gate
+from tallystick.cli.deliver import deliver, leave_by_gates, tell
 from tallystick.cli.options import (
     Alpha,
     AsJson,
@@ -34,9 +34,9 @@ from tallystick.cli.options import (
 )
 from tallystick.cli.reading import Layout, opened, write_items
 from tallystick.errors import InputError
+from tallystick.results import GateOutcome, Slice, check_gates, parse_gate
 
 if TYPE_CHECKING:
-    from tallystick.cli.slices import Slice
     from tallystick.compare import Board, CompareResult, Settings
     from tallystick.io import Roles, Table
     from tallystick.results import Result
@@ -153,8 +153,11 @@ def compare(
                 board = board.beside(read_board(other, more_roles, bounds=settings.bounds))
         if save is not None:
             board.save(save)
-        gates = [parse_gate(text, known=board.names) for text in gate or ()]
+        for text in gate or ():  # a typing error is refused before the work, not after it
+            parse_gate(text, known=board.names, measures=("score",))
         result = _answer(board, settings, seed, stop_early)
+        outcomes = _gates(board, settings, seed, gate or ())
+        result = replace(result, gates=outcomes)
         slices = _slices(table, roles, by, settings, seed) if by is not None else ()
         if items_out is not None:
             if add:
@@ -164,18 +167,23 @@ def compare(
                 )
             write_items(items_out, result, table)
         deliver(result, as_json=as_json, slices=slices, html=html, table=table)
-    if gates:
-        from tallystick.compare.margins import margin
+    if outcomes:
+        tell(map(str, outcomes))
+        leave_by_gates(outcomes)
 
-        margins = {
-            one: margin(board, one.left, one.right, settings=settings, rng=seed) for one in gates
-        }
-        words = {True: "holds", False: "fails", None: "cannot be decided"}
-        tell(
-            f"gate {one}: {words[one.holds(found)]}, margin {found}"
-            for one, found in margins.items()
-        )
-        leave_by_gate(all_of(gates, margins.__getitem__))
+
+def _gates(
+    board: Board, settings: Settings, seed: int, texts: Sequence[str]
+) -> tuple[GateOutcome, ...]:
+    """Check every gate on the surest interval that its scores allow."""
+    from tallystick.compare.margins import gate_estimate
+
+    return check_gates(
+        texts,
+        known=board.names,
+        measures=("score",),
+        margin=lambda one: gate_estimate(board, one.left, one.right, settings=settings, rng=seed),
+    )
 
 
 def _answer(board: Board, settings: Settings, seed: int, stop_early: bool) -> Result:

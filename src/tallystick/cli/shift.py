@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tallystick.cli.deliver import deliver, leave_by_gate, tell
-from tallystick.cli.gate import Gate, parse_gate
+from tallystick.cli.deliver import deliver, leave_by_gates, tell
 from tallystick.cli.options import Alpha, AsJson, By, Coerce, Html, Item, ItemsOut, Missing, Seed
-from tallystick.cli.slices import MOST_SLICES, Slice
+from tallystick.cli.slices import MOST_SLICES
 from tallystick.errors import FileError, InputError, TallystickError
-from tallystick.results import Needed
+from tallystick.results import (
+    Gate,
+    GateEstimate,
+    Interval,
+    Needed,
+    Slice,
+    check_gates,
+    parse_gate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -265,8 +272,8 @@ def shift(
 
         io.write_csv(items_out, result.asked)
     deliver(result, as_json=as_json, slices=_slices(result, parts, alpha), html=html)
-    if result.gate is not None:
-        leave_by_gate(result.gate.passed)
+    if result.gates:
+        leave_by_gates(result.gates)
 
 
 def _check_outputs(items_out: Path | None, history: Path | None, html: Path | None) -> None:
@@ -342,24 +349,39 @@ def _slices(
 
 
 def _judged(result: ShiftResult, condition: Gate) -> ShiftResult:
-    """Put the gate into the result: what a sequential one said, or what the interval says."""
+    """Put the gate into the result: what the sequential test decided, or what the interval says."""
     from dataclasses import replace
 
-    from tallystick.shift import metric_interval
-    from tallystick.shift.result import Gate as Judged
+    from tallystick.shift import metric_estimate
+    from tallystick.shift.result import ShiftGate
 
+    def measured(one: Gate) -> GateEstimate:
+        return metric_estimate(result, one.left)
+
+    [outcome] = check_gates([condition], margin=measured)
     gate = result.gate
     if gate is None:
-        interval = metric_interval(result, condition.left)
-        rests = f"its {100 * interval.level:g} % interval ({interval.promise})"
-        gate = Judged(expression=str(condition), passed=condition.holds(interval), rests_on=rests)
-    said = {True: "holds", False: "fails", None: "could not be decided"}[gate.passed]
-    verdict = f"The gate {gate.expression} {said}. {result.verdict}"
-    if gate.passed is None:
-        return replace(
-            result, gate=gate, verdict=verdict, decision="undecided", needed=Needed(None, "calls")
+        interval = outcome.interval
+        rests = (
+            f"its {100 * interval.level:g} % interval ({interval.promise})"
+            if isinstance(interval, Interval)
+            else interval.reason
         )
-    return replace(result, gate=gate, verdict=verdict, decision="decided", needed=None)
+        gate = ShiftGate(expression=str(condition), passed=outcome.passed, rests_on=rests)
+    else:  # a test that watched the run while it went on decides, not the interval at its end
+        outcome = replace(outcome, passed=gate.passed)
+
+    word = {True: "holds", False: "fails", None: "could not be decided"}[gate.passed]
+    verdict = f"The gate {gate.expression} {word}. {result.verdict}"
+    decided = gate.passed is not None
+    return replace(
+        result,
+        gate=gate,
+        gates=(outcome,),
+        verdict=verdict,
+        decision="decided" if decided else "undecided",
+        needed=None if decided else Needed(None, "calls"),
+    )
 
 
 def _client(

@@ -1,64 +1,45 @@
-"""``--by COLUMN``: the same question for every slice, corrected for asking it so often."""
+"""``--by COLUMN``: the same question for every slice, corrected for the number of slices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError, TallystickError
-from tallystick.results import Json, Result
+from tallystick.results import Result, Slice
 
 if TYPE_CHECKING:
     from tallystick.io import Table
 
-__all__ = ["MOST_SLICES", "Slice", "by_slice"]
+__all__ = ["MOST_SLICES", "by_slice"]
 
 MOST_SLICES = 200
-"""More slices than this are refused: nobody reads them, and the correction leaves nothing."""
-
-
-@dataclass(frozen=True)
-class Slice:
-    """One slice: its label, and the answer there or the reason why there is none."""
-
-    label: str | int | float | bool | None
-    answer: Result | str
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return the slice as JSON types."""
-        if isinstance(self.answer, str):
-            return {"slice": self.label, "verdict": None, "unknown": {"verdict": self.answer}}
-        return {"slice": self.label, **self.answer.to_dict()}
-
-    def __str__(self) -> str:
-        text = self.answer if isinstance(self.answer, str) else self.answer.verdict
-        return f"{'(blank)' if self.label is None else self.label}: {text}"
+"""More slices than this are refused: nobody reads them, and the correction would leave nothing."""
 
 
 def by_slice(
     table: Table, column: str, run: Callable[[Table, float], Result], *, alpha: float
 ) -> tuple[Slice, ...]:
-    """Ask *run* for every value of *column*, each at ``alpha`` divided by the number of slices
-    (Bonferroni).
+    """Run the question for every value of *column*, each at ``alpha`` over the number of slices.
 
-    All intervals of all slices then hold together at level ``1 - alpha``. A slice that cannot
-    answer says why.
+    All intervals of all slices then hold together at level ``1 - alpha`` (Bonferroni). A slice that
+    has no answer says why.
     """
     from tallystick.io import identifier
 
     name = identifier(column)
-    found = table.query(
+    values = table.query(
         f"select {name} as label, count(*) from rows group by 1 order by 1 nulls last"
     )
-    if len(found) > MOST_SLICES:
+    if len(values) > MOST_SLICES:
         raise InputError(
-            f"column {column!r} has {len(found):,} values, at most {MOST_SLICES} make slices: group"
+            f"column {column!r} has {len(values):,} values, at most {MOST_SLICES} make slices: group"
             " them first"
         )
-    share = alpha / len(found)
+    share = alpha / len(values)
     slices = []
-    for label, _ in found:
+    for label, _ in values:
         part = _where(table, column, label)
         try:
             slices.append(Slice(label, run(part, share)))

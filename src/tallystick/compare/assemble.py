@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.compare.ranks import Ranks, ranks
 from tallystick.compare.result import (
     MOST_DRAWN,
     MOST_PAIRS,
@@ -20,6 +19,7 @@ from tallystick.compare.result import (
 )
 from tallystick.compare.verdicts import Sample, exact_interval, say
 from tallystick.results import Interval, PatternTable, Unknown
+from tallystick.stats.ranks import ranks
 
 if TYPE_CHECKING:
     from tallystick.compare.board import Board
@@ -74,7 +74,7 @@ def assemble(
         models,
         pairs,
         table,
-        _names(names, found),
+        found.named(names),
         n=n,
         settings=settings,
         board=board,
@@ -106,8 +106,8 @@ def assemble(
         seed=seed,
         models=models,
         pairs=pairs,
-        contenders=tuple(names[j] for j in found.contenders),
-        tiers=tuple(tuple(names[j] for j in tier) for tier in found.tiers),
+        contenders=found.named(names)[0],
+        tiers=found.named(names)[1],
         detectable_difference=detectable,
         separable=separable,
         guarantees=(),
@@ -202,13 +202,6 @@ def _count(value: float) -> int | Unknown:
         if np.isnan(value)
         else int(value)
     )
-
-
-def _names(
-    names: tuple[str, ...], found: Ranks
-) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    contenders = tuple(names[j] for j in found.contenders)
-    return contenders, tuple(tuple(names[j] for j in tier) for tier in found.tiers)
 
 
 def finish(result: CompareResult, board: Board) -> CompareResult:

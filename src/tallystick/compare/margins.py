@@ -1,4 +1,4 @@
-"""The interval that a gate rests on: exact where there is an exact one, else with its assumption
+"""The number a gate compares with its bar: exact where that is possible, else with its assumption
 named.
 """
 
@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
 from tallystick.compare.board import Board
@@ -14,10 +15,10 @@ from tallystick.compare.exact_pair import across_zero, exact_score
 from tallystick.compare.pairs import mcnemar
 from tallystick.compare.ranking import evaluate
 from tallystick.compare.settings import Settings
-from tallystick.results import Interval
+from tallystick.results import GateEstimate, Interval, Unknown
 from tallystick.stats.intervals import betting, clopper_pearson
 
-__all__ = ["margin"]
+__all__ = ["gate_estimate", "margin"]
 
 
 def margin(
@@ -25,10 +26,10 @@ def margin(
 ) -> Interval:
     """Bound ``left - right``, or the score of *left*, as surely as the scores allow.
 
-    Right/wrong on independent items: exact (:func:`exact_score`, Clopper-Pearson), holding 0 where
-    McNemar's exact test does not tell the two apart. Scores in bounds: betting, exact, in an order
-    drawn with *rng*. Clusters, weights, blanks and unbounded scores: what :func:`evaluate` gives
-    for the two.
+    Right/wrong scores on independent items: exact (:func:`exact_score`, Clopper-Pearson), and the
+    interval contains 0 wherever McNemar's exact test does not separate the two. Scores in bounds:
+    betting, exact, in an order drawn with *rng*. Clusters, weights, blanks and unbounded scores:
+    the interval that :func:`evaluate` gives for the two.
 
     Examples
     --------
@@ -36,33 +37,74 @@ def margin(
     >>> print(margin(board, "new", "old"))
     [0.191, 0.317] (95 %, exact)
     """
+    return _measured(board, left, right, settings or Settings(), rng)[1]
+
+
+def gate_estimate(
+    board: Board, left: str, right: str | None, *, settings: Settings | None = None, rng: Rng = 0
+) -> GateEstimate:
+    """Return ``left - right``, or the score of *left*, with the interval of :func:`margin`.
+
+    Examples
+    --------
+    >>> board = Board.of({"old": [1, 0, 0, 1] * 50, "new": [1, 1, 0, 1] * 50})
+    >>> gate_estimate(board, "new", "old").estimate
+    0.25
+    """
     chosen = settings or Settings()
     places = [board.place(name) for name in (left, right) if name is not None]
-    plain = board.clusters is None and board.weights is None and board.answers is None
-    x = board.scores[:, places]
-    if plain and np.isin(x, (0.0, 1.0)).all():
-        if right is None:
-            return clopper_pearson(int(x.sum()), board.n, alpha=chosen.alpha)
-        lead = x[:, 0] - x[:, 1]
-        wins, losses = int((lead > 0).sum()), int((lead < 0).sum())
-        found = exact_score(wins, losses, board.n, alpha=chosen.alpha)
-        return (
-            found
-            if mcnemar(wins, losses, mid_p=chosen.mid_p) <= chosen.alpha
-            else across_zero(found)
-        )
-    if plain and chosen.bounds is not None:
+    binary = bool(np.isin(board.scores[:, places], (0.0, 1.0)).all())
+    share = binary or chosen.bounds == (0.0, 1.0) or board.answers is not None
+    estimate, interval = _measured(board, left, right, chosen, rng)
+    return GateEstimate(estimate, interval, "share" if share else "number")
+
+
+def _measured(
+    board: Board, left: str, right: str | None, chosen: Settings, rng: Rng
+) -> tuple[float | Unknown, Interval]:
+    places = [board.place(name) for name in (left, right) if name is not None]
+    exact = _plain(board, board.scores[:, places], chosen, rng)
+    return exact or _evaluated(board, left, right, chosen, rng)
+
+
+def _plain(
+    board: Board, x: npt.NDArray[np.float64], chosen: Settings, rng: Rng
+) -> tuple[float, Interval] | None:
+    """Return an exact answer for independent items; None where there is none."""
+    if board.clusters is not None or board.weights is not None or board.answers is not None:
+        return None
+    alone = x.shape[1] == 1
+    binary = bool(np.isin(x, (0.0, 1.0)).all())
+    values = x[:, 0] if alone else x[:, 0] - x[:, 1]
+    estimate = float(values.mean())
+
+    if binary and alone:
+        return estimate, clopper_pearson(int(x.sum()), board.n, alpha=chosen.alpha)
+    if binary:
+        wins, losses = int((values > 0).sum()), int((values < 0).sum())
+        interval = exact_score(wins, losses, board.n, alpha=chosen.alpha)
+        # The interval and the test must agree on whether the two are separated.
+        separated = mcnemar(wins, losses, mid_p=chosen.mid_p) <= chosen.alpha
+        return estimate, interval if separated else across_zero(interval)
+    if chosen.bounds is not None:
         low, high = chosen.bounds
-        values = x[:, 0] if right is None else x[:, 0] - x[:, 1]
-        bounds = (low, high) if right is None else (low - high, high - low)
-        return betting(as_rng(rng).permutation(values), alpha=chosen.alpha, bounds=bounds)[0]
+        bounds = (low, high) if alone else (low - high, high - low)
+        shuffled = as_rng(rng).permutation(values)
+        return estimate, betting(shuffled, alpha=chosen.alpha, bounds=bounds)[0]
+    return None
+
+
+def _evaluated(
+    board: Board, left: str, right: str | None, chosen: Settings, rng: Rng
+) -> tuple[float | Unknown, Interval]:
+    """Return what the comparison itself says of the model, or of the two."""
     if right is None:
         result = evaluate(board, settings=chosen, rng=rng)
-        return next(row.interval for row in result.models if row.name == left)
-    result = evaluate(board.of_models([left, right]), settings=chosen, rng=rng)
-    row = result.pairs[0]
-    return (
-        row.interval
-        if row.a == left
-        else replace(row.interval, low=-row.interval.high, high=-row.interval.low)
-    )
+        model = next(row for row in result.models if row.name == left)
+        return model.score, model.interval
+
+    pair = evaluate(board.of_models([left, right]), settings=chosen, rng=rng).pairs[0]
+    if pair.a == left:
+        return pair.difference, pair.interval
+    turned = replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low)
+    return (pair.difference if isinstance(pair.difference, Unknown) else -pair.difference), turned

@@ -11,13 +11,13 @@ import numpy as np
 
 from tallystick._rng import Rng, seed_of
 from tallystick.compare.board import Board
-from tallystick.compare.ranks import ranks
 from tallystick.compare.result import NOT_TOLD, ModelRow
 from tallystick.compare.sequential import Sequential, Stop
 from tallystick.compare.settings import Settings
 from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, Needed, Result, Unknown
 from tallystick.stats.bounded_mean import bounded_mean_interval
+from tallystick.stats.ranks import ranks
 
 __all__ = ["StopPair", "StoppedResult", "stop_when_clear"]
 
@@ -203,7 +203,7 @@ def _models(
                 (int(found.low[j]), int(found.high[j])),
             )
         )
-    return tuple(rows), tuple(tuple(names[j] for j in tier) for tier in found.tiers)
+    return tuple(rows), found.named(names)[1]
 
 
 def _anytime(ends: Any, settings: Settings) -> Interval:

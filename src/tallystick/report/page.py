@@ -5,11 +5,10 @@ escaped.
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import tallystick
 from tallystick.report.grid import Grid, grid
@@ -50,9 +49,7 @@ class _View:
     table: Grid | None = None
 
 
-def page(
-    result: Result, *, provenance: Provenance | None = None, slices: Sequence[Any] = ()
-) -> str:
+def page(result: Result, *, provenance: Provenance | None = None) -> str:
     """Return *result* as one HTML page of less than two megabytes.
 
     The verdict comes first, then one picture, the table, what it rests on, how to make it again,
@@ -68,12 +65,12 @@ def page(
     False
     """
     whole = result if isinstance(result, Composed) else None
-    data = twin(result, slices)
+    data = twin(result)
     return _template("page.html").render(
         result=result,
         whole=whole,
         views=_views(result, whole),
-        slices=[str(part) for part in slices],
+        slices=[str(part) for part in result.slices],
         twin=base64.b64encode(data.encode("utf-8")).decode("ascii"),
         provenance=provenance or Provenance(),
         version=tallystick.__version__,
@@ -90,14 +87,13 @@ def write_page(
     result: Result,
     *,
     provenance: Provenance | None = None,
-    slices: Sequence[Any] = (),
 ) -> None:
     """Write the page of *result* to *path*, whole or not at all: an old report survives a full
     disk.
     """
     from tallystick.io import atomic
 
-    content = page(result, provenance=provenance, slices=slices).encode("utf-8")
+    content = page(result, provenance=provenance).encode("utf-8")
     with atomic(Path(path)) as stream:
         stream.write(content)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
 from tallystick.report.grid import Grid, grid
 from tallystick.report.parts import Composed
@@ -23,11 +22,10 @@ class _Pen(Protocol):
     def draw(self, table: Grid) -> None: ...
 
 
-def show(result: Result, *, slices: Sequence[Any] = (), stream: TextIO | None = None) -> None:
-    """Print *result*: with colour and a drawn table in a terminal (NO_COLOR holds), as plain lines
-    when piped.
+def show(result: Result, *, stream: TextIO | None = None) -> None:
+    """Print *result*: with colour in a terminal (unless NO_COLOR is set), as plain lines in a pipe.
 
-    Both say the same; a pipe gets every row, a terminal the first ones.
+    Both print the same text. A pipe gets every row, a terminal the first ones.
     """
     target = stream if stream is not None else sys.stdout
     terminal = target.isatty()
@@ -37,9 +35,9 @@ def show(result: Result, *, slices: Sequence[Any] = (), stream: TextIO | None = 
         _tell_parts(result, pen, most)
     else:
         _tell(result, pen, most)
-    if slices:
+    if result.slices:
         pen.say("By slice:")
-        for part in slices:
+        for part in result.slices:
             pen.say(f"  {part}")
 
 

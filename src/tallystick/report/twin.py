@@ -16,13 +16,12 @@ MOST_JSON = 700_000
 """Bytes of JSON that a page carries; a longer one is asked for by ``--json``."""
 
 
-def twin(result: Result, slices: Sequence[Any] = ()) -> str:
+def twin(result: Result) -> str:
     """Return *result* as JSON, or nothing if that is longer than `MOST_JSON`."""
     room = MOST_JSON // 2  # a value and the comma behind it are two bytes at least
     if _room_left(result, room) < 0:
         return ""  # a leaderboard of thousands has millions of pairs: they are not even spelled out
-    more = {"slices": [part.to_dict() for part in slices]} if slices else {}
-    text = to_json({**result.to_dict(), **more})
+    text = to_json(result.to_dict())
     return text if len(text.encode("utf-8")) <= MOST_JSON else ""
 
 

@@ -11,7 +11,7 @@ from tallystick.shift.caller import Wire
 from tallystick.shift.design import Design, design
 from tallystick.shift.fleet import FleetResult, fleet
 from tallystick.shift.forecast import Forecast, forecast
-from tallystick.shift.gate import metric_interval
+from tallystick.shift.gate import metric_estimate, metric_interval
 from tallystick.shift.history import HistoryResult, append_history, read_history, update_old
 from tallystick.shift.items import Items
 from tallystick.shift.masa import (
@@ -47,6 +47,7 @@ __all__ = [
     "forecast",
     "frobenius_bound",
     "loss_bound",
+    "metric_estimate",
     "metric_interval",
     "noise_floor",
     "optimal_allocation",

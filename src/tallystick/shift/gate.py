@@ -1,19 +1,19 @@
-"""The numbers of a result on which a gate can stand, each with its interval."""
+"""The numbers of a result that a gate can compare, each with its interval."""
 
 from __future__ import annotations
 
 from tallystick.errors import InputError
-from tallystick.results import Interval
+from tallystick.results import GateEstimate, Interval, Unknown
 from tallystick.shift.items import Items
 from tallystick.shift.result import Change, ShiftResult
 
-__all__ = ["METRICS", "check_metric", "metric_interval"]
+__all__ = ["METRICS", "check_metric", "metric_estimate", "metric_interval"]
 
 METRICS = ("flip_rate", "accuracy_change", "error", "recall_change:LABEL")
 
 
 def check_metric(metric: str, items: Items) -> None:
-    """Refuse a *metric* that no run on *items* can know, before a call is paid for.
+    """Refuse a *metric* that no run on *items* can measure, before a call is paid for.
 
     >>> check_metric("recall_change:Cat", Items.of(["cat", "dog"]))
     Traceback (most recent call last):
@@ -34,9 +34,9 @@ def check_metric(metric: str, items: Items) -> None:
 
 
 def metric_interval(result: ShiftResult, metric: str) -> Interval:
-    """Return the interval of *metric*; a gate holds if all of it is on the right side.
+    """Return the interval of *metric*; a gate passes if all of it is on the right side of the bar.
 
-    A limit on flips is better watched while the run goes on: ``Run(flip_limit=…)``.
+    A limit on flips is better watched during the run: ``Run(flip_limit=…)``.
 
     Parameters
     ----------
@@ -52,6 +52,14 @@ def metric_interval(result: ShiftResult, metric: str) -> Interval:
     if change.interval is None:
         raise InputError(f"{metric} is not known here: {change.estimate}")
     return change.interval
+
+
+def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:
+    """Return the estimate of *metric* with the interval of :func:`metric_interval`."""
+    interval = metric_interval(result, metric)
+    if metric == "error":
+        return GateEstimate(Unknown("only a bound on the error is known"), interval, "number")
+    return GateEstimate(_change(result, metric).estimate, interval)
 
 
 def _change(result: ShiftResult, metric: str) -> Change:

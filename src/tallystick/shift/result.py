@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tallystick.shift.assess import Answers
     from tallystick.shift.items import Items
 
-__all__ = ["Change", "Gate", "Requests", "ShiftResult", "Stratum", "TopCell"]
+__all__ = ["Change", "Requests", "ShiftGate", "ShiftResult", "Stratum", "TopCell"]
 
 _PRIVATE = {"private": True}
 
@@ -95,7 +95,7 @@ class Requests:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gate:
+class ShiftGate:
     """A condition on the result, whether it holds (None: undecided), and on what that rests."""
 
     expression: str
@@ -151,7 +151,7 @@ class ShiftResult(Result):
     simultaneous: bool = False
     noise: NoiseFloor | None = None
     requests: Requests = Requests()
-    gate: Gate | None = None
+    gate: ShiftGate | None = None
     name: str = ""
     asked: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
     path: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)

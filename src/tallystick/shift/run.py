@@ -27,7 +27,7 @@ from tallystick.shift.design import Design, design, outcome
 from tallystick.shift.items import Items
 from tallystick.shift.journal import Journal
 from tallystick.shift.noise import noise_floor
-from tallystick.shift.result import Gate, Requests, ShiftResult
+from tallystick.shift.result import Requests, ShiftGate, ShiftResult
 from tallystick.shift.stopping import FlipGate, frobenius_bound, looks
 
 __all__ = ["Progress", "Run", "run", "run_async"]
@@ -209,7 +209,7 @@ async def run_async(
         warnings=(*result.warnings, *asking.short(), *_spellings(items, journal)),
     )
     if asking.gate is not None:
-        said = Gate(
+        said = ShiftGate(
             expression=f"flip_rate <= {asking.gate.limit:g}",
             passed=asking.gate.passed,
             rests_on=f"e-processes on {asking.gate.asked} items in random order (anytime)",

@@ -1,14 +1,26 @@
 import json
+import re
+import sys
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, Needed, Result, Unknown, to_json
+from tallystick.errors import InputError, MissingExtra
+from tallystick.results import (
+    Figure,
+    Interval,
+    Needed,
+    Result,
+    Slice,
+    Unknown,
+    check_gates,
+    to_json,
+)
 
 
 @dataclass(frozen=True)
@@ -92,6 +104,8 @@ def test_the_dictionary_of_a_result_is_the_frozen_schema():
             {"name": "<b>llama</b>", "accuracy": None, "interval": None},
         ],
         "table": None,
+        "gates": [],
+        "notes": [],
         "unknown": {"judges[1].accuracy": "it never voted", "judges[1].interval": "it never voted"},
     }
 
@@ -179,7 +193,7 @@ def test_a_figure_names_columns_that_exist_and_have_one_length():
     with pytest.raises(InputError, match="role 'x' names column 'c'"):
         Figure("forest", "t", {"a": [1]}, {"x": "c"})
     with pytest.raises(InputError, match="kind must be"):
-        Figure("pie", "t", {}, {})
+        Figure("pie chart", "t", {}, {})
 
 
 def test_an_unknown_needs_a_reason():
@@ -193,3 +207,72 @@ def test_a_notebook_shows_the_first_rows_and_says_so():
     assert "m199" in page
     assert "m200" not in page
     assert "the first 200 of 201 rows are shown" in page
+
+
+def with_gate(low, high, text="a >= 0.5"):
+    return check_gates([text], margin=lambda gate: Interval(low, high))
+
+
+def test_gates_notes_and_slices_are_part_of_every_dictionary():
+    part = Slice("de", sample())
+    held = sample(
+        gates=with_gate(0.6, 0.7), notes=("judges: gpt",), slices=(part, Slice(None, "no items"))
+    ).to_dict()
+    assert [gate["passed"] for gate in held["gates"]] == [True]
+    assert held["notes"] == ["judges: gpt"]
+    assert [one["slice"] for one in held["slices"]] == ["de", None]
+    assert held["slices"][0]["verdict"] == sample().verdict
+    assert held["slices"][1]["unknown"] == {"verdict": "no items"}
+    assert "slices" not in sample().to_dict()
+    json.loads(to_json(held))
+
+
+def test_the_main_table_goes_to_pandas_and_polars():
+    names = ["name", "accuracy", "interval_low", "interval_high"]
+    pandas, polars = sample().to_pandas(), sample().to_polars()
+    assert list(pandas.columns) == polars.columns == names
+    assert pandas["interval_high"][0] == polars["interval_high"][0] == 0.75
+    assert polars["accuracy"].to_list() == [0.625, None]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_library_that_is_absent_is_asked_for_by_its_extra(library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtra, match=rf"pip install 'tallystick\[{library}\]'"):
+        getattr(sample(), f"to_{library}")()
+
+
+def test_the_main_table_goes_to_markdown_and_latex():
+    assert sample().to_markdown().splitlines() == [
+        "| name | accuracy | interval |",
+        "|---|---:|---:|",
+        "| gpt | 0.625 | [0.50, 0.75] |",
+        "| &lt;b>llama&lt;/b> | – | – |",
+    ]
+    lines = sample().to_latex().splitlines()
+    assert lines[0] == r"\begin{tabular}{lrr}"
+    assert r"gpt & 0.625 & [0.50, 0.75] \\" in lines
+    assert r"\textless{}b\textgreater{}llama\textless{}/b\textgreater{} & -- & -- \\" in lines
+
+
+@pytest.mark.parametrize("name", ["a|b", "`rm`", "[x](http://y)", "*b*", "line\nbreak", "\\|"])
+def test_no_name_breaks_out_of_its_cell(name):
+    table = Sample(verdict="v", n_items=1, judges=(Row(name, 0.5, INTERVAL),)).to_markdown()
+    row = table.splitlines()[2]
+    assert len(table.splitlines()) == 3
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 4
+    assert "](" not in row.replace("\\]", "")
+
+
+def test_gates_are_written_for_a_build_server():
+    gates = with_gate(0.6, 0.7) + with_gate(0.1, 0.2, "'<b>' >= 0.5") + with_gate(0.4, 0.6)
+    root = ElementTree.fromstring(sample(gates=gates).to_junit())
+    [suite] = root
+    assert suite.attrib == {
+        "name": "tallystick sample",
+        "tests": "3",
+        "failures": "1",
+        "errors": "1",
+    }
+    assert [case.get("name") for case in suite] == ["a >= 0.5", "'<b>' >= 0.5", "a >= 0.5"]
+    assert [case[0].tag for case in suite] == ["system-out", "failure", "error"]

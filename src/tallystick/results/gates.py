@@ -1,0 +1,367 @@
+"""A condition on which a build may pass or fail, checked for any result.
+
+``new >= old - 0.01`` compares two names, ``flip_rate <= 0.05`` compares a name with a number, and
+``score(new) > 0.8`` says which number of ``new`` is meant. A gate is checked against an *interval*,
+so it has three outcomes: it passes, it fails, or the data cannot decide it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from tallystick.errors import InputError
+from tallystick.results.interval import Interval
+from tallystick.results.json import Json, clean_fields
+from tallystick.results.numbers import (
+    number,
+    number_interval,
+    percent_interval,
+    points,
+    points_interval,
+)
+from tallystick.results.unknown import Unknown
+
+__all__ = [
+    "Gate",
+    "GateEstimate",
+    "GateOutcome",
+    "all_of",
+    "check_gates",
+    "exit_code",
+    "parse_gate",
+]
+
+Relation: TypeAlias = Literal[">=", "<=", ">", "<"]
+
+_QUOTED = r"\"[^\"]+\"|'[^']+'"
+_RELATION = re.compile(
+    rf"(?P<left>(?:\w+\()?(?:{_QUOTED})\)?|.+?)\s*"
+    r"(?P<relation>>=|<=|>|<|==|=|!=)(?!=)\s*(?P<right>.+)",
+    re.DOTALL,
+)
+_NUMBER = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
+_SHIFTED = re.compile(
+    rf"(?P<name>.+?)\s*(?P<sign>[+-])\s*(?P<number>{_NUMBER})(?P<percent>\s*%)?", re.DOTALL
+)
+_PLAIN = re.compile(rf"(?P<sign>[+-]?)\s*(?P<number>{_NUMBER})(?P<percent>\s*%)?")
+_CALL = re.compile(r"(?P<measure>[A-Za-z_]\w*)\(\s*(?P<name>.+?)\s*\)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A condition ``left RELATION right + offset``.
+
+    Parameters
+    ----------
+    left
+        A model, a system or a metric.
+    relation
+        ``>=``, ``<=``, ``>`` or ``<``.
+    right
+        The name it is compared with, or None for a plain number.
+    offset
+        The number that is added to *right*; without *right*, the number itself.
+    measure
+        Which number of the names is meant, as in ``score(new)``; None if the gate does not say.
+    """
+
+    left: str
+    relation: Relation
+    right: str | None
+    offset: float
+    measure: str | None = None
+
+    def holds(self, interval: Interval) -> bool | None:
+        """Say whether the gate passes, given an interval for ``left - right``, or for ``left``.
+
+        None means that the interval contains values on both sides of the bar.
+
+        >>> gate = parse_gate("new >= old - 0.01")
+        >>> [gate.holds(Interval(low, high)) for low, high in ((0.0, 0.1), (-0.3, -0.2), (-0.1, 0.1))]
+        [True, False, None]
+        """
+        # A "<=" gate is the ">=" gate of the mirrored interval.
+        upward = self.relation in (">=", ">")
+        low, high = (interval.low, interval.high) if upward else (-interval.high, -interval.low)
+        bar = self.offset if upward else -self.offset
+
+        strict = self.relation in (">", "<")
+        if low > bar or (low == bar and not strict):
+            return True
+        if high < bar or (high == bar and strict):
+            return False
+        return None
+
+    def __str__(self) -> str:
+        left = self._written(self.left)
+        if self.right is None:
+            return f"{left} {self.relation} {self.offset:g}"
+        shift = f" {'+' if self.offset > 0 else '-'} {abs(self.offset):g}" if self.offset else ""
+        return f"{left} {self.relation} {self._written(self.right)}{shift}"
+
+    def _written(self, name: str) -> str:
+        """Write a name such that it is read back as this name, in quotes if it must be."""
+        odd = _PLAIN.fullmatch(name) or _SHIFTED.fullmatch(name) or _CALL.fullmatch(name)
+        if odd or re.search(r"[<>=!\"']", name) or name != name.strip():
+            quote = "'" if '"' in name else '"'
+            name = f"{quote}{name}{quote}"
+        return name if self.measure is None else f"{self.measure}({name})"
+
+
+@dataclass(frozen=True, slots=True)
+class GateEstimate:
+    """What is known of the number that a gate compares with its bar.
+
+    Parameters
+    ----------
+    estimate
+        ``left - right``, or ``left`` where the gate names no other.
+    interval
+        Its interval; Unknown if there is none, and then the gate cannot be decided.
+    unit
+        ``share`` for rates, which are written in per cent and in points; ``number`` for the rest.
+    """
+
+    estimate: float | Unknown
+    interval: Interval | Unknown
+    unit: Literal["share", "number"] = "share"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOutcome:
+    """How one gate went.
+
+    Parameters
+    ----------
+    expression
+        The gate as it was typed.
+    passed
+        True, False, or None if the data cannot decide it.
+    estimate, interval
+        What is known of the number that is compared.
+    bar
+        The number it is compared with.
+    text
+        The numbers in words, for a terminal or a page.
+    """
+
+    expression: str
+    passed: bool | None
+    estimate: float | Unknown
+    interval: Interval | Unknown
+    bar: float
+    text: str = ""
+
+    @property
+    def margin(self) -> float | None:
+        """The distance from the bar to the estimate, above it if positive; None if unknown."""
+        return None if isinstance(self.estimate, Unknown) else self.estimate - self.bar
+
+    @property
+    def word(self) -> str:
+        """``passed``, ``failed`` or ``undecided``."""
+        return {True: "passed", False: "failed", None: "undecided"}[self.passed]
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the fields of the JSON contract."""
+        unknown: dict[str, str] = {}
+        held = {
+            "expression": self.expression,
+            "passed": self.passed,
+            "estimate": self.estimate,
+            "interval": self.interval,
+        }
+        out = clean_fields(held, "", unknown)
+        return {**out, "unknown": dict(unknown)} if unknown else out
+
+    def __str__(self) -> str:
+        return f"gate {self.word}: {self.expression} ({self.text})"
+
+
+def parse_gate(
+    text: str, *, known: Sequence[str] | None = None, measures: Sequence[str] | None = None
+) -> Gate:
+    """Read a gate.
+
+    Parameters
+    ----------
+    text
+        ``NAME RELATION NAME [± NUMBER]`` or ``NAME RELATION NUMBER``; a number may end in %, and
+        NAME may be ``MEASURE(NAME)``. Quote a name that itself looks like arithmetic.
+    known
+        The names that may occur. A name that is one of them wins over arithmetic (``gpt-4`` is a
+        model, not gpt minus 4), and any other name raises `InputError`.
+    measures
+        The measures that may occur in ``MEASURE(NAME)``; None allows any.
+
+    Examples
+    --------
+    >>> parse_gate("new >= old - 0.01")
+    Gate(left='new', relation='>=', right='old', offset=-0.01, measure=None)
+    >>> parse_gate("flip_rate <= 5%").offset
+    0.05
+    >>> parse_gate("claude-4 > gpt-4", known=["claude-4", "gpt-4"]).right
+    'gpt-4'
+    >>> gate = parse_gate('score("my model") > 0.8')
+    >>> gate.measure, gate.left
+    ('score', 'my model')
+    """
+    match = _RELATION.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"a gate is 'NAME >= NAME - NUMBER' or 'NAME <= NUMBER', got {text!r}")
+    relation = next((sign for sign in get_args(Relation) if sign == match["relation"]), None)
+    if relation is None:
+        raise InputError(
+            f"a gate compares with >=, <=, > or <, got {match['relation']!r} in {text!r}"
+        )
+
+    left, measure = _name(match["left"], known)
+    right, of_right, offset = _right(match["right"].strip(), known)
+    if right is not None and measure != of_right:
+        raise InputError(
+            f"a gate compares one measure on both sides, got {text!r}: write"
+            f" '{measure or of_right}(…)' on both sides, or on neither"
+        )
+    if measure is not None and measures is not None and measure not in measures:
+        raise InputError(
+            f"a gate measures {', '.join(measures) or 'nothing by name'} here, got {measure!r} in"
+            f" {text!r}"
+        )
+    return Gate(left, relation, right, offset, measure)
+
+
+def _right(text: str, known: Sequence[str] | None) -> tuple[str | None, str | None, float]:
+    """Return the name on the right, its measure, and the number that is added to it."""
+    if known is not None and text in known:
+        return text, None, 0.0
+    if (plain := _PLAIN.fullmatch(text)) is not None:
+        return None, None, _value(plain)
+
+    # "gpt-4" is gpt minus 4 only if gpt is a name and gpt-4 is not.
+    shifted = _SHIFTED.fullmatch(text)
+    if shifted is not None and (known is None or _split(shifted["name"], known)[0] in known):
+        return *_name(shifted["name"], known), _value(shifted)
+    return *_name(text, known), 0.0
+
+
+def _value(match: re.Match[str]) -> float:
+    size = float(match["number"]) / (100 if match["percent"] else 1)
+    return -size if match["sign"] == "-" else size
+
+
+def _unquoted(text: str) -> str:
+    name = text.strip()
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"" else name
+
+
+def _split(text: str, known: Sequence[str] | None) -> tuple[str, str | None]:
+    """Return a name and its measure; a known name that looks like a call is a name."""
+    plain = text.strip()
+    name = _unquoted(plain)
+    if name != plain or (known is not None and name in known):
+        return name, None
+    call = _CALL.fullmatch(plain)
+    return (name, None) if call is None else (_unquoted(call["name"]), call["measure"])
+
+
+def _name(text: str, known: Sequence[str] | None) -> tuple[str, str | None]:
+    name, measure = _split(text, known)
+    if known is not None and name not in known:
+        raise InputError(
+            f"a gate names {name!r}, which is not one of {', '.join(map(repr, list(known)[:12]))}"
+        )
+    return name, measure
+
+
+def check_gates(
+    texts: Iterable[str | Gate],
+    *,
+    margin: Callable[[Gate], GateEstimate | Interval],
+    known: Sequence[str] | None = None,
+    measures: Sequence[str] | None = None,
+) -> tuple[GateOutcome, ...]:
+    """Read every gate and check it.
+
+    Parameters
+    ----------
+    texts
+        The gates, as typed or as read by `parse_gate`.
+    margin
+        Returns what is known of ``left - right`` (or of ``left``) of a gate.
+    known, measures
+        As in `parse_gate`.
+
+    Examples
+    --------
+    >>> [outcome] = check_gates(
+    ...     ["new >= old - 0.01"],
+    ...     known=["new", "old"],
+    ...     margin=lambda gate: GateEstimate(0.044, Interval(0.026, 0.062)),
+    ... )
+    >>> outcome.passed, round(outcome.margin, 3)
+    (True, 0.054)
+    >>> print(outcome.text)
+    difference +4.4 points [+2.6, +6.2], 5.4 points above the bar
+    """
+    outcomes = []
+    for text in texts:
+        gate = text if isinstance(text, Gate) else parse_gate(text, known=known, measures=measures)
+        measured = margin(gate)
+        if isinstance(measured, Interval):
+            measured = GateEstimate(Unknown("only bounds are known"), measured)
+        interval = measured.interval
+        outcomes.append(
+            GateOutcome(
+                expression=str(gate) if isinstance(text, Gate) else text.strip(),
+                passed=None if isinstance(interval, Unknown) else gate.holds(interval),
+                estimate=measured.estimate,
+                interval=interval,
+                bar=gate.offset,
+                text=_words(gate, measured),
+            )
+        )
+    return tuple(outcomes)
+
+
+def _words(gate: Gate, measured: GateEstimate) -> str:
+    """Say the estimate, its interval and the distance to the bar."""
+    if isinstance(measured.interval, Unknown):
+        return str(measured.interval)
+    share, paired = measured.unit == "share", gate.right is not None
+    estimate = None if isinstance(measured.estimate, Unknown) else measured.estimate
+
+    if paired:
+        write = points_interval if share else number_interval
+        numbers = "difference " + write(estimate, measured.interval, sign=True)
+    else:
+        numbers = (percent_interval if share else number_interval)(estimate, measured.interval)
+    if estimate is None:
+        return numbers
+
+    distance = estimate - gate.offset
+    size = points(abs(distance), sign=False) if share else number(abs(distance))
+    return f"{numbers}, {size} {'above' if distance >= 0 else 'below'} the bar"
+
+
+def all_of(gates: Iterable[Gate], margin: Callable[[Gate], Interval]) -> bool | None:
+    """Say whether every gate passes: False if one fails, None if none fails but one is undecided.
+
+    >>> gates = [parse_gate("a >= 0.5"), parse_gate("b >= 0.5")]
+    >>> all_of(gates, lambda gate: Interval(0.6, 0.7) if gate.left == "a" else Interval(0.4, 0.6)) is None
+    True
+    """
+    return _together([gate.holds(margin(gate)) for gate in gates])
+
+
+def exit_code(outcomes: Iterable[GateOutcome]) -> int:
+    """Return the exit code of gates: 0 all passed, 10 one failed, 11 one could not be decided."""
+    return {True: 0, False: 10, None: 11}[_together([one.passed for one in outcomes])]
+
+
+def _together(answers: Sequence[bool | None]) -> bool | None:
+    if False in answers:
+        return False
+    return None if None in answers else True

@@ -1,0 +1,205 @@
+"""The base of every answer: what is known, how surely, and what would settle the rest."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
+
+from tallystick.errors import InputError, MissingExtra
+from tallystick.results.export import junit, latex, markdown
+from tallystick.results.figure import Figure
+from tallystick.results.gates import GateOutcome
+from tallystick.results.json import SCHEMA, Json, clean_fields
+from tallystick.results.slices import Slice
+from tallystick.results.text import cell, flat, harmless, text_table
+from tallystick.results.unknown import Needed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+__all__ = ["Decision", "Locator", "PatternTable", "Result"]
+
+Decision: TypeAlias = Literal["decided", "undecided", "unknowable"]
+
+_MOST_ROWS = 200  # more would make a notebook slow, and nobody reads them
+_OWN_BLOCKS = ("gates", "slices", "notes")
+"""Fields that have a place of their own in the dictionary, after those of the capability."""
+
+
+class Locator(Protocol):
+    """Anything that can say which pattern each row of *data* shows; a Tally is one."""
+
+    def locate(self, data: Any) -> Any:
+        """Return one pattern index per row, -1 where the pattern never occurred."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatternTable:
+    """What was learnt of each vote pattern, to be attached to the items that show it."""
+
+    locator: Locator
+    columns: Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """The base of every answer. A subclass adds its own fields, its ``verb`` and its figures.
+
+    Parameters
+    ----------
+    verdict
+        One plain sentence with its number and its doubt.
+    decision
+        ``decided``; ``undecided`` (then *needed* says what would settle it); or ``unknowable`` in
+        this way, whatever the amount of data.
+    needed
+        About how many more of which items; None when nothing is needed or nothing would help.
+    n_items
+        How many items the answer rests on.
+    assumptions
+        Everything it rests on, in words.
+    warnings
+        What the reader has to know before relying on it.
+    seed
+        The seed of everything random; None if nothing was drawn.
+    gates
+        The conditions that were checked (``--gate``), in the order given.
+    slices
+        The same question for each part of the data (``--by``).
+    notes
+        What was chosen while the data was read, for instance which columns are the judges.
+    """
+
+    verb: ClassVar[str] = ""
+
+    verdict: str
+    decision: Decision = "decided"
+    needed: Needed | None = None
+    n_items: int
+    assumptions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seed: int | None = None
+    gates: tuple[GateOutcome, ...] = ()
+    slices: tuple[Slice, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.decision not in get_args(Decision):
+            raise InputError(f"decision must be one of {get_args(Decision)}, got {self.decision!r}")
+        if not self.verdict.strip():
+            raise InputError("a result needs a verdict")
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return JSON types only: the contract of command line and HTTP.
+
+        An Interval becomes ``[low, high]``, with its guarantee beside it under ``…_guarantee``.
+        What is unknown becomes null, and the reason is in ``unknown`` under its path. ``gates`` and
+        ``notes`` are always there, ``slices`` only if there are any.
+        """
+        unknown: dict[str, str] = {}
+        body = {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(self)
+            if not f.metadata.get("private", False) and f.name not in _OWN_BLOCKS
+        }
+        out: dict[str, Json] = {"schema": SCHEMA, "verb": self.verb}
+        out.update(clean_fields(body, "", unknown))
+
+        out["gates"] = [gate.to_dict() for gate in self.gates]
+        out["notes"] = list(self.notes)
+        if self.slices:
+            out["slices"] = [part.to_dict() for part in self.slices]
+        out["unknown"] = dict(unknown)
+        return out
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the main table as one mapping per row; a subclass says which table that is."""
+        return [{"verdict": self.verdict, "decision": self.decision, "n_items": self.n_items}]
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the pictures of this result, the most telling one first."""
+        return ()
+
+    def patterns(self) -> PatternTable | None:
+        """Return what was learnt of each vote pattern; None if nothing belongs to items."""
+        return None
+
+    def to_frame(self) -> pa.Table:
+        """Return the main table as an Arrow table; an interval is two columns."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(flat(self.rows()))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the main table as a pandas frame."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtra("pandas", "pandas") from error
+
+        return pd.DataFrame(flat(self.rows()))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the main table as a Polars frame."""
+        try:
+            import polars as pl
+        except ImportError as error:
+            raise MissingExtra("polars", "polars") from error
+
+        return pl.DataFrame(flat(self.rows()), infer_schema_length=None)
+
+    def to_markdown(self) -> str:
+        """Return the main table as Markdown, for a pull request or a build summary."""
+        return markdown(self.rows())
+
+    def to_latex(self) -> str:
+        """Return the main table as LaTeX, with the rules of the package booktabs."""
+        return latex(self.rows())
+
+    def to_junit(self) -> str:
+        """Return the gates as JUnit XML: a failed gate is a failure, an undecided one an error."""
+        return junit(self.verb or "result", self.gates)
+
+    def summary(self) -> str:
+        """Return plain text to paste: the verdict, the table, what it rests on.
+
+        Names and labels come from data, so characters that steer a terminal are written out.
+        """
+        parts = [self.verdict]
+        if self.needed is not None:
+            parts.append(f"To settle it: {self.needed}.")
+        rows = flat(self.rows())
+        if rows and rows != flat(Result.rows(self)):
+            parts += text_table(rows)
+        parts += [f"Rests on: {text}" for text in self.assumptions]
+        parts += [f"Warning: {text}" for text in self.warnings]
+        return "\n".join(harmless(part) for part in parts)
+
+    def _repr_html_(self) -> str:
+        rows = flat(self.rows())
+        names = list(rows[0]) if rows else []
+        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
+        cells = (
+            "".join(f"<td>{html.escape(cell(row[name]))}</td>" for name in names)
+            for row in rows[:_MOST_ROWS]
+        )
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        cut = (
+            [f"the first {_MOST_ROWS} of {len(rows):,} rows are shown"]
+            if len(rows) > _MOST_ROWS
+            else []
+        )
+        notes = "".join(
+            f"<li>{html.escape(text)}</li>" for text in (*cut, *self.assumptions, *self.warnings)
+        )
+        return (
+            f"<p><strong>{html.escape(self.verdict)}</strong></p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            + (f"<ul>{notes}</ul>" if notes else "")
+        )
