@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     0 done · 1 bad input or failed work · 2 usage · 10 a gate failed · 11 a gate could not be
     decided · 130 interrupted. Usage errors, Ctrl-C and a reader that closes its pipe early are
-    answered by Typer with 2, 130 and 1.
+    answered by click with 2, 130 and 1.
     """
     from tallystick.cli.app import app
 

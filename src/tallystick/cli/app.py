@@ -1,36 +1,21 @@
-"""The list of verbs. A verb's file is read when the verb is asked for, so ``--help`` stays
-instant.
-"""
+"""The list of verbs. A verb is opened when it is asked for, so ``--help`` stays instant."""
 
 from __future__ import annotations
 
-from collections import UserDict
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-from typer.core import TyperGroup
+import click
 
 import tallystick
+from tallystick.registry import ENTRIES, capability
 
-__all__ = ["SUMMARIES", "app"]
+__all__ = ["OWN", "app", "summaries"]
 
-SUMMARIES = {
+OWN = {
     "audit": (
         "Look at a table, say what its columns are taken for and why, and run all that applies."
     ),
-    "compare": "Say which model is better, how sure that is, and what would settle the rest.",
-    "judge": "Grade noisy judges from their votes: with no labels, or with a few.",
-    "bound": (
-        "Bound the accuracy (or precision, recall, F1, risk) of a classifier never tested on true"
-        " labels."
-    ),
-    "shift": "Assess how an API changed, for the fewest paid calls.",
-    "dynamic": (
-        "Is another round of this benchmark worth it: theory, simulation, and the log of a real"
-        " one."
-    ),
-    "plan": "Say how many items show a difference, by each method and with what guarantee.",
     "tally": (
         "Count the decision patterns of a table, once; conclude from the counts as often as you"
         " like."
@@ -39,70 +24,74 @@ SUMMARIES = {
     "demo": "Make a table such as people bring, answer a question from it, and write the report.",
     "doctor": "Show versions, engines found, what is missing and how to get it.",
 }
-"""Verb to the first sentence of its own help: ``tallystick.cli.VERB`` holds a function or a Typer
-of that name."""
+"""Verbs that are not capabilities: ``tallystick.cli.VERB`` holds a click command of that name."""
+
+GROUPS = {"dynamic": "Is another round of this benchmark worth it?"}
+"""Verbs of two words, by the first one."""
+
+_HELP = {"help_option_names": ["-h", "--help"]}
 
 
-class _Verbs(UserDict[str, Any]):
-    """Every verb's command under its name; the file of a verb is opened when its command is asked
-    for.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(dict.fromkeys(SUMMARIES))
-
-    def __getitem__(self, name: str) -> Any:
-        if self.data[name] is None:
-            verb = getattr(import_module(f"tallystick.cli.{name}"), name)
-            if not isinstance(verb, typer.Typer):
-                alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-                alone.command()(verb)
-                verb = alone
-            self.data[name] = typer.main.get_command(verb)
-        return self.data[name]
+def summaries() -> dict[str, str]:
+    """Return every verb with its sentence, without opening any of them."""
+    found: dict[str, str] = {}
+    for entry in ENTRIES:
+        group, _, rest = entry.verb.partition(" ")
+        found[group] = GROUPS[group] if rest else entry.summary
+    return {**found, **OWN}
 
 
-class _Group(TyperGroup):
-    """A group that lists its verbs without opening their files."""
+class _Verbs(click.Group):
+    """A group that lists its verbs without opening them."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands = _Verbs()
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(summaries())
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        del ctx
-        return list(self.commands)
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in summaries():
+            return None
+        if name in OWN:
+            own: click.Command = getattr(import_module(f"tallystick.cli.{name}"), name)
+            return own
+        return _of_capability(name)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        del ctx
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(SUMMARIES.items()))
+            formatter.write_dl(list(summaries().items()))
 
 
-app = typer.Typer(
-    name="tallystick",
-    cls=_Group,
-    help="How good your models, judges and APIs are when labels are scarce, and how sure that is.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain help: loading a renderer would take longer than reading it
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+def _of_capability(name: str) -> click.Command:
+    """Build a verb from its capability; a verb of two words is a group of commands."""
+    from tallystick.cli.verb import command_of
+
+    if name not in GROUPS:
+        return command_of(capability(name))
+    parts = [entry.verb for entry in ENTRIES if entry.verb.startswith(f"{name} ")]
+    commands = [command_of(capability(verb)) for verb in parts]
+    return click.Group(name, commands=commands, help=GROUPS[name], context_settings=_HELP)
 
 
-def _version(value: bool) -> None:
+def _version(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     if value:
-        typer.echo(tallystick.__version__)
-        raise typer.Exit
+        click.echo(tallystick.__version__)
+        ctx.exit()
 
 
-@app.callback()
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_version, is_eager=True, help="Print the version and leave."
-        ),
-    ] = False,
-) -> None:
-    del version  # acted on by its callback
+app = _Verbs(
+    name="tallystick",
+    help="How good your systems, models, judges and APIs are when labels are scarce, and how sure"
+    " that is.",
+    no_args_is_help=True,
+    context_settings=_HELP,
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Print the version and leave.",
+        )
+    ],
+)
+"""The command line."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
 from tallystick.results import Result, harmless, to_json
@@ -66,14 +66,20 @@ def tell(messages: Iterable[str]) -> None:
         sys.stderr.write(f"{harmless(message)}\n")
 
 
-def deliver(result: Result, delivery: Delivery | None = None, *, data: Data | None = None) -> None:
+def deliver(
+    result: Result,
+    delivery: Delivery | None = None,
+    *,
+    data: Data | None = None,
+    items: Callable[[Result, Data], Mapping[str, Any]] | None = None,
+) -> None:
     """Write the files, then print the result and make sure that it arrived.
 
     If a file cannot be written, the answer is printed before the error: it may have been paid for.
     """
     to = delivery or Delivery()
     failed: FileError | None = None
-    for write in _writers(result, to, data):
+    for write in _writers(result, to, data, items):
         try:
             write()
         except FileError as error:
@@ -90,11 +96,16 @@ def deliver(result: Result, delivery: Delivery | None = None, *, data: Data | No
         raise failed
 
 
-def _writers(result: Result, to: Delivery, data: Data | None) -> list[Callable[[], None]]:
+def _writers(
+    result: Result,
+    to: Delivery,
+    data: Data | None,
+    items: Callable[[Result, Data], Mapping[str, Any]] | None,
+) -> list[Callable[[], None]]:
     found: list[Callable[[], None]] = []
     if to.items_out is not None and data is not None:
         items_out = to.items_out
-        found.append(lambda: _write_items(items_out, result, data))
+        found.append(lambda: _write_items(items_out, (items or _attached)(result, data)))
     if to.html is not None:
         html = to.html
         found.append(lambda: _write_page(html, result, data))
@@ -107,12 +118,18 @@ def _writers(result: Result, to: Delivery, data: Data | None) -> list[Callable[[
     return found
 
 
-def _write_items(path: Path, result: Result, data: Data) -> None:
-    from tallystick import io
+def _attached(result: Result, data: Data) -> Mapping[str, Any]:
+    """Put what the result learnt of each vote pattern beside the rows."""
     from tallystick.tally import attach
 
     attached = attach(result, data.table)
-    io.write_csv(path, {name: attached[name] for name in attached.column_names})
+    return {name: attached[name] for name in attached.column_names}
+
+
+def _write_items(path: Path, columns: Mapping[str, Any]) -> None:
+    from tallystick.io import write_csv
+
+    write_csv(path, columns)
 
 
 def _write_page(path: Path, result: Result, data: Data | None) -> None:
@@ -135,5 +152,5 @@ def _append(path: Path, text: str) -> None:
 def _replace(path: Path, text: str) -> None:
     from tallystick.io import atomic
 
-    with atomic(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    with atomic(path) as stream:
+        stream.write(text.encode("utf-8"))

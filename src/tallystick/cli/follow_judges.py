@@ -5,41 +5,69 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tallystick.data import Data, Roles
+from tallystick.data.detect.names import ITEM_NAMES, is_truth
 from tallystick.errors import InputError
+from tallystick.judge import JudgeQuestion, JudgeResult, Windows
+from tallystick.judge.answer import graded
 from tallystick.results import to_json
+from tallystick.tally import Tally
+from tallystick.values import LabelRules
 
 if TYPE_CHECKING:
-    from tallystick.judge import JudgeResult
-    from tallystick.tally import Tally
+    from tallystick.cli.verb import Call
 
-__all__ = ["follow_stdin", "records"]
+__all__ = ["follow", "records"]
 
 
-def follow_stdin(
-    size: int,
-    judges: Sequence[str],
-    truth: str | None,
-    item: str | None,
-    evaluation: Callable[[Tally], JudgeResult],
-    *,
-    alpha: float,
-    missing: tuple[str, ...],
-    coerce: bool,
-) -> None:
-    """Evaluate stdin window by window until it ends; nothing is kept of a window that is told."""
-    from tallystick.judge import Windows
+def follow(call: Call) -> bool:
+    """Follow stdin if the question says so; return whether it did."""
+    question = call.question
+    if not (isinstance(question, JudgeQuestion) and question.follow):
+        return False
+    if question.window is None or call.source != ("-",):
+        raise InputError(
+            "--follow reads votes from stdin in windows: give INPUT as - and --window N"
+        )
+    roles = Roles.of({role: call.reading.get(role) for role in call.capability.reads})
+    refused = [f"--{role}" for role in ("weight", "by") if getattr(roles, role)]
+    refused += list(call.delivery.files())
+    refused += [f"--{name}" for name in ("judge", "vote", "delimiter") if name in call.reading]
+    refused += ["--shape long"] if call.reading.get("shape") == "long" else []
+    if refused:
+        raise InputError(f"--follow does not take {refused[0]}: leave one of the two out")
+    rules = LabelRules(
+        missing=tuple(
+            piece for token in call.reading.get("missing", ()) for piece in token.split(",")
+        ),
+        coerce=bool(call.reading.get("coerce")),
+    )
+    _follow_stdin(roles, rules, question)
+    return True
+
+
+def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> None:
+    """Evaluate stdin window by window until it ends; nothing is kept of a window that was told."""
+    names: tuple[str, ...] | None = None
+
+    def grade(votes: Tally) -> JudgeResult:
+        return graded(votes, Data(held=votes, roles=roles, rules=rules, source="stdin"), question)
 
     stream = Windows(
-        size=size, evaluation=evaluation, alpha=alpha, truth=truth, missing=missing, coerce=coerce
+        size=question.window or 1,
+        evaluation=grade,
+        alpha=question.alpha,
+        truth=roles.truth,
+        missing=rules.missing,
+        coerce=rules.coerce,
     )
-    names: tuple[str, ...] | None = None
     for record in records(sys.stdin):
         if names is None:
-            names = _columns(tuple(record), judges, truth, item)
+            names = _columns(tuple(record), roles.judges, roles.truth, roles.item)
         absent = [name for name in names if name not in record]
         if absent:
             raise InputError(f"a row lacks column {absent[0]!r}: every row needs {list(names)}")
@@ -91,8 +119,6 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
 def _columns(
     header: tuple[str, ...], judges: Sequence[str], truth: str | None, item: str | None
 ) -> tuple[str, ...]:
-    from tallystick.io.shapes import ITEM_NAMES
-
     others = [name for name in header if name not in (truth, item)]
     if judges:
         patterns = [piece for option in judges for piece in option.split(",")]
@@ -100,7 +126,9 @@ def _columns(
             name for name in others if any(fnmatchcase(name, pattern) for pattern in patterns)
         )
     else:
-        chosen = tuple(name for name in others if name.strip().lower() not in ITEM_NAMES)
+        chosen = tuple(
+            name for name in others if name.strip().lower() not in ITEM_NAMES and not is_truth(name)
+        )
     if not chosen or (truth is not None and truth not in header):
         raise InputError(
             f"stdin has columns {list(header)}: no judge among them, or no truth {truth!r}"

@@ -16,8 +16,8 @@ from typing import Any
 import click
 
 from tallystick.cli.deliver import Delivery, deliver, tell
-from tallystick.data import GROUPS, ROLE_HELP, Capability, Layout, Question, conclude, options_of, read
-from tallystick.errors import InputError
+from tallystick.cli.special import special
+from tallystick.data import GROUPS, ROLE_HELP, Capability, Question, conclude, options_of, read
 from tallystick.results import exit_code
 
 __all__ = ["Call", "command_of", "run"]
@@ -70,16 +70,18 @@ def command_of(capability: Capability) -> click.Command:
 
     name = capability.verb.rpartition(" ")[2]
     return click.Command(
-        name, params=params, callback=callback, help=capability.summary, short_help=""
+        name,
+        params=params,
+        callback=callback,
+        help=capability.summary,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
 
 
 def run(call: Call) -> None:
     """Read, answer, deliver; leave with the exit code of the gates."""
-    from tallystick.registry import own_runner
-
-    special = own_runner(call.capability.verb)
-    if special is not None and special(call):
+    own = special(call.capability.verb)
+    if own is not None and own(call):
         return
     if not call.source:
         result = conclude(call.capability, None, call.question)
@@ -91,7 +93,7 @@ def run(call: Call) -> None:
         tell(data.notes)
         result = conclude(call.capability, data, call.question)
         tell(note for note in result.notes if note not in data.notes)
-        deliver(result, call.delivery, data=data)
+        deliver(result, call.delivery, data=data, items=call.capability.items)
     _leave(result.gates)
 
 
@@ -228,7 +230,7 @@ def _reading_options(capability: Capability) -> list[click.Parameter]:
 def _output_options(capability: Capability) -> list[click.Parameter]:
     path = click.Path(path_type=Path)
     found: list[click.Parameter] = []
-    if capability.attach and capability.input != "none":
+    if capability.input != "none":
         found.append(
             click.Option(
                 ["--items-out", "items_out"],

@@ -19,7 +19,16 @@ from tallystick.data.slices import by_slice
 from tallystick.errors import InputError
 from tallystick.results import Result
 
-__all__ = ["Capability", "Demo", "Option", "Question", "answered", "conclude", "option", "options_of"]
+__all__ = [
+    "Capability",
+    "Demo",
+    "Option",
+    "Question",
+    "answered",
+    "conclude",
+    "option",
+    "options_of",
+]
 
 _Q = TypeVar("_Q", bound="Question")
 
@@ -110,7 +119,9 @@ class Question:
 
 def options_of(question: type[Question]) -> dict[str, Option]:
     """Return the declared options of a question by field, in order."""
-    return {one.name: one.metadata["option"] for one in fields(question) if "option" in one.metadata}
+    return {
+        one.name: one.metadata["option"] for one in fields(question) if "option" in one.metadata
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -188,7 +188,9 @@ class Data:
         for name, column in self._arrow(columns, tokens).items():
             encoded = column.combine_chunks().dictionary_encode()
             renamed = self.meaning.renaming.get(name, {})
-            words = [renamed.get(word, word) for word in map(_whole, encoded.dictionary.to_pylist())]
+            words = [
+                renamed.get(word, word) for word in map(_whole, encoded.dictionary.to_pylist())
+            ]
             places = [codes.setdefault(word, len(codes)) for word in words]
             index = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
             coded.append(np.array([*places, -1], np.int32)[index])

@@ -212,9 +212,7 @@ def _groups(profiles: Profiles, columns: Sequence[str]) -> list[tuple[str, ...]]
     return kept + [(name,) for name in alone if profiles[name].nature == "labels"]
 
 
-def _ask_about_strangers(
-    table: Table, sample: Sample, votes: tuple[str, ...], want: str
-) -> None:
+def _ask_about_strangers(table: Table, sample: Sample, votes: tuple[str, ...], want: str) -> None:
     """Ask about a column that shares the labels of the others but not their question."""
     if len(votes) < 4:
         return

@@ -240,9 +240,7 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
     return replace(seen, held=frame, source="the frame")
 
 
-def _counted(
-    tally: Tally, door: Door, given: Roles, rules: LabelRules, source: str
-) -> Data:
+def _counted(tally: Tally, door: Door, given: Roles, rules: LabelRules, source: str) -> Data:
     """Give the columns of a tally their roles; its rows are counted already."""
     import pyarrow as pa
 
@@ -256,8 +254,7 @@ def _counted(
         free = [name for name in tally.names if name not in held and name not in aside]
         roles = roles.with_columns(door.want, free)
         notes = tuple(
-            f"column {name!r} is named like the truth and is left out: add --truth {name} to use"
-            " it"
+            f"column {name!r} is named like the truth and is left out: add --truth {name} to use it"
             for name in aside
         )
     return Data(held=tally, roles=roles, rules=rules, source=source, notes=notes)

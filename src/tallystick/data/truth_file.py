@@ -156,7 +156,9 @@ def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> t
     return path, landed
 
 
-def _with_truth(part: pa.Table, truth: str, found: pa.Array, table: Table, labels: Table) -> pa.Table:
+def _with_truth(
+    part: pa.Table, truth: str, found: pa.Array, table: Table, labels: Table
+) -> pa.Table:
     """Put the labels into *part*; where both files have a truth they must agree."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -176,7 +178,9 @@ def _with_truth(part: pa.Table, truth: str, found: pa.Array, table: Table, label
         )
     filled = pc.if_else(blank, other, mine)
     place = part.column_names.index(truth)
-    return part.set_column(place, truth, filled if own.type != found.type else filled.cast(own.type))
+    return part.set_column(
+        place, truth, filled if own.type != found.type else filled.cast(own.type)
+    )
 
 
 def _readable(key: str) -> str:

@@ -10,7 +10,6 @@ from tallystick.io.engine import connect, reading
 from tallystick.io.labels import check_numbers, label_sets, select, unmatched
 from tallystick.io.roles import ColumnOptions, Roles, assign
 from tallystick.io.scan import Source, scan
-from tallystick.io.shapes import ShapeOption
 from tallystick.io.table import Place, Table
 from tallystick.io.truth import check_truth, check_truth_labels
 from tallystick.io.write import atomic, check_ending, escape, unescape, write_csv
@@ -24,7 +23,6 @@ __all__ = [
     "Label",
     "Place",
     "Roles",
-    "ShapeOption",
     "Source",
     "Table",
     "assign",

@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 
 from tallystick.errors import InputError
 from tallystick.io.nearest import missing_column
-from tallystick.io.shapes import ITEM_NAMES
 from tallystick.io.table import Table
 from tallystick.values.sql import identifier
 

@@ -23,7 +23,6 @@ from tallystick.io.logs.read import read_logs
 from tallystick.io.logs.side_by_side import side_by_side
 from tallystick.io.names import check_names
 from tallystick.io.ndjson import JsonColumns, read_ndjson
-from tallystick.io.shapes import ShapeOption, to_wide
 from tallystick.io.sources import File, resolve
 from tallystick.io.spool import Spool
 from tallystick.io.table import Part, Table
@@ -42,10 +41,6 @@ Source: TypeAlias = "str | Path | Sequence[str | Path] | DuckDBPyRelation | pa.T
 def scan(
     source: Source,
     *,
-    shape: ShapeOption = "auto",
-    item: str | None = None,
-    judge: str | None = None,
-    vote: str | None = None,
     delimiter: str | None = None,
     metric: str | None = None,
 ) -> Table:
@@ -62,12 +57,6 @@ def scan(
     source
         A path, a glob, several of them, ``"-"`` for standard input, a DuckDB relation or an Arrow
         table.
-    shape
-        ``wide`` (one column a judge), ``long`` (item, judge, vote: it is pivoted), or ``auto``,
-        which takes a table for long only if names and content both say so, and refuses what could
-        be either.
-    item, judge, vote
-        The columns of a long table; giving *judge* or *vote* means that it is long.
     delimiter
         The separator of delimited text, where it cannot be detected.
     metric
@@ -89,16 +78,9 @@ def scan(
             "delimiter must be one ASCII character other than a quote or newline, got"
             f" {delimiter!r}"
         )
-    table = (
-        _read(resolve(source), delimiter, metric)
-        if isinstance(source, str | Path | Sequence)
-        else _in_memory(source)
-    )
-    try:
-        return to_wide(table, shape=shape, item=item, judge=judge, vote=vote)
-    except BaseException:
-        table.close()
-        raise
+    if isinstance(source, str | Path | Sequence):
+        return _read(resolve(source), delimiter, metric)
+    return _in_memory(source)
 
 
 def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:

@@ -17,9 +17,9 @@ Theory: ``docs/theory/judge.md``.
 from __future__ import annotations
 
 from tallystick.judge.agreement import agreement, agreement_gap
+from tallystick.judge.answer import CAPABILITY, evaluate
 from tallystick.judge.correlated import correlated
 from tallystick.judge.dawid_skene import dawid_skene
-from tallystick.judge.answer import CAPABILITY, evaluate
 from tallystick.judge.exact import ExactTrio, Surd, exact
 from tallystick.judge.few_labels import few_labels
 from tallystick.judge.grade import grade

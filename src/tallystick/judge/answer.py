@@ -28,7 +28,7 @@ from tallystick.results import Result
 from tallystick.tally import Tally, unordered
 from tallystick.values import Label
 
-__all__ = ["CAPABILITY", "answer", "evaluate"]
+__all__ = ["CAPABILITY", "answer", "evaluate", "graded"]
 
 _ROWS_COUNT = (
     "a row of weight w stands for w items that were seen alike: these are not sampling weights"
@@ -130,9 +130,7 @@ def _position_bias(votes: Tally, judges: list[str], question: JudgeQuestion) -> 
         )
     first, second = judges
     recorded: Any = question.recorded or "answer"
-    return position_bias(
-        votes, first=first, second=second, recorded=recorded, alpha=question.alpha
-    )
+    return position_bias(votes, first=first, second=second, recorded=recorded, alpha=question.alpha)
 
 
 def _labels(votes: Tally, more: tuple[Label, ...]) -> dict[str, Label]:
@@ -162,7 +160,7 @@ def _windows(data: Data, question: JudgeQuestion) -> tuple[Mapping[str, Any], ..
     columns = data.roles.columns("judges", "truth")
     stream = Windows(
         size=question.window or 1,
-        evaluation=lambda votes: _graded(votes, data, question),
+        evaluation=lambda votes: graded(votes, data, question),
         alpha=question.alpha,
         truth=data.roles.truth,
     )
@@ -170,7 +168,8 @@ def _windows(data: Data, question: JudgeQuestion) -> tuple[Mapping[str, Any], ..
     return tuple(window.summary() for window in stream.push(rows))
 
 
-def _graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:
+def graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:
+    """Answer from a tally, by a method that gives every judge a number."""
     found = ask(votes, data, question)
     if not isinstance(found, JudgeResult):
         raise InputError(f"method {question.method} grades no judge: use one of {GRADING}")

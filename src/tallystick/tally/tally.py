@@ -227,6 +227,17 @@ class Tally:
         cut = {name: edges for name, edges in recipe.cut.items() if name in wanted}
         return self._holding(self._held.marginal(wanted), replace(recipe, columns=wanted, cut=cut))
 
+    def column(self, name: str) -> list[Label]:
+        """Return the label that each pattern shows in one column.
+
+        >>> Tally.of({"a": [0, 0, 1], "b": [0, 1, 1]}).column("b")
+        [0, 1, 1]
+        """
+        if name not in self.names:
+            raise InputError(f"there is no column {name!r}; there are {list(self.names)}")
+        labels = self.labels[name]
+        return [labels[code] for code in self.codes[:, self.names.index(name)].tolist()]
+
     def where(self, **labels: Label) -> Tally:
         """Return the tally of the rows that show these labels; columns and label sets stay as they
         are.

@@ -12,7 +12,12 @@ from tallystick.data.detect.profile import Profile, look
 from tallystick.data.detect.reading import ColumnUse, Detection, Notebook, listed
 from tallystick.data.detect.sample import Sample, draw, spellings
 from tallystick.data.detect.structure import find_structure
-from tallystick.data.detect.uses import find_confidences, find_prediction, find_validators, find_versions
+from tallystick.data.detect.uses import (
+    find_confidences,
+    find_prediction,
+    find_validators,
+    find_versions,
+)
 from tallystick.data.detect.voters import Voters, find_voters
 from tallystick.errors import InputError
 from tallystick.io import Table, unmatched
@@ -25,7 +30,11 @@ Profiles = Mapping[str, Profile]
 
 
 def detect(
-    table: Table, given: Roles | None = None, layout: Layout | None = None, *, rules: Rules = Rules()
+    table: Table,
+    given: Roles | None = None,
+    layout: Layout | None = None,
+    *,
+    rules: Rules = Rules(),
 ) -> Detection:
     """Say what the columns of *table* are.
 

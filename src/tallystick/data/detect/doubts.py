@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tallystick.data.detect.beyond_chance import beyond_chance, kappas, plurality
-from tallystick.data.detect.names import CONSENSUS, WEAK_TRUTHS, are_voters, family, is_feature, tokens
+from tallystick.data.detect.names import (
+    CONSENSUS,
+    WEAK_TRUTHS,
+    are_voters,
+    family,
+    is_feature,
+    tokens,
+)
 from tallystick.data.detect.profile import Profile
 from tallystick.data.detect.reading import Notebook, listed
 from tallystick.data.detect.sample import Sample

@@ -7,13 +7,10 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
-
 __all__ = [
-    "ITEM_NAMES",
-    "VOTER_NAMES",
-    "VOTE_NAMES",
     "CONFIDENCES",
     "CONSENSUS",
+    "ITEM_NAMES",
     "MEASURES",
     "PREDICTIONS",
     "ROUNDS",
@@ -21,6 +18,8 @@ __all__ = [
     "SPLITS",
     "TEXTS",
     "TRUTHS",
+    "VOTER_NAMES",
+    "VOTE_NAMES",
     "WEAK_TRUTHS",
     "Sort",
     "are_voters",
@@ -39,19 +38,17 @@ __all__ = [
 Sort: TypeAlias = Literal["any", "judges", "models"]
 
 ITEM_NAMES = frozenset(
-    "item item_id itemid id uid task task_id question question_id example example_id doc_id"
-    " sample_id prompt_id".split()
+    ["item", "item_id", "itemid", "id", "uid", "task", "task_id", "question", "question_id", "example", "example_id", "doc_id", "sample_id", "prompt_id"]
 )
 """How people head the column of items."""
 
 VOTER_NAMES = frozenset(
-    "judge judge_id worker worker_id annotator annotator_id rater rater_id labeler labeller coder"
-    " performer model".split()
+    ["judge", "judge_id", "worker", "worker_id", "annotator", "annotator_id", "rater", "rater_id", "labeler", "labeller", "coder", "performer", "model"]
 )
 """How people head the column that says who voted, in a table with one row per vote."""
 
 VOTE_NAMES = frozenset(
-    "vote label answer response annotation verdict prediction decision judgment judgement".split()
+    ["vote", "label", "answer", "response", "annotation", "verdict", "prediction", "decision", "judgment", "judgement"]
 )
 """How people head the column of votes, in a table with one row per vote."""
 
