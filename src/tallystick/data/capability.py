@@ -167,7 +167,7 @@ class Capability:
     question: type[Question]
     answer: Callable[[Any, Any], Result]
     reads: tuple[str, ...] = ()
-    door: Door = Door()
+    door: Door = field(default_factory=Door)
     input: str = "required"
     applies: Callable[[Data], Mapping[str, Any] | None] | None = None
     demo: Callable[[Rng], Demo] | None = None

@@ -302,5 +302,5 @@ def _spread(tally: Tally, source: str) -> pa.Table:
 
 
 def _whole(value: Any) -> Any:
-    """A whole float is its integer: pandas makes floats of integers with a gap."""
+    """Return the integer of a whole float: pandas makes floats of integers with a gap."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

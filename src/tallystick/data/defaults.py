@@ -198,6 +198,8 @@ def _sharing_labels(
 def _groups(profiles: Profiles, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Return disjoint groups of columns that share labels, the largest first."""
     sets = {_labels_of(profiles[name]) for name in columns if profiles[name].nature == "labels"}
+    # Where nobody ever disagrees, columns of one and the same label are all that votes.
+    sets = sets or {_labels_of(profiles[name]) for name in columns}
     groups = [
         tuple(name for name in columns if _share(profiles[name], labels) >= _MOSTLY)
         for labels in sorted(sets, key=lambda s: (-len(s), sorted(map(repr, s))))
@@ -209,7 +211,9 @@ def _groups(profiles: Profiles, columns: Sequence[str]) -> list[tuple[str, ...]]
         if fresh == group:
             kept.append(group)
     alone = [name for name in columns if not any(name in group for group in kept)]
-    return kept + [(name,) for name in alone if profiles[name].nature == "labels"]
+    return [group for group in kept if group] + [
+        (name,) for name in alone if profiles[name].nature == "labels"
+    ]
 
 
 def _ask_about_strangers(table: Table, sample: Sample, votes: tuple[str, ...], want: str) -> None:

@@ -155,6 +155,8 @@ def _frame(source: Any) -> Any:
 def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
     import pyarrow as pa
 
+    if not columns:
+        raise InputError("the mapping has no columns: give at least one")
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"columns must have equal lengths, got {lengths}")
@@ -244,7 +246,9 @@ def _counted(tally: Tally, door: Door, given: Roles, rules: LabelRules, source: 
     """Give the columns of a tally their roles; its rows are counted already."""
     import pyarrow as pa
 
-    names = replace(scan(pa.table({name: pa.array([], pa.string()) for name in tally.names})))
+    if not tally.names:
+        raise InputError("the tally is empty: count at least one item first")
+    names = scan(pa.table({name: pa.array([], pa.string()) for name in tally.names}))
     names = replace(names, source=source)
     roles = assign(names, given, coerce=True)
     notes: tuple[str, ...] = ()
