@@ -1,7 +1,7 @@
 """What the labels of one table mean: which are missing, how each is spelled, which can be true.
 
-`agree` looks at the distinct labels of all columns at once. It either settles every question or asks
-the user, by raising `InputError` with the option that answers it. It never guesses between two
+`agree` looks at the distinct labels of all columns at once. It either settles every question or
+asks the user, by raising `InputError` with the option that answers it. It never guesses between two
 readings that both fit.
 """
 
