@@ -167,8 +167,9 @@ def test_the_user_decides_which_votes_can_be_true() -> None:
 
 
 def test_a_vote_that_is_never_true_is_named_in_its_coerced_spelling() -> None:
-    meaning = read({"gold": ["A", "b"], "gpt": ["a", "TIE"]}, coerce=True)
+    meaning = read({"gold": ["A", "b"], "gpt": ["a", "TIE"], "llama": ["tie"]}, coerce=True)
     assert meaning.never_true == ("tie",)
+    assert [note.split(":")[0] for note in meaning.notes] == ["columns 'gpt', 'llama' say TIE"]
     assert meaning.renaming["gpt"]["TIE"] == "tie"
 
 
