@@ -98,13 +98,30 @@ def test_a_numeric_code_for_no_vote_is_missing_however_text_writes_it(bits):
 
 def test_a_question_about_missing_names_every_token_as_it_is_written(truth):
     votes = judges(truth)
-    odd = {**votes, "ann": np.where(np.arange(N) % 4 == 0, "NA", votes["ann"])}
-    odd["bob"] = np.where(np.arange(N) % 4 == 1, "?", votes["bob"])
+    odd = {**votes, "ann": np.where(np.arange(N) % 4 == 0, "Refused", votes["ann"])}
+    odd["bob"] = np.where(np.arange(N) % 4 == 1, "ERROR", votes["bob"])
     odd["eve"] = np.where(np.arange(N) % 4 == 2, "Abstain", votes["eve"])
     [question] = read({"gold": truth, **odd}).questions
-    assert "'?' in 'bob' and 'NA' in 'ann'" in question.text
-    assert "(--missing=Abstain,?,NA)" in question.text
+    assert "'ERROR' in 'bob' and 'Refused' in 'ann'" in question.text
+    assert "(--missing=Abstain,ERROR,Refused)" in question.text
     assert "(--missing=Abstain)" in question.text
+
+
+def test_words_for_no_answer_that_the_truth_never_has_are_missing(truth):
+    votes = judges(truth)
+    odd = {**votes, "ann": np.where(np.arange(N) % 4 == 0, "NA", votes["ann"])}
+    odd["bob"] = np.where(np.arange(N) % 4 == 1, "?", votes["bob"])
+    reading = read({"gold": truth, **odd})
+    assert (reading.questions, set(reading.missing)) == ((), {"NA", "?"})
+
+
+def test_none_in_several_columns_may_be_a_label_where_there_is_no_truth(truth):
+    odd = {
+        f"judge_{name}": np.where(np.arange(N) % 4 == 0, "none", column)
+        for name, column in judges(truth).items()
+    }
+    [question] = read(odd).questions
+    assert "'none' in" in question.text
 
 
 def test_a_label_that_never_is_the_truth_is_told_as_it_is_written(truth):

@@ -98,6 +98,39 @@ def test_an_engine_adds_up_as_numpy_does(engine: str, options: dict[str, Any]) -
     np.testing.assert_allclose(found.centred, want.centred, rtol=1e-10)
 
 
+def gaps() -> pa.Table:
+    """The same votes as floats with a gap and as integers; fractions beside whole numbers."""
+    return pa.table(
+        {
+            "gap": pa.array([1.0, float("nan"), 0.0, 1.0, -0.0, 0.0]),
+            "full": pa.array([1, 1, 0, 1, 0, 1]),
+            "half": pa.array([0.5, 1.0, 0.0, 0.5, 2.0, -1.0]),
+        }
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_whole_float_is_its_integer_in_every_engine(engine: str, tmp_path: Path) -> None:
+    rows = {
+        "gap": [1, None, 0, 1, 0, 0],
+        "full": [1, 1, 0, 1, 0, 1],
+        "half": [0.5, 1, 0, 0.5, 2, None],
+    }
+    want = Tally.of(rows)
+    data = ENGINES[engine](gaps())
+    tally = Tally.of(data, missing=["-1"])
+    labels = {"gap": (0, 1, None), "full": (0, 1), "half": (0, 0.5, 1, 2, None)}
+    assert repr(tally.labels) == repr(want.labels) == repr(labels)
+    assert (tally.counts.tolist(), tally.codes.tolist()) == (
+        want.counts.tolist(),
+        want.codes.tolist(),
+    )
+    assert tally.locate(data).tolist() == want.locate(rows).tolist()
+    assert repr(Moments.of(data, columns=["full"], by="gap").groups) == "(0, 1, None)"
+    tally.save(tmp_path / "votes.tally")
+    assert repr(Tally.load(tmp_path / "votes.tally").labels) == repr(labels)
+
+
 @pytest.mark.parametrize("engine", ["polars lazy", "duckdb", "dask"])
 def test_only_counts_are_collected_from_a_lazy_engine(
     engine: str, monkeypatch: pytest.MonkeyPatch
@@ -257,6 +290,8 @@ def test_spark_counts_as_numpy_does(spark: Any) -> None:
         "weight": "w",
     }
     assert Tally.of(frame, **options) == Tally.of(plain(table), **options)
+    gapped = spark.createDataFrame(gaps().to_pandas())
+    assert repr(Tally.of(gapped).labels) == repr(Tally.of(gaps()).labels)
     found, want = (Moments.of(data, columns=["small", "score"]) for data in (frame, plain(table)))
     assert (found.n, found.dropped) == (want.n, want.dropped)
     np.testing.assert_allclose(found.centred, want.centred, rtol=1e-10)

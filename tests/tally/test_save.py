@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from tallystick.errors import FileError, FormatError
-from tallystick.tally import Moments, Tally
+from tallystick.tally import Moments, Tally, save
 
 SAVER = """
 import os, sys
@@ -44,6 +44,25 @@ def test_a_killed_save_leaves_the_old_file_whole(tmp_path: Path) -> None:
     assert saver.returncode == -signal.SIGKILL
     assert path.read_bytes() == before
     assert Tally.load(path) == old
+
+
+def test_a_file_with_whole_floats_is_read_as_integers(tmp_path: Path) -> None:
+    """Earlier versions kept 1.0 apart from 1 and wrote integers before all fractions."""
+    path = tmp_path / "old.tally"
+    Tally.from_patterns({"a": ["w", "x", "y", None]}, [1, 2, 4, 8]).save(path)
+    table, head = save.read_table(path, "tally")
+    save.write_table(path, "tally", table, {**head, "labels": [["a", [2, 0.0, 0.5, None]]]})
+    tally = Tally.load(path)
+    assert repr(tally.labels) == "{'a': (0, 0.5, 2, None)}"
+    assert tally.counts.tolist() == [2, 4, 1, 8]
+
+    old = tmp_path / "old.moments"
+    Moments.of({"s": [1, 2, 4], "g": ["x", "y", "z"]}, columns=["s"], by="g").save(old)
+    table, head = save.read_table(old, "moments")
+    save.write_table(old, "moments", table, {**head, "groups": [2, 0.0, 0.5]})
+    moments = Moments.load(old)
+    assert repr(moments.groups) == "(0, 0.5, 2)"
+    assert moments.group_sums.ravel().tolist() == [2, 4, 1]
 
 
 def test_a_save_that_fails_leaves_nothing_behind(

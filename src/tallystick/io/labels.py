@@ -168,6 +168,6 @@ def check_numbers(
 def _too_many(table: Table, column: str) -> str:
     return (
         f"{table.source}: column {column!r} has more than {MOST_LABELS:,} different values: it"
-        " looks like text or item names, not labels; name the label columns, or name this one as the"
-        " item (--item)"
+        " looks like text or item names, not labels; name the label columns, or name this one as"
+        " the item (--item)"
     )

@@ -1,7 +1,7 @@
 """What the labels of one table mean: which are missing, how each is spelled, which can be true.
 
-`agree` looks at the distinct labels of all columns at once. It either settles every question or asks
-the user, by raising `InputError` with the option that answers it. It never guesses between two
+`agree` looks at the distinct labels of all columns at once. It either settles every question or
+asks the user, by raising `InputError` with the option that answers it. It never guesses between two
 readings that both fit.
 """
 
@@ -238,10 +238,11 @@ class _Reading:
                 self.truth in holders and not others and self._others_speak()
             )
             if doubtful and code not in named and one_sided:
-                silent = "no vote" if self.truth in holders else f"the truth {self.truth!r}"
-                never = f", and {silent} ever does" if self.truth is not None else ""
+                other = ", and no vote says it"
+                if self.truth not in holders:
+                    other = f", and the truth {self.truth!r} never says it" if self.truth else ""
                 raise InputError(
-                    f"{_columns(holders)} {code} beside {_listed(in_order(rest - {code}))}{never}:"
+                    f"{_columns(holders)} {code} beside {_listed(in_order(rest - {code}))}{other}:"
                     f' add missing=["{code}"] (--missing={code}) if it means no answer, or name all'
                     f" labels with labels= (--labels={self._with(code)}) if it is one"
                 )
@@ -253,15 +254,15 @@ class _Reading:
         """Return the votes that can never be true: by the user's word, or by their name."""
         true = {spelling(label) for label in self.spoken.get(self.truth or "", ())}
         named = {spelling(label) for label in self.rules.never_true}
-        found = []
+        found: dict[Label, Label] = {}
         for label in in_order(label for name in self.votes for label in self.spoken[name]):
             if spelling(label) in true:
                 continue
             possible = self.is_declared(label) or (self.rules.pairwise and is_tie(label))
             by_name = bool(self.declared) or is_never_true(label)
             if spelling(label) in named or (by_name and not possible):
-                found.append(label)
-        return found
+                found.setdefault(spelling(label), label)
+        return list(found.values())
 
     def refuse_strangers(self, never_true: Sequence[Label]) -> None:
         """Refuse a truth that shares no label with any vote: the two are written differently."""
@@ -302,7 +303,11 @@ class _Reading:
         for label in never_true:
             if spelling(label) in named:
                 continue
-            names = [name for name in self.votes if label in self.spoken[name]]
+            names = [
+                name
+                for name in self.votes
+                if any(spelling(other) == spelling(label) for other in self.spoken[name])
+            ]
             unlisted = ", which labels= (--labels) does not list" if self.declared else ""
             notes.append(
                 f"{_columns(names)} {label}{unlisted}: read as a vote that can never be true. If"

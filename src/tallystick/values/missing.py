@@ -2,8 +2,8 @@
 
 Blank cells, NaN and None are missing, and so are the tokens that the user names. A token is
 compared with the text of a cell, blanks around it left out. A token that is a number is compared by
-value too: ``"-1"`` means the integer -1, the number -1.0 and the text of either. Tokens for booleans
-match in upper and lower case.
+value too: ``"-1"`` means the integer -1, the number -1.0 and the text of either. Tokens for
+booleans match in upper and lower case.
 
 `is_missing` is the Python rule, `without_missing` its SQL twin; tests/values/test_missing.py holds
 the two equal on any text, number, boolean and token.

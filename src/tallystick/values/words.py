@@ -1,8 +1,8 @@
 """Words with a meaning: for no answer, for right and wrong, and for votes that can never be true.
 
 Two ideas are kept apart everywhere. *No answer* (``NO_ANSWER``) means that there is no vote: the
-cell is missing. *Never true* (``NEVER_TRUE``) is a vote, such as ``tie`` or ``refused``, that cannot be
-the true label of an item unless the truth itself uses it.
+cell is missing. *Never true* (``NEVER_TRUE``) is a vote, such as ``tie`` or ``refused``, that
+cannot be the true label of an item unless the truth itself uses it.
 
 These are the only lists of such words. Case, blanks, hyphens and underscores between words do not
 matter: ``No_Answer`` is ``no answer``.

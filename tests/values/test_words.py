@@ -1,0 +1,82 @@
+"""Words for no answer, for right and wrong, and for votes that can never be true."""
+
+from __future__ import annotations
+
+import pytest
+
+from tallystick.values import (
+    NEVER_TRUE,
+    NO_ANSWER,
+    PASS_FAIL,
+    TIES,
+    Label,
+    as_pass_fail,
+    is_never_true,
+    is_no_answer,
+    is_tie,
+)
+from tallystick.values.words import as_word
+
+
+@pytest.mark.parametrize("word", sorted(NO_ANSWER - {""}))
+def test_case_and_blanks_do_not_matter(word: str) -> None:
+    written = f"  {word.upper()}\t".replace(" answer", "_ANSWER").replace("NOT ", "Not-")
+    assert is_no_answer(written)
+    assert as_word(written) == word
+
+
+@pytest.mark.parametrize("label", ["no", "nano", "- 1", "unknown", "tie", 0, -1, False, None])
+def test_other_labels_are_answers(label: Label) -> None:
+    assert not is_no_answer(label)
+
+
+def test_no_word_means_two_things() -> None:
+    assert not NO_ANSWER & NEVER_TRUE
+    assert TIES < NEVER_TRUE
+    assert not any(NO_ANSWER & family.keys() for family in PASS_FAIL)
+
+
+def test_a_tie_is_told_from_other_votes_that_are_never_true() -> None:
+    assert (is_never_true("TIE"), is_tie("TIE")) == (True, True)
+    assert (is_never_true("Timeout"), is_tie("Timeout")) == (True, False)
+    assert is_never_true("(unread)")
+
+
+@pytest.mark.parametrize(
+    ("labels", "numbers"),
+    [
+        (["pass", "fail"], [1, 0]),
+        (["PASSED", " Failed"], [1, 0]),
+        (["correct", "incorrect"], [1, 0]),
+        (["right", "wrong"], [1, 0]),
+        (["yes", "no"], [1, 0]),
+        (["C", "I"], [1, 0]),
+        (["True", "false"], [1, 0]),
+        ([True, False], [1, 0]),
+        (["good", "bad"], [1, 0]),
+        (["loss", "tie", "win"], [0, 0.5, 1]),
+        (["fail"], [0]),
+    ],
+)
+def test_words_for_right_and_wrong_have_numbers(labels: list[Label], numbers: list[float]) -> None:
+    found = as_pass_fail([*labels, None])
+    assert found == dict(zip(labels, numbers, strict=True))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [],
+        [None],
+        ["pass", "no"],
+        ["pass", "fail", "maybe"],
+        ["a", "b", "tie"],
+        ["tie"],
+        ["I"],
+        ["C", "D"],
+        [0, 1],
+        ["yes", 1],
+    ],
+)
+def test_labels_that_no_family_explains_have_none(labels: list[Label]) -> None:
+    assert as_pass_fail(labels) is None
