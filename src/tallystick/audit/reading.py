@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from tallystick.errors import InputError
 from tallystick.io import Roles
 
-__all__ = ["Named", "Question", "Reading", "Role", "Taken", "listed"]
+__all__ = ["Named", "OpenQuestion", "Reading", "Role", "Taken", "listed"]
 
 Role: TypeAlias = Literal[
     "item",
@@ -115,7 +115,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Question:
+class OpenQuestion:
     """What cannot be told from the table, and the option that answers it."""
 
     option: str
@@ -169,7 +169,7 @@ class Reading:
     missing: tuple[str, ...] = ()
     coerce: bool = False
     taken: tuple[Taken, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
     notes: tuple[str, ...] = ()
 
     def ask(self, source: str) -> None:
@@ -208,7 +208,7 @@ class Notebook:
 
     free: list[str]
     taken: list[Taken] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
+    questions: list[OpenQuestion] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def take(self, columns: Sequence[str], role: Role, why: str) -> None:
@@ -219,7 +219,7 @@ class Notebook:
 
     def ask(self, option: str, text: str) -> None:
         """Note a question."""
-        self.questions.append(Question(option, text))
+        self.questions.append(OpenQuestion(option, text))
 
 
 def listed(names: Sequence[object], most: int = 4) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tallystick.cli.deliver import deliver, tell
-from tallystick.cli.judge_question import GRADING, Method, Question, Recorded
+from tallystick.cli.judge_question import GRADING, MethodChoice, Question, Recorded
 from tallystick.cli.options import (
     Alpha,
     AsJson,
@@ -64,11 +64,11 @@ def judge(
         ),
     ] = None,
     method: Annotated[
-        Method,
+        MethodChoice,
         typer.Option(
             "--method", help="How to grade; or a diagnostic: independence, search, position-bias, …"
         ),
-    ] = Method.evaluate,
+    ] = MethodChoice.evaluate,
     labels: Annotated[
         list[str] | None,
         typer.Option(

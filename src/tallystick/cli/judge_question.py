@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from tallystick.tally import Tally
     from tallystick.tally.labels import Label
 
-__all__ = ["GRADING", "Method", "Question", "Recorded"]
+__all__ = ["GRADING", "MethodChoice", "Question", "Recorded"]
 
 
-class Method(StrEnum):
+class MethodChoice(StrEnum):
     """How judges are graded, or what else is asked of their votes."""
 
     evaluate = "evaluate"
@@ -43,15 +43,15 @@ class Recorded(StrEnum):
     position = "position"
 
 
-GRADING = tuple(Method)[:8]
+GRADING = tuple(MethodChoice)[:8]
 """Methods that give every judge a number."""
 
-_USES: Mapping[str, tuple[Method, ...]] = {
-    "--prevalence": (Method.evaluate, Method.independent, Method.logical),
-    "--known": (Method.evaluate, Method.independent, Method.dawid_skene),
-    "--certified": (Method.evaluate,),
-    "--recorded": (Method.position_bias,),
-    "--labels": (*GRADING[:7], Method.independence, Method.search),
+_USES: Mapping[str, tuple[MethodChoice, ...]] = {
+    "--prevalence": (MethodChoice.evaluate, MethodChoice.independent, MethodChoice.logical),
+    "--known": (MethodChoice.evaluate, MethodChoice.independent, MethodChoice.dawid_skene),
+    "--certified": (MethodChoice.evaluate,),
+    "--recorded": (MethodChoice.position_bias,),
+    "--labels": (*GRADING[:7], MethodChoice.independence, MethodChoice.search),
 }
 
 
@@ -63,7 +63,7 @@ class Question:
         truth: str | None,
         prevalence: tuple[str, ...],
         known: Path | None,
-        method: Method,
+        method: MethodChoice,
         certified: bool,
         recorded: Recorded | None,
         labels: tuple[str, ...],
@@ -72,7 +72,7 @@ class Question:
     ) -> None:
         if not 0 < alpha < 1:
             raise InputError(f"--alpha must be in (0, 1), got {alpha!r}")
-        if method is Method.supervised and truth is None:
+        if method is MethodChoice.supervised and truth is None:
             raise InputError("--method supervised needs --truth: name the column of true labels")
         given = {
             "--prevalence": prevalence,
@@ -129,25 +129,25 @@ class Question:
         shared: dict[str, Any] = {"truth": self.truth}
         if self._labels:
             shared["labels"] = [labels[text] for text in self._labels]
-        more: dict[Method, dict[str, Any]] = {
-            Method.evaluate: {
+        more: dict[MethodChoice, dict[str, Any]] = {
+            MethodChoice.evaluate: {
                 "prevalence": prevalence,
                 "known": known,
                 "certified": self._certified,
                 **chance,
             },
-            Method.majority: {"alpha": level},
-            Method.agreement: {"alpha": level},
-            Method.spectral: {"alpha": level},
-            Method.independent: {"prevalence": prevalence, "known": known, "alpha": level},
-            Method.dawid_skene: {"known": known, "alpha": level},
-            Method.logical: {"prevalence": prevalence},
-            Method.supervised: {"alpha": level},
-            Method.independence: chance,
+            MethodChoice.majority: {"alpha": level},
+            MethodChoice.agreement: {"alpha": level},
+            MethodChoice.spectral: {"alpha": level},
+            MethodChoice.independent: {"prevalence": prevalence, "known": known, "alpha": level},
+            MethodChoice.dawid_skene: {"known": known, "alpha": level},
+            MethodChoice.logical: {"prevalence": prevalence},
+            MethodChoice.supervised: {"alpha": level},
+            MethodChoice.independence: chance,
         }
-        if self.method is Method.self_consistency:
+        if self.method is MethodChoice.self_consistency:
             return methods.self_consistency(votes, repeats=columns, alpha=level)
-        if self.method is Method.position_bias:
+        if self.method is MethodChoice.position_bias:
             if len(columns) != 2:
                 raise InputError(
                     "--method position-bias compares two columns, one for each order, got"

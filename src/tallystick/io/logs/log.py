@@ -13,7 +13,7 @@ Scores: TypeAlias = dict[str, dict[str, list[float]]]
 
 
 class Loss(str):
-    """A note on what a log lost by being read: it belongs to the answer, not only to the reading."""
+    """A note on what was lost when a log was read; it belongs to the answer."""
 
     __slots__ = ()
 
