@@ -127,7 +127,7 @@ class Task:
     def __init__(self, name: str, folder: Path, device: str) -> None:
         import torch
 
-        from tallystick.dynamic.deep import Recipe, StackedBiLSTM, StackedCNN
+        from tallystick.dynamic.deep import StackedBiLSTM, StackedCNN, TrainingRecipe
 
         settings = SETTINGS[name]
         with np.load(folder / f"{name}_data.npz") as packed:
@@ -141,7 +141,7 @@ class Task:
         else:
             self.items = torch.as_tensor(items, device=device).long()
         self.labels = torch.as_tensor(labels, device=device)
-        self.recipe = Recipe(
+        self.recipe = TrainingRecipe(
             epochs=settings["epochs"], device=device, compiled=settings["compiled"]
         )
         torch.set_float32_matmul_precision("high")

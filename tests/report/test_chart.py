@@ -4,11 +4,23 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.report.chart import chart
+from tallystick.report.kinds import kind_of
+from tallystick.report.kinds.forest import MOST_NAMES
+from tallystick.report.kinds.lines import MOST_POINTS
+from tallystick.report.kinds.matrix import MOST_SIDE
 from tallystick.report.plot import Plot, plot
-from tallystick.report.shorten import MOST_NAMES, MOST_POINTS, MOST_SIDE, shorten, thin
+from tallystick.report.shorten import shorten
 from tallystick.report.theme import THEMES, contrast, readable_on
-from tallystick.report.words import key
 from tallystick.results import Figure, Result
+
+
+def thin(figure):
+    return kind_of(figure).thin(figure)
+
+
+def key(figure):
+    return "; ".join(kind_of(figure).key(figure))
+
 
 LINE = {
     "x": [1, 2, 3],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tallystick.audit.audit import audit
 from tallystick.audit.detect import detect
-from tallystick.audit.reading import Named, Question, Reading, Taken
+from tallystick.audit.reading import Named, OpenQuestion, Reading, Taken
 from tallystick.audit.result import AuditResult, Skipped
 
-__all__ = ["AuditResult", "Named", "Question", "Reading", "Skipped", "Taken", "audit", "detect"]
+__all__ = ["AuditResult", "Named", "OpenQuestion", "Reading", "Skipped", "Taken", "audit", "detect"]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from tallystick.audit.reading import Reading, Taken
 from tallystick.errors import InputError
-from tallystick.report.parts import Part
+from tallystick.report.parts import ResultPart
 from tallystick.results import Decision, Figure, Interval, Needed, PatternTable, Result
 
 __all__ = ["QUESTIONS", "AuditResult", "Skipped", "conclude"]
@@ -104,13 +104,13 @@ class AuditResult(Result):
         told = _told(self.sections, "warnings")
         return tuple(text for text in self.warnings if text not in told)
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[ResultPart, ...]:
         """Return one part a question, answered or not."""
         answered = [
-            Part(p.verb, QUESTIONS.get(p.verb, p.verb), _headline(p.verdict), p)
+            ResultPart(p.verb, QUESTIONS.get(p.verb, p.verb), _headline(p.verdict), p)
             for p in self.sections
         ]
-        left = [Part(p.verb, QUESTIONS.get(p.verb, p.verb), p.reason) for p in self.skipped]
+        left = [ResultPart(p.verb, QUESTIONS.get(p.verb, p.verb), p.reason) for p in self.skipped]
         return (*answered, *left)
 
     def summary(self) -> str:

@@ -152,7 +152,7 @@ def _shift(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
     """Assess the change with every answer known: the old and the new column side by side."""
     import numpy as np
 
-    from tallystick.shift import Answers, Design, Items, assess, design
+    from tallystick.shift import Answers, AskDesign, Items, assess, design
 
     if reading.truth is None or reading.old is None or reading.new is None:
         raise InputError("the true label of every item is needed: name its column (--truth)")
@@ -167,7 +167,7 @@ def _shift(table: Table, reading: Reading, alpha: float, rng: Rng) -> Result:
     others = sorted({str(value) for value in old if value is not None} - labels)
     items = Items.of(truth, old=old, other=others, confidence=confidence[0] if confidence else None)
     codes = np.array([items.code(None if value is None else str(value)) for value in new])
-    plan = design(items, calls=len(items), how=Design())
+    plan = design(items, calls=len(items), how=AskDesign())
     return assess(items, plan.strata, Answers.of(np.arange(len(items)), codes), alpha=alpha)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.bound.blocks import FloatArray, Scheme
 from tallystick.bound.breakdown import breakdown_of
-from tallystick.bound.forward import End, forward
+from tallystick.bound.forward import ForwardEnd, forward
 from tallystick.bound.forward_cost import cost_ends, cost_learner
 from tallystick.bound.label_models import audit
 from tallystick.bound.metrics import Summary
@@ -160,7 +160,7 @@ def _bounds(one: Prepared, question: Question, generator: np.random.Generator) -
 def bound_of(
     one: Prepared,
     wanted: Summary,
-    ends: tuple[End, End],
+    ends: tuple[ForwardEnd, ForwardEnd],
     alpha: float,
     critical: float,
     threshold: float | None = None,

@@ -45,10 +45,10 @@ from tallystick.stats.latent import LatentInformation
 from tallystick.stats.transport import Side
 
 __all__ = [
-    "End",
     "Evidence",
+    "ForwardEnd",
+    "ForwardRun",
     "LabelDoubt",
-    "Run",
     "draw",
     "ends_of",
     "forward",
@@ -104,7 +104,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class End:
+class ForwardEnd:
     """One end, averaged over the random orders: its estimate and its standard error."""
 
     side: Side
@@ -119,7 +119,7 @@ class End:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ForwardRun:
     """One random order of the rows, with the choices that earlier blocks made for later ones.
 
     ``rows`` and ``gold`` are the counts of blocks 2, 3, …; ``q`` is what came before them; ``p``
@@ -158,7 +158,7 @@ class Run:
         return np.asarray((np.arange(both.shape[-1]) == best) * on * self.known)
 
 
-def run_of(evidence: Evidence, parts: IntArray, gold: IntArray | None) -> Run:
+def run_of(evidence: Evidence, parts: IntArray, gold: IntArray | None) -> ForwardRun:
     """Learn from the blocks so far, for each block."""
     q = shrunk(earlier(parts), evidence.bins)
     if evidence.p is None:
@@ -172,12 +172,12 @@ def run_of(evidence: Evidence, parts: IntArray, gold: IntArray | None) -> Run:
         known = known_rows(evidence.p)[..., None].astype(np.float64)
         p = np.where(known > 0, evidence.p, 0.0)
     later = None if gold is None else gold[1:].astype(np.float64)
-    return Run(parts[0], parts[1:].astype(np.float64), later, p, q, known)
+    return ForwardRun(parts[0], parts[1:].astype(np.float64), later, p, q, known)
 
 
 def forward(
     evidence: Evidence, wanted: Sequence[Summary], *, rng: Rng, scheme: Scheme
-) -> list[tuple[End, End]]:
+) -> list[tuple[ForwardEnd, ForwardEnd]]:
     """Return the lower and the upper end of every wanted metric, averaged over random orders.
 
     An edge is the mean over orders of the edges, so it is linear in estimate and error; clip it
@@ -192,14 +192,16 @@ def forward(
     out = []
     for k in range(len(wanted)):
         ends = [
-            End(side, *(np.mean([run[k][s][part] for run in runs], axis=0) for part in range(2)))
+            ForwardEnd(
+                side, *(np.mean([run[k][s][part] for run in runs], axis=0) for part in range(2))
+            )
             for s, side in enumerate(sides)
         ]
         out.append((ends[0], ends[1]))
     return out
 
 
-def draw(evidence: Evidence, scheme: Scheme, generator: np.random.Generator) -> Run:
+def draw(evidence: Evidence, scheme: Scheme, generator: np.random.Generator) -> ForwardRun:
     """Put the rows into one random order and learn from each block for the next."""
     parts = split(evidence.counts, scheme.blocks, rng=generator)
     if evidence.view is not None:
@@ -211,7 +213,7 @@ def draw(evidence: Evidence, scheme: Scheme, generator: np.random.Generator) -> 
 
 
 def ends_of(
-    run: Run, wanted: Summary, side: Side, evidence: Evidence
+    run: ForwardRun, wanted: Summary, side: Side, evidence: Evidence
 ) -> tuple[FloatArray, FloatArray]:
     """Return the estimate of one end and its standard error, for one order."""
     m = run.choose(side)
@@ -222,7 +224,7 @@ def ends_of(
     return slopes.value, np.sqrt(np.maximum(variance, 0.0))
 
 
-def slopes_of(run: Run, m: FloatArray, wanted: Summary, side: Side, delta: float) -> Slopes:
+def slopes_of(run: ForwardRun, m: FloatArray, wanted: Summary, side: Side, delta: float) -> Slopes:
     """Return the metric at one end of T, with its slopes."""
     n, n_z = run.n, run.of_pattern
     h = over_rows(run.rows) / n
@@ -244,7 +246,7 @@ def slopes_of(run: Run, m: FloatArray, wanted: Summary, side: Side, delta: float
     return wanted.slopes(t, h, y)
 
 
-def row_table(run: Run, m: FloatArray, slopes: Slopes, side: Side) -> FloatArray:
+def row_table(run: ForwardRun, m: FloatArray, slopes: Slopes, side: Side) -> FloatArray:
     """Return the linearised value of a row that shows (z, h), (blocks - 1, …, patterns,
     predictions).
     """
@@ -259,7 +261,7 @@ def row_table(run: Run, m: FloatArray, slopes: Slopes, side: Side) -> FloatArray
 
 
 def _row_variance(
-    run: Run, m: FloatArray, slopes: Slopes, side: Side, evidence: Evidence
+    run: ForwardRun, m: FloatArray, slopes: Slopes, side: Side, evidence: Evidence
 ) -> FloatArray:
     value = row_table(run, m, slopes, side)
     n = run.n[..., 0]
@@ -310,7 +312,7 @@ def _with_doubt(
     )
 
 
-def _gold_variance(run: Run, gold: FloatArray, m: FloatArray, slopes: Slopes) -> FloatArray:
+def _gold_variance(run: ForwardRun, gold: FloatArray, m: FloatArray, slopes: Slopes) -> FloatArray:
     """Return the variance of the mean rectifier, with one pseudo-row as far out as a row can be."""
     weight = slopes.by_t[..., None, :] * m + slopes.by_y[..., None, :]
     value = weight - over_classes(weight * run.p)

@@ -17,7 +17,7 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.bound.blocks import FloatArray, IntArray, Scheme, earlier, known_rows, shrunk, split
-from tallystick.bound.forward import End, Evidence
+from tallystick.bound.forward import Evidence, ForwardEnd
 from tallystick.errors import InputError
 from tallystick.stats.transport import Side, pair_difference, programme, row_values, two_labels
 
@@ -62,7 +62,7 @@ def cost_learner(cost: FloatArray) -> Learner:
 
 def cost_ends(
     evidence: Evidence, cost: FloatArray, learn: Learner, *, rng: Rng, scheme: Scheme
-) -> tuple[End, End]:
+) -> tuple[ForwardEnd, ForwardEnd]:
     """Return the lower and the upper end of E[g], averaged over random orders."""
     generator = as_rng(rng)
     found: dict[Side, list[tuple[float, float]]] = {"lower": [], "upper": []}
@@ -77,7 +77,7 @@ def cost_ends(
         for side in found:
             a = _learnt(learn, q, p, weight, evidence.bins, side)
             found[side].append(_one_order(evidence, p, cost, a * known[:, None], parts, gold, side))
-    ends = [End(side, *np.mean(pairs, axis=0)) for side, pairs in found.items()]
+    ends = [ForwardEnd(side, *np.mean(pairs, axis=0)) for side, pairs in found.items()]
     return ends[0], ends[1]
 
 

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from tallystick.bound.blocks import FloatArray, known_rows
-from tallystick.bound.forward import Evidence, Run, ends_of
+from tallystick.bound.forward import Evidence, ForwardRun, ends_of
 from tallystick.bound.metrics import Summary
 from tallystick.stats.transport import Side
 
@@ -32,7 +32,7 @@ def plug_in(evidence: Evidence, wanted: Summary, side: Side) -> tuple[FloatArray
     known = known_rows(evidence.p)[..., None].astype(np.float64)
     p = np.where(known > 0, evidence.p, 0.0)
     q = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
-    run = Run(evidence.counts * 0, counts[None], None, p, q[None], known)
+    run = ForwardRun(evidence.counts * 0, counts[None], None, p, q[None], known)
     bare = Evidence(counts=evidence.counts, p=evidence.p, bins=evidence.bins)
     return ends_of(run, wanted, side, bare)
 

@@ -15,7 +15,7 @@ import numpy as np
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.bound.blocks import Scheme
 from tallystick.bound.classifier import bound_of, interval_of
-from tallystick.bound.forward import End, Evidence, forward
+from tallystick.bound.forward import Evidence, ForwardEnd, forward
 from tallystick.bound.forward_cost import cost_ends, pair_learner
 from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
@@ -208,7 +208,7 @@ def _by_row(one: Prepared, tally: Tally) -> Evidence:
 
 def _pair(
     names: tuple[str, str],
-    ends: tuple[End, End],
+    ends: tuple[ForwardEnd, ForwardEnd],
     critical: float,
     accuracies: tuple[tuple[float, float], tuple[float, float]],
     one: Prepared,
@@ -229,7 +229,9 @@ def _pair(
     )
 
 
-def _within(ends: tuple[End, End], critical: float, least: float) -> tuple[float, float]:
+def _within(
+    ends: tuple[ForwardEnd, ForwardEnd], critical: float, least: float
+) -> tuple[float, float]:
     """Return the two ends moved outward, clipped to [least, 1]; ends that meet may not cross by
     rounding.
     """

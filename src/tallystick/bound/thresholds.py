@@ -12,7 +12,7 @@ import numpy as np
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.bound.blocks import IntArray, Scheme
 from tallystick.bound.classifier import bound_of
-from tallystick.bound.forward import End, Evidence, draw, forward, row_table, slopes_of
+from tallystick.bound.forward import Evidence, ForwardEnd, draw, forward, row_table, slopes_of
 from tallystick.bound.label_models import audit
 from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
@@ -122,7 +122,9 @@ def sweep(
             seen = view(one.table.counts[None])[0]
             for t, threshold in enumerate(thresholds):
                 at = replace(one, evidence=replace(one.evidence, counts=seen[t]))
-                ends = tuple(End(end.side, end.estimate[t], end.error[t]) for end in (low, high))
+                ends = tuple(
+                    ForwardEnd(end.side, end.estimate[t], end.error[t]) for end in (low, high)
+                )
                 bounds.append(
                     bound_of(at, wanted, (ends[0], ends[1]), question.alpha, critical, threshold)
                 )

@@ -19,14 +19,14 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Figure, Result
 from tallystick.tally import Tally
 
-__all__ = ["Step", "WeakSetResult", "choose_weak_labels"]
+__all__ = ["WeakSetResult", "WeakSetStep", "choose_weak_labels"]
 
 _GAIN = 0.005
 """A weak label that shortens the bounds by less than this is called useless."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class WeakSetStep:
     """One weak label added, and the bounds with it."""
 
     added: str
@@ -48,7 +48,7 @@ class WeakSetResult(Result):
 
     start: tuple[str, ...]
     start_bounds: tuple[float, float]
-    steps: tuple[Step, ...]
+    steps: tuple[WeakSetStep, ...]
     chosen: tuple[str, ...]
     useless: tuple[str, ...]
 
@@ -141,13 +141,13 @@ def choose_weak_labels(
     held, left = list(start), list(candidates)
     first = ends(held)
     width = first[1] - first[0]
-    steps: list[Step] = []
+    steps: list[WeakSetStep] = []
     while left:
         found = {name: ends([*held, name]) for name in left}
         best = min(left, key=lambda name: found[name][1] - found[name][0])
         gain = width - (found[best][1] - found[best][0])
         steps.append(
-            Step(added=best, lower=found[best][0], upper=found[best][1], useful=gain > _GAIN)
+            WeakSetStep(added=best, lower=found[best][0], upper=found[best][1], useful=gain > _GAIN)
         )
         width = min(width, found[best][1] - found[best][0])
         held.append(best)

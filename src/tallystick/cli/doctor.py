@@ -14,7 +14,7 @@ from tallystick.cli.deliver import deliver
 from tallystick.cli.options import AsJson, Html
 from tallystick.results import Result
 
-__all__ = ["DoctorResult", "Part", "doctor", "examine"]
+__all__ = ["Component", "DoctorResult", "doctor", "examine"]
 
 _NEEDED = (
     "numpy",
@@ -43,7 +43,7 @@ _OPTIONAL = {
 
 
 @dataclass(frozen=True)
-class Part:
+class Component:
     """One library or program: its version, or None and the way to get it."""
 
     name: str
@@ -61,7 +61,7 @@ class DoctorResult(Result):
     version: str
     python: str
     platform: str
-    parts: tuple[Part, ...]
+    parts: tuple[Component, ...]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row a part."""
@@ -78,11 +78,13 @@ class DoctorResult(Result):
 
 def examine() -> DoctorResult:
     """Look at this installation without loading anything heavy."""
-    parts = [Part(name, _version(name), True, f"pip install {name}") for name in _NEEDED]
-    parts += [Part(name, _version(name), False, remedy) for name, remedy in _OPTIONAL.items()]
+    parts = [Component(name, _version(name), True, f"pip install {name}") for name in _NEEDED]
+    parts += [Component(name, _version(name), False, remedy) for name, remedy in _OPTIONAL.items()]
     if _version("pyspark") is not None:
         java = "found" if shutil.which("java") else None
-        parts.append(Part("java", java, False, "install a Java 17 runtime: Spark frames need it"))
+        parts.append(
+            Component("java", java, False, "install a Java 17 runtime: Spark frames need it")
+        )
     lacking = [part.name for part in parts if part.version is None]
     broken = [part.name for part in parts if part.version is None and part.required]
     if broken:

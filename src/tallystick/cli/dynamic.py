@@ -286,7 +286,7 @@ def analyse(
     """
     from tallystick import dynamic as room
     from tallystick import io
-    from tallystick.cli.round_log import LogColumns, LogReader
+    from tallystick.cli.round_log import LogColumns, RoundLogReader
     from tallystick.cli.slices import by_slice
 
     loop = tuple(name.strip() for text in chain or [] for name in text.split(","))
@@ -308,7 +308,7 @@ def analyse(
     )
     with io.scan(source, shape="wide", delimiter=delimiter) as table:
         tell(table.notes)
-        read = LogReader(table, columns)
+        read = RoundLogReader(table, columns)
 
         def say(log: RoundLog, level: float) -> LogResult:
             found = room.analyse(

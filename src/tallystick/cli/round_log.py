@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tallystick.dynamic import RoundLog
     from tallystick.io import Roles, Table
 
-__all__ = ["LogColumns", "LogReader"]
+__all__ = ["LogColumns", "RoundLogReader"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class LogColumns:
         }
 
 
-class LogReader:
+class RoundLogReader:
     """Reads the log in a table, or in a slice of it, after its columns were settled once."""
 
     def __init__(self, table: Table, columns: LogColumns) -> None:

@@ -224,7 +224,7 @@ def shift(
             )
     how = capability.Run(
         budget=budget,
-        how=capability.Design(
+        how=capability.AskDesign(
             strategy=chosen, bins=bins, exploration=exploration, weights=matrix or weights
         ),
         wire=capability.Wire(

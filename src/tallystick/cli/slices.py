@@ -34,8 +34,8 @@ def by_slice(
     )
     if len(values) > MOST_SLICES:
         raise InputError(
-            f"column {column!r} has {len(values):,} values, at most {MOST_SLICES} make slices: group"
-            " them first"
+            f"column {column!r} has {len(values):,} values, at most {MOST_SLICES} make slices:"
+            " group them first"
         )
     share = alpha / len(values)
     slices = []

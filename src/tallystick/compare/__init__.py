@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tallystick.compare.pairs import mcnemar, tango
     from tallystick.compare.partial import Disagreement, labels_needed, partial_interval
     from tallystick.compare.pictures import coin_figure, trade_off_figure
-    from tallystick.compare.planning import Plan, plan
+    from tallystick.compare.planning import PlanResult, plan
     from tallystick.compare.ranking import evaluate, leaderboard
     from tallystick.compare.result import CompareResult
     from tallystick.compare.sequential import Sequential
@@ -24,7 +24,7 @@ __all__ = [
     "CompareResult",
     "Disagreement",
     "Ladder",
-    "Plan",
+    "PlanResult",
     "Sequential",
     "Settings",
     "coin_figure",
@@ -46,7 +46,7 @@ _HOME = {
     "CompareResult": "result",
     "Disagreement": "partial",
     "Ladder": "ladder",
-    "Plan": "planning",
+    "PlanResult": "planning",
     "Sequential": "sequential",
     "Settings": "settings",
     "coin_figure": "pictures",

@@ -13,11 +13,11 @@ from tallystick.compare.result import (
     MOST_PAIRS,
     NOT_TOLD,
     CompareResult,
-    ItemRows,
+    ItemLocator,
     ModelRow,
     PairRow,
 )
-from tallystick.compare.verdicts import Sample, exact_interval, say
+from tallystick.compare.verdicts import SampleSize, exact_interval, say
 from tallystick.results import Interval, PatternTable, Unknown
 from tallystick.stats.ranks import ranks
 
@@ -47,7 +47,7 @@ def assemble(
     seed: int | None,
     hidden: str = "",
     board: Board | None = None,
-    sample: Sample | None = None,
+    sample: SampleSize | None = None,
 ) -> CompareResult:
     """Put ranks, pairs and verdict together; *hidden* says why no score can be given."""
     alpha = settings.alpha
@@ -79,7 +79,7 @@ def assemble(
         settings=settings,
         board=board,
         first_two=a * (2 * len(names) - a - 1) // 2 + b - a - 1,  # as numpy.triu_indices lists them
-        sample=sample or Sample(n),
+        sample=sample or SampleSize(n),
     )
     if len(names) > 2 and not isinstance(detectable, Unknown):
         verdict = (
@@ -221,4 +221,4 @@ def finish(result: CompareResult, board: Board) -> CompareResult:
         places = places if len(places) > 1 else [board.place(row.name) for row in result.models[:2]]
         apart = (board.answers[:, places] != board.answers[:, places[:1]]).any(axis=1)
         columns["label_next"] = (apart & ~known).tolist()
-    return replace(result, learnt=PatternTable(ItemRows(board.rows), columns))
+    return replace(result, learnt=PatternTable(ItemLocator(board.rows), columns))

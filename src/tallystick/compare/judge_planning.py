@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from tallystick.compare.planning import Method, Plan
+from tallystick.compare.planning import Method, PlanResult
 from tallystick.errors import InputError
 from tallystick.stats.acceptance import (
     Acceptance,
@@ -30,7 +30,7 @@ def plan_judges(
     population: int | None = None,
     alpha: float = 0.05,
     power: float = 0.8,
-) -> Plan:
+) -> PlanResult:
     """Say how many labelled items grade a judge: to prove a failure rate below a limit, or to reach
     a width.
 
@@ -81,7 +81,7 @@ def plan_judges(
             f"{wilson:,} labelled items give a judge's accuracy to ± {half_width:g} (around"
             f" {accuracy:g})."
         )
-    return Plan(
+    return PlanResult(
         verdict=verdict,
         n_items=methods[-1].n_items if limit is not None else methods[0].n_items,
         assumptions=("labelled items are drawn at random",),

@@ -23,7 +23,7 @@ from tallystick.stats.power import (
 from tallystick.stats.ranges import open_unit, whole
 from tallystick.stats.signs import LONGEST, sequential_items
 
-__all__ = ["Method", "Plan", "pilot_of", "plan"]
+__all__ = ["Method", "PlanResult", "pilot_of", "plan"]
 
 UNION = "Hoeffding and the union bound"
 UNPAIRED = "unpaired, each model its own items"
@@ -40,7 +40,7 @@ class Method:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(Result):
+class PlanResult(Result):
     """What ``plan`` answers.
 
     Parameters
@@ -97,7 +97,7 @@ def plan(
     alpha: float = 0.05,
     power: float = 0.8,
     source: str = "",
-) -> Plan:
+) -> PlanResult:
     """Say how many items show a difference between models, by each method.
 
     Parameters
@@ -154,7 +154,7 @@ def plan(
     for step in steps:
         for name, items in _closed_forms(step, apart, models, mean, alpha, power):
             curve.append((step, items, name))
-    return Plan(
+    return PlanResult(
         verdict=verdict,
         n_items=needed,
         assumptions=("items are independent draws from the population of interest",),

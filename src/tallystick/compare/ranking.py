@@ -32,7 +32,7 @@ from tallystick.compare.pairing import (
 from tallystick.compare.partial import pairs_with_blanks
 from tallystick.compare.result import CompareResult
 from tallystick.compare.settings import Settings
-from tallystick.compare.verdicts import Sample
+from tallystick.compare.verdicts import SampleSize
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.intervals import Intervals, clopper_pearson, pseudo_t
@@ -224,7 +224,7 @@ def _clustered(board: Board, settings: Settings) -> CompareResult:
             ],
             warnings=[],
             seed=None,
-            sample=Sample(n, "items", of_means=True),
+            sample=SampleSize(n, "items", of_means=True),
         )
     return finish(result, board)
 
@@ -266,7 +266,7 @@ def _new_clusters(
         assumptions=[f"{unit}s are independent draws from the population that the answer is about"],
         warnings=warnings,
         seed=None,
-        sample=Sample(len(counts), f"{unit}s", of_means=True),
+        sample=SampleSize(len(counts), f"{unit}s", of_means=True),
     )
 
 

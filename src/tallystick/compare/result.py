@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
 
-__all__ = ["CompareResult", "GuaranteeRow", "ItemRows", "ModelRow", "PairRow"]
+__all__ = ["CompareResult", "GuaranteeRow", "ItemLocator", "ModelRow", "PairRow"]
 
 NOT_TOLD = "not told apart"
 """The verdict on a pair that stays open."""
@@ -64,7 +64,7 @@ class GuaranteeRow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ItemRows:
+class ItemLocator:
     """Which item each row of the source shows; a :class:`~tallystick.results.Locator` by
     position.
     """

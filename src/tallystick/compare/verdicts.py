@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from tallystick.compare.result import ModelRow, PairRow
     from tallystick.compare.settings import Settings
 
-__all__ = ["Sample", "exact_interval", "say"]
+__all__ = ["SampleSize", "exact_interval", "say"]
 
 MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleSize:
     """What was drawn from the population: how many of what.
 
     Parameters
@@ -81,7 +81,7 @@ def say(
     settings: Settings,
     board: Board | None,
     first_two: int,
-    sample: Sample,
+    sample: SampleSize,
 ) -> tuple[str, Decision, Needed | None]:
     """Return verdict, decision and what is needed; *first_two* is the place of the two best models
     in *table*.
@@ -137,7 +137,7 @@ def _needed(
     top: PairRow,
     table: PairTable,
     i: int,
-    sample: Sample,
+    sample: SampleSize,
     k: int,
     settings: Settings,
     board: Board | None,

@@ -7,18 +7,17 @@ import json
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from tallystick.errors import FileError
-from tallystick.io.logs.log import LogFormat
-from tallystick.io.logs.sniff import sniff_archive, sniff_text
+from tallystick.io.logs.registry import sniff_archive, sniff_text
 from tallystick.io.sources import File
 
 __all__ = ["Format", "detect", "is_gzip", "opening"]
 
-Format: TypeAlias = (
-    Literal["delimited", "ndjson", "parquet", "arrow-file", "arrow-stream"] | LogFormat
-)
+Format: TypeAlias = str
+"""``delimited``, ``ndjson``, ``parquet``, ``arrow-file``, ``arrow-stream``, or the name of a log
+format in ``io.logs.registry``."""
 
 _OPENING = 1 << 16
 

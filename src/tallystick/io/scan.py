@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, TypeAlias
 
 from tallystick.errors import InputError
 from tallystick.io.columnar import (
@@ -18,8 +18,7 @@ from tallystick.io.columnar import (
 from tallystick.io.delimited import read_delimited
 from tallystick.io.engine import connect, reading
 from tallystick.io.formats import detect
-from tallystick.io.logs.log import LogFormat
-from tallystick.io.logs.read import read_logs
+from tallystick.io.logs.registry import log_readers, read_logs
 from tallystick.io.logs.side_by_side import side_by_side
 from tallystick.io.names import check_names
 from tallystick.io.ndjson import JsonColumns, read_ndjson
@@ -112,9 +111,8 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
 
 def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) -> Table:
     formats = [detect(file) for file in files]
-    logs = [one for one in formats if one in get_args(LogFormat)]
-    if logs and len(logs) == len(formats):
-        return _logs(files, cast("list[LogFormat]", formats), metric)
+    if formats and all(one in log_readers() for one in formats):
+        return _logs(files, formats, metric)
     if metric is not None:
         raise InputError(
             f"metric {metric!r} is for evaluation logs, but {files[0].name} is {formats[0]}"
@@ -149,7 +147,7 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
     )
 
 
-def _logs(files: Sequence[File], formats: Sequence[LogFormat], metric: str | None) -> Table:
+def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> Table:
     import pyarrow as pa
 
     columns, notes = side_by_side(read_logs(files, formats), metric)

@@ -1,4 +1,4 @@
-"""Figure to chart: one small function a kind, by the roles of its columns alone."""
+"""From a figure to a chart, through the registry of kinds."""
 
 from __future__ import annotations
 
@@ -6,23 +6,18 @@ from typing import TypeAlias
 
 import altair as alt
 
-from tallystick.report.forest import forest
-from tallystick.report.lines import lines
-from tallystick.report.matrix import matrix
-from tallystick.report.shorten import shorten, thin
+from tallystick.report.kinds import kind_of
+from tallystick.report.shorten import shorten
 from tallystick.report.theme import THEMES, Mode
-from tallystick.report.words import key
 from tallystick.results import Figure
 
 __all__ = ["Chart", "chart"]
 
 Chart: TypeAlias = alt.TopLevelMixin
 
-_DRAW = {"forest": forest, "bands": lines, "rounds": lines, "curve": lines, "matrix": matrix}
-
 
 def chart(figure: Figure, *, mode: Mode = "light") -> Chart:
-    """Draw *figure*; a leaderboard of thousands is drawn by its first rows, and the title says so.
+    """Draw *figure*; of a leaderboard of thousands the first rows, and the title says so.
 
     Examples
     --------
@@ -33,9 +28,10 @@ def chart(figure: Figure, *, mode: Mode = "light") -> Chart:
     'Scores'
     """
     theme = THEMES[mode]
-    drawn, note = thin(figure)
-    made = _DRAW[figure.kind](drawn, theme)
-    words = [text for text in (key(drawn), note) if text]
+    kind = kind_of(figure)
+    drawn, note = kind.thin(figure)
+    made = kind.draw(drawn, theme)
+    words = [text for text in ("; ".join(kind.key(drawn)), note) if text]
     heading = alt.TitleParams(
         text=shorten(figure.title, 110),
         subtitle=words,

@@ -7,11 +7,11 @@ from typing import Protocol, runtime_checkable
 
 from tallystick.results import Result
 
-__all__ = ["Composed", "Part"]
+__all__ = ["Composed", "ResultPart"]
 
 
 @dataclass(frozen=True)
-class Part:
+class ResultPart:
     """One question of a composed result.
 
     Parameters
@@ -51,6 +51,6 @@ class Composed(Protocol):
         """Warnings that belong to no single part."""
         ...
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[ResultPart, ...]:
         """Return the parts, in the order in which they are told."""
         ...

@@ -1,14 +1,14 @@
-"""A figure for a page: both looks as data addresses, and words for those who do not see it."""
+"""A figure for a page: in light and dark, with words for readers who cannot see it."""
 
 from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
 
+from tallystick.report.kinds import kind_of
 from tallystick.report.plot import Plot
-from tallystick.report.shorten import shorten, thin
+from tallystick.report.shorten import shorten
 from tallystick.report.theme import Mode
-from tallystick.report.words import key
 from tallystick.results import Figure
 
 __all__ = ["Picture", "picture"]
@@ -27,23 +27,15 @@ class Picture:
 def picture(figure: Figure) -> Picture:
     """Draw *figure* in both looks."""
     title = shorten(figure.title, 160)
-    drawn, note = thin(figure)
-    words = "; ".join(text for text in (title, key(drawn), note) if text)
+    kind = kind_of(figure)
+    drawn, note = kind.thin(figure)
+    words = "; ".join(text for text in (title, *kind.key(drawn), note) if text)
     return Picture(
         title,
-        f"{_KINDS[figure.kind]}: {words}",
+        f"{kind.words}: {words}",
         _address(figure, "light"),
         _address(figure, "dark"),
     )
-
-
-_KINDS = {
-    "forest": "Chart of estimates with intervals",
-    "bands": "Chart of a range along an axis",
-    "matrix": "Heat map of signed numbers",
-    "rounds": "Chart by round",
-    "curve": "Line chart",
-}
 
 
 def _address(figure: Figure, mode: Mode) -> str:

@@ -1,6 +1,4 @@
-"""What a figure says in words: names of axes and groups, and a key to marks that neither
-explains.
-"""
+"""What a figure says in words: names of axes and groups, and explanations of its marks."""
 
 from __future__ import annotations
 
@@ -10,7 +8,17 @@ from typing import Any
 from tallystick.report.shorten import shorten
 from tallystick.results import Figure
 
-__all__ = ["NAME", "groups_of", "is_numeric", "key", "numbers", "plain_cell", "title"]
+__all__ = [
+    "NAME",
+    "group_words",
+    "groups_of",
+    "is_numeric",
+    "mark_words",
+    "numbers",
+    "outer_words",
+    "plain_cell",
+    "title",
+]
 
 NAME = 72
 """The most signs of a name in a picture."""
@@ -57,42 +65,27 @@ def groups_of(figure: Figure) -> list[str]:
     return [shorten(str(name), NAME) for name in dict.fromkeys(cells)]
 
 
-def key(figure: Figure) -> str:
-    """Say in words what the marks mean that no axis and no legend names; part of the title, so also
-    read aloud.
+def outer_words(figure: Figure, *, thin: str, thick: str) -> list[str]:
+    """Explain the outer range, drawn *thin*, and then also the inner one, drawn *thick*."""
+    if "outer_low" not in figure.roles or not numbers(figure, ["outer_low", "outer_high"]):
+        return []
+    words = [f"{thin}: {_ends(figure, 'outer_low', 'outer_high')}"]
+    if numbers(figure, ["low", "high"]):
+        words.append(f"{thick}: {_ends(figure, 'low', 'high')}")
+    return words
 
-    >>> columns = {"n": ["a"], "s": [1.0], "lo": [0.5], "hi": [2.0], "independent": [0.7]}
-    >>> key(Figure("forest", "f", columns, {"name": "n", "x": "s", "low": "lo", "high": "hi", "mark": "independent"}))
-    'cross: independent'
-    """
-    words = []
-    if "outer_low" in figure.roles and numbers(figure, ["outer_low", "outer_high"]):
-        thin = "thin line" if figure.kind == "forest" else "pale band"
-        words.append(f"{thin}: {_ends(figure, 'outer_low', 'outer_high')}")
-        if numbers(figure, ["low", "high"]):
-            thick = "thick line" if figure.kind == "forest" else "band"
-            words.append(f"{thick}: {_ends(figure, 'low', 'high')}")
-    if (
-        figure.kind in ("bands", "rounds")
-        and {"y", "low"} <= set(figure.roles)
-        and "y" not in figure.labels
-    ):
-        words.append(f"line: {title(figure, 'y')}")
-    if len(groups_of(figure)) == 1:
-        words.append(f"{title(figure, 'group')}: {groups_of(figure)[0]}")
-    if (
-        "mark" in figure.roles
-        and figure.kind != "matrix"
-        and is_numeric(figure, "mark")
-        and numbers(figure, ["mark"])
-    ):
-        words.append(f"cross: {title(figure, 'mark')}")
-    if "mark" in figure.roles and figure.kind == "matrix":
-        marks = {str(value or "") for value in figure.columns[figure.roles["mark"]]}
-        words += [f"pale: not {shorten(max(marks))}"] if len(marks) == 2 and "" in marks else []
-    if figure.kind == "forest" and "value" in figure.roles and "x" not in figure.roles:
-        words.append(f"point: {title(figure, 'value')}")
-    return "; ".join(words)
+
+def group_words(figure: Figure) -> list[str]:
+    """Name a group that is alone, since it has no legend."""
+    groups = groups_of(figure)
+    return [f"{title(figure, 'group')}: {groups[0]}"] if len(groups) == 1 else []
+
+
+def mark_words(figure: Figure) -> list[str]:
+    """Explain marks that are numbers, which are drawn as crosses."""
+    crosses = "mark" in figure.roles and is_numeric(figure, "mark")
+    shown = crosses and bool(numbers(figure, ["mark"]))
+    return [f"cross: {title(figure, 'mark')}"] if shown else []
 
 
 def _ends(figure: Figure, low: str, high: str) -> str:

@@ -4,7 +4,7 @@ budget.
 
 from tallystick.sampling.budget import Budget
 from tallystick.sampling.cells import difficulty_cells, history_cells
-from tallystick.sampling.estimate import Estimate, difference, plain, stratified
+from tallystick.sampling.estimate import SampledEstimate, difference, plain, stratified
 from tallystick.sampling.observed import FAILED, Observed, observe
 from tallystick.sampling.plan import Plan
 from tallystick.sampling.policies import (
@@ -25,7 +25,6 @@ __all__ = [
     "FAILED",
     "Budget",
     "Equal",
-    "Estimate",
     "Flips",
     "Masa",
     "Neyman",
@@ -35,6 +34,7 @@ __all__ = [
     "Proportional",
     "Replay",
     "Rule",
+    "SampledEstimate",
     "Sampler",
     "Strata",
     "Uniform",

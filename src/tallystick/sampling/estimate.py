@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.sampling.observed import Observed
 
-__all__ = ["Estimate", "difference", "plain", "stratified"]
+__all__ = ["SampledEstimate", "difference", "plain", "stratified"]
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class SampledEstimate:
     """An estimated vector over outcomes, shape (J,), or (runs, J) for counts of many runs.
 
     Parameters
@@ -39,7 +39,7 @@ class Estimate:
     beta: FloatArray | None = None
 
 
-def plain(seen: Observed) -> Estimate:
+def plain(seen: Observed) -> SampledEstimate:
     """Return the mean over all answers, strata ignored: right for questions in uniformly random
     order only.
 
@@ -55,10 +55,10 @@ def plain(seen: Observed) -> Estimate:
         raise NotIdentifiable("nothing was answered: there is no mean of no answers")
     mean = seen.new.sum(axis=-2) / n
     part = (seen.fraction * seen.shares).sum(axis=-1)[..., None]
-    return Estimate(mean, (1 - part) * mean * (1 - mean) / np.maximum(n - 1, 1))
+    return SampledEstimate(mean, (1 - part) * mean * (1 - mean) / np.maximum(n - 1, 1))
 
 
-def stratified(seen: Observed) -> Estimate:
+def stratified(seen: Observed) -> SampledEstimate:
     r"""Return the stratified mean of the outcomes.
 
     .. math:: \hat C_j = \sum_k p_k \frac{H_{kj}}{n_k}, \qquad
@@ -73,10 +73,10 @@ def stratified(seen: Observed) -> Estimate:
     at, (new,) = _found(seen, seen.new)
     n, error = at.n, at.error
     mean = new / n
-    return Estimate(at.sum(at.share * mean), at.sum(error * mean * (1 - mean)))  # (E1)
+    return SampledEstimate(at.sum(at.share * mean), at.sum(error * mean * (1 - mean)))  # (E1)
 
 
-def difference(seen: Observed, *, beta: float | None = None) -> Estimate:
+def difference(seen: Observed, *, beta: float | None = None) -> SampledEstimate:
     r"""Return the change of the outcomes against a baseline that is known for every item.
 
     .. math:: \widehat{\Delta C} = \sum_k p_k\, \overline{(e_{new} - \beta e_{old})}_k - (1 - \beta)\, C_{old}  \tag{E2}
@@ -118,7 +118,7 @@ def difference(seen: Observed, *, beta: float | None = None) -> Estimate:
     left = 1 - share[..., None]
     value = at.sum(at.share * change) + left * (at.sum(at.share * old) - seen.before)  # (E2)
     spread = at.sum(error * (gained + lost - change**2)) - 2 * left * against + left**2 * variance
-    return Estimate(value, np.maximum(spread, 0), np.asarray(share))
+    return SampledEstimate(value, np.maximum(spread, 0), np.asarray(share))
 
 
 def _answers(seen: Observed) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tallystick.shift.assess import Answers, assess
 from tallystick.shift.caller import Wire
-from tallystick.shift.design import Design, design
+from tallystick.shift.design import AskDesign, design
 from tallystick.shift.fleet import FleetResult, fleet
 from tallystick.shift.forecast import Forecast, forecast
 from tallystick.shift.gate import metric_estimate, metric_interval
@@ -29,7 +29,7 @@ from tallystick.shift.stopping import FlipGate, frobenius_bound
 
 __all__ = [
     "Answers",
-    "Design",
+    "AskDesign",
     "FleetResult",
     "FlipGate",
     "Forecast",

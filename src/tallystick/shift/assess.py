@@ -21,7 +21,7 @@ from tallystick.shift.change import (
 from tallystick.shift.counts import Counts, collapse, count
 from tallystick.shift.describe import allocation_path, baselines, strata_rows
 from tallystick.shift.findings import Ends, decide, top_cells
-from tallystick.shift.intervals import Bounds
+from tallystick.shift.intervals import SumBounds
 from tallystick.shift.items import Items
 from tallystick.shift.result import Change, ShiftResult
 from tallystick.shift.stopping import frobenius_bound
@@ -237,7 +237,12 @@ def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) ->
 
 
 def _change(
-    bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float], whole: int | None
+    bounds: SumBounds,
+    estimate: float,
+    level: float,
+    *,
+    room: tuple[float, float],
+    whole: int | None,
 ) -> Change:
     """Return an estimate with its interval; where every one of the *whole* items was answered it is
     a count.

@@ -23,7 +23,7 @@ from tallystick.shift.change import point, unseen_error
 from tallystick.shift.clients import Client
 from tallystick.shift.clients.labels import same_label
 from tallystick.shift.counts import collapse, count
-from tallystick.shift.design import Design, design, outcome
+from tallystick.shift.design import AskDesign, design, outcome
 from tallystick.shift.items import Items
 from tallystick.shift.journal import Journal
 from tallystick.shift.noise import noise_floor
@@ -76,7 +76,7 @@ class Run:
     """
 
     budget: int
-    how: Design = field(default_factory=Design)
+    how: AskDesign = field(default_factory=AskDesign)
     wire: Wire = field(default_factory=Wire)
     seed: int = 0
     alpha: float = 0.05

@@ -1,6 +1,6 @@
 r"""How far can a mean stray? Six inequalities behind one small interface.
 
-Every :class:`Bound` answers three questions on the mean of *n* independent items:
+Every :class:`TailBound` answers three questions on the mean of *n* independent items:
 
 * ``tail(t, n)``: at most how probable is a deviation of t or more;
 * ``radius(n, alpha)``: which deviation is exceeded with probability at most alpha, the half-width
@@ -30,11 +30,11 @@ from tallystick.stats.distances import kl_bernoulli
 from tallystick.stats.ranges import open_unit, positive, whole
 from tallystick.stats.smallest import smallest
 
-__all__ = ["Bernstein", "Bound", "Chebyshev", "Chernoff", "Hoeffding", "Markov", "McDiarmid"]
+__all__ = ["Bernstein", "Chebyshev", "Chernoff", "Hoeffding", "Markov", "McDiarmid", "TailBound"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bound(ABC):
+class TailBound(ABC):
     """A concentration inequality for the mean of n items; see the module for its three
     questions.
     """
@@ -71,7 +71,7 @@ class Bound(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Markov(Bound):
+class Markov(TailBound):
     r"""The weakest: only non-negativity and the mean :math:`μ` are known, and more items do not
     help.
 
@@ -103,7 +103,7 @@ class Markov(Bound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chebyshev(Bound):
+class Chebyshev(TailBound):
     r"""Only the variance :math:`σ^2` is known (or bounded: 1/4 for anything in [0, 1]).
 
     .. math:: P(|\bar X - μ| \ge t) \le \frac{σ^2}{n t^2}, \qquad
@@ -131,7 +131,7 @@ class Chebyshev(Bound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hoeffding(Bound):
+class Hoeffding(TailBound):
     r"""Independent items, each in an interval of known width :math:`w`.
 
     .. math:: P(|\bar X - μ| \ge t) \le 2 \exp(-2 n t^2 / w^2)
@@ -162,7 +162,7 @@ class Hoeffding(Bound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class McDiarmid(Bound):
+class McDiarmid(TailBound):
     r"""Any statistic of n independent items that moves by at most :math:`c/n` when one of them is
     changed.
 
@@ -195,7 +195,7 @@ class McDiarmid(Bound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bernstein(Bound):
+class Bernstein(TailBound):
     r"""Independent items with variance at most :math:`σ^2` that never stray further than :math:`b`
     from their mean.
 
@@ -227,7 +227,7 @@ class Bernstein(Bound):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chernoff(Bound):
+class Chernoff(TailBound):
     r"""Independent items in [0, 1] with known mean :math:`p`: the exponent that cannot be improved.
 
     .. math:: P(\bar X \ge p + t) \le e^{-n\,\mathrm{kl}(p + t,\, p)}, \qquad

@@ -5,11 +5,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")
 
-from tallystick.dynamic.deep import Recipe, StackedCNN, path_rollouts  # noqa: E402  after the skip
+from tallystick.dynamic.deep import StackedCNN, TrainingRecipe, path_rollouts  # noqa: E402  after the skip
 from tallystick.dynamic.deep.path import mixture, predict, train  # noqa: E402
 from tallystick.errors import FormatError  # noqa: E402
 
-RECIPE = Recipe(epochs=2, batch=16)
+RECIPE = TrainingRecipe(epochs=2, batch=16)
 
 
 def coloured_squares(n=64):

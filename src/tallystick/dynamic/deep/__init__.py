@@ -4,7 +4,14 @@
 
 from __future__ import annotations
 
-from tallystick.dynamic.deep.path import DeepRollouts, Recipe, path_rollouts
+from tallystick.dynamic.deep.path import DeepRollouts, TrainingRecipe, path_rollouts
 from tallystick.dynamic.deep.stacked import StackedBiLSTM, StackedCNN, StackedModel
 
-__all__ = ["DeepRollouts", "Recipe", "StackedBiLSTM", "StackedCNN", "StackedModel", "path_rollouts"]
+__all__ = [
+    "DeepRollouts",
+    "StackedBiLSTM",
+    "StackedCNN",
+    "StackedModel",
+    "TrainingRecipe",
+    "path_rollouts",
+]

@@ -19,14 +19,14 @@ from tallystick._rng import spawn
 from tallystick.dynamic.deep.stacked import Forward, StackedModel
 from tallystick.errors import FormatError, InputError
 
-__all__ = ["DeepRollouts", "Recipe", "path_rollouts", "train"]
+__all__ = ["DeepRollouts", "TrainingRecipe", "path_rollouts", "train"]
 
 Build = Callable[[int, torch.Generator], StackedModel]
 """Makes a stack of so many fresh models from a generator of initial weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class TrainingRecipe:
     """How one model is trained.
 
     Parameters
@@ -94,7 +94,7 @@ def train(
     items: Tensor,
     labels: Tensor,
     weights: Tensor,
-    recipe: Recipe,
+    recipe: TrainingRecipe,
     *,
     seed: int,
 ) -> None:
@@ -152,7 +152,7 @@ def path_rollouts(
     *,
     rollouts: int,
     rounds: int,
-    recipe: Recipe,
+    recipe: TrainingRecipe,
     seed: int,
     checkpoint: Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -216,7 +216,7 @@ def mixture(errors: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     return np.asarray(total / (rounds + 1))
 
 
-def predict(stack: StackedModel, items: Tensor, recipe: Recipe) -> npt.NDArray[np.int8]:
+def predict(stack: StackedModel, items: Tensor, recipe: TrainingRecipe) -> npt.NDArray[np.int8]:
     """Return every model's label for every item, with dropout off."""
     with torch.no_grad():
         forward, starts = stack.forward(), range(0, len(items), recipe.batch)
@@ -227,7 +227,7 @@ def predict(stack: StackedModel, items: Tensor, recipe: Recipe) -> npt.NDArray[n
     return np.asarray(torch.cat(parts, dim=1).cpu().numpy(), np.int8)
 
 
-def _forward(stack: StackedModel, recipe: Recipe) -> Forward:
+def _forward(stack: StackedModel, recipe: TrainingRecipe) -> Forward:
     pure = stack.forward()
     if recipe.compiled and recipe.device.startswith("cuda"):
         return partial(_compiled(pure.func), *pure.args)

@@ -1,12 +1,11 @@
-"""Evaluation logs of other tools: detected by content, one column a model, aligned by item.
+"""Evaluation logs of other tools: detected by content, one column per model, aligned by item.
 
-What is needed to detect a log stands here; ``logs.read`` and ``logs.side_by_side`` are loaded by
-the one who reads.
+One file per format; `registry` lists them, and is the only place that does.
 """
 
 from __future__ import annotations
 
-from tallystick.io.logs.log import Log, LogFormat, Loss
-from tallystick.io.logs.sniff import sniff_archive, sniff_text
+from tallystick.io.logs.log import Log, Loss
+from tallystick.io.logs.registry import LogReader, log_readers, sniff_archive, sniff_text
 
-__all__ = ["Log", "LogFormat", "Loss", "sniff_archive", "sniff_text"]
+__all__ = ["Log", "LogReader", "Loss", "log_readers", "sniff_archive", "sniff_text"]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tallystick.errors import FileError
 from tallystick.io.logs.json_text import document
 from tallystick.io.logs.log import Log, Scores, number
+from tallystick.io.logs.registry import LogReader
 from tallystick.io.sources import File
 
-__all__ = ["read_helm"]
+__all__ = ["READER", "read_helm"]
+
+_OPENING = re.compile(r'\[\s*\{[^\[]*"instance_id"[^\[]*"train_trial_index"', re.DOTALL)
 
 _MODEL = re.compile(r"(?:^|[,:])model=([^,]+)")
 
@@ -42,3 +46,12 @@ def read_helm(file: File) -> Log:
     found = _MODEL.search(folder)
     task = _MODEL.sub("", folder) if found else ""
     return Log(found[1] if found else folder, task, file.name, scores)
+
+
+def _read_each(files: Sequence[File]) -> list[list[Log]]:
+    return [[read_helm(file)] for file in files]
+
+
+READER = LogReader(
+    name="helm", read=_read_each, opens=lambda head: _OPENING.match(head) is not None
+)

@@ -9,9 +9,12 @@ from pathlib import Path
 from tallystick.errors import FileError
 from tallystick.io.logs.json_text import each_line
 from tallystick.io.logs.log import Log, Scores, number
+from tallystick.io.logs.registry import LogReader
 from tallystick.io.sources import File
 
-__all__ = ["read_lm_eval"]
+__all__ = ["READER", "read_lm_eval"]
+
+_OPENING = re.compile(r'\{"doc_id":\s*\d+,.*"(doc_hash|filtered_resps|resps)"', re.DOTALL)
 
 _NAME = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl(\.gz)?")
 _NEEDED = ("doc_hash", "filter", "metrics")
@@ -67,3 +70,12 @@ def _read(file: File, *, by_folder: bool) -> Log:
         else file.path.name.removesuffix(".gz").removesuffix(".jsonl")
     )
     return Log(model, task or "" if by_folder else "", file.name, scores, unscored)
+
+
+def _read_all(files: Sequence[File]) -> list[list[Log]]:
+    return [[log] for log in read_lm_eval(files)]
+
+
+READER = LogReader(
+    name="lm-eval", read=_read_all, opens=lambda head: _OPENING.match(head) is not None
+)

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-__all__ = ["Log", "LogFormat", "Loss", "Scores", "number"]
-
-LogFormat: TypeAlias = Literal[
-    "lm-eval", "inspect-eval", "inspect-json", "helm", "openai-evals", "promptfoo"
-]
+__all__ = ["Log", "Loss", "Scores", "number"]
 
 Scores: TypeAlias = dict[str, dict[str, list[float]]]
-"""Metric to item to scores: one a replicate (epoch, trial, filter apart)."""
+"""Metric to item to scores: one score per replicate (epoch, trial)."""
 
 
 class Loss(str):
-    """A note on what of a log could not be used, or was averaged: it belongs to the answer, not
-    only to the reading.
-    """
+    """A note on what was lost when a log was read; it belongs to the answer."""
 
     __slots__ = ()
 
@@ -50,7 +44,7 @@ class Log:
 
 
 def number(value: object) -> float | None:
-    """Return a score as a number, None for what is none: text, lists, NaN.
+    """Return a score as a number; None for anything else, such as text, a list or NaN.
 
     >>> number(True), number(0.5), number("C"), number(float("nan"))
     (1.0, 0.5, None, None)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from tallystick.errors import FileError
 from tallystick.io.logs.json_text import each_line
 from tallystick.io.logs.log import Log, Scores, number
+from tallystick.io.logs.registry import LogReader
 from tallystick.io.sources import File
 
-__all__ = ["read_openai_evals"]
+__all__ = ["READER", "read_openai_evals"]
+
+_OPENING = re.compile(r'\{"spec":\s*\{[^\n]*"(completion_fns|eval_name)"')
 
 
 def read_openai_evals(file: File) -> Log:
@@ -54,3 +59,12 @@ def _scored(event: dict[str, Any]) -> list[tuple[str, float]]:
     if event.get("type") == "metrics":
         return [(key, value) for key, one in data.items() if (value := number(one)) is not None]
     return []
+
+
+def _read_each(files: Sequence[File]) -> list[list[Log]]:
+    return [[read_openai_evals(file)] for file in files]
+
+
+READER = LogReader(
+    name="openai-evals", read=_read_each, opens=lambda head: _OPENING.match(head) is not None
+)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,10 +15,15 @@ from typing import Any
 from tallystick.errors import FileError
 from tallystick.io.logs.json_text import document, each_line
 from tallystick.io.logs.log import Log, Scores, number
+from tallystick.io.logs.registry import LogReader
 from tallystick.io.sources import File
 from tallystick.io.text import checked
 
-__all__ = ["read_promptfoo"]
+__all__ = ["READER", "read_promptfoo"]
+
+_OPENING = re.compile(
+    r'\{\s*"evalId":[^{]*"results":\s*\{\s*"version":|\{"cost":[^\n]*"gradingResult":'
+)
 
 VERSIONS = (2, 3)
 """The versions of the results that are read; promptfoo has written 3 since the end of 2024."""
@@ -152,3 +158,8 @@ def _called(names: Mapping[object, tuple[str, str]]) -> dict[object, str]:
         name = f"{provider}: {short}" if several else provider
         called[column] = f"{name} ({len(called) + 1})" if name in called.values() else name
     return called
+
+
+READER = LogReader(
+    name="promptfoo", read=read_promptfoo, opens=lambda head: _OPENING.match(head) is not None
+)

@@ -25,7 +25,7 @@ from tallystick.stats.latent.model import TINY, LatentModel, class_scores, pack
 from tallystick.stats.latent.options import LatentOptions
 from tallystick.stats.latent.votes import FloatArray, OneHot, Votes
 
-__all__ = ["Expectation", "Problem", "Run", "climb"]
+__all__ = ["Climb", "Expectation", "Problem", "climb"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Climb:
     """Where one start led."""
 
     table: FloatArray
@@ -125,7 +125,7 @@ class Run:
     history: tuple[float, ...]
 
 
-def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Run:
+def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
     r"""Run EM from *table* until a plain step moves no parameter by more than the tolerance.
 
     Accelerated by SQUAREM with steplength :math:`\alpha = -\lVert r\rVert / \lVert v\rVert` of two
@@ -140,7 +140,7 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Run:
         first = problem.maximise(here.responsibility)
         steps += 1
         if _distance(first, table) <= options.tolerance:
-            return Run(table, here, steps, True, tuple(history))
+            return Climb(table, here, steps, True, tuple(history))
         there = problem.expect(first)
         history.append(there.objective)
         if not options.accelerate:
@@ -149,13 +149,13 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Run:
         second = problem.maximise(there.responsibility)
         steps += 1
         if _distance(second, first) <= options.tolerance:
-            return Run(first, there, steps, True, tuple(history))
+            return Climb(first, there, steps, True, tuple(history))
         table = _extrapolate(problem, table, first, second)
         here = problem.expect(table)
         if here.objective < there.objective:
             table, here = second, problem.expect(second)
         history.append(here.objective)
-    return Run(table, here, steps, False, tuple(history))
+    return Climb(table, here, steps, False, tuple(history))
 
 
 def _extrapolate(

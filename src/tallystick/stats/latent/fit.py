@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
-from tallystick.stats.latent.em import Problem, Run, climb
+from tallystick.stats.latent.em import Climb, Problem, climb
 from tallystick.stats.latent.model import LatentModel, spread, unpack
 from tallystick.stats.latent.options import LatentOptions
 from tallystick.stats.latent.start import best_order, majority_share, majority_start, random_start
@@ -169,7 +169,7 @@ def fit_votes(votes: Votes, n_classes: int, options: LatentOptions, rng: Rng) ->
     problem = Problem.of(votes, n_classes, options)
     share = majority_share(votes, n_classes)
     generator = as_rng(rng)
-    runs: list[Run] = []
+    runs: list[Climb] = []
     starts: list[Start] = []
     for k in range(options.n_starts):
         if k == 0 and share is not None:
@@ -229,7 +229,7 @@ def _refuse_the_unidentified(votes: Votes, options: LatentOptions) -> None:
         )
 
 
-def _refuse_contradictions(problem: Problem, run: Run) -> None:
+def _refuse_contradictions(problem: Problem, run: Climb) -> None:
     """Refuse votes that known confusion matrices call impossible: EM's stand-in for log 0 would
     hide them.
     """
@@ -246,7 +246,7 @@ def _refuse_contradictions(problem: Problem, run: Run) -> None:
         )
 
 
-def _named(problem: Problem, run: Run, votes: Votes, options: LatentOptions) -> Run:
+def _named(problem: Problem, run: Climb, votes: Votes, options: LatentOptions) -> Climb:
     """Move a run to the better-than-chance mirror point, wherever that costs no likelihood."""
     if options.branch == "as-started":
         return run

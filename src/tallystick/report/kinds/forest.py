@@ -1,4 +1,4 @@
-"""A forest: one row a name, its estimate a point, its interval a line."""
+"""A forest: one row per name, its estimate a point, its interval a line."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from typing import Any
 import altair as alt
 
 from tallystick.report.fields import WIDTH, X_AXIS, colour, data
+from tallystick.report.kinds.kind import Kind
 from tallystick.report.theme import Theme
-from tallystick.report.words import groups_of, is_numeric, numbers, title
+from tallystick.report.words import (
+    group_words,
+    groups_of,
+    is_numeric,
+    mark_words,
+    numbers,
+    outer_words,
+    title,
+)
 from tallystick.results import Figure
 
-__all__ = ["forest"]
+__all__ = ["KIND", "MOST_NAMES", "forest"]
+
+MOST_NAMES = 60
+"""How many rows of a forest are drawn."""
 
 _ROW = 22
 _OFFSET = 11
@@ -86,5 +98,29 @@ def _axis(figure: Figure, point: str) -> dict[str, Any]:
 
 
 def _names_marks(figure: Figure) -> bool:
-    """Whether the marks are words, which become shapes; numbers become crosses at their place."""
+    """Whether the marks are words, drawn as shapes; numbers are drawn as crosses."""
     return "mark" in figure.roles and not is_numeric(figure, "mark")
+
+
+def _key(figure: Figure) -> list[str]:
+    words = outer_words(figure, thin="thin line", thick="thick line")
+    words += [*group_words(figure), *mark_words(figure)]
+    if "value" in figure.roles and "x" not in figure.roles:
+        words.append(f"point: {title(figure, 'value')}")
+    return words
+
+
+def _thin(figure: Figure) -> tuple[Figure, str]:
+    n = figure.size
+    if n <= MOST_NAMES:
+        return figure, ""
+    return figure.rows(range(MOST_NAMES)), f"the first {MOST_NAMES} of {n:,} are drawn"
+
+
+KIND = Kind(
+    name="forest",
+    words="Chart of estimates with intervals",
+    draw=forest,
+    key=_key,
+    thin=_thin,
+)

@@ -1,4 +1,4 @@
-"""Bands, rounds and curves: values along an axis, with a range or two around them."""
+"""What bands, rounds and curves share: values along an axis, with a range or two around them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,29 @@ import altair as alt
 
 from tallystick.report.fields import WIDTH, X_AXIS, colour, data, is_log, scale
 from tallystick.report.theme import Theme
-from tallystick.report.words import is_numeric, numbers, title
+from tallystick.report.words import group_words, is_numeric, mark_words, numbers, outer_words, title
 from tallystick.results import Figure
 
-__all__ = ["lines"]
+__all__ = ["MOST_POINTS", "lines", "lines_key", "thin_lines"]
+
+MOST_POINTS = 2000
+"""How many points of a line are drawn."""
 
 _VALUES = ("y", "low", "high", "outer_low", "outer_high", "mark")
 
 
-def lines(figure: Figure, theme: Theme) -> Any:
-    """Draw *figure*: pale outer band, band with its edges, line, crosses."""
+def lines(figure: Figure, theme: Theme, *, whole: bool = False) -> Any:
+    """Draw *figure*: pale outer band, band with its edges, line, crosses.
+
+    Parameters
+    ----------
+    figure, theme
+        What to draw, and in which colours.
+    whole
+        Whether x counts something, so that it has whole ticks and every value has its point.
+    """
     base = alt.Chart(data(figure))
-    x = _x(figure)
+    x = _x(figure, whole=whole)
     y_title = _y_title(figure)
     y_scale = scale(figure, _VALUES)
     ticks: dict[str, Any] = {"tickCount": 4} if is_log(y_scale) else {}  # decades only
@@ -49,9 +60,7 @@ def lines(figure: Figure, theme: Theme) -> Any:
         layers += [edge.encode(x=x, y=y(end), **grouped) for end in ("low", "high")]
     if "y" in figure.roles:
         few = len(figure.columns[figure.roles["x"]]) <= 200
-        line = base.mark_line(
-            point=figure.kind == "rounds" and few, strokeWidth=2, color=theme.series[0]
-        )
+        line = base.mark_line(point=whole and few, strokeWidth=2, color=theme.series[0])
         layers.append(line.encode(x=x, y=y("y"), **colour(figure, theme, dashed=True)))
     if "mark" in figure.roles:
         cross = base.mark_point(shape="cross", filled=True, size=70, color=theme.ink, opacity=1)
@@ -59,12 +68,12 @@ def lines(figure: Figure, theme: Theme) -> Any:
     return alt.layer(*layers).properties(width=WIDTH, height=300)
 
 
-def _x(figure: Figure) -> alt.X:
+def _x(figure: Figure, *, whole: bool) -> alt.X:
     words = title(figure, "x")
     if not is_numeric(figure, "x"):
         return alt.X("x:O", title=words, sort=None)
     axis: dict[str, Any] = dict(X_AXIS)
-    if figure.kind == "rounds":
+    if whole:
         values = sorted({int(x) for x in numbers(figure, ["x"])})
         # there is no round 1.5
         axis |= {"values": values[:: -(-len(values) // 30) or 1], "format": "d"}
@@ -93,5 +102,21 @@ def _one_outer_band(figure: Figure) -> bool:
 def _first_group(figure: Figure) -> dict[str, Any]:
     groups = figure.columns[figure.roles["group"]] if "group" in figure.roles else []
     kept = [i for i, group in enumerate(groups) if group == groups[0]]
-    columns = {name: [values[i] for i in kept] for name, values in figure.columns.items()}
-    return data(Figure(figure.kind, figure.title, columns, figure.roles, figure.labels))
+    return data(figure.rows(kept))
+
+
+def lines_key(figure: Figure, *, line: bool = False) -> list[str]:
+    """Explain bands, groups and crosses; with *line*, also the line inside a band."""
+    words = outer_words(figure, thin="pale band", thick="band")
+    if line and {"y", "low"} <= set(figure.roles) and "y" not in figure.labels:
+        words.append(f"line: {title(figure, 'y')}")
+    return [*words, *group_words(figure), *mark_words(figure)]
+
+
+def thin_lines(figure: Figure) -> tuple[Figure, str]:
+    """Keep one point in every so many."""
+    n = figure.size
+    step = max(1, -(-n // MOST_POINTS))
+    if step == 1:
+        return figure, ""
+    return figure.rows(range(0, n, step)), f"one in {step:,} of {n:,} points is drawn"

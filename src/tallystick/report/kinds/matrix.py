@@ -8,19 +8,23 @@ from typing import Any
 import altair as alt
 
 from tallystick.report.fields import WIDTH, data
+from tallystick.report.kinds.kind import Kind
 from tallystick.report.shorten import shorten
 from tallystick.report.theme import Theme, readable_on
-from tallystick.report.words import NAME, title
+from tallystick.report.words import NAME, group_words, outer_words, title
 from tallystick.results import Figure
 
-__all__ = ["matrix"]
+__all__ = ["KIND", "MOST_SIDE", "matrix"]
+
+MOST_SIDE = 30
+"""How many rows and columns of a matrix are drawn."""
 
 _MOST_WRITTEN = 150
 _PALE = 0.35
 
 
 def matrix(figure: Figure, theme: Theme) -> Any:
-    """Draw *figure*; columns that are named like the rows stand in the rows' order."""
+    """Draw *figure*; columns with the names of the rows are in the order of the rows."""
     rows, columns = (
         list(dict.fromkeys(map(str, figure.columns[figure.roles[role]])))
         for role in ("row", "column")
@@ -103,3 +107,37 @@ def _intervals(figure: Figure) -> list[str]:
         )
         for low, high in zip(*ends, strict=True)
     ]
+
+
+def _key(figure: Figure) -> list[str]:
+    words = [*outer_words(figure, thin="pale band", thick="band"), *group_words(figure)]
+    if "mark" in figure.roles:
+        marks = {str(value or "") for value in figure.columns[figure.roles["mark"]]}
+        words += [f"pale: not {shorten(max(marks))}"] if len(marks) == 2 and "" in marks else []
+    return words
+
+
+def _thin(figure: Figure) -> tuple[Figure, str]:
+    """Keep the corner of the first rows and columns."""
+    sides = [figure.columns[figure.roles[role]] for role in ("row", "column")]
+    rows, columns = (list(dict.fromkeys(side)) for side in sides)
+    if max(len(rows), len(columns)) <= MOST_SIDE:
+        return figure, ""
+
+    shown = set(rows[:MOST_SIDE]), set(columns[:MOST_SIDE])
+    kept = [
+        i
+        for i, (row, column) in enumerate(zip(*sides, strict=True))
+        if row in shown[0] and column in shown[1]
+    ]
+    note = f"the first {MOST_SIDE} of {len(rows):,} rows and {len(columns):,} columns are drawn"
+    return figure.rows(kept), note
+
+
+KIND = Kind(
+    name="matrix",
+    words="Heat map of signed numbers",
+    draw=matrix,
+    key=_key,
+    thin=_thin,
+)
