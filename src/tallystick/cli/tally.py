@@ -19,7 +19,6 @@ _READS = ("item", "weight", "by")
 def _run(
     source: tuple[str, ...],
     output: Path | None,
-    columns: tuple[str, ...],
     cut: tuple[str, ...],
     **given: Any,
 ) -> None:
@@ -33,7 +32,7 @@ def _run(
     reading, delivery = sorted_options(given)
     delivery.check((*source, *([str(output)] if output else [])))
     door = Door(want="judges")
-    with read(list(source), door, judges=columns or None, **reading) as data:
+    with read(list(source), door, **reading) as data:
         tell(data.notes)
         counted = data.tally("judges", "by", cut=_edges(cut))
         tell(data.meaning_notes)
@@ -69,11 +68,6 @@ tally = click.Command(
             ["--output", "-o"],
             type=click.Path(path_type=Path),
             help="Save the tally to this file.",
-        ),
-        click.Option(
-            ["--columns"],
-            multiple=True,
-            help="Columns to count; repeat, or use commas and globs.",
         ),
         click.Option(
             ["--cut"],

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _READING: Mapping[str, tuple[str, str]] = {
+    "columns": ("--columns", "The columns to use; repeat, or use commas and globs."),
     "shape": ("--shape", "wide: one column per judge; long: one row per vote."),
     "judge": ("--judge", "Long tables: the column that says who voted."),
     "vote": ("--vote", "Long tables: the column of votes."),
@@ -227,14 +228,16 @@ def reading_options(
     for name, (flag, help_) in _READING.items():
         skipped = name in ("shape", "judge", "vote") and not pivots
         no_truth = name == "truth_file" and "truth" not in reads
-        if name in taken or name in reads or skipped or no_truth:
+        # A verb whose roles name its columns needs no second way to name them.
+        named = name == "columns" and any(role in GROUPS for role in reads)
+        if name in taken or name in reads or skipped or no_truth or named:
             continue
         kind = click.Choice(("auto", "wide", "long")) if name == "shape" else str
         found.append(
             click.Option(
                 [flag, name],
                 type=kind,
-                multiple=name in ("ignore", "missing", "labels"),
+                multiple=name in ("columns", "ignore", "missing", "labels"),
                 default="auto" if name == "shape" else None,
                 help=help_,
             )

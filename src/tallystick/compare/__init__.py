@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tallystick.compare.answer import CAPABILITY, evaluate
     from tallystick.compare.board import Board
     from tallystick.compare.exact_pair import exact_score
     from tallystick.compare.judge_planning import plan_judges
@@ -13,14 +14,19 @@ if TYPE_CHECKING:
     from tallystick.compare.pairs import mcnemar, tango
     from tallystick.compare.partial import Disagreement, labels_needed, partial_interval
     from tallystick.compare.pictures import coin_figure, trade_off_figure
+    from tallystick.compare.plan_answer import PLAN
     from tallystick.compare.planning import PlanResult, plan
-    from tallystick.compare.ranking import evaluate, leaderboard
+    from tallystick.compare.question import CompareQuestion
+    from tallystick.compare.ranking import leaderboard, rank
     from tallystick.compare.result import CompareResult
     from tallystick.compare.sequential import Sequential
     from tallystick.compare.settings import Settings
 
 __all__ = [
+    "CAPABILITY",
+    "PLAN",
     "Board",
+    "CompareQuestion",
     "CompareResult",
     "Disagreement",
     "Ladder",
@@ -37,6 +43,7 @@ __all__ = [
     "partial_interval",
     "plan",
     "plan_judges",
+    "rank",
     "tango",
     "trade_off_figure",
 ]
@@ -50,7 +57,11 @@ _HOME = {
     "Sequential": "sequential",
     "Settings": "settings",
     "coin_figure": "pictures",
-    "evaluate": "ranking",
+    "evaluate": "answer",
+    "CAPABILITY": "answer",
+    "PLAN": "plan_answer",
+    "CompareQuestion": "question",
+    "rank": "ranking",
     "exact_score": "exact_pair",
     "flip_attack": "ladder",
     "labels_needed": "partial",

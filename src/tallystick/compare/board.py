@@ -120,21 +120,12 @@ class Board:
             Tokens that mean "no answer"; whether several spellings of one answer are one.
         """
         from tallystick.compare.reading import read_board
-        from tallystick.io import ColumnOptions, assign, scan
+        from tallystick.data import Door, read
 
-        others = {
-            role: name for role, name in (("item", item), ("cluster", cluster)) if name is not None
-        }
-        options = ColumnOptions(
-            truth=truth,
-            weight=weight,
-            labels=tuple(models),
-            others=others,
-            missing=tuple(missing),
-            coerce=coerce,
-        )
-        with scan(_arrow(data) if isinstance(data, Mapping) else data) as table:
-            return read_board(table, assign(table, options))
+        named = {"truth": truth, "item": item, "cluster": cluster, "weight": weight}
+        door = Door(want="models", repeats=True)
+        with read(data, door, models=models, missing=missing, coerce=coerce, **named) as found:
+            return read_board(found)
 
     @property
     def n(self) -> int:

@@ -13,7 +13,7 @@ from tallystick._rng import Rng, as_rng
 from tallystick.compare.board import Board
 from tallystick.compare.exact_pair import across_zero, exact_score
 from tallystick.compare.pairs import mcnemar
-from tallystick.compare.ranking import evaluate
+from tallystick.compare.ranking import rank
 from tallystick.compare.settings import Settings
 from tallystick.results import GateEstimate, Interval, Unknown
 from tallystick.stats.intervals import betting, clopper_pearson
@@ -29,7 +29,7 @@ def margin(
     Right/wrong scores on independent items: exact (:func:`exact_score`, Clopper-Pearson), and the
     interval contains 0 wherever McNemar's exact test does not separate the two. Scores in bounds:
     betting, exact, in an order drawn with *rng*. Clusters, weights, blanks and unbounded scores:
-    the interval that :func:`evaluate` gives for the two.
+    the interval that :func:`rank` gives for the two.
 
     Examples
     --------
@@ -99,11 +99,11 @@ def _evaluated(
 ) -> tuple[float | Unknown, Interval]:
     """Return what the comparison itself says of the model, or of the two."""
     if right is None:
-        result = evaluate(board, settings=chosen, rng=rng)
+        result = rank(board, settings=chosen, rng=rng)
         model = next(row for row in result.models if row.name == left)
         return model.score, model.interval
 
-    pair = evaluate(board.of_models([left, right]), settings=chosen, rng=rng).pairs[0]
+    pair = rank(board.of_models([left, right]), settings=chosen, rng=rng).pairs[0]
     if pair.a == left:
         return pair.difference, pair.interval
     turned = replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +39,7 @@ from tallystick.stats.intervals import Intervals, clopper_pearson, pseudo_t
 if TYPE_CHECKING:
     from tallystick.tally import Moments
 
-__all__ = ["evaluate", "leaderboard"]
+__all__ = ["leaderboard", "rank"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,25 +47,13 @@ FEW_CLUSTERS = 30
 """Degrees of freedom below which the reader is warned."""
 
 
-def evaluate(
-    data: Any,
-    *,
-    models: Sequence[str] = (),
-    truth: str | None = None,
-    item: str | None = None,
-    cluster: str | None = None,
-    weight: str | None = None,
-    settings: Settings | None = None,
-    rng: Rng = 0,
-) -> CompareResult:
-    """Say which model is better and how surely, from a table of scores or of answers and a truth.
+def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> CompareResult:
+    """Rank the models of a board.
 
     Parameters
     ----------
-    data
-        A :class:`Board`, or whatever :meth:`Board.of` reads.
-    models, truth, item, cluster, weight
-        The columns; see :meth:`Board.of`.
+    board
+        The scores.
     settings
         Level, bounds, population.
     rng
@@ -74,19 +61,11 @@ def evaluate(
 
     Examples
     --------
-    >>> scores = {"old": [1, 0, 0, 0] * 50, "new": [1, 1, 0, 1] * 50}
-    >>> result = evaluate(scores)
-    >>> print(result.verdict)
-    new beats old by 0.500 [0.428, 0.572] (95 %, exact) on 200 items, p < 0.0001.
-    >>> result.contenders, result.pairs[0].a_only, result.pairs[0].b_only
-    (('new',), 100, 0)
+    >>> board = Board.of({"old": [1, 0, 0, 0] * 50, "new": [1, 1, 0, 1] * 50})
+    >>> rank(board).contenders
+    ('new',)
     """
     chosen = settings or Settings()
-    board = (
-        data
-        if isinstance(data, Board)
-        else Board.of(data, models=models, truth=truth, item=item, cluster=cluster, weight=weight)
-    )
     if board.answers is not None:
         return _with_blanks(board, chosen)
     _check_bounds(board, chosen.bounds)
@@ -103,7 +82,7 @@ def leaderboard(
     shards.
 
     Moments by cluster (``Moments.of(…, by=…)``) answer for new clusters if the settings say so; for
-    new items of the same clusters the board itself is needed (:func:`evaluate`).
+    new items of the same clusters the board itself is needed (:func:`rank`).
 
     Examples
     --------

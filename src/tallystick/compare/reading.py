@@ -1,97 +1,74 @@
-"""From a table to a board: answers held against the truth, replicates averaged, what is missing
-said.
-"""
+"""From data to a board: answers held against the truth, replicates averaged, what is missing said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from tallystick.compare.board import Board
+from tallystick.data import Data
+from tallystick.data.detect.names import ITEM_NAMES
 from tallystick.errors import InputError
-from tallystick.io import (
-    Roles,
-    check_numbers,
-    check_vocabulary,
-    identifier,
-    label_sets,
-    reading,
-    select,
-)
+from tallystick.io import Table
 from tallystick.io.logs import Loss
-from tallystick.io.shapes import ITEM_NAMES
-from tallystick.values.label import MOST_LABELS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from tallystick.io import Label, Table
+from tallystick.values import Label
 
 __all__ = ["read_board"]
 
 Floats = npt.NDArray[np.float64]
 
-BLOCK = 500
-"""Columns that are read at once."""
 
-
-def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None = None) -> Board:
-    """Return the board of *table*; cells that are no scores are refused with their place.
+def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Board:
+    """Return the board of *data*; cells that are not scores are refused with their place.
 
     Parameters
     ----------
-    table, roles
-        What was scanned, and which column is what; ``others`` may name an ``item`` and a
-        ``cluster``.
+    data
+        What was read; its roles say which columns are the models, the truth, the item, the cluster
+        and the weight.
     bounds
         Between what scores must lie; the first one outside is refused by row.
     """
-    item, cluster = roles.others.get("item", roles.item), roles.others.get("cluster")
-    if item is None:
-        _refuse_hidden_replicates(table, roles)
+    roles = data.roles
+    if roles.item is None:
+        _refuse_hidden_replicates(data)
     answers = truth = None
     shared: list[str] = []
     if roles.truth is None:
-        scores = _numbers(table, roles, bounds)
+        low, high = bounds or (None, None)
+        scores = data.numbers(*roles.models, low=low, high=high)
         answered = ~np.isnan(scores)
         hidden = np.zeros(len(scores), bool)
     else:
-        answers, gold, words = _codes(table, roles)
+        answers, gold, words = _codes(data)
         hidden = gold < 0
         answered = answers >= 0
         scores = np.where(hidden[:, None], np.nan, (answers == gold[:, None]).astype(float))
         truth = [words[code] for code in gold.tolist()]
-        shared = _vocabularies(table, roles, answers, gold, words)
+        shared = _vocabularies(data, answers, gold, words)
+
     used = np.asarray(answered.all(axis=1))
     if not used.any():
         raise InputError(
-            f"{table.source}: no item has an answer of every model: compare models on the same"
-            " items"
+            f"{data.source}: no item has an answer of every model: compare models on the same items"
         )
-    losses = [str(note) for note in table.notes if isinstance(note, Loss)]
-    notes = [*losses, *shared, *_silent(roles.labels, answered, used)]
+    losses = [str(note) for note in data.notes if isinstance(note, Loss)]
+    notes = [*losses, *shared, *_silent(roles.models, answered, used)]
     # A token that means "no answer" may well be the name of an item or of a cluster.
-    beside = dict(
-        _columns(
-            table,
-            replace(roles, missing=()),
-            [name for name in (item, cluster) if name is not None],
-        )
-    )
-    items = None if item is None else beside[item].to_pylist()
-    groups = None if cluster is None else beside[cluster].to_pylist()
-    weights = None if roles.weight is None else _weights(table, roles.weight)
-    if cluster is not None:
-        _refuse_blank_clusters(table, cluster, groups or (), used)
+    beside = data.cells(*roles.columns("item", "cluster"))
+    items = None if roles.item is None else beside[roles.item]
+    groups = None if roles.cluster is None else beside[roles.cluster]
+    weights = None if roles.weight is None else _weights(data, roles.weight)
+    if roles.cluster is not None:
+        _refuse_blank_clusters(data, roles.cluster, groups or (), used)
+
     first, places, replicated = _first_rows(items, used)
     if replicated:
         if hidden[used].any():
             raise InputError(
-                f"{table.source}: items repeat and some true labels are blank: average or remove"
+                f"{data.source}: items repeat and some true labels are blank: average or remove"
                 " the replicates first"
             )
         scores, answers = _averaged(scores, places, used, len(first)), None
@@ -110,7 +87,7 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
     else:
         scores, answers = scores[first], None if answers is None else answers[first]
     return Board(
-        names=roles.labels,
+        names=roles.models,
         scores=scores,
         items=None if items is None else tuple(items[i] for i in first),
         clusters=None if groups is None else tuple(groups[i] for i in first),
@@ -122,118 +99,36 @@ def read_board(table: Table, roles: Roles, *, bounds: tuple[float, float] | None
     )
 
 
-def _refuse_hidden_replicates(table: Table, roles: Roles) -> None:
+def _refuse_hidden_replicates(data: Data) -> None:
     """Refuse a column that is named like the items but repeats: its rows would be counted as
     independent items.
     """
-    named = {*roles.labels, roles.truth, roles.weight, roles.by, *roles.others.values()}
-    for column in table.columns:
-        if (
-            column.strip().lower() in ITEM_NAMES
-            and column not in named
-            and column not in table.left_out
-        ):
+    if not isinstance(data.held, Table):
+        return
+    named = data.roles.columns()
+    for column in data.table.columns:
+        usual = column.strip().lower() in ITEM_NAMES
+        if usual and column not in named and column not in data.table.left_out:
             raise InputError(
-                f"{table.source}: column {column!r} is named like the items but repeats: name it"
+                f"{data.source}: column {column!r} is named like the items but repeats: name it"
                 f" (--item {column}) to average the replicates of each item, or rename it if its"
                 " rows are items of their own"
             )
 
 
-def _columns(table: Table, roles: Roles, names: Sequence[str]) -> Iterator[tuple[str, pa.Array]]:
-    """Yield columns, missing values as null; a block at a time, since thousands do not fit the
-    engine's memory.
-    """
-    for start in range(0, len(names), BLOCK):
-        block = tuple(names[start : start + BLOCK])
-        with reading(table.source):
-            found = select(table, Roles(labels=block, missing=roles.missing)).to_arrow_table()
-        yield from ((name, found[name].combine_chunks()) for name in block)
-
-
-def _numbers(table: Table, roles: Roles, bounds: tuple[float, float] | None) -> Floats:
-    low, high = bounds or (None, None)
-    scores: list[Floats] = []
-    words: list[str] = []
-    for name, column in _columns(table, roles, roles.labels):
-        values = _floats(column, low, high)
-        if values is not None:
-            scores.append(values)
-        # refused with its place; or written with spaces, which the engine reads
-        elif _any_number(table, name):
-            check_numbers(table, name, missing=roles.missing, low=low, high=high)
-            cell = select(table, Roles(labels=(name,), missing=roles.missing))
-            scores.append(
-                cell.project(f"cast({identifier(name)} as double)").to_arrow_table()[0].to_numpy()
-            )
-        else:
-            words.append(name)
-    if words:
-        shown = ", ".join(repr(name) for name in words[:5]) + (" …" if len(words) > 5 else "")
-        raise InputError(
-            f"{table.source}: {shown} {'holds' if len(words) == 1 else 'hold'} words and not one"
-            " score: say what it is (--item, --cluster, --by), name the columns of the models"
-            " (compare --models, plan --columns), or name the true answers (--truth) if these are"
-            " answers"
-        )
-    return np.stack(scores, axis=1)
-
-
-def _any_number(table: Table, name: str) -> bool:
-    cell = identifier(name)
-    return bool(
-        table.query(f"select 1 from rows where try_cast({cell} as double) is not null limit 1")
-    )
-
-
-def _floats(column: pa.Array, low: float | None, high: float | None) -> Floats | None:
-    """Return a column as numbers, NaN where it is missing; None unless all others are finite and
-    within bounds.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        values = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:
-        return None
-    inside = (values >= (-np.inf if low is None else low)) & (
-        values <= (np.inf if high is None else high)
-    )
-    fine = np.count_nonzero(inside & np.isfinite(values)) == len(values) - column.null_count
-    return np.asarray(values, dtype=float) if fine else None
-
-
 def _codes(
-    table: Table, roles: Roles
+    data: Data,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], tuple[Label, ...]]:
-    """Return one code a label over all columns, -1 for missing: of the answers, of the truth; and
-    the labels.
+    """Return one code per label over all columns, -1 for missing: of the answers, of the truth;
+    and the labels, None at -1.
     """
-    assert roles.truth is not None
-    names = [*roles.labels, roles.truth]
-    encoded = {name: column.dictionary_encode() for name, column in _columns(table, roles, names)}
-    words = {name: column.dictionary.to_pylist() for name, column in encoded.items()}
-    for name in names:
-        if len(words[name]) > MOST_LABELS:
-            label_sets(table, roles, [name])  # refuses it
-    sets = {name: tuple(sorted(found)) for name, found in words.items()}
-    renaming = check_vocabulary(sets, coerce=roles.coerce, locate_row=table.row_of)
-    codes: dict[Label, int] = {}
-    columns = []
-    for name in names:
-        new = np.array(
-            [codes.setdefault(renaming[name][word], len(codes)) for word in words[name]] + [-1],
-            np.int32,
-        )
-        columns.append(new[encoded[name].indices.fill_null(-1).to_numpy(zero_copy_only=False)])
-    out = np.stack(columns, axis=1)
-    if (out[:, -1] < 0).all():
+    coded = data.labels(*data.roles.columns("models", "truth"))
+    if (coded.codes[:, -1] < 0).all():
         raise InputError(
-            f"{table.source}: the truth {roles.truth!r} is blank everywhere: label a few items"
+            f"{data.source}: the truth {data.roles.truth!r} is blank everywhere: label a few items"
             " first"
         )
-    return out[:, :-1], out[:, -1], (*codes, None)  # None is at -1
+    return coded.codes[:, :-1], coded.codes[:, -1], (*coded.labels, None)
 
 
 def _silent(
@@ -250,10 +145,13 @@ def _silent(
     ]
 
 
-def _weights(table: Table, name: str) -> Floats:
-    weights = np.asarray(
-        select(table, Roles(labels=(), weight=name)).to_arrow_table()[0].to_numpy(), dtype=float
-    )
+def _weights(data: Data, name: str) -> Floats:
+    weights = np.asarray(data.numbers(name, low=0.0)[:, 0])
+    if np.isnan(weights).any():
+        row = int(np.flatnonzero(np.isnan(weights))[0]) + 1
+        raise InputError(
+            f"{data.place(row)}: the weight {name!r} is missing. Weigh every row, or remove it"
+        )
     if not (weights > 0).any():
         raise InputError("all weights are 0: weigh at least one item")
     return weights
@@ -311,7 +209,7 @@ def _alike(
 
 
 def _refuse_blank_clusters(
-    table: Table, column: str, groups: Sequence[Label], used: npt.NDArray[np.bool_]
+    data: Data, column: str, groups: Sequence[Label], used: npt.NDArray[np.bool_]
 ) -> None:
     """Refuse a blank cluster: items of which nobody said where they belong are no cluster of their
     own.
@@ -319,7 +217,7 @@ def _refuse_blank_clusters(
     for row, group in enumerate(groups):
         if group is None and used[row]:
             raise InputError(
-                f"{table.source}, row {row + 1}: the cluster {column!r} is blank; name every"
+                f"{data.source}, row {row + 1}: the cluster {column!r} is blank; name every"
                 " cluster or remove the row"
             )
 
@@ -340,33 +238,25 @@ def _one_truth(truth: Sequence[Label], places: npt.NDArray[np.int64], n: int) ->
 
 
 def _vocabularies(
-    table: Table,
-    roles: Roles,
+    data: Data,
     answers: npt.NDArray[np.int32],
     gold: npt.NDArray[np.int32],
     words: Sequence[Label],
 ) -> list[str]:
-    """Name the models that give none of the true labels; refuse it if no model gives any, though
-    all are known.
-    """
+    """Name the models that give none of the true labels."""
     true, *given = (
         set(np.flatnonzero(np.bincount(column[column >= 0])).tolist())
         for column in (gold, *answers.T)
     )
-    apart = [j for j, codes in enumerate(given) if codes and not codes & true]
 
     def listed(codes: set[int]) -> str:
         shown = [repr(words[code]) for code in sorted(codes)]
         return ", ".join(shown[:5]) + (" …" if len(shown) > 5 else "")
 
-    held = f"the truth {roles.truth!r} holds {listed(true)}"
-    if len(apart) == len(given) and (gold >= 0).all():
-        raise InputError(
-            f"{table.source}: {held} and the models answer {listed(set().union(*given))}: no label"
-            " is shared, so no answer can be right; write them alike"
-        )
+    apart = [j for j, codes in enumerate(given) if codes and not codes & true]
     return [
-        f"{roles.labels[j]!r} answers {listed(given[j])} and {held}: no label is shared, so it is"
-        " never right; if they mean the same, write them alike"
+        f"{data.roles.models[j]!r} answers {listed(given[j])} and the truth {data.roles.truth!r}"
+        f" holds {listed(true)}: no label is shared, so it is never right. If they mean the same,"
+        " write them alike"
         for j in apart[:5]
     ]

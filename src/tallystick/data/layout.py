@@ -32,6 +32,8 @@ class Layout:
         Evaluation logs: the score to read, where they have several.
     truth_file
         A second file with the truth, joined by item (and by system, where the table has one).
+    columns
+        The columns that are asked about, where the verb has no role of its own for them.
     ignore
         Columns to leave out: names, commas and globs.
     rows_are_items
@@ -44,6 +46,7 @@ class Layout:
     delimiter: str | None = None
     metric: str | None = None
     truth_file: str | None = None
+    columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     rows_are_items: bool = False
 
@@ -56,5 +59,6 @@ class Layout:
                 " shape='long' (--shape long)"
             )
         # A single name is a group of one, as for every role that several columns can have.
-        ignored = (self.ignore,) if isinstance(self.ignore, str) else tuple(self.ignore)
-        object.__setattr__(self, "ignore", ignored)
+        for name in ("columns", "ignore"):
+            held = getattr(self, name)
+            object.__setattr__(self, name, (held,) if isinstance(held, str) else tuple(held))

@@ -1,0 +1,119 @@
+"""From data and a question to an answer about models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tallystick.compare.board import Board
+from tallystick.compare.demo import demo
+from tallystick.compare.margins import gate_estimate
+from tallystick.compare.question import CompareQuestion
+from tallystick.compare.ranking import rank
+from tallystick.compare.reading import read_board
+from tallystick.compare.result import CompareResult
+from tallystick.compare.stopping import stop_when_clear
+from tallystick.data import Capability, Data, Door, Roles, answered, read
+from tallystick.errors import InputError
+from tallystick.results import Gate, GateEstimate, GateOutcome, Result, check_gates, parse_gate
+
+__all__ = ["CAPABILITY", "answer", "evaluate"]
+
+
+def evaluate(source: Any, **options: Any) -> CompareResult:
+    """Say which model is better and how surely, from scores, or from answers and a truth.
+
+    Parameters
+    ----------
+    source
+        A `Board`, or whatever `tallystick.data.read` takes.
+    **options
+        Roles (*models*, *truth*, *item*, *cluster*, *weight*, *by*), the fields of
+        `CompareQuestion`, and the options of reading (*missing*, *coerce*, …).
+
+    Examples
+    --------
+    >>> scores = {"old": [1, 0, 0, 0] * 50, "new": [1, 1, 0, 1] * 50}
+    >>> result = evaluate(scores)
+    >>> print(result.verdict)
+    new beats old by 0.500 [0.428, 0.572] (95 %, exact) on 200 items, p < 0.0001.
+    >>> result.contenders, result.pairs[0].a_only, result.pairs[0].b_only
+    (('new',), 100, 0)
+    """
+    if isinstance(source, Board):
+        settings = options.pop("settings", None)
+        seed = options.pop("rng", options.pop("seed", 0))
+        question = CompareQuestion(seed=seed, **options) if options or not settings else None
+        return rank(source, settings=settings or question.settings, rng=seed)  # type: ignore[union-attr]
+    if "settings" in options:
+        settings = options.pop("settings")
+        options = {**settings.__dict__, **options}
+    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+
+
+def answer(data: Data, question: CompareQuestion) -> Result:
+    """Answer from data that was read."""
+    if question.add and data.roles.by is not None:
+        raise InputError(
+            f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
+            " put all models into one table, or leave out one of the two"
+        )
+    board = _with_more(read_board(data, bounds=question.bounds), data, question)
+    if question.save is not None:
+        board.save(question.save)
+
+    # Gates are parsed before the work, so that a misspelt one costs nothing.
+    for text in question.gates:
+        parse_gate(text, known=board.names)
+    if question.stop_early:
+        result: Result = stop_when_clear(board, settings=question.settings, rng=question.seed)
+    else:
+        result = rank(board, settings=question.settings, rng=question.seed)
+    return replace(result, gates=_gates(question.gates, board, question))
+
+
+def _with_more(board: Board, data: Data, question: CompareQuestion) -> Board:
+    """Put the models of further files beside those of the first, item by item."""
+    roles = replace(data.roles, models=(), by=None, cluster=None, weight=None)
+    named = {role: column for role, column in roles.__dict__.items() if column}
+    for path in question.add:
+        options = {**named, "missing": data.rules.missing, "coerce": data.rules.coerce}
+        with read(path, CAPABILITY.door, **options) as more:
+            board = board.beside(read_board(more, bounds=question.bounds))
+    return board
+
+
+def _gates(
+    texts: Sequence[str], board: Board, question: CompareQuestion
+) -> tuple[GateOutcome, ...]:
+    def measured(gate: Gate) -> GateEstimate:
+        return gate_estimate(
+            board, gate.left, gate.right, settings=question.settings, rng=question.seed
+        )
+
+    return check_gates(texts, known=board.names, margin=measured) if texts else ()
+
+
+def applies(roles: Roles) -> Mapping[str, Any] | None:
+    """Return the options with which compare answers a table with these roles, None if it cannot."""
+    beside = {"cluster": roles.cluster, "weight": roles.weight}
+    if len(roles.models) > 1:
+        return {"models": roles.models, **beside}
+    answers = (*roles.judges, *roles.prediction)
+    if roles.truth is None or len(answers) < 2:
+        return None
+    # The same labels are taken as a random draw by judge, so both answers rest on one assumption.
+    return {"models": answers, "truth": roles.truth, "blanks": "random", **beside}
+
+
+CAPABILITY = Capability(
+    verb="compare",
+    summary="Which model is better, how sure is that, and what would settle the rest?",
+    question=CompareQuestion,
+    answer=answer,
+    reads=("models", "truth", "item", "cluster", "weight", "by"),
+    door=Door(want="models", repeats=True),
+    applies=applies,
+    demo=demo,
+)
