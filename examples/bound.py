@@ -8,7 +8,7 @@ rows = spam(2000, rng=1)
 tally = Tally.of(rows)
 
 # %% Between what the accuracy and the F1 of spam lie, under two label models
-question = bound.Question(metrics=("accuracy", "f1"), positive=1, at_least=0.6)
+question = bound.BoundTarget(metrics=("accuracy", "f1"), positive=1, at_least=0.6)
 result = bound.evaluate(
     tally,
     prediction="classifier",

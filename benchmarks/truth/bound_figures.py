@@ -98,7 +98,7 @@ def baseline() -> list[dict[str, Any]]:
         def ask(
             delta: float, tally: Tally = tally, name: str = name, model: LabelModel = model
         ) -> bound.Bound:
-            question = bound.Question(delta=delta)
+            question = bound.BoundTarget(delta=delta)
             shared = _shared(youtube, f"{name}, known", model)
             return bound.evaluate(tally, prediction="h", question=question, **shared).bounds[0]
 
@@ -121,7 +121,7 @@ def _one_prediction(data: Set, name: str, model: LabelModel) -> dict[str, Any]:
         return bound.evaluate(
             tally,
             prediction="h",
-            question=bound.Question(delta=delta),
+            question=bound.BoundTarget(delta=delta),
             **_shared(data, name, model),
         ).bounds[0]
 
@@ -136,7 +136,7 @@ def _thresholds(
     tally = data.tally(data.test, truth=name == "oracle", s=score.tolist(), cut=cut)
 
     def swept(delta: float) -> tuple[bound.Bound, ...]:
-        question = bound.Question(metrics=metrics, delta=delta)
+        question = bound.BoundTarget(metrics=metrics, delta=delta)
         return bound.sweep(tally, score="s", question=question, **_shared(data, name, model)).bounds
 
     rows = []

@@ -70,7 +70,7 @@ def test_a_claim_is_proved_refuted_or_open_and_has_its_breakdown():
     tally = Tally.of(rows())
 
     def ask(claim, **more):
-        question = bound.Question(at_least=claim, **more)
+        question = bound.BoundTarget(at_least=claim, **more)
         return bound.evaluate(tally, prediction="classifier", question=question)
 
     proved = ask(0.6)
@@ -93,7 +93,7 @@ def test_the_breakdown_is_the_whole_error_whatever_delta_the_bounds_allow_for(me
     tally = Tally.of(rows())
 
     def ask(delta):
-        question = bound.Question(metrics=(metric,), at_least=0.4, delta=delta)
+        question = bound.BoundTarget(metrics=(metric,), at_least=0.4, delta=delta)
         return bound.evaluate(tally, prediction="classifier", question=question)
 
     without, within = ask(0.0), ask(0.05)
@@ -112,7 +112,7 @@ def test_one_label_is_refused_in_words():
 def test_ends_that_few_labels_make_cross_are_not_shown_as_estimates():
     crossed = 0
     for seed in range(12):
-        question = bound.Question(metrics=("accuracy", "risk"), cost=1 - np.eye(2))
+        question = bound.BoundTarget(metrics=("accuracy", "risk"), cost=1 - np.eye(2))
         tally = Tally.of(spam(600, rng=seed, labelled=2))
         result = bound.evaluate(tally, prediction="classifier", truth="truth", question=question)
         for one in result.bounds:
@@ -130,11 +130,11 @@ def test_ends_that_few_labels_make_cross_are_not_shown_as_estimates():
 
 
 def test_risk_is_bounded_by_its_cost_matrix():
-    question = bound.Question(metrics=("risk", "accuracy"), cost=[[0, 5], [1, 0]])
+    question = bound.BoundTarget(metrics=("risk", "accuracy"), cost=[[0, 5], [1, 0]])
     result = bound.evaluate(Tally.of(rows()), prediction="classifier", question=question)
     risk = result.bounds[0]
     assert risk.low < 0.4 * 0.15 * 5 + 0.6 * 0.15 < risk.high
-    swapped = bound.Question(metrics=("risk",), cost=1 - np.eye(2))
+    swapped = bound.BoundTarget(metrics=("risk",), cost=1 - np.eye(2))
     error = bound.evaluate(Tally.of(rows()), prediction="classifier", question=swapped).bounds[0]
     assert 1 - error.upper == pytest.approx(result.bounds[1].lower, abs=0.02)
 
@@ -175,7 +175,7 @@ def test_items_get_what_the_label_model_says_of_their_votes():
 
 def test_figures_name_their_columns():
     result = bound.evaluate(
-        Tally.of(rows()), prediction="classifier", question=bound.Question(at_least=0.6)
+        Tally.of(rows()), prediction="classifier", question=bound.BoundTarget(at_least=0.6)
     )
     assert [f.kind for f in result.figures()] == ["forest", "bands"]
 
@@ -211,7 +211,7 @@ def test_a_class_that_is_never_predicted_has_no_precision():
     result = bound.evaluate(
         Tally.of(data),
         prediction="classifier",
-        question=bound.Question(metrics=("precision", "recall")),
+        question=bound.BoundTarget(metrics=("precision", "recall")),
     )
     assert isinstance(result.bounds[0].lower, Unknown)
     assert result.decision == "unknowable"
@@ -332,14 +332,14 @@ def test_seventy_three_weak_labels_on_five_hundred_rows_give_a_valid_answer_with
 )
 def test_a_question_that_makes_no_sense_is_refused(more, match):
     with pytest.raises(InputError, match=match):
-        bound.Question(**more)
+        bound.BoundTarget(**more)
 
 
 def test_an_unknown_positive_class_and_label_model_are_refused_by_name():
     tally = Tally.of(rows())
     with pytest.raises(InputError, match="'7'"):
         bound.evaluate(
-            tally, prediction="classifier", question=bound.Question(metrics=("f1",), positive="7")
+            tally, prediction="classifier", question=bound.BoundTarget(metrics=("f1",), positive="7")
         )
     with pytest.raises(InputError, match="snorkle"):
         bound.evaluate(tally, prediction="classifier", label_models=("snorkle",))

@@ -42,7 +42,7 @@ def test_a_sweep_names_what_it_rests_on_as_one_prediction_does():
     data = scored()
     data["truth"] = [int(label) if i < 200 else None for i, label in enumerate(data["links"])]
     data["h"] = [int(value >= 0.5) for value in data["score"]]
-    asked = {"weak": WEAK, "truth": "truth", "question": bound.Question(delta=0.05)}
+    asked = {"weak": WEAK, "truth": "truth", "question": bound.BoundTarget(delta=0.05)}
     swept = bound.sweep(
         Tally.of(data, cut={"score": bound.edges_of([0.5])}), score="score", **asked
     )
@@ -60,14 +60,14 @@ def test_a_sweep_of_the_other_class_mirrors_score_and_votes():
         Tally.of(data, cut=cut),
         score="score",
         weak=WEAK,
-        question=bound.Question(metrics=("recall",), positive=1),
+        question=bound.BoundTarget(metrics=("recall",), positive=1),
     ).bounds[0]
     turned = {name: 1 - np.asarray(data[name]) for name in WEAK} | {"score": data["score"]}
     mirror = bound.sweep(
         Tally.of(turned, cut=cut),
         score="score",
         weak=WEAK,
-        question=bound.Question(metrics=("recall",), positive=0),
+        question=bound.BoundTarget(metrics=("recall",), positive=0),
     ).bounds[0]
     assert mirror.plugin_lower == pytest.approx(straight.plugin_lower, abs=1e-4)
     assert mirror.plugin_upper == pytest.approx(straight.plugin_upper, abs=1e-4)

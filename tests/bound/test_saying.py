@@ -97,7 +97,7 @@ def test_labels_of_the_rows_decide_a_claim_that_the_bounds_leave_open_and_the_ve
     tally = Tally.of(spam(1500, rng=3, labelled=600))
 
     def ask(claim, truth="truth"):
-        question = bound.Question(at_least=claim)
+        question = bound.BoundTarget(at_least=claim)
         weak = ("links", "words", "sender", "caps")
         return bound.evaluate(
             tally, prediction="classifier", weak=weak, truth=truth, question=question
@@ -118,7 +118,7 @@ def test_labels_of_the_rows_decide_a_claim_that_the_bounds_leave_open_and_the_ve
 
 
 def test_a_few_labels_do_not_decide():
-    question = bound.Question(at_least=0.4)
+    question = bound.BoundTarget(at_least=0.4)
     tally = Tally.of(spam(1500, rng=3, labelled=10))
     result = bound.evaluate(tally, prediction="classifier", truth="truth", question=question)
     assert "labelled rows (" not in result.verdict
@@ -153,7 +153,7 @@ def test_a_metric_that_does_not_exist_says_of_which_class_and_why():
             weak=weak,
             classes=[0, 1, 2],
             label_models=[model],
-            question=bound.Question(metrics=(metric,)),
+            question=bound.BoundTarget(metrics=(metric,)),
         )
         assert reason in result.verdict
 

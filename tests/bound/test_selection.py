@@ -28,7 +28,7 @@ def picked():
         Tally.of(data),
         predictions=names,
         weak=WEAK,
-        question=bound.Question(metrics=("f1",), positive=1),
+        question=bound.BoundTarget(metrics=("f1",), positive=1),
     )
 
 
@@ -121,6 +121,6 @@ def test_a_class_that_neither_votes_nor_predictions_show_can_be_named():
 
 def test_a_ranking_by_risk_is_refused():
     data, names = candidates(500)
-    question = bound.Question(metrics=("risk",), cost=[[0, 1], [1, 0]])
+    question = bound.BoundTarget(metrics=("risk",), cost=[[0, 1], [1, 0]])
     with pytest.raises(InputError, match="not by risk"):
         bound.select(Tally.of(data), predictions=names, weak=WEAK, question=question)

@@ -119,7 +119,7 @@ def bands(weak, n, kink, metric):
             classes=(0, 1),
             label_models=[known(votes, p)],
             rng=draw,
-            question=bound.Question(metrics=(metric,)),
+            question=bound.BoundTarget(metrics=(metric,)),
         ).bounds
         ends = np.array([(b.low, b.high) for b in found]).T
         hits.append(
@@ -179,7 +179,7 @@ def risk(weak, n, kink):
     q = p if kink else 0.75 * p + 0.25 * np.random.default_rng(3).dirichlet(np.ones(2), len(share))
     target = two_labels(q, p, COST).mean(share)
     draw = np.random.default_rng([3, weak, n, kink])
-    question = bound.Question(metrics=("risk",), cost=COST)
+    question = bound.BoundTarget(metrics=("risk",), cost=COST)
     hits = []
     for tally in samples(draw, n, votes, share, q, {"h": [0, 1]}):
         b = bound.evaluate(

@@ -14,28 +14,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tallystick.bound.classifier import evaluate
+    from tallystick.bound.answer import CAPABILITY, evaluate
+    from tallystick.bound.classifier import bound
     from tallystick.bound.label_models import LabelModel
     from tallystick.bound.matching import MatchResult, match
     from tallystick.bound.noise_aware import noise_aware_weights
     from tallystick.bound.prepared import Fitting
-    from tallystick.bound.question import Question
+    from tallystick.bound.question import BoundQuestion
     from tallystick.bound.result import Bound, BoundResult
     from tallystick.bound.selection import SelectResult, select
+    from tallystick.bound.target import BoundTarget
     from tallystick.bound.thresholds import edges_of, sweep
     from tallystick.bound.weak_sets import WeakSetResult, choose_weak_labels
     from tallystick.bound.weak_votes import WeakTable, weak_table
 
 __all__ = [
+    "CAPABILITY",
     "Bound",
+    "BoundQuestion",
     "BoundResult",
+    "BoundTarget",
     "Fitting",
     "LabelModel",
     "MatchResult",
-    "Question",
     "SelectResult",
     "WeakSetResult",
     "WeakTable",
+    "bound",
     "choose_weak_labels",
     "edges_of",
     "evaluate",
@@ -52,13 +57,16 @@ _HOME = {
     "Fitting": "prepared",
     "LabelModel": "label_models",
     "MatchResult": "matching",
-    "Question": "question",
+    "BoundQuestion": "question",
+    "BoundTarget": "target",
+    "CAPABILITY": "answer",
+    "bound": "classifier",
     "SelectResult": "selection",
     "WeakSetResult": "weak_sets",
     "WeakTable": "weak_votes",
     "choose_weak_labels": "weak_sets",
     "edges_of": "thresholds",
-    "evaluate": "classifier",
+    "evaluate": "answer",
     "match": "matching",
     "noise_aware_weights": "noise_aware",
     "select": "selection",

@@ -11,8 +11,8 @@ from tallystick.bound.blocks import Scheme
 from tallystick.bound.forward import forward
 from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Prepared
-from tallystick.bound.question import Question
 from tallystick.bound.result import Bound, Breakdown
+from tallystick.bound.target import BoundTarget
 from tallystick.results import Unknown
 from tallystick.stats.transport import agreement, breakdown
 
@@ -23,7 +23,7 @@ _HALVINGS = 12
 
 
 def breakdown_of(
-    one: Prepared, bound: Bound, question: Question, generator: np.random.Generator
+    one: Prepared, bound: Bound, target: BoundTarget, generator: np.random.Generator
 ) -> Breakdown | None:
     r"""Return the δ at which the lower end, with confidence, reaches the claim; None if nothing is
     claimed.
@@ -37,16 +37,16 @@ def breakdown_of(
     z). [MP23]_, Theorem A.3, has the rate only.
     """
     if (
-        question.at_least is None
-        or question.metrics[0] == "risk"
+        target.at_least is None
+        or target.metrics[0] == "risk"
         or bound.low is None
         or bound.high is None
     ):
         return None
-    wanted = question.summaries(one.table)[0]
-    claim = question.at_least
+    wanted = target.summaries(one.table)[0]
+    claim = target.at_least
     seed = int(generator.integers(2**31))
-    critical = NormalDist().inv_cdf(1 - question.alpha / 2)
+    critical = NormalDist().inv_cdf(1 - target.alpha / 2)
     plain = wanted.metric in ("accuracy", "micro-f1")
 
     def ends(delta: float) -> tuple[float, float]:

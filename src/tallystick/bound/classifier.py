@@ -19,21 +19,21 @@ from tallystick.bound.label_models import audit
 from tallystick.bound.metrics import Summary
 from tallystick.bound.plug_in import independent, plug_in
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
-from tallystick.bound.question import Question
 from tallystick.bound.result import Bound, BoundResult, GoldEstimate
 from tallystick.bound.saying import assumptions_of, concluded, warnings_of
+from tallystick.bound.target import BoundTarget
 from tallystick.bound.weak_votes import WeakTable, weak_table
 from tallystick.results import Interval, PatternTable, Unknown
 from tallystick.stats.prediction_powered import prediction_powered_mean
 from tallystick.stats.transport import Side, entropy_width, programme, two_labels
 from tallystick.tally import Label, Tally
 
-__all__ = ["evaluate"]
+__all__ = ["bound"]
 
 _ROUNDING = 1e-9
 
 
-def evaluate(
+def bound(
     tally: Tally,
     *,
     prediction: str,
@@ -41,7 +41,7 @@ def evaluate(
     truth: str | None = None,
     classes: Sequence[Label] | None = None,
     label_models: Sequence[ModelLike] = ("dawid-skene",),
-    question: Question | None = None,
+    target: BoundTarget | None = None,
     fitting: Fitting | None = None,
     rng: Rng = 0,
 ) -> BoundResult:
@@ -68,7 +68,7 @@ def evaluate(
         The labels that Y can take; by default all that occur.
     label_models
         Names (labels, majority, dawid-skene, triplet) or label models, the leading one first.
-    question
+    target
         Metrics, confidence, claim.
     fitting
         Class balance, meaning of abstentions.
@@ -78,11 +78,11 @@ def evaluate(
     Examples
     --------
     >>> from tallystick.bound.demo import spam
-    >>> result = evaluate(Tally.of(spam(2000, rng=1)), prediction="classifier")
+    >>> result = bound(Tally.of(spam(2000, rng=1)), prediction="classifier")
     >>> [b.metric for b in result.bounds], result.bounds[0].low < 0.85 < result.bounds[0].high
     (['accuracy'], True)
     """
-    question = Question() if question is None else question
+    target = BoundTarget() if target is None else target
     fitting = Fitting() if fitting is None else fitting
     columns = (
         tuple(weak)
@@ -91,25 +91,24 @@ def evaluate(
     )
     table = weak_table(tally, weak=columns, prediction=prediction, truth=truth, classes=classes)
     ready = [
-        prepared(fitted(model, table, fitting), table, delta=question.delta)
-        for model in label_models
+        prepared(fitted(model, table, fitting), table, delta=target.delta) for model in label_models
     ]
     generator = as_rng(rng)
     again = deepcopy(generator)
     bounds: list[Bound] = []
     for one in ready:
-        bounds += _bounds(one, question, generator)
+        bounds += _bounds(one, target, generator)
     leading = ready[0]
     gold = (
-        tuple(_from_gold(one, bounds, question.alpha) for one in ready) if truth is not None else ()
+        tuple(_from_gold(one, bounds, target.alpha) for one in ready) if truth is not None else ()
     )
     start = bounds[0]
-    if question.delta > 0 and question.at_least is not None:
+    if target.delta > 0 and target.at_least is not None:
         start = _bounds(
-            replace(leading, evidence=replace(leading.evidence, delta=0.0)), question, again
+            replace(leading, evidence=replace(leading.evidence, delta=0.0)), target, again
         )[0]
-    breakdown = breakdown_of(leading, start, question, generator)
-    verdict, decision, needed = concluded(prediction, bounds[0], leading, question, breakdown, gold)
+    breakdown = breakdown_of(leading, start, target, generator)
+    verdict, decision, needed = concluded(prediction, bounds[0], leading, target, breakdown, gold)
     said = np.where(np.isfinite(leading.p), leading.p, 1 / len(table.classes))[: len(table.votes)]
     q = table.counts / np.maximum(table.weight, 1)[:, None]
     audits = tuple(audit(one.model, table, one.p[: len(table.votes)]) for one in ready)
@@ -134,7 +133,7 @@ def evaluate(
         breakdown=breakdown,
         gold=gold,
         singleton_share=table.singletons,
-        delta=question.delta,
+        delta=target.delta,
         entropy_width=entropy_width(
             q[table.weight > 0], said[table.weight > 0], weights=table.weight[table.weight > 0]
         ),
@@ -142,18 +141,18 @@ def evaluate(
     )
 
 
-def _bounds(one: Prepared, question: Question, generator: np.random.Generator) -> list[Bound]:
+def _bounds(one: Prepared, target: BoundTarget, generator: np.random.Generator) -> list[Bound]:
     scheme = Scheme.fitting(one.table.n)
-    wanted = question.summaries(one.table)
-    critical = NormalDist().inv_cdf(1 - question.alpha / 2)
+    wanted = target.summaries(one.table)
+    critical = NormalDist().inv_cdf(1 - target.alpha / 2)
     found = iter(forward(one.evidence, wanted, rng=generator, scheme=scheme) if wanted else [])
     summaries = iter(wanted)
     out = []
-    for name in question.metrics:
+    for name in target.metrics:
         if name == "risk":
-            out.append(_risk(one, question, critical, generator, scheme))
+            out.append(_risk(one, target, critical, generator, scheme))
         else:
-            out.append(bound_of(one, next(summaries), next(found), question.alpha, critical))
+            out.append(bound_of(one, next(summaries), next(found), target.alpha, critical))
     return out
 
 
@@ -265,12 +264,12 @@ def _absent(one: Prepared, wanted: Summary) -> str:
 
 def _risk(
     one: Prepared,
-    question: Question,
+    target: BoundTarget,
     critical: float,
     generator: np.random.Generator,
     scheme: Scheme,
 ) -> Bound:
-    cost = question.cost_matrix(len(one.table.classes))
+    cost = target.cost_matrix(len(one.table.classes))
     ends = cost_ends(one.evidence, cost, cost_learner(cost), rng=generator, scheme=scheme)
     seen = one.table.weight > 0
     q = one.table.counts[seen] / one.table.weight[seen, None]
@@ -291,8 +290,8 @@ def _risk(
         label_model=one.model.name,
         lower=shown[0],
         upper=shown[1],
-        lower_interval=interval_of(one, question.alpha, edges[0], max(lower, plain[0], edges[0])),
-        upper_interval=interval_of(one, question.alpha, min(upper, plain[1], edges[1]), edges[1]),
+        lower_interval=interval_of(one, target.alpha, edges[0], max(lower, plain[0], edges[0])),
+        upper_interval=interval_of(one, target.alpha, min(upper, plain[1], edges[1]), edges[1]),
         method=one.method,
         independent_estimate=float(np.einsum("z,zh,zy,hy->", weight / weight.sum(), q, p, cost)),
         plugin_lower=plain[0],

@@ -1,82 +1,95 @@
-"""What is asked of a bound."""
+"""What can be asked of a classifier that was never tested on true labels."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from tallystick.bound.metrics import Summary, summary
-from tallystick.bound.weak_votes import WeakTable
+from tallystick.bound.prepared import Fitting
+from tallystick.bound.target import BoundTarget
+from tallystick.bound.thresholds import edges_of
+from tallystick.data import Question, option
 from tallystick.errors import InputError
-from tallystick.tally import Label
+from tallystick.values import Label
 
-__all__ = ["Question"]
+__all__ = ["BoundQuestion"]
+
+_THRESHOLDS = ",".join(f"{k / 20:g}" for k in range(1, 20))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Question:
-    """Which metrics, how surely, and which claim is to be proved.
+@dataclass(frozen=True, kw_only=True)
+class BoundQuestion(Question):
+    """Which metrics, under which label models, and which claim is to be proved.
 
-    Parameters
-    ----------
-    metrics
-        accuracy, precision, recall, f1, macro-precision, macro-recall, macro-f1, micro-f1 or risk.
-    positive
-        The class that precision, recall and F1 are of; two classes may do without, the last one is
-        meant.
-    cost
-        For risk: cost[h, y] of predicting class h where y is true, classes in their canonical
-        order.
-    delta
-        By how much total variation, on average over the rows, P(Y | Z) may be wrong.
-    at_least
-        The claim that the leading metric, which is then not risk, is at least this much.
-    alpha
-        One minus the confidence of each bound.
+    In Python *thresholds* and *class_balance* also take sequences of numbers, *cost* a matrix, and
+    *label_models* fitted `LabelModel` objects.
     """
 
-    metrics: tuple[str, ...] = ("accuracy",)
-    positive: Label = None
-    cost: npt.ArrayLike | None = None
-    delta: float = 0.0
-    at_least: float | None = None
-    alpha: float = 0.05
+    metrics: tuple[str, ...] = option(
+        ("accuracy",),
+        "accuracy, precision, recall, f1, macro-…, micro-f1 or risk; repeat for more.",
+        flag="--metric",
+    )
+    positive: Label = option(None, "The class of precision, recall and F1.")
+    cost: Path | Any | None = option(
+        None, "For risk: a table with a column 'prediction' and one per true class."
+    )
+    thresholds: str | Sequence[float] = option(
+        _THRESHOLDS, "With --score: T,T,… in (0, 1).", metavar="T,T,..."
+    )
+    label_models: tuple[Any, ...] = option(
+        ("dawid-skene",),
+        "labels, majority, dawid-skene, triplet or a file; repeat for more.",
+        flag="--label-model",
+    )
+    class_balance: str | Sequence[float] | None = option(
+        None, "P,P,… in the order of the classes, where it is known."
+    )
+    fit: str | None = option(None, "Fit the label models on this file instead.")
+    abstentions_vote: bool = option(
+        False, "An abstention says something of the class (keyword rules)."
+    )
+    delta: float = option(0.0, "How wrong P(Y|Z) may be on average.", low=0.0, high=1.0)
+    at_least: float | None = option(None, "A claim to prove: the first metric is at least this.")
 
     def __post_init__(self) -> None:
-        if not self.metrics:
-            raise InputError("metrics must name at least one metric")
-        if not 0 < self.alpha < 1:
-            raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
-        if not 0 <= self.delta <= 1:
-            raise InputError(f"delta must be in [0, 1], got {self.delta!r}")
-        if self.at_least is not None and self.metrics[0] == "risk":
-            raise InputError(
-                f"at_least ({self.at_least:g}) is a claim on a metric of which more is better, not"
-                " on risk: name another metric first, or leave the claim out and read the bounds"
-                " of the risk"
-            )
-        if ("risk" in self.metrics) != (self.cost is not None):
-            raise InputError(
-                "risk needs a cost matrix, and a cost matrix is for risk: give both, or neither"
-            )
+        for name in ("metrics", "label_models"):
+            held = getattr(self, name)
+            object.__setattr__(self, name, (held,) if isinstance(held, str) else tuple(held))
+        super().__post_init__()
+        self.target(None)  # refuses what cannot be asked before anything is read
 
-    def summaries(self, table: WeakTable) -> list[Summary]:
-        """Return the metrics other than risk, checked against the classes."""
-        positive: int | None = None
-        if self.positive is not None:
-            positive = table.class_of(self.positive, role="positive")
-        elif len(table.classes) == 2:
-            positive = 1
-        return [summary(name, positive) for name in self.metrics if name != "risk"]
+    def target(self, cost: Any) -> BoundTarget:
+        """Return what is to be bound, with the *cost* matrix once the classes are known."""
+        placeholder = [[0.0]] if self.cost is not None else None
+        return BoundTarget(
+            metrics=self.metrics or ("accuracy",),
+            positive=self.positive,
+            cost=placeholder if cost is None else cost,
+            delta=self.delta,
+            at_least=self.at_least,
+            alpha=self.alpha,
+        )
 
-    def cost_matrix(self, classes: int) -> npt.NDArray[np.float64]:
-        """Return the cost matrix, checked."""
-        held = np.asarray(self.cost, dtype=np.float64)
-        if held.shape != (classes, classes) or not np.isfinite(held).all():
-            raise InputError(
-                f"cost must be a finite matrix {classes} x {classes} (prediction, truth), got"
-                f" {held.shape}"
-            )
-        return held
+    def fitting(self) -> Fitting:
+        """Return how label models are fitted."""
+        balance = self.class_balance
+        return Fitting(
+            balance=None if balance is None else numbers_of("class_balance", balance),
+            abstain="is a vote" if self.abstentions_vote else "auto",
+        )
+
+    def edges(self) -> tuple[float, ...]:
+        """Return the edges at which a score is cut."""
+        return edges_of(numbers_of("thresholds", self.thresholds))
+
+
+def numbers_of(name: str, value: str | Sequence[float]) -> list[float]:
+    """Return numbers that were given as a list, or as text with commas between them."""
+    pieces = value.split(",") if isinstance(value, str) else value
+    try:
+        return [float(piece) for piece in pieces]
+    except ValueError:
+        raise InputError(f"{name} wants numbers with commas between them, got {value!r}") from None

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from tallystick.bound.label_models import LabelModelAudit
 from tallystick.bound.prepared import Prepared
-from tallystick.bound.question import Question
 from tallystick.bound.result import Bound, Breakdown, GoldEstimate
+from tallystick.bound.target import BoundTarget
 from tallystick.bound.weak_votes import WeakTable
 from tallystick.results import Decision, Needed, Unknown
 
@@ -39,21 +39,21 @@ def assumptions_of(ready: Sequence[Prepared], *, labelled: bool) -> tuple[str, .
     return tuple(dict.fromkeys(out))
 
 
-def condition_of(one: Prepared, question: Question) -> str:
+def condition_of(one: Prepared, target: BoundTarget) -> str:
     """Return under which condition on its label model a bound holds."""
     held = (
         f"if {one.assumption}"
         if one.assumption
         else f"whatever the label model {one.model.name} is worth"
     )
-    return f"{held} and wrong by at most {question.delta:g} on average" if question.delta else held
+    return f"{held} and wrong by at most {target.delta:g} on average" if target.delta else held
 
 
 def concluded(
     prediction: str,
     bound: Bound,
     one: Prepared,
-    question: Question,
+    target: BoundTarget,
     breakdown: Breakdown | None,
     gold: Sequence[GoldEstimate] = (),
 ) -> tuple[str, Decision, Needed | None]:
@@ -67,10 +67,8 @@ def concluded(
     if bound.low is None or bound.high is None:
         reason = bound.lower.reason if isinstance(bound.lower, Unknown) else "unknown"
         return f"{name} of {prediction} cannot be bounded: {reason}.", "unknowable", None
-    level = f"{100 * (1 - question.alpha):g} %"
-    between = (
-        f"between {bound.low:.3f} and {bound.high:.3f} ({level}, {condition_of(one, question)})"
-    )
+    level = f"{100 * (1 - target.alpha):g} %"
+    between = f"between {bound.low:.3f} and {bound.high:.3f} ({level}, {condition_of(one, target)})"
     low, high, guess, more = bound.low, bound.high, bound.independent_estimate, ""
     labels = next(
         (g for g in gold if g.metric == bound.metric and g.labels >= _ENOUGH_LABELS), None
@@ -81,7 +79,7 @@ def concluded(
         between = (
             f"between {low:.3f} and {high:.3f} by its {labels.labels:,} labelled rows ({level})"
         )
-    claim = question.at_least
+    claim = target.at_least
     if claim is None or breakdown is None:
         return f"The {name} of {prediction} is {between}{more}.", "decided", None
     if low >= claim:

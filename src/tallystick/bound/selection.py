@@ -19,8 +19,8 @@ from tallystick.bound.forward import Evidence, ForwardEnd, forward
 from tallystick.bound.forward_cost import cost_ends, pair_learner
 from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
-from tallystick.bound.question import Question
 from tallystick.bound.result import Bound
+from tallystick.bound.target import BoundTarget
 from tallystick.bound.weak_votes import weak_table
 from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, Result, Unknown
@@ -105,7 +105,7 @@ def select(
     weak: Sequence[str] | None = None,
     classes: Sequence[Label] | None = None,
     label_model: ModelLike = "dawid-skene",
-    question: Question | None = None,
+    target: BoundTarget | None = None,
     fitting: Fitting | None = None,
     rng: Rng = 0,
 ) -> SelectResult:
@@ -126,13 +126,13 @@ def select(
         Two or more columns of predictions.
     weak, classes, label_model, fitting, rng
         As for :func:`~tallystick.bound.evaluate`.
-    question
+    target
         The first of its metrics ranks the classifiers; differences are those of accuracy.
     """
-    question = Question() if question is None else question
+    target = BoundTarget() if target is None else target
     if len(predictions) < 2:
         raise InputError(f"predictions must name at least two columns, got {list(predictions)!r}")
-    if question.metrics[0] == "risk":
+    if target.metrics[0] == "risk":
         raise InputError(
             "classifiers are ranked by accuracy, precision, recall or F1, not by risk: name one"
             " first"
@@ -142,7 +142,7 @@ def select(
     )
     # the same random orders for all: they differ by their rows alone
     orders = int(as_rng(rng).integers(2**63))
-    critical = NormalDist().inv_cdf(1 - question.alpha / 2)
+    critical = NormalDist().inv_cdf(1 - target.alpha / 2)
     if classes is None:
         seen = (label for name in (*columns, *predictions) for label in tally.labels[name])
         classes = in_order(label for label in seen if label is not None)
@@ -152,21 +152,21 @@ def select(
     for name in predictions:
         table = weak_table(tally, weak=columns, prediction=name, classes=classes)
         fit = fitted(label_model if fit is None else fit, table, fitting or Fitting())
-        one = prepared(fit, table, delta=question.delta)
-        wanted = question.summaries(table)[0]
+        one = prepared(fit, table, delta=target.delta)
+        wanted = target.summaries(table)[0]
         ends, plain = forward(
             _by_row(one, tally),
             [wanted, Summary("accuracy")],
             rng=orders,
             scheme=Scheme.fitting(table.n),
         )
-        bounds[name] = bound_of(one, wanted, ends, question.alpha, critical)
+        bounds[name] = bound_of(one, wanted, ends, target.alpha, critical)
         accuracy[name] = _within(plain, critical, 0.0)
     pairs = []
     for a, b in combinations(predictions, 2):
         table = weak_table(tally, weak=columns, prediction=[a, b], classes=classes)
         one = prepared(
-            fitted(fit or label_model, table, fitting or Fitting()), table, delta=question.delta
+            fitted(fit or label_model, table, fitting or Fitting()), table, delta=target.delta
         )
         low, high = cost_ends(
             _by_row(one, tally),
@@ -176,7 +176,7 @@ def select(
             scheme=Scheme.fitting(table.n),
         )
         pairs.append(
-            _pair((a, b), (low, high), critical, (accuracy[a], accuracy[b]), one, question.alpha)
+            _pair((a, b), (low, high), critical, (accuracy[a], accuracy[b]), one, target.alpha)
         )
     chosen = _chosen(bounds)
     decided = sum(pair.better is not None for pair in pairs)

@@ -16,9 +16,9 @@ from tallystick.bound.forward import Evidence, ForwardEnd, draw, forward, row_ta
 from tallystick.bound.label_models import audit
 from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
-from tallystick.bound.question import Question
 from tallystick.bound.result import Bound, BoundResult
 from tallystick.bound.saying import assumptions_of, condition_of, warnings_of
+from tallystick.bound.target import BoundTarget
 from tallystick.bound.weak_votes import weak_table
 from tallystick.errors import InputError
 from tallystick.results import Unknown
@@ -53,7 +53,7 @@ def sweep(
     truth: str | None = None,
     classes: Sequence[Label] | None = None,
     label_models: Sequence[ModelLike] = ("dawid-skene",),
-    question: Question | None = None,
+    target: BoundTarget | None = None,
     fitting: Fitting | None = None,
     rng: Rng = 0,
 ) -> BoundResult:
@@ -75,15 +75,15 @@ def sweep(
     >>> [b.threshold for b in result.bounds]
     [0.25, 0.5]
     """
-    question = Question() if question is None else question
+    target = BoundTarget() if target is None else target
     fitting = Fitting() if fitting is None else fitting
-    if "risk" in question.metrics:
+    if "risk" in target.metrics:
         raise InputError(
             "a sweep over thresholds knows no risk: choose other metrics, or one prediction"
         )
-    if question.at_least is not None:
+    if target.at_least is not None:
         raise InputError(
-            f"at_least ({question.at_least:g}) is a claim on one prediction, and a score has one a"
+            f"at_least ({target.at_least:g}) is a claim on one prediction, and a score has one a"
             " threshold: choose the threshold and bound its prediction, or leave the claim out"
         )
     columns = (
@@ -102,20 +102,17 @@ def sweep(
         raise InputError(
             f"column {score!r} was cut at no threshold inside its range: use edges_of(thresholds)"
         )
-    positive = (
-        1 if question.positive is None else table.class_of(question.positive, role="positive")
-    )
+    positive = 1 if target.positive is None else table.class_of(target.positive, role="positive")
     view = partial(_at_thresholds, positive=positive)
     generator = as_rng(rng)
     ready = [
-        prepared(fitted(model, table, fitting), table, delta=question.delta)
-        for model in label_models
+        prepared(fitted(model, table, fitting), table, delta=target.delta) for model in label_models
     ]
     bounds: list[Bound] = []
     for one in ready:
         evidence = replace(one.evidence, view=view)
-        for wanted in question.summaries(table):
-            critical = _critical(evidence, wanted, question.alpha, generator)
+        for wanted in target.summaries(table):
+            critical = _critical(evidence, wanted, target.alpha, generator)
             [(low, high)] = forward(
                 evidence, [wanted], rng=generator, scheme=Scheme.fitting(table.n)
             )
@@ -126,11 +123,11 @@ def sweep(
                     ForwardEnd(end.side, end.estimate[t], end.error[t]) for end in (low, high)
                 )
                 bounds.append(
-                    bound_of(at, wanted, (ends[0], ends[1]), question.alpha, critical, threshold)
+                    bound_of(at, wanted, (ends[0], ends[1]), target.alpha, critical, threshold)
                 )
     audits = tuple(audit(one.model, table, one.p[: len(table.votes)]) for one in ready)
     return BoundResult(
-        verdict=_verdict(score, bounds, ready[0], question),
+        verdict=_verdict(score, bounds, ready[0], target),
         n_items=table.n,
         assumptions=assumptions_of(ready, labelled=truth is not None),
         warnings=warnings_of(table, ready, (), audits),
@@ -144,7 +141,7 @@ def sweep(
             "a breakdown is that of one threshold: choose it and bound its prediction"
         ),
         singleton_share=table.singletons,
-        delta=question.delta,
+        delta=target.delta,
         entropy_width=Unknown("it is that of one threshold"),
     )
 
@@ -186,7 +183,7 @@ def _critical(
     )
 
 
-def _verdict(score: str, bounds: Sequence[Bound], one: Prepared, question: Question) -> str:
+def _verdict(score: str, bounds: Sequence[Bound], one: Prepared, target: BoundTarget) -> str:
     first = bounds[0].metric
     own = [
         b
@@ -196,7 +193,7 @@ def _verdict(score: str, bounds: Sequence[Bound], one: Prepared, question: Quest
     if not own:
         return f"The {first} of {score} cannot be bounded at any threshold."
     best = max(own, key=lambda b: b.low or 0.0)
-    held = f"{100 * (1 - question.alpha):g} %, {condition_of(one, question)}"
+    held = f"{100 * (1 - target.alpha):g} %, {condition_of(one, target)}"
     return (
         f"The largest lower bound on the {first} of {score} is that of threshold"
         f" {best.threshold:g}: between {best.low:.3f} and {best.high:.3f}; {len(own)} thresholds"

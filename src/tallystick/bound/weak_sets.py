@@ -13,7 +13,7 @@ from tallystick.bound.blocks import FloatArray, Scheme
 from tallystick.bound.forward import forward
 from tallystick.bound.label_models import LabelModel
 from tallystick.bound.prepared import Fitting, ModelLike, fitted, prepared
-from tallystick.bound.question import Question
+from tallystick.bound.target import BoundTarget
 from tallystick.bound.weak_votes import WeakTable, coarser, weak_table
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Figure, Result
@@ -91,7 +91,7 @@ def choose_weak_labels(
     start: Sequence[str],
     candidates: Sequence[str],
     label_model: ModelLike = "dawid-skene",
-    question: Question | None = None,
+    target: BoundTarget | None = None,
     fitting: Fitting | None = None,
     rng: Rng = 0,
 ) -> WeakSetResult:
@@ -113,10 +113,10 @@ def choose_weak_labels(
         Weak labels that are there already; may be empty.
     candidates
         Those that could be added.
-    label_model, question, fitting, rng
+    label_model, target, fitting, rng
         As for :func:`~tallystick.bound.evaluate`; the first metric counts.
     """
-    question = Question() if question is None else question
+    target = BoundTarget() if target is None else target
     if not candidates:
         raise InputError("candidates must name at least one weak label")
     table = weak_table(tally, weak=[*start, *candidates], prediction=prediction)
@@ -133,8 +133,8 @@ def choose_weak_labels(
     def ends(weak: Sequence[str]) -> tuple[float, float]:
         part = table.only(weak)
         coarse = _averaged(table, part, p)
-        one = prepared(_as_model(part, coarse, model.name), part, delta=question.delta)
-        wanted = question.summaries(part)[0]
+        one = prepared(_as_model(part, coarse, model.name), part, delta=target.delta)
+        wanted = target.summaries(part)[0]
         [(low, high)] = forward(one.evidence, [wanted], rng=seed, scheme=Scheme.fitting(part.n))
         return float(np.clip(low.estimate, 0, 1)), float(np.clip(high.estimate, 0, 1))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from tallystick.bound.label_models.audit import LabelModelAudit, audit
 from tallystick.bound.label_models.dawid_skene import dawid_skene, triplet
 from tallystick.bound.label_models.from_labels import from_labels, most_active
-from tallystick.bound.label_models.given import given, read
+from tallystick.bound.label_models.given import given, read_model
 from tallystick.bound.label_models.majority import majority
 from tallystick.bound.label_models.model import LabelModel
 
@@ -20,6 +20,6 @@ __all__ = [
     "given",
     "majority",
     "most_active",
-    "read",
+    "read_model",
     "triplet",
 ]

@@ -15,7 +15,7 @@ from tallystick.errors import InputError
 from tallystick.tally import Label
 from tallystick.values.label import identity
 
-__all__ = ["given", "read"]
+__all__ = ["given", "read_model"]
 
 
 def given(table: WeakTable, source: Any, *, name: str = "given") -> LabelModel:
@@ -50,7 +50,7 @@ def given(table: WeakTable, source: Any, *, name: str = "given") -> LabelModel:
     )
 
 
-def read(table: WeakTable, path: str) -> LabelModel:
+def read_model(table: WeakTable, path: str) -> LabelModel:
     """Read P(Y | Z) from a file with a column for each weak label and one, named like the class,
     for each class.
 

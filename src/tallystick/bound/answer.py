@@ -1,0 +1,193 @@
+"""From data and a question to bounds on a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tallystick.bound.classifier import bound
+from tallystick.bound.costs import read_costs
+from tallystick.bound.demo import demo
+from tallystick.bound.label_models import LabelModel, read_model
+from tallystick.bound.prepared import NAMES, fitted
+from tallystick.bound.question import BoundQuestion
+from tallystick.bound.result import BoundResult
+from tallystick.bound.thresholds import sweep
+from tallystick.bound.weak_votes import weak_table
+from tallystick.data import Capability, Data, Door, Roles, answered, by_slice, read
+from tallystick.errors import InputError
+from tallystick.results import Result
+from tallystick.tally import Tally
+from tallystick.values import Label, in_order
+
+__all__ = ["CAPABILITY", "answer", "evaluate"]
+
+_ROWS_COUNT = (
+    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
+)
+
+
+def evaluate(source: Any, **options: Any) -> BoundResult:
+    """Bound metrics of a classifier from weak labels of the same rows.
+
+    Parameters
+    ----------
+    source
+        Whatever `tallystick.data.read` takes.
+    **options
+        Roles (*prediction* or *score*, *weak*, *truth*, *item*, *weight*, *by*), the fields of
+        `BoundQuestion`, and the options of reading.
+
+    Examples
+    --------
+    >>> from tallystick.bound.demo import spam
+    >>> result = evaluate(spam(2000, rng=1), prediction="classifier")
+    >>> [one.metric for one in result.bounds]
+    ['accuracy']
+    """
+    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+
+
+def answer(data: Data, question: BoundQuestion) -> Result:
+    """Answer from data that was read; slices know every class that the whole table shows."""
+    result = _answer(data, question, None)
+    if data.roles.by is None:
+        return result
+
+    def part(piece: Data, alpha: float) -> Result:
+        return _answer(piece, replace(question, alpha=alpha), result.classes)
+
+    return replace(result, slices=by_slice(data, part, alpha=question.alpha))
+
+
+def _answer(data: Data, question: BoundQuestion, classes: Sequence[Label] | None) -> BoundResult:
+    roles = data.roles
+    if bool(roles.prediction) == (roles.score is not None):
+        raise InputError(
+            "name the column to judge: --prediction for labels, or --score for numbers in [0, 1]"
+        )
+    if len(roles.prediction) > 1:
+        raise InputError(
+            f"{len(roles.prediction)} columns are named as prediction: name one, and ask for each"
+        )
+    tally = _counted(data, question)
+    other = _fitting_tally(data, question)
+    known = tuple(classes) if classes is not None else _classes(data, tally, other)
+    truth = _truth(data, tally, other, question)
+
+    # The label models are learnt where the labels are: in the file for fitting if there is one.
+    sample = tally if other is None else other
+    there = roles.truth if _has_labels(sample, roles.truth) else None
+    votes = weak_table(sample, weak=roles.weak, truth=there, classes=known)
+    fitting = question.fitting()
+    models: list[str | LabelModel] = []
+    for model in question.label_models:
+        if isinstance(model, LabelModel) or model in NAMES:
+            ready = other is None or isinstance(model, LabelModel)
+            models.append(model if ready else fitted(model, votes, fitting))
+        else:
+            models.append(read_model(votes, model))
+
+    target = question.target(_cost(question.cost, known))
+    shared: dict[str, Any] = {
+        "weak": roles.weak,
+        "truth": truth,
+        "classes": known,
+        "label_models": models,
+        "target": target,
+        "fitting": fitting,
+        "rng": question.seed,
+    }
+    if roles.score is not None:
+        result = sweep(tally, score=roles.score, **shared)
+    else:
+        result = bound(tally, prediction=roles.prediction[0], **shared)
+    if roles.weight is not None or tally.weighted:
+        result = replace(result, assumptions=(*result.assumptions, _ROWS_COUNT))
+    return result
+
+
+def _counted(data: Data, question: BoundQuestion) -> Tally:
+    """Count votes, prediction or score, and truth; a score is cut at the thresholds."""
+    score = data.roles.score
+    if score is None:
+        return data.tally("weak", "prediction", "truth")
+    if not isinstance(data.held, Tally):
+        data.numbers(score, low=0.0, high=1.0)
+    return data.tally("weak", "score", "truth", cut={score: question.edges()})
+
+
+def _fitting_tally(data: Data, question: BoundQuestion) -> Tally | None:
+    """Count the weak labels of the file on which the label models are fitted, if one is named."""
+    if question.fit is None:
+        return None
+    rules = {"missing": data.rules.missing, "coerce": data.rules.coerce}
+    with read(question.fit, Door(pivots=False), **rules) as other:
+        columns = other.table.columns
+        lacking = [name for name in data.roles.weak if name not in columns]
+        if lacking:
+            raise InputError(
+                f"{question.fit} has no column {lacking[0]!r}: fit needs the same weak labels"
+            )
+        truth = data.roles.truth if data.roles.truth in columns else None
+        roles = Roles(weak=data.roles.weak, truth=truth)
+        return replace(other, roles=roles).tally("weak", "truth")
+
+
+def _has_labels(tally: Tally, truth: str | None) -> bool:
+    return truth in tally.names and any(label is not None for label in tally.labels[truth or ""])
+
+
+def _truth(data: Data, tally: Tally, other: Tally | None, question: BoundQuestion) -> str | None:
+    """Return the column of the truth if these rows have labels; refuse it if no file has any."""
+    truth = data.roles.truth
+    if other is None or _has_labels(tally, truth):
+        return truth
+    if truth is not None and not _has_labels(other, truth):
+        raise InputError(
+            f"neither the input nor {question.fit} has a label in column {truth!r}: name the"
+            " column that has them, or leave out the truth"
+        )
+    return None
+
+
+def _classes(data: Data, tally: Tally, other: Tally | None) -> tuple[Label, ...]:
+    """Return every label that the votes, the prediction or the truth show."""
+    if data.rules.labels:
+        shown = {str(label): label for name in tally.names for label in tally.labels[name]}
+        return tuple(shown.get(str(label), label) for label in data.rules.labels)
+    found = [
+        label
+        for one in (tally, other)
+        if one is not None
+        for name in one.names
+        if name != data.roles.score
+        for label in one.labels[name]
+    ]
+    return in_order(label for label in found if label is not None)
+
+
+def _cost(cost: Any, classes: Sequence[Label]) -> Any:
+    return read_costs(Path(cost), tuple(classes)) if isinstance(cost, str | Path) else cost
+
+
+def applies(roles: Roles) -> Mapping[str, Any] | None:
+    """Return the options with which bound answers a table with these roles, None if it cannot."""
+    if not roles.weak or not (roles.prediction or roles.score):
+        return None
+    judged = {"prediction": roles.prediction[:1]} if roles.prediction else {"score": roles.score}
+    return {**judged, "weak": roles.weak, "truth": roles.truth, "weight": roles.weight}
+
+
+CAPABILITY = Capability(
+    verb="bound",
+    summary="Within what bounds is my classifier, given only weak labels?",
+    question=BoundQuestion,
+    answer=answer,
+    reads=("prediction", "score", "weak", "truth", "item", "weight", "by"),
+    door=Door(want="weak", pivots=False),
+    applies=applies,
+    demo=demo,
+)
