@@ -119,7 +119,7 @@ def test_columns_that_are_read_in_blocks_make_the_same_board(truth, monkeypatch)
         data |= {"gold": ["1"] * 40}
     boards = []
     for block in (500, 2, 1):
-        monkeypatch.setattr("tallystick.compare.reading.BLOCK", block)
+        monkeypatch.setattr("tallystick.data.data._AT_ONCE", block)
         boards.append(Board.of(data, item="id", cluster="doc", weight="w", truth=truth))
     for other in boards[1:]:
         assert np.array_equal(other.scores, boards[0].scores)
@@ -131,7 +131,7 @@ def test_columns_that_are_read_in_blocks_make_the_same_board(truth, monkeypatch)
         assert np.array_equal(other.weights, boards[0].weights)
 
 
-@pytest.mark.parametrize("cell", ["nan", "inf", "0x1", "1,5"])
+@pytest.mark.parametrize("cell", ["inf", "0x1", "1,5"])
 def test_text_that_only_looks_like_a_number_is_refused_with_its_row(cell):
     with pytest.raises(InputError, match=f"row 2.*is {cell!r}"):
         Board.of({"x": ["1", cell, "0"], "y": ["1", "0", "0"]})
@@ -139,8 +139,12 @@ def test_text_that_only_looks_like_a_number_is_refused_with_its_row(cell):
 
 def test_an_answer_column_of_free_text_is_refused():
     words = [f"word {i}" for i in range(10_001)]
-    with pytest.raises(InputError, match="'x' has more than 10,000 different values"):
-        Board.of({"gold": ["a"] * len(words), "x": words, "y": ["a"] * len(words)}, truth="gold")
+    with pytest.raises(InputError, match="'x' has more than 10,000 distinct values"):
+        Board.of(
+            {"gold": ["a"] * len(words), "x": words, "y": ["a"] * len(words)},
+            truth="gold",
+            models=["x", "y"],
+        )
 
 
 PARTLY = {"q": ["a", "b", "c"], "gold": ["x", None, "y"]}
@@ -209,14 +213,14 @@ def test_answers_that_share_no_label_with_the_truth_are_refused():
     data = {"gold": ["positive", "negative"], "x": ["pos", "neg"], "y": ["neg", "neg"]}
     with pytest.raises(
         InputError,
-        match=r"'gold' holds 'positive', 'negative'.*answer 'pos', 'neg'.*no label is shared",
+        match=r"'gold' says 'negative', 'positive', and the votes say 'neg', 'pos': no label",
     ):
-        Board.of(data, truth="gold")
+        Board.of(data, truth="gold", models=["x", "y"])
 
 
 def test_one_model_that_shares_no_label_with_the_truth_is_named():
     data = {"gold": ["yes", "no"], "x": ["1", "0"], "y": ["no", "no"]}
-    [note] = Board.of(data, truth="gold").notes
+    [note] = Board.of(data, truth="gold", models=["x", "y"]).notes
     assert note.startswith(
         "'x' answers '1', '0' and the truth 'gold' holds 'no', 'yes': no label is shared"
     )

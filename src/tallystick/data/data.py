@@ -15,7 +15,15 @@ from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Place, Table, identifier, scan
 from tallystick.tally import Tally
-from tallystick.values import Label, LabelRules, Meaning, agree, without_missing
+from tallystick.values import (
+    Label,
+    LabelRules,
+    Meaning,
+    agree,
+    spelling,
+    whole,
+    without_missing,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -187,15 +195,16 @@ class Data:
         coded = []
         for name, column in self._arrow(columns, tokens).items():
             encoded = column.combine_chunks().dictionary_encode()
-            renamed = self.meaning.renaming.get(name, {})
-            words = [
-                renamed.get(word, word) for word in map(_whole, encoded.dictionary.to_pylist())
-            ]
+            words = [self._read(word) for word in encoded.dictionary.to_pylist()]
             places = [codes.setdefault(word, len(codes)) for word in words]
             index = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
             coded.append(np.array([*places, -1], np.int32)[index])
         matrix = np.stack(coded, axis=1) if coded else np.zeros((self.n_rows, 0), np.int32)
         return Coded(matrix, tuple(codes))
+
+    def _read(self, word: Any) -> Label:
+        """Return the label that a cell stands for."""
+        return spelling(word) if self.rules.coerce else whole(word)
 
     def label_lists(self, *columns: str) -> dict[str, list[Label]]:
         """Return labels row by row, None for no answer."""
@@ -300,7 +309,3 @@ def _spread(tally: Tally, source: str) -> pa.Table:
     columns = {name: pa.array(tally.column(name)).take(pa.array(again)) for name in tally.names}
     return pa.table(columns)
 
-
-def _whole(value: Any) -> Any:
-    """Return the integer of a whole float: pandas makes floats of integers with a gap."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
