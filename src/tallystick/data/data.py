@@ -20,6 +20,7 @@ from tallystick.values import (
     LabelRules,
     Meaning,
     agree,
+    identity,
     spelling,
     whole,
     without_missing,
@@ -191,16 +192,21 @@ class Data:
         import numpy as np
 
         tokens = self.meaning.missing
-        codes: dict[Label, int] = {}
+        codes: dict[Any, int] = {}
+        labels: list[Label] = []
         coded = []
         for name, column in self._arrow(columns, tokens).items():
             encoded = column.combine_chunks().dictionary_encode()
             words = [self._read(word) for word in encoded.dictionary.to_pylist()]
-            places = [codes.setdefault(word, len(codes)) for word in words]
+            places = []
+            for word in words:  # keyed by identity, since Python takes 1 and True for one key
+                if codes.setdefault(identity(word), len(labels)) == len(labels):
+                    labels.append(word)
+                places.append(codes[identity(word)])
             index = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
             coded.append(np.array([*places, -1], np.int32)[index])
         matrix = np.stack(coded, axis=1) if coded else np.zeros((self.n_rows, 0), np.int32)
-        return Coded(matrix, tuple(codes))
+        return Coded(matrix, tuple(labels))
 
     def _read(self, word: Any) -> Label:
         """Return the label that a cell stands for."""
