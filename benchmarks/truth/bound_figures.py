@@ -100,7 +100,7 @@ def baseline() -> list[dict[str, Any]]:
         ) -> bound.Bound:
             question = bound.BoundTarget(delta=delta)
             shared = _shared(youtube, f"{name}, known", model)
-            return bound.evaluate(tally, prediction="h", question=question, **shared).bounds[0]
+            return bound.bound(tally, prediction="h", target=question, **shared).bounds[0]
 
         row = _row(
             youtube,
@@ -118,10 +118,10 @@ def _one_prediction(data: Set, name: str, model: LabelModel) -> dict[str, Any]:
     tally = data.tally(data.test, truth=name == "oracle", h=h.tolist())
 
     def ask(delta: float) -> bound.Bound:
-        return bound.evaluate(
+        return bound.bound(
             tally,
             prediction="h",
-            question=bound.BoundTarget(delta=delta),
+            target=bound.BoundTarget(delta=delta),
             **_shared(data, name, model),
         ).bounds[0]
 
@@ -137,7 +137,7 @@ def _thresholds(
 
     def swept(delta: float) -> tuple[bound.Bound, ...]:
         question = bound.BoundTarget(metrics=metrics, delta=delta)
-        return bound.sweep(tally, score="s", question=question, **_shared(data, name, model)).bounds
+        return bound.sweep(tally, score="s", target=question, **_shared(data, name, model)).bounds
 
     rows = []
     for i, b in enumerate(swept(0.0)):
@@ -228,7 +228,7 @@ def figure_3() -> list[dict[str, Any]]:
                 rows.append({"weak labels": title, "label model": name, "verdict": model})
                 continue
             h = logistic(data, model)[data.test].argmax(axis=1)
-            b = bound.evaluate(
+            b = bound.bound(
                 data.tally(data.test, h=h.tolist()),
                 prediction="h",
                 weak=weak,

@@ -112,7 +112,7 @@ def one_seed(data: Set, model: LabelModel, seed: int) -> dict[str, Any]:
         weak=data.weak,
         classes=list(range(data.k)),
         label_model=model,
-        question=bound.BoundTarget(metrics=(data.metric,)),
+        target=bound.BoundTarget(metrics=(data.metric,)),
     )
     ends = [
         (b.plugin_lower, b.plugin_upper, b.independent_estimate) for b in picked.models.values()

@@ -15,7 +15,7 @@ def rows(n=1500, **more):
 
 
 def test_the_accuracy_lies_inside_and_the_verdict_says_what_it_rests_on():
-    result = bound.evaluate(Tally.of(rows()), prediction="classifier")
+    result = bound.bound(Tally.of(rows()), prediction="classifier")
     [only] = result.bounds
     assert only.low < 0.85 < only.high
     assert only.low <= only.lower <= only.independent_estimate <= only.upper <= only.high
@@ -25,15 +25,13 @@ def test_the_accuracy_lies_inside_and_the_verdict_says_what_it_rests_on():
 
 def test_the_same_seed_gives_the_same_bytes():
     tally = Tally.of(rows())
-    first, second = (
-        bound.evaluate(tally, prediction="classifier", rng=5).to_dict() for _ in range(2)
-    )
+    first, second = (bound.bound(tally, prediction="classifier", rng=5).to_dict() for _ in range(2))
     assert first == second
 
 
 def test_several_label_models_stand_side_by_side_each_audited():
     models = ("dawid-skene", "triplet", "majority")
-    result = bound.evaluate(Tally.of(rows()), prediction="classifier", label_models=models)
+    result = bound.bound(Tally.of(rows()), prediction="classifier", label_models=models)
     assert [b.label_model for b in result.bounds] == list(models)
     assert [m.name for m in result.label_models] == list(models)
     assert result.label_models[0].class_balance["1"] == pytest.approx(0.4, abs=0.05)
@@ -43,7 +41,7 @@ def test_several_label_models_stand_side_by_side_each_audited():
 
 def test_labels_rectify_test_and_estimate():
     tally = Tally.of(rows(labelled=200))
-    result = bound.evaluate(
+    result = bound.bound(
         tally, prediction="classifier", truth="truth", label_models=("dawid-skene", "labels")
     )
     assert all(b.lower_interval.guarantee == "approximate" for b in result.bounds)
@@ -58,7 +56,7 @@ def test_a_wrong_label_model_is_refuted_by_labels():
     table = bound.weak_table(tally, weak=WEAK, prediction="classifier", truth="truth")
     upside_down = bound.label_models.dawid_skene(table).probabilities(table)[:, ::-1]
     wrong = bound.label_models.given(table, upside_down, name="upside down")
-    result = bound.evaluate(
+    result = bound.bound(
         tally, prediction="classifier", weak=WEAK, truth="truth", label_models=[wrong]
     )
     assert result.label_models[0].calibration_p < 1e-6
@@ -71,7 +69,7 @@ def test_a_claim_is_proved_refuted_or_open_and_has_its_breakdown():
 
     def ask(claim, **more):
         question = bound.BoundTarget(at_least=claim, **more)
-        return bound.evaluate(tally, prediction="classifier", question=question)
+        return bound.bound(tally, prediction="classifier", target=question)
 
     proved = ask(0.6)
     assert proved.decision == "decided"
@@ -85,7 +83,7 @@ def test_a_claim_is_proved_refuted_or_open_and_has_its_breakdown():
     ratio = ask(0.4, metrics=("f1",))
     assert 0 < ratio.breakdown_delta < 1
     assert isinstance(ratio.breakdown.in_every_pattern, Unknown)
-    assert isinstance(bound.evaluate(tally, prediction="classifier").breakdown_delta, Unknown)
+    assert isinstance(bound.bound(tally, prediction="classifier").breakdown_delta, Unknown)
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1"])
@@ -94,7 +92,7 @@ def test_the_breakdown_is_the_whole_error_whatever_delta_the_bounds_allow_for(me
 
     def ask(delta):
         question = bound.BoundTarget(metrics=(metric,), at_least=0.4, delta=delta)
-        return bound.evaluate(tally, prediction="classifier", question=question)
+        return bound.bound(tally, prediction="classifier", target=question)
 
     without, within = ask(0.0), ask(0.05)
     assert within.breakdown == without.breakdown
@@ -104,9 +102,7 @@ def test_the_breakdown_is_the_whole_error_whatever_delta_the_bounds_allow_for(me
 
 def test_one_label_is_refused_in_words():
     with pytest.raises(InputError, match=r"'truth' has 1 label.*leave it out"):
-        bound.evaluate(
-            Tally.of(spam(600, rng=0, labelled=1)), prediction="classifier", truth="truth"
-        )
+        bound.bound(Tally.of(spam(600, rng=0, labelled=1)), prediction="classifier", truth="truth")
 
 
 def test_ends_that_few_labels_make_cross_are_not_shown_as_estimates():
@@ -114,7 +110,7 @@ def test_ends_that_few_labels_make_cross_are_not_shown_as_estimates():
     for seed in range(12):
         question = bound.BoundTarget(metrics=("accuracy", "risk"), cost=1 - np.eye(2))
         tally = Tally.of(spam(600, rng=seed, labelled=2))
-        result = bound.evaluate(tally, prediction="classifier", truth="truth", question=question)
+        result = bound.bound(tally, prediction="classifier", truth="truth", target=question)
         for one in result.bounds:
             assert one.low <= one.high
             if isinstance(one.lower, Unknown):
@@ -131,11 +127,11 @@ def test_ends_that_few_labels_make_cross_are_not_shown_as_estimates():
 
 def test_risk_is_bounded_by_its_cost_matrix():
     question = bound.BoundTarget(metrics=("risk", "accuracy"), cost=[[0, 5], [1, 0]])
-    result = bound.evaluate(Tally.of(rows()), prediction="classifier", question=question)
+    result = bound.bound(Tally.of(rows()), prediction="classifier", target=question)
     risk = result.bounds[0]
     assert risk.low < 0.4 * 0.15 * 5 + 0.6 * 0.15 < risk.high
     swapped = bound.BoundTarget(metrics=("risk",), cost=1 - np.eye(2))
-    error = bound.evaluate(Tally.of(rows()), prediction="classifier", question=swapped).bounds[0]
+    error = bound.bound(Tally.of(rows()), prediction="classifier", target=swapped).bounds[0]
     assert 1 - error.upper == pytest.approx(result.bounds[1].lower, abs=0.02)
 
 
@@ -143,13 +139,11 @@ def test_a_label_model_fitted_on_other_rows_has_its_own_error_in_the_interval():
     other = bound.weak_table(Tally.of(spam(400, rng=9)), weak=WEAK, prediction="classifier")
     few = bound.label_models.dawid_skene(other)
     tally = Tally.of(rows())
-    wide = bound.evaluate(tally, prediction="classifier", weak=WEAK, label_models=[few]).bounds[0]
+    wide = bound.bound(tally, prediction="classifier", weak=WEAK, label_models=[few]).bounds[0]
     known = bound.label_models.given(
         bound.weak_table(tally, weak=WEAK, prediction="classifier"), few.predict, name="known"
     )
-    narrow = bound.evaluate(tally, prediction="classifier", weak=WEAK, label_models=[known]).bounds[
-        0
-    ]
+    narrow = bound.bound(tally, prediction="classifier", weak=WEAK, label_models=[known]).bounds[0]
     assert wide.high - wide.low > narrow.high - narrow.low
 
 
@@ -159,23 +153,21 @@ def test_labels_of_other_rows_may_show_patterns_that_these_rows_do_not():
     )
     oracle = bound.label_models.from_labels(other)
     few = {name: column[:60] for name, column in rows().items()}
-    result = bound.evaluate(
-        Tally.of(few), prediction="classifier", weak=WEAK, label_models=[oracle]
-    )
+    result = bound.bound(Tally.of(few), prediction="classifier", weak=WEAK, label_models=[oracle])
     assert result.bounds[0].low < 0.85 < result.bounds[0].high
     assert result.bounds[0].lower_interval.guarantee == "approximate"
 
 
 def test_items_get_what_the_label_model_says_of_their_votes():
     data = rows(200)
-    attached = attach(bound.evaluate(Tally.of(data), prediction="classifier"), data)
+    attached = attach(bound.bound(Tally.of(data), prediction="classifier"), data)
     assert attached["p_0"] + attached["p_1"] == pytest.approx(1)
     assert ((attached["label_from_votes"] == 1) == (attached["p_1"] > 0.5)).all()
 
 
 def test_figures_name_their_columns():
-    result = bound.evaluate(
-        Tally.of(rows()), prediction="classifier", question=bound.BoundTarget(at_least=0.6)
+    result = bound.bound(
+        Tally.of(rows()), prediction="classifier", target=bound.BoundTarget(at_least=0.6)
     )
     assert [f.kind for f in result.figures()] == ["forest", "bands"]
 
@@ -188,7 +180,7 @@ def test_patterns_that_the_label_model_does_not_know_widen_the_answer_and_are_st
     table = bound.weak_table(tally, weak=WEAK, prediction="classifier")
     p = bound.label_models.dawid_skene(table).probabilities(table)
     p[-1] = np.nan
-    partly = bound.evaluate(
+    partly = bound.bound(
         tally,
         prediction="classifier",
         label_models=[bound.label_models.given(table, p, name="partly")],
@@ -208,10 +200,10 @@ def test_rows_of_probabilities_that_do_not_sum_to_one_are_refused():
 def test_a_class_that_is_never_predicted_has_no_precision():
     data = rows()
     data["classifier"] = np.zeros(1500, dtype=int)
-    result = bound.evaluate(
+    result = bound.bound(
         Tally.of(data),
         prediction="classifier",
-        question=bound.BoundTarget(metrics=("precision", "recall")),
+        target=bound.BoundTarget(metrics=("precision", "recall")),
     )
     assert isinstance(result.bounds[0].lower, Unknown)
     assert result.decision == "unknowable"
@@ -222,42 +214,42 @@ def test_a_class_that_is_never_predicted_has_no_precision():
 
 def test_weak_labels_that_all_abstain_are_refused():
     with pytest.raises(InputError, match="abstains on every row"):
-        bound.evaluate(
+        bound.bound(
             Tally.of({"a": [None] * 30, "b": [None] * 30, "h": [0, 1] * 15}), prediction="h"
         )
 
 
 def test_one_pattern_is_stated_and_the_bounds_are_wide():
     data = {"a": [1] * 100, "b": [1] * 100, "h": [1] * 60 + [0] * 40}
-    result = bound.evaluate(Tally.of(data), prediction="h", label_models=("majority",))
+    result = bound.bound(Tally.of(data), prediction="h", label_models=("majority",))
     assert any("one and the same pattern" in text for text in result.warnings)
     with pytest.raises(NotIdentifiable):
-        bound.evaluate(Tally.of(data), prediction="h")
+        bound.bound(Tally.of(data), prediction="h")
 
 
 def test_too_few_rows_are_refused():
     with pytest.raises(InputError, match="too few"):
-        bound.evaluate(
+        bound.bound(
             Tally.of({"a": [0, 1], "h": [0, 1]}), prediction="h", label_models=("majority",)
         )
 
 
 def test_a_blank_prediction_is_refused():
     with pytest.raises(InputError, match="blank on 1 row"):
-        bound.evaluate(Tally.of({"a": [0, 1], "h": [0, None]}), prediction="h")
+        bound.bound(Tally.of({"a": [0, 1], "h": [0, None]}), prediction="h")
 
 
 def test_weights_are_refused():
     tally = Tally.of({"a": [0, 1], "h": [0, 1], "w": [0.5, 1.0]}, weight="w")
     with pytest.raises(InputError, match="weights"):
-        bound.evaluate(tally, prediction="h")
+        bound.bound(tally, prediction="h")
 
 
 def test_votes_that_agree_no_more_than_by_chance_are_refused():
     draw = np.random.default_rng(0)
     data = {name: draw.integers(0, 2, 500) for name in ("a", "b", "c", "d", "h")}
     with pytest.raises(NotIdentifiable, match="no more than by chance"):
-        bound.evaluate(Tally.of(data), prediction="h")
+        bound.bound(Tally.of(data), prediction="h")
 
 
 def test_the_silence_of_a_rule_for_one_class_is_a_vote():
@@ -275,13 +267,11 @@ def test_the_silence_of_a_rule_for_one_class_is_a_vote():
         for j in range(3)
     }
     data["h"] = np.where(draw.random(2000) < 0.9, truth, ~truth).astype(int).tolist()
-    result = bound.evaluate(Tally.of(data), prediction="h", label_models=("dawid-skene", "triplet"))
+    result = bound.bound(Tally.of(data), prediction="h", label_models=("dawid-skene", "triplet"))
     for one in result.bounds:
         assert one.low < 0.9 < one.high
     with pytest.raises(NotIdentifiable, match="one class only"):
-        bound.evaluate(
-            Tally.of(data), prediction="h", fitting=bound.Fitting(abstain="says nothing")
-        )
+        bound.bound(Tally.of(data), prediction="h", fitting=bound.Fitting(abstain="says nothing"))
 
 
 def test_a_fit_that_empties_a_class_for_which_rows_vote_is_refused_until_the_balance_is_given():
@@ -294,10 +284,10 @@ def test_a_fit_that_empties_a_class_for_which_rows_vote_is_refused_until_the_bal
             data[f"rule_{c}_{j}"] = [c if fired else None for fired in fires]
     data["h"] = truth
     with pytest.raises(NotIdentifiable, match=r"rows lead to it: give the class balance"):
-        bound.evaluate(Tally.of(data), prediction="h")
+        bound.bound(Tally.of(data), prediction="h")
     given = bound.Fitting(balance=[0.86, 0.14])
     assert (
-        bound.evaluate(Tally.of(data), prediction="h", fitting=given)
+        bound.bound(Tally.of(data), prediction="h", fitting=given)
         .label_models[0]
         .class_balance["1"]
         > 0.05
@@ -315,7 +305,7 @@ def test_seventy_three_weak_labels_on_five_hundred_rows_give_a_valid_answer_with
             for v, speaks in zip(said, draw.random(500) < 0.15, strict=True)
         ]
     data["h"] = np.where(draw.random(500) < 0.85, truth, ~truth).astype(int).tolist()
-    result = bound.evaluate(Tally.of(data), prediction="h")
+    result = bound.bound(Tally.of(data), prediction="h")
     assert result.bounds[0].low < 0.85 < result.bounds[0].high
     assert any("plug-in bounds collapse" in text for text in result.warnings)
     assert result.singleton_share > 0.9
@@ -338,10 +328,10 @@ def test_a_question_that_makes_no_sense_is_refused(more, match):
 def test_an_unknown_positive_class_and_label_model_are_refused_by_name():
     tally = Tally.of(rows())
     with pytest.raises(InputError, match="'7'"):
-        bound.evaluate(
-            tally, prediction="classifier", question=bound.BoundTarget(metrics=("f1",), positive="7")
+        bound.bound(
+            tally, prediction="classifier", target=bound.BoundTarget(metrics=("f1",), positive="7")
         )
     with pytest.raises(InputError, match="snorkle"):
-        bound.evaluate(tally, prediction="classifier", label_models=("snorkle",))
+        bound.bound(tally, prediction="classifier", label_models=("snorkle",))
     with pytest.raises(InputError, match="balance"):
-        bound.evaluate(tally, prediction="classifier", fitting=bound.Fitting(balance=[0.5, 0.1]))
+        bound.bound(tally, prediction="classifier", fitting=bound.Fitting(balance=[0.5, 0.1]))

@@ -29,7 +29,7 @@ def test_a_sweep_agrees_with_single_predictions_and_its_bands_are_wider():
             **{name: data[name] for name in WEAK},
             "h": (data["score"] >= one.threshold).astype(int),
         }
-        single = bound.evaluate(Tally.of(plain), prediction="h").bounds[0]
+        single = bound.bound(Tally.of(plain), prediction="h").bounds[0]
         assert one.plugin_lower == pytest.approx(single.plugin_lower)
         assert one.plugin_upper == pytest.approx(single.plugin_upper)
         assert one.independent_estimate == pytest.approx(single.independent_estimate)
@@ -47,7 +47,7 @@ def test_a_sweep_names_what_it_rests_on_as_one_prediction_does():
         Tally.of(data, cut={"score": bound.edges_of([0.5])}), score="score", **asked
     )
     del data["score"]
-    single = bound.evaluate(Tally.of(data), prediction="h", **asked)
+    single = bound.bound(Tally.of(data), prediction="h", **asked)
     assert swept.assumptions == single.assumptions
     assert "the labelled rows are a random sample of the rows" in swept.assumptions
     assert "wrong by at most 0.05 on average" in swept.verdict
@@ -60,14 +60,14 @@ def test_a_sweep_of_the_other_class_mirrors_score_and_votes():
         Tally.of(data, cut=cut),
         score="score",
         weak=WEAK,
-        question=bound.BoundTarget(metrics=("recall",), positive=1),
+        target=bound.BoundTarget(metrics=("recall",), positive=1),
     ).bounds[0]
     turned = {name: 1 - np.asarray(data[name]) for name in WEAK} | {"score": data["score"]}
     mirror = bound.sweep(
         Tally.of(turned, cut=cut),
         score="score",
         weak=WEAK,
-        question=bound.BoundTarget(metrics=("recall",), positive=0),
+        target=bound.BoundTarget(metrics=("recall",), positive=0),
     ).bounds[0]
     assert mirror.plugin_lower == pytest.approx(straight.plugin_lower, abs=1e-4)
     assert mirror.plugin_upper == pytest.approx(straight.plugin_upper, abs=1e-4)
@@ -156,7 +156,7 @@ def test_an_object_with_predict_proba_is_a_label_model():
     tally = Tally.of(spam(500, rng=1))
     table = bound.weak_table(tally, weak=WEAK, prediction="classifier")
     model = bound.label_models.given(table, Foreign(), name="foreign")
-    result = bound.evaluate(tally, prediction="classifier", weak=WEAK, label_models=[model])
+    result = bound.bound(tally, prediction="classifier", weak=WEAK, label_models=[model])
     assert result.bounds[0].label_model == "foreign"
 
 

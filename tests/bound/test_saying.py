@@ -24,7 +24,7 @@ def warned(result):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_twelve_weak_labels_on_a_thousand_rows_collapse_the_plug_in_and_the_warning_fires(seed):
-    result = bound.evaluate(Tally.of(voted(12, 1000, seed)), prediction="h")
+    result = bound.bound(Tally.of(voted(12, 1000, seed)), prediction="h")
     [only] = result.bounds
     assert warned(result)
     assert only.low < 0.85 < only.high
@@ -38,11 +38,11 @@ def test_twelve_weak_labels_on_a_thousand_rows_collapse_the_plug_in_and_the_warn
     [(4, 1000, False), (6, 5000, False), (8, 500, True), (12, 5000, True)],
 )
 def test_the_warning_fires_where_patterns_are_rare_and_nowhere_else(weak, rows, fires):
-    assert warned(bound.evaluate(Tally.of(voted(weak, rows, 5)), prediction="h")) is fires
+    assert warned(bound.bound(Tally.of(voted(weak, rows, 5)), prediction="h")) is fires
 
 
 def test_the_warning_counts_patterns_and_singletons():
-    result = bound.evaluate(Tally.of(voted(12, 1000, 1)), prediction="h")
+    result = bound.bound(Tally.of(voted(12, 1000, 1)), prediction="h")
     text = next(text for text in result.warnings if "collapse" in text)
     patterns = len(np.unique(np.column_stack(list(voted(12, 1000, 1).values())[:12]), axis=0))
     assert f"{patterns:,} patterns of votes on 1,000 rows" in text
@@ -57,7 +57,7 @@ def test_assumption_two_two_is_checked_by_the_mass_of_patterns_that_leave_no_dou
 
     def mass(p):
         model = bound.label_models.given(table, p, name="mine")
-        result = bound.evaluate(tally, prediction="classifier", weak=weak, label_models=[model])
+        result = bound.bound(tally, prediction="classifier", weak=weak, label_models=[model])
         return result.label_models[0].certain_mass
 
     inner = np.clip(p, 0.01, 0.99)
@@ -79,7 +79,7 @@ def test_theorem_a1_bounds_the_width_that_evaluate_reports(seed, weak, classes):
     table = bound.weak_table(tally, weak=[f"w{j}" for j in range(weak)], prediction="h")
     p = draw.dirichlet(np.full(len(table.classes), 0.3), size=len(table.votes))
     model = bound.label_models.given(table, p, name="random")
-    result = bound.evaluate(tally, prediction="h", label_models=[model])
+    result = bound.bound(tally, prediction="h", label_models=[model])
     [only] = result.bounds
     assert only.plugin_upper - only.plugin_lower <= result.entropy_width + 1e-12
 
@@ -88,7 +88,7 @@ def test_theorem_a1_is_nothing_where_the_votes_are_the_label():
     data = {"a": [0, 1] * 50, "h": [0, 1, 1, 0] * 25}
     table = bound.weak_table(Tally.of(data), weak=["a"], prediction="h")
     model = bound.label_models.given(table, [[1.0, 0.0], [0.0, 1.0]], name="certain")
-    result = bound.evaluate(Tally.of(data), prediction="h", label_models=[model])
+    result = bound.bound(Tally.of(data), prediction="h", label_models=[model])
     assert result.entropy_width == 0
     assert result.bounds[0].plugin_lower == result.bounds[0].plugin_upper == 0.5
 
@@ -99,9 +99,7 @@ def test_labels_of_the_rows_decide_a_claim_that_the_bounds_leave_open_and_the_ve
     def ask(claim, truth="truth"):
         question = bound.BoundTarget(at_least=claim)
         weak = ("links", "words", "sender", "caps")
-        return bound.evaluate(
-            tally, prediction="classifier", weak=weak, truth=truth, question=question
-        )
+        return bound.bound(tally, prediction="classifier", weak=weak, truth=truth, target=question)
 
     decided, blind = ask(0.8), ask(0.8, truth=None)
     assert blind.decision == "undecided"
@@ -120,7 +118,7 @@ def test_labels_of_the_rows_decide_a_claim_that_the_bounds_leave_open_and_the_ve
 def test_a_few_labels_do_not_decide():
     question = bound.BoundTarget(at_least=0.4)
     tally = Tally.of(spam(1500, rng=3, labelled=10))
-    result = bound.evaluate(tally, prediction="classifier", truth="truth", question=question)
+    result = bound.bound(tally, prediction="classifier", truth="truth", target=question)
     assert "labelled rows (" not in result.verdict
 
 
@@ -147,13 +145,13 @@ def test_a_metric_that_does_not_exist_says_of_which_class_and_why():
         "macro-f1": "class 2 is never predicted and given no probability",
     }
     for metric, reason in reasons.items():
-        result = bound.evaluate(
+        result = bound.bound(
             Tally.of(data),
             prediction="h",
             weak=weak,
             classes=[0, 1, 2],
             label_models=[model],
-            question=bound.BoundTarget(metrics=(metric,)),
+            target=bound.BoundTarget(metrics=(metric,)),
         )
         assert reason in result.verdict
 
@@ -171,7 +169,7 @@ def test_labels_that_refute_the_label_model_are_said_and_labels_that_fit_are_not
     gold = {"gold": [int(y) if i < 200 else None for i, y in enumerate(truth)]}
 
     def said(data):
-        result = bound.evaluate(Tally.of(data | gold), prediction="h", truth="gold")
+        result = bound.bound(Tally.of(data | gold), prediction="h", truth="gold")
         return any("do not fit P(Y | Z)" in text for text in result.warnings)
 
     assert said(table)

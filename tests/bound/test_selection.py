@@ -28,7 +28,7 @@ def picked():
         Tally.of(data),
         predictions=names,
         weak=WEAK,
-        question=bound.BoundTarget(metrics=("f1",), positive=1),
+        target=bound.BoundTarget(metrics=("f1",), positive=1),
     )
 
 
@@ -123,4 +123,4 @@ def test_a_ranking_by_risk_is_refused():
     data, names = candidates(500)
     question = bound.BoundTarget(metrics=("risk",), cost=[[0, 1], [1, 0]])
     with pytest.raises(InputError, match="not by risk"):
-        bound.select(Tally.of(data), predictions=names, weak=WEAK, question=question)
+        bound.select(Tally.of(data), predictions=names, weak=WEAK, target=question)

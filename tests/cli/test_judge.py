@@ -341,7 +341,9 @@ def test_truth_and_votes_that_are_written_differently_are_refused(tallystick):
     done = tallystick("judge", "-", "--truth", "gold", stdin="x,y,gold\n" + rows)
     assert done.returncode == 1
     assert "no column uses the labels of 'gold' (negative, positive)" in done.stderr
-    named = tallystick("judge", "-", "--truth", "gold", "--judges", "x,y", stdin="x,y,gold\n" + rows)
+    named = tallystick(
+        "judge", "-", "--truth", "gold", "--judges", "x,y", stdin="x,y,gold\n" + rows
+    )
     assert named.returncode == 1
     assert "the truth 'gold' says 'negative', 'positive'" in named.stderr
 

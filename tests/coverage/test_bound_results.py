@@ -119,7 +119,7 @@ def bands(weak, n, kink, metric):
             classes=(0, 1),
             label_models=[known(votes, p)],
             rng=draw,
-            question=bound.BoundTarget(metrics=(metric,)),
+            target=bound.BoundTarget(metrics=(metric,)),
         ).bounds
         ends = np.array([(b.low, b.high) for b in found]).T
         hits.append(
@@ -182,14 +182,14 @@ def risk(weak, n, kink):
     question = bound.BoundTarget(metrics=("risk",), cost=COST)
     hits = []
     for tally in samples(draw, n, votes, share, q, {"h": [0, 1]}):
-        b = bound.evaluate(
+        b = bound.bound(
             tally,
             prediction="h",
             weak=names(votes),
             classes=(0, 1),
             label_models=[known(votes, p)],
             rng=draw,
-            question=question,
+            target=question,
         ).bounds[0]
         hits.append((b.low <= target[0] and target[1] <= b.high, b.high - b.low))
     return row("risk, a miss costs 5", case_of(kink), len(share), n, hits)

@@ -18,7 +18,7 @@ import click
 from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.special import special
 from tallystick.data import GROUPS, ROLE_HELP, Capability, Question, conclude, options_of, read
-from tallystick.results import exit_code
+from tallystick.results import GateOutcome, exit_code
 
 __all__ = [
     "Call",
@@ -111,7 +111,9 @@ def run(call: Call) -> None:
     _leave(result.gates)
 
 
-def _leave(gates: Sequence[Any]) -> None:
+def _leave(gates: Sequence[GateOutcome]) -> None:
+    """Say how each gate went, and leave with the exit code of all of them."""
+    tell(map(str, gates))
     code = exit_code(gates)
     if code:
         raise SystemExit(code)
