@@ -3,10 +3,10 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-
-from tallystick.audit import detect, sample
 from tallystick.audit.concord import beyond_chance, kappas, plurality
 from tallystick.audit.profile import look
+
+from tallystick.audit import detect, sample
 from tallystick.io import scan
 
 

@@ -42,7 +42,7 @@ def test_a_sweep_names_what_it_rests_on_as_one_prediction_does():
     data = scored()
     data["truth"] = [int(label) if i < 200 else None for i, label in enumerate(data["links"])]
     data["h"] = [int(value >= 0.5) for value in data["score"]]
-    asked = {"weak": WEAK, "truth": "truth", "question": bound.BoundTarget(delta=0.05)}
+    asked = {"weak": WEAK, "truth": "truth", "target": bound.BoundTarget(delta=0.05)}
     swept = bound.sweep(
         Tally.of(data, cut={"score": bound.edges_of([0.5])}), score="score", **asked
     )

@@ -5,9 +5,9 @@ from contextlib import redirect_stdout
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tallystick.cli.slices import MOST_SLICES, by_slice
 
 from tallystick.cli.deliver import deliver
-from tallystick.cli.slices import MOST_SLICES, by_slice
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.io import scan
 from tallystick.results import Result

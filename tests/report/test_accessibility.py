@@ -4,8 +4,8 @@ browser."""
 from itertools import pairwise
 
 import pytest
-
 from tallystick.audit.reading import Reading, Taken
+
 from tallystick.audit.result import Skipped, conclude
 from tallystick.report import write_page
 from tallystick.report.theme import THEMES, contrast

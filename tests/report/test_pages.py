@@ -5,7 +5,7 @@ import json
 
 import pytest
 import typer
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from tallystick.audit.generated import generate
 from tallystick.cli.app import app

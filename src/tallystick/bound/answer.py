@@ -79,7 +79,8 @@ def _answer(data: Data, question: BoundQuestion, classes: Sequence[Label] | None
 
     # The label models are learnt where the labels are: in the file for fitting if there is one.
     sample = tally if other is None else other
-    there = roles.truth if _has_labels(sample, roles.truth) else None
+    named = roles.truth or data.truth_elsewhere
+    there = named if _has_labels(sample, named) else None
     votes = weak_table(sample, weak=roles.weak, truth=there, classes=known)
     fitting = question.fitting()
     models: list[str | LabelModel] = []
@@ -131,7 +132,8 @@ def _fitting_tally(data: Data, question: BoundQuestion) -> Tally | None:
             raise InputError(
                 f"{question.fit} has no column {lacking[0]!r}: fit needs the same weak labels"
             )
-        truth = data.roles.truth if data.roles.truth in columns else None
+        named = data.roles.truth or data.truth_elsewhere
+        truth = named if named in columns else None
         roles = Roles(weak=data.roles.weak, truth=truth)
         return replace(other, roles=roles).tally("weak", "truth")
 
@@ -142,7 +144,7 @@ def _has_labels(tally: Tally, truth: str | None) -> bool:
 
 def _truth(data: Data, tally: Tally, other: Tally | None, question: BoundQuestion) -> str | None:
     """Return the column of the truth if these rows have labels; refuse it if no file has any."""
-    truth = data.roles.truth
+    truth = data.roles.truth or data.truth_elsewhere
     if other is None or _has_labels(tally, truth):
         return truth
     if truth is not None and not _has_labels(other, truth):

@@ -61,6 +61,10 @@ class BoundQuestion(Question):
         super().__post_init__()
         self.target(None)  # refuses what cannot be asked before anything is read
 
+    def reading(self) -> dict[str, Any]:
+        """Let the file for fitting hold the truth, where the table has none."""
+        return {} if self.fit is None else {"truth_elsewhere": self.fit}
+
     def target(self, cost: Any) -> BoundTarget:
         """Return what is to be bound, with the *cost* matrix once the classes are known."""
         placeholder = [[0.0]] if self.cost is not None else None

@@ -75,7 +75,7 @@ def command_of(capability: Capability) -> click.Command:
         params += reading_options(
             capability.reads,
             pivots=capability.door.pivots,
-            taken=tuple(options_of(capability.question)),
+            taken=_flags(capability.question),
         )
     params += output_options(items=capability.input != "none")
 
@@ -103,7 +103,8 @@ def run(call: Call) -> None:
         _leave(result.gates)
         return
     call.delivery.check(call.source)
-    with read(list(call.source), call.capability.door, **call.reading) as data:
+    more = call.question.reading()
+    with read(list(call.source), call.capability.door, **call.reading, **more) as data:
         tell(data.notes)
         result = conclude(call.capability, data, call.question)
         tell(note for note in result.notes if note not in data.notes)
@@ -144,6 +145,14 @@ def sorted_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], Delivery]:
         if name not in outputs and value not in (None, (), False)
     }
     return reading, delivery
+
+
+def _flags(question: type[Question]) -> tuple[str, ...]:
+    """Return the flags of a question's options."""
+    return tuple(
+        declared.flag or f"--{name.replace('_', '-')}"
+        for name, declared in options_of(question).items()
+    )
 
 
 def role_options(roles: Sequence[str]) -> list[click.Parameter]:
@@ -225,14 +234,17 @@ class Pair(click.ParamType):
 def reading_options(
     reads: Sequence[str], *, pivots: bool = True, taken: Sequence[str] = ()
 ) -> list[click.Parameter]:
-    """Return the options of reading for a verb that reads these roles; *taken* are left out."""
+    """Return the options of reading for a verb that reads these roles.
+
+    Flags in *taken* mean something else to the verb and are left out.
+    """
     found: list[click.Parameter] = []
     for name, (flag, help_) in _READING.items():
         skipped = name in ("shape", "judge", "vote") and not pivots
         no_truth = name == "truth_file" and "truth" not in reads
         # A verb whose roles name its columns needs no second way to name them.
         named = name == "columns" and any(role in GROUPS for role in reads)
-        if name in taken or name in reads or skipped or no_truth or named:
+        if flag in taken or name in reads or skipped or no_truth or named:
             continue
         kind = click.Choice(("auto", "wide", "long")) if name == "shape" else str
         found.append(

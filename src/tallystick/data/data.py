@@ -67,6 +67,8 @@ class Data:
         What messages call it.
     notes
         What was chosen while reading, for the user to see once.
+    truth_elsewhere
+        The column of the truth, where only another file has it.
     """
 
     held: Table | Tally | Any
@@ -74,6 +76,7 @@ class Data:
     rules: LabelRules
     source: str
     notes: tuple[str, ...] = ()
+    truth_elsewhere: str | None = None
 
     # -- counts
 
@@ -314,4 +317,3 @@ def _spread(tally: Tally, source: str) -> pa.Table:
     again = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
     columns = {name: pa.array(tally.column(name)).take(pa.array(again)) for name in tally.names}
     return pa.table(columns)
-

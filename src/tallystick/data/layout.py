@@ -32,6 +32,8 @@ class Layout:
         Evaluation logs: the score to read, where they have several.
     truth_file
         A second file with the truth, joined by item (and by system, where the table has one).
+    truth_elsewhere
+        Another file that may hold the truth: then the table need not have the column.
     columns
         The columns that are asked about, where the verb has no role of its own for them.
     ignore
@@ -46,6 +48,7 @@ class Layout:
     delimiter: str | None = None
     metric: str | None = None
     truth_file: str | None = None
+    truth_elsewhere: str | None = None
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     rows_are_items: bool = False

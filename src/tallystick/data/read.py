@@ -191,6 +191,11 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     if layout.truth_file is not None:
         table, given, notes = join_truth(table, given, layout)
         table = replace(table, notes=(*table.notes, *notes))
+    absent = given.truth if layout.truth_elsewhere and given.truth not in table.columns else None
+    if absent is not None:
+        note = f"{table.source} has no column {absent!r}: the truth is that of"
+        table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
+        given = replace(given, truth=None)
     votes: tuple[str, ...] = ()
     if door.pivots or layout.shape == "long":
         taken = [name for name in given.columns() if name != given.item and name in table.columns]
@@ -210,7 +215,14 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
             roles, notes = roles.with_columns(door.want, columns), (*notes, *more)
     if rules.missing:
         notes = (*notes, *unmatched(table, _cells(table, roles), rules.missing))
-    return Data(held=table, roles=roles, rules=rules, source=table.source, notes=notes)
+    return Data(
+        held=table,
+        roles=roles,
+        rules=rules,
+        source=table.source,
+        notes=notes,
+        truth_elsewhere=absent,
+    )
 
 
 def _named(given: Roles, door: Door, layout: Layout) -> Roles:
