@@ -43,7 +43,7 @@ from tallystick.stats.latent.model import LatentModel, class_scores, pack, sprea
 from tallystick.stats.latent.options import LatentOptions
 from tallystick.stats.latent.votes import FloatArray, Votes, as_votes
 
-__all__ = ["SHARES", "UnreadableFit", "fit_unreadable"]
+__all__ = ["SHARES", "UnreadableFit", "fit_plain", "fit_unreadable"]
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 """The grid of h; half of the prior is on h = 0, the rest is spread evenly."""
@@ -159,28 +159,10 @@ def fit_unreadable(
     array([0.908, 0.883, 0.908, 0.795])
     """
     votes = as_votes(codes, counts, n_classes=n_labels, n_votes=n_votes)
-    if (votes.n_votes < n_labels).any():
-        raise InputError(f"n_votes must be at least n_labels = {n_labels}, got {n_votes!r}")
-    cast = votes.one_hot.add(votes.weights[None, :])  # 1 x (judge, vote)
-    voted = np.add.reduceat(cast[0], votes.one_hot.start) > 0
-    if int(voted.sum()) < 3:
-        raise NotIdentifiable(
-            f"{int(voted.sum())} judges voted and three are needed: add a judge or label some items"
-        )
-    frequency = cast / np.maximum(votes.one_hot.total(cast), 1e-300)
-
-    # The pseudo-votes of (U2) are a Dirichlet prior whose counts are g, the same for every label.
-    prior = np.repeat(spread(frequency, votes.n_votes), n_labels, axis=1)
-    options = LatentOptions(
-        confusion_prior=prior,
-        branch="as-started",
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        strict=False,
-    )
-    plain = fit_votes(votes, n_labels, options, 0)
+    plain = fit_plain(votes, n_labels, tolerance=tolerance, max_iterations=max_iterations)
+    options = plain.options
     base = Problem.of(votes, n_labels, options)
-    noise = votes.one_hot.score(np.log(np.maximum(frequency, 1e-300)))[0]
+    noise = votes.one_hot.score(np.log(np.maximum(_frequencies(votes), 1e-300)))[0]
 
     table, models = pack(plain.model), [plain.model]
     posterior, unreadable = [plain.posterior], [np.zeros(len(votes.counts))]
@@ -213,6 +195,45 @@ def fit_unreadable(
         plain=plain,
         converged=tuple(converged),
     )
+
+
+def fit_plain(
+    votes: Votes, n_labels: int, *, tolerance: float = 1e-8, max_iterations: int = 10_000
+) -> LatentFit:
+    """Fit Dawid-Skene with one pseudo-vote per row of C, (U1) and (U2) at h = 0.
+
+    Raises what :func:`fit_unreadable` raises.
+
+    >>> votes = as_votes([[0, 0, 0], [1, 1, 1], [0, 0, 1]], [4, 4, 2], n_classes=2)
+    >>> fit_plain(votes, 2).balance.round(2)
+    array([0.59, 0.41])
+    """
+    if (votes.n_votes < n_labels).any():
+        raise InputError(
+            f"n_votes must be at least n_labels = {n_labels}, got {votes.n_votes.tolist()}"
+        )
+    cast = votes.one_hot.add(votes.weights[None, :])[0]
+    voted = int((np.add.reduceat(cast, votes.one_hot.start) > 0).sum())
+    if voted < 3:
+        raise NotIdentifiable(
+            f"{voted} judges voted and three are needed: add a judge or label some items"
+        )
+    # The pseudo-votes of (U2) are a Dirichlet prior whose counts are g, the same for every label.
+    prior = np.repeat(spread(_frequencies(votes), votes.n_votes), n_labels, axis=1)
+    options = LatentOptions(
+        confusion_prior=prior,
+        branch="as-started",
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        strict=False,
+    )
+    return fit_votes(votes, n_labels, options, 0)
+
+
+def _frequencies(votes: Votes) -> FloatArray:
+    """Return g: 1 x all votes of all judges, each judge's share of its own votes."""
+    cast = votes.one_hot.add(votes.weights[None, :])
+    return np.asarray(cast / np.maximum(votes.one_hot.total(cast), 1e-300))
 
 
 @dataclass(frozen=True, eq=False)
