@@ -43,7 +43,7 @@ def test_one_item_has_a_kappa_and_says_nothing_about_others():
 
 def test_the_second_commonest_label_is_counted():
     found = fleiss_kappa([[0, 0, 0]] * 20 + [[0, 1, 2]] + [[0, 1, 0]])
-    assert found.smallest_class == 2
+    assert found.second_commonest == 2
 
 
 def test_alpha_is_close_to_fleiss_on_many_items():

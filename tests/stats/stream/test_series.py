@@ -121,10 +121,3 @@ def test_a_slot_whose_label_is_not_in_the_counts_is_zero():
     layout = lay_out(3, [0, 1, 2])
     values = layout.values(count_blocks(np.zeros((1, 10, 3), dtype=int), 2))[0]
     assert values[[s.name for s in layout.series].index("share 0 2")] == 0
-
-
-def test_blocks_can_be_joined_though_later_ones_know_more_labels():
-    first, second = np.zeros((1, 5, 2), dtype=int), np.full((1, 5, 2), 2)
-    joined = count_blocks(first, 1) + count_blocks(second, 3)
-    assert len(joined) == 2
-    assert joined.label[:, 0].tolist() == [[5, 0, 0], [0, 0, 5]]

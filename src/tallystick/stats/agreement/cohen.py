@@ -12,7 +12,7 @@ from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.agreement.jackknife import jackknife_hull, two_commonest
 from tallystick.stats.agreement.ratings import FloatArray, as_ratings
-from tallystick.stats.agreement.raw import NO_PAIR, smallest_class
+from tallystick.stats.agreement.raw import NO_PAIR, second_commonest
 from tallystick.stats.agreement.result import Agreement
 
 __all__ = ["KappaWeights", "cohen_kappa"]
@@ -73,7 +73,7 @@ def cohen_kappa(
     if not n_items:
         none = Unknown(NO_PAIR)
         return Agreement(
-            name=name, estimate=none, interval=none, n_items=0, n_raters=2, smallest_class=0
+            name=name, estimate=none, interval=none, n_items=0, n_raters=2, second_commonest=0
         )
 
     # Items are cells (a, b) of the joint table, numbered from 1 so that a row of zeros is no item.
@@ -93,7 +93,7 @@ def cohen_kappa(
         interval=jackknife_hull(pairs, tally, extras, statistic, level=level),
         n_items=n_items,
         n_raters=2,
-        smallest_class=smallest_class(ratings),
+        second_commonest=second_commonest(ratings),
     )
 
 

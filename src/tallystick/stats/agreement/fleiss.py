@@ -8,7 +8,7 @@ import numpy.typing as npt
 from tallystick.results import Unknown
 from tallystick.stats.agreement.jackknife import Statistic, extra_items, jackknife_hull
 from tallystick.stats.agreement.ratings import FloatArray, Ratings, as_ratings
-from tallystick.stats.agreement.raw import NO_PAIR, pair_shares, smallest_class
+from tallystick.stats.agreement.raw import NO_PAIR, pair_shares, second_commonest
 from tallystick.stats.agreement.result import Agreement
 
 __all__ = ["agreement_and_shares", "fleiss_kappa", "of_table"]
@@ -54,10 +54,10 @@ def of_table(name: str, ratings: Ratings, statistic: Statistic, level: float) ->
     """Return a statistic of the label counts, with its interval and its reason where undefined."""
     n_items = int(ratings.rated(2).counts.sum())
     whole = {"n_items": n_items, "n_raters": ratings.n_raters}
-    rare = smallest_class(ratings)
+    rare = second_commonest(ratings)
     if not n_items:
         none = Unknown(NO_PAIR)
-        return Agreement(name=name, estimate=none, interval=none, smallest_class=rare, **whole)
+        return Agreement(name=name, estimate=none, interval=none, second_commonest=rare, **whole)
 
     table, weights = ratings.table, ratings.counts
     value = float(statistic(table, weights, np.zeros((1, ratings.n_labels)))[0])
@@ -66,7 +66,7 @@ def of_table(name: str, ratings: Ratings, statistic: Statistic, level: float) ->
         name=name,
         estimate=certain if np.isnan(value) else value,
         interval=jackknife_hull(table, weights, extra_items(ratings), statistic, level=level),
-        smallest_class=rare,
+        second_commonest=rare,
         **whole,
     )
 

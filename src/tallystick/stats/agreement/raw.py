@@ -11,7 +11,7 @@ from tallystick.stats.agreement.ratings import FloatArray, Ratings, as_ratings
 from tallystick.stats.agreement.result import Agreement
 from tallystick.stats.intervals import clopper_pearson
 
-__all__ = ["NO_PAIR", "pair_shares", "raw_agreement", "smallest_class"]
+__all__ = ["NO_PAIR", "pair_shares", "raw_agreement", "second_commonest"]
 
 NO_PAIR = "no item has ratings by two raters"
 
@@ -58,7 +58,7 @@ def raw_agreement(
         interval=interval,
         n_items=n_items,
         n_raters=ratings.n_raters,
-        smallest_class=smallest_class(ratings),
+        second_commonest=second_commonest(ratings),
     )
 
 
@@ -82,7 +82,7 @@ def pair_shares(table: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(has_pair, agreeing / pairs, 0.0), has_pair.astype(np.float64)
 
 
-def smallest_class(ratings: Ratings) -> int:
+def second_commonest(ratings: Ratings) -> int:
     """Return how many ratings the second commonest label has."""
     totals = ratings.counts @ ratings.table
     return int(totals[two_commonest(totals)[1]])

@@ -25,7 +25,7 @@ class Agreement:
         Items with at least two ratings: only they say anything about agreement.
     n_raters
         Raters.
-    smallest_class
+    second_commonest
         Ratings of the second commonest label. Below about 5 items a chance-corrected statistic is
         hardly determined: show raw agreement and AC1 beside it.
     """
@@ -35,4 +35,4 @@ class Agreement:
     interval: Interval | Unknown
     n_items: int
     n_raters: int
-    smallest_class: int
+    second_commonest: int

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from tallystick.stats.stream.below import Below
 from tallystick.stats.stream.detector import Detector, hashed_uniform, rank_bet, slowdown
+from tallystick.stats.stream.events import Alarm, Event, Naming
 from tallystick.stats.stream.notices import Notice, NoticeBoard
+from tallystick.stats.stream.options import WatchOptions
 from tallystick.stats.stream.series import (
     OTHER,
     BlockCounts,
@@ -22,7 +24,7 @@ from tallystick.stats.stream.series import (
     count_blocks,
     lay_out,
 )
-from tallystick.stats.stream.watch import Alarm, Event, Naming, Watch, WatchOptions
+from tallystick.stats.stream.watch import Watch
 from tallystick.stats.stream.when import ChangePoint, change_point
 from tallystick.stats.stream.who import Explanation, Explanations, explain
 

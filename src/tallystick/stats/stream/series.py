@@ -75,18 +75,6 @@ class BlockCounts:
             dissent=self.dissent[blocks],
         )
 
-    def __add__(self, later: BlockCounts) -> BlockCounts:
-        """Return these blocks followed by later ones, which may know more labels."""
-        n_labels = max(self.label.shape[2], later.label.shape[2])
-        return BlockCounts(
-            n_items=later.n_items,
-            votes=np.concatenate((self.votes, later.votes)),
-            faced=np.concatenate((self.faced, later.faced)),
-            agree=np.concatenate((self.agree, later.agree)),
-            label=np.concatenate((_wide(self.label, n_labels), _wide(later.label, n_labels))),
-            dissent=np.concatenate((_wide(self.dissent, n_labels), _wide(later.dissent, n_labels))),
-        )
-
 
 def count_blocks(codes: IntArray, n_labels: int) -> BlockCounts:
     """Count blocks of votes (blocks x items x judges of label codes, -1 for a missing vote).
@@ -219,8 +207,3 @@ def lay_out(n_judges: int, labels: Sequence[int]) -> Layout:
     return Layout(
         series=tuple(one for one, _ in found), weights=raw / raw.sum(), labels=tuple(known)
     )
-
-
-def _wide(table: FloatArray, n_labels: int) -> FloatArray:
-    """Pad the last axis with zeros for labels that were not known yet."""
-    return np.pad(table, ((0, 0), (0, 0), (0, n_labels - table.shape[2])))

@@ -20,112 +20,20 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.stats.stream.detector import Detector
-from tallystick.stats.stream.notices import Notice, NoticeBoard
-from tallystick.stats.stream.series import BlockCounts, Layout, Series, count_blocks, lay_out
-from tallystick.stats.stream.when import ChangePoint, change_point
+from tallystick.stats.stream.events import Alarm, Event, Naming
+from tallystick.stats.stream.notices import NoticeBoard
+from tallystick.stats.stream.options import FIRST_BLOCKS, WatchOptions
+from tallystick.stats.stream.series import BlockCounts, Layout, count_blocks, lay_out
+from tallystick.stats.stream.when import change_point
 from tallystick.stats.stream.who import Explanations, explain
 
-__all__ = ["Alarm", "Event", "Naming", "Watch", "WatchOptions"]
+__all__ = ["Watch"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 CodeArray: TypeAlias = npt.NDArray[np.int64]
 
-FIRST = 20  # blocks that fix the label set
 _FINAL = 1000  # items after which the name of what changed is final
 _VERSION = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class WatchOptions:
-    """How a stream is watched.
-
-    Parameters
-    ----------
-    key
-        Name of the stream: the same key and votes give the same alarms.
-    block
-        Items per block; at least four times as many as bursts of similar items are long.
-    horizon, alpha
-        False alarms: at most *alpha* per *horizon* items.
-    ever
-        At most *alpha* false alarms ever, instead of per horizon; later changes are harder to see.
-    memory
-        Blocks that are kept for dating a change and naming its cause.
-    max_labels
-        Labels with series of their own; rarer ones share a slot.
-    """
-
-    key: str
-    block: int = 25
-    horizon: int = 10_000
-    alpha: float = 0.05
-    ever: bool = False
-    memory: int = 400
-    max_labels: int = 32
-
-    def __post_init__(self) -> None:
-        if self.block < 2:
-            raise InputError(f"block must be at least 2 items, got {self.block!r}")
-        if self.horizon < self.block:
-            raise InputError(f"horizon must be at least one block, got {self.horizon!r}")
-        if not 0 < self.alpha < 1:
-            raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
-        if self.memory < FIRST:
-            raise InputError(f"memory must be at least {FIRST} blocks, got {self.memory!r}")
-        if self.max_labels < 1:
-            raise InputError(f"max_labels must be at least 1, got {self.max_labels!r}")
-
-    @property
-    def bar(self) -> float:
-        """What weight times evidence must reach: T/alpha with T in blocks, or 1/alpha."""
-        return (1.0 if self.ever else self.horizon / self.block) / self.alpha
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alarm:
-    """The votes changed.
-
-    Parameters
-    ----------
-    block, item
-        Last block and number of items when it was raised.
-    series
-        The series that raised it.
-    label
-        The label of that series, where it has one; None for the slot "other".
-    evidence
-        How far above the bar it is, at least 1.
-    around
-        The change is about behind this many items.
-    items
-        Range of that number, or None.
-    change
-        The split of the series, with its values before and after.
-    explanations
-        What may have changed; :class:`Naming` comes 1,000 items later.
-    """
-
-    block: int
-    item: int
-    series: Series
-    label: Hashable
-    evidence: float
-    around: int
-    items: tuple[int, int] | None
-    change: ChangePoint
-    explanations: Explanations
-
-
-@dataclass(frozen=True, kw_only=True)
-class Naming:
-    """The final name of what an earlier alarm was about, from 1,000 items after it."""
-
-    block: int
-    alarm_block: int
-    explanations: Explanations
-
-
-Event: TypeAlias = Alarm | Naming | Notice
 
 
 @dataclass(kw_only=True, eq=False)
@@ -212,7 +120,7 @@ class Watch:
     def _close(self, values: FloatArray | None) -> list[Event]:
         """Bet on one block, and raise an alarm where the evidence reaches the bar."""
         if self.detector is None or values is None:
-            if len(self.memory) < FIRST:
+            if len(self.memory) < FIRST_BLOCKS:
                 return []
             evidence = self._fix_labels()
         else:
