@@ -91,7 +91,7 @@ def headline(fit: UnreadableFit, *, n_refits: int = 19, rng: Rng) -> Headline:
     fit
         Of :func:`fit_unreadable`.
     n_refits
-        Refits for the misfit ratio.
+        Refits for the misfit ratio, at least 19.
     rng
         For the refits.
 
