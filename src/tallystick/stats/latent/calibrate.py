@@ -1,0 +1,237 @@
+r"""With at least 20 random labels, per item: the probability that the consensus is right.
+
+A logistic regression on the labelled items, with a prior that trusts the support,
+
+.. math::
+    P(\text{consensus right}) = \sigma(b'x), \qquad
+    x = (1, \mathrm{logit}\,s, \mathrm{logit}\,\text{share}, \text{a dummy per label})   \tag{U8}
+
+with s and share those of the consensus, clipped to [.005, .995]; b is Gaussian with means
+(0, .7, 0, 0, ...) and standard deviations (1.5, .5, .5, 1, ...), and its mode is taken. Then the
+labels of a pattern correct that pattern,
+
+.. math:: p \leftarrow p + \sum (\text{right} - p) / (k + 10)   \tag{U9}
+
+over its k labelled items, and p is clipped to [.005, .995]. The other labels share the rest in
+proportion to their support. If another label ends higher, it becomes the consensus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick._rng import Rng, as_rng
+from tallystick.errors import ConvergenceError, InputError
+from tallystick.stats.latent.support import Support
+from tallystick.stats.latent.votes import FloatArray, IntArray
+
+__all__ = ["Calibration", "calibrate", "cross_fitted", "expected_calibration_error"]
+
+_CLIP = 0.005
+_GRADIENT = 1e-8
+_STEPS = 200
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Calibration:
+    """Calibrated probabilities per pattern.
+
+    Parameters
+    ----------
+    probability
+        Patterns x labels, rows sum to 1. Items with a label of their own keep it: this is for the
+        others.
+    consensus
+        The label with the highest probability.
+    right
+        Probability that the consensus *by support* is right, after (U9).
+    coefficients
+        The mode of b in (U8).
+    n_labels
+        How many labelled items there were.
+    """
+
+    probability: FloatArray
+    consensus: IntArray
+    right: FloatArray
+    coefficients: FloatArray
+    n_labels: int
+
+
+def calibrate(given: Support, labels: npt.ArrayLike, *, least: int = 20) -> Calibration:
+    """Turn support into probabilities, with labels that were drawn at random.
+
+    Parameters
+    ----------
+    given
+        Of :func:`support`.
+    labels
+        Patterns x labels: how many labelled items of each pattern are truly of each label.
+    least
+        Labelled items below which nothing is fitted.
+
+    Raises
+    ------
+    InputError
+        Fewer labels than *least*.
+
+    Examples
+    --------
+    >>> from tallystick.stats.latent import fit_unreadable, support
+    >>> patterns = [[0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 1, 1, 0], [0, 1, 0, 0]]
+    >>> given = support(fit_unreadable(patterns, [40, 35, 10, 8, 7], n_labels=2))
+    >>> found = calibrate(given, [[8, 2], [1, 6], [2, 1], [1, 1], [1, 0]])
+    >>> found.probability.round(2)[:, 0]
+    array([0.81, 0.15, 0.67, 0.39, 0.66])
+    """
+    truth = np.asarray(labels, dtype=np.float64)
+    if truth.shape != given.support.shape or not (truth >= 0).all():
+        raise InputError(
+            f"labels must hold counts of shape {given.support.shape} (patterns x labels), "
+            f"got shape {truth.shape}"
+        )
+    total = int(truth.sum())
+    if total < least:
+        raise InputError(
+            f"labels holds {total} labelled items and {least} are needed: label more items, "
+            "or show the support"
+        )
+
+    features, prior_mean, prior_sd = _design(given)
+    right = truth[np.arange(len(truth)), given.consensus]
+    k = truth.sum(axis=1)
+    b = _mode(features, right, k, prior_mean, prior_sd)
+
+    # (U9): a pattern with many labels speaks for itself, ten labels weigh as much as the model.
+    p = _sigmoid(features @ b)
+    p = np.clip(p + (right - k * p) / (k + 10), _CLIP, 1 - _CLIP)
+    probability = _spread_rest(given, p)
+    return Calibration(
+        probability=probability,
+        consensus=probability.argmax(axis=1),
+        right=p,
+        coefficients=b,
+        n_labels=total,
+    )
+
+
+def cross_fitted(
+    given: Support, labels: npt.ArrayLike, *, folds: int = 5, rng: Rng
+) -> tuple[FloatArray, FloatArray]:
+    """Return, for each labelled item, the probability of its consensus when its fold is left out.
+
+    The second array says whether that consensus was right (1 or 0). Give both to
+    :func:`expected_calibration_error`.
+    """
+    truth = np.asarray(labels).astype(np.int64)
+    pattern, label = np.nonzero(truth)
+    repeat = truth[pattern, label]
+    pattern, label = np.repeat(pattern, repeat), np.repeat(label, repeat)
+    if folds < 2 or folds > pattern.size:
+        raise InputError(f"folds must be in 2..{pattern.size} (the labels), got {folds!r}")
+
+    fold = as_rng(rng).permutation(np.arange(pattern.size) % folds)
+    probability, right = np.empty(pattern.size), np.empty(pattern.size)
+    for part in range(folds):
+        held = fold == part
+        rest = np.zeros_like(truth)
+        np.add.at(rest, (pattern[~held], label[~held]), 1)
+        found = calibrate(given, rest, least=0)
+        choice = found.consensus[pattern[held]]
+        probability[held] = found.probability[pattern[held], choice]
+        right[held] = choice == label[held]
+    return probability, right
+
+
+def expected_calibration_error(
+    probability: npt.ArrayLike, right: npt.ArrayLike, *, n_bins: int = 10
+) -> float:
+    r"""Return the mean distance between stated and true shares, in bins of equal mass.
+
+    .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \lvert \bar p_b - \bar r_b \rvert   \tag{U10}
+
+    Even a perfect forecast scores about :math:`0.8 \sqrt{p(1-p)\,\text{bins}/n}`: with few labels
+    compare it to that.
+
+    >>> expected_calibration_error([0.9] * 10 + [0.6] * 10, [1] * 9 + [0] + [1] * 8 + [0] * 2,
+    ...                            n_bins=2)
+    0.1
+    """
+    p, r = np.asarray(probability, np.float64), np.asarray(right, np.float64)
+    if p.shape != r.shape or p.ndim != 1 or not p.size:
+        raise InputError(f"probability and right must be equally long, got {p.shape} and {r.shape}")
+    if n_bins < 1:
+        raise InputError(f"n_bins must be at least 1, got {n_bins!r}")
+    order = np.argsort(p, kind="stable")
+    gap = (p - r)[order]
+    edges = np.linspace(0, p.size, min(n_bins, p.size) + 1).round().astype(np.int64)
+    sums = np.add.reduceat(gap, edges[:-1])
+    return round(float(np.abs(sums).sum()) / p.size, 12)  # (U10): n_b cancels against the bin mean
+
+
+def _design(given: Support) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the features of (U8) and the prior means and deviations of their coefficients."""
+    rows, n_labels = np.arange(len(given.consensus)), given.support.shape[1]
+    level = np.clip(given.support[rows, given.consensus], _CLIP, 1 - _CLIP)
+    share = np.clip(given.share[rows, given.consensus], _CLIP, 1 - _CLIP)
+    dummies = given.consensus[:, None] == np.arange(n_labels)  # all of them: the prior identifies b
+    features = np.column_stack((np.ones(rows.size), _logit(level), _logit(share), dummies))
+    mean = np.array([0, 0.7, 0, *[0.0] * n_labels])
+    deviation = np.array([1.5, 0.5, 0.5, *[1.0] * n_labels])
+    return features, mean, deviation
+
+
+def _mode(
+    x: FloatArray, right: FloatArray, k: FloatArray, mean: FloatArray, sd: FloatArray
+) -> FloatArray:
+    """Return the mode of b by Newton's method, halving any step that lowers the objective.
+
+    The objective is concave, but plain Newton overshoots where the clipped logits are large.
+    """
+
+    def objective(b: FloatArray) -> float:
+        z = x @ b
+        return float(right @ z - k @ np.logaddexp(0, z) - 0.5 * (((b - mean) / sd) ** 2).sum())
+
+    b = mean.copy()
+    here = objective(b)
+    for _ in range(_STEPS):
+        p = _sigmoid(x @ b)
+        gradient = x.T @ (right - k * p) - (b - mean) / sd**2
+        if np.abs(gradient).max() < _GRADIENT:
+            return b
+        curvature = (x * (k * p * (1 - p))[:, None]).T @ x + np.diag(1 / sd**2)
+        step = np.linalg.solve(curvature, gradient)
+
+        # At the very top rounding hides the last gain, so a step may lose that much.
+        slack = 1e-12 * (1 + abs(here))
+        while objective(b + step) < here - slack:
+            step = step / 2
+        b = b + step
+        here = objective(b)
+    raise ConvergenceError(f"the calibrator did not reach a gradient below {_GRADIENT:g}")
+
+
+def _spread_rest(given: Support, p: FloatArray) -> FloatArray:
+    """Give the consensus p and the other labels the rest, in proportion to their support."""
+    rows = np.arange(p.size)
+    others = given.support.copy()
+    others[rows, given.consensus] = 0.0
+    total = others.sum(axis=1, keepdims=True)
+    even = 1.0 - (np.arange(others.shape[1]) == given.consensus[:, None])
+    even /= even.sum(axis=1, keepdims=True)
+    shares = np.where(total > 0, others / np.where(total > 0, total, 1.0), even)
+    out = shares * (1 - p)[:, None]
+    out[rows, given.consensus] = p
+    return np.asarray(out)
+
+
+def _logit(p: FloatArray) -> FloatArray:
+    return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def _sigmoid(z: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(-np.logaddexp(0, -z)))

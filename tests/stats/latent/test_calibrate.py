@@ -1,0 +1,163 @@
+"""Calibrated probabilities from a few labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.stats.latent import (
+    LatentModel,
+    calibrate,
+    cross_fitted,
+    expected_calibration_error,
+    fit_unreadable,
+    simulate,
+    support,
+)
+
+
+def labelled(panel, given, text):
+    """Counts of labels from words like 0000+3 (right three times) and 0000-1 (wrong once)."""
+    out = np.zeros(given.support.shape)
+    for word in text.split():
+        i = panel.names.index(word[:4])
+        right, number = word[4] == "+", int(word[5:])
+        out[i, given.consensus[i] if right else 1 - given.consensus[i]] += number
+    return out
+
+
+@pytest.mark.parametrize(
+    ("labels", "patterns", "known"),
+    [
+        (
+            "0000+3 0000-1 1111+2 0001+1 0001-1 0011-1 1110+1",
+            "0000 0001 0011 1110 1101",
+            [0.7910, 0.4952, 0.2962, 0.7500, 0.6930],
+        ),
+        (
+            "0000+4 1111+2",
+            "0000 1111 0001 0011 1110",
+            [0.9859, 0.9860, 0.8108, 0.6106, 0.8094],
+        ),
+    ],
+)
+def test_printed_probabilities(four, labels, patterns, known):
+    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
+    found = calibrate(given, labelled(four, given, labels), least=0)
+    places = [four.names.index(name) for name in patterns.split()]
+    assert found.right[places] == pytest.approx(known, abs=5e-5)
+
+
+def test_a_pattern_that_labels_contradict_changes_its_consensus(four):
+    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
+    place = four.names.index("0011")
+    before = given.consensus[place]
+    found = calibrate(given, labelled(four, given, "0011-9 0000+20 1111+20"))
+    assert found.consensus[place] == 1 - before
+    assert found.probability[place].max() > 0.5
+
+
+def test_rows_sum_to_one_and_the_rest_follows_the_support(gaps):
+    given = support(fit_unreadable(gaps.codes, gaps.counts, n_labels=3))
+    labels = np.zeros(given.support.shape)
+    labels[[0, 1, 2], [0, 1, 2]] = 10
+    found = calibrate(given, labels)
+    assert found.probability.sum(axis=1) == pytest.approx(np.ones(len(gaps.names)))
+    place = gaps.names.index("012")
+    rest = np.argsort(-given.support[place])[1:]
+    assert found.probability[place, rest[0]] / found.probability[place, rest[1]] == pytest.approx(
+        given.support[place, rest[0]] / given.support[place, rest[1]]
+    )
+
+
+def test_no_labels_at_all_follow_the_prior(four):
+    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
+    found = calibrate(given, np.zeros(given.support.shape), least=0)
+    assert found.coefficients == pytest.approx([0, 0.7, 0, 0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_gradient_vanishes_at_the_mode_also_where_plain_newton_diverges(four, seed):
+    """All labels at the extremes of the clipped logits, many of them wrong."""
+    rng = np.random.default_rng(seed)
+    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
+    labels = rng.poisson(rng.choice([0.2, 3, 60], len(four.names))[:, None], given.support.shape)
+    found = calibrate(given, labels, least=0)
+    b, k = found.coefficients, labels.sum(axis=1)
+    level = np.clip(given.support.max(axis=1), 0.005, 0.995)
+    share = np.clip(given.share[np.arange(12), given.consensus], 0.005, 0.995)
+    dummies = given.consensus[:, None] == np.arange(2)
+    logit = [np.log(p / (1 - p)) for p in (level, share)]
+    x = np.column_stack((np.ones(12), *logit, dummies))
+    right = labels[np.arange(12), given.consensus]
+    slope = x.T @ (right - k / (1 + np.exp(-x @ b)))
+    slope -= (b - [0, 0.7, 0, 0, 0]) / np.array([1.5, 0.5, 0.5, 1, 1]) ** 2
+    assert np.abs(slope).max() < 1e-6
+
+
+def test_too_few_labels_are_refused_by_number(four):
+    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
+    with pytest.raises(InputError, match="6 labelled items and 20 are needed"):
+        calibrate(given, labelled(four, given, "0000+4 1111+2"))
+
+
+@pytest.mark.parametrize("labels", [np.ones((12, 3)), np.ones(12), -np.ones((12, 2))])
+def test_labels_of_another_shape_are_refused(four, labels):
+    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
+    with pytest.raises(InputError, match="patterns x labels"):
+        calibrate(given, labels)
+
+
+def test_calibration_error_by_hand():
+    p = [0.2, 0.4, 0.6, 0.8]
+    assert expected_calibration_error(p, [0, 0, 1, 1], n_bins=4) == pytest.approx(0.3)
+    assert expected_calibration_error(p, [0, 1, 1, 0], n_bins=1) == pytest.approx(0.0)
+    assert expected_calibration_error([0.9] * 50, [1] * 45 + [0] * 5, n_bins=1) == 0
+
+
+@pytest.mark.parametrize(("p", "r", "bins"), [([], [], 10), ([0.5], [1, 0], 10), ([0.5], [1], 0)])
+def test_calibration_error_refuses_what_it_cannot_use(p, r, bins):
+    with pytest.raises(InputError):
+        expected_calibration_error(p, r, n_bins=bins)
+
+
+def test_labels_improve_the_calibration_of_judges_with_a_shared_weakness():
+    """A third of the items is hard for everyone: 100 labels halve the error of the posterior."""
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 2, 4000)
+    chance = np.where(rng.random(4000) < 1 / 3, 0.4, 0.9)[:, None]
+    codes = np.where(rng.random((4000, 5)) < chance, truth[:, None], 1 - truth[:, None])
+    patterns, place, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    fit = fit_unreadable(patterns, counts, n_labels=2)
+    given = support(fit)
+    drawn = rng.permutation(4000)[:100]
+    labels = np.zeros(given.support.shape)
+    np.add.at(labels, (place.ravel()[drawn], truth[drawn]), 1)
+    found = calibrate(given, labels)
+    rest = np.setdiff1d(np.arange(4000), drawn)
+
+    def error(probability):
+        choice = probability.argmax(axis=1)[place.ravel()[rest]]
+        stated = probability.max(axis=1)[place.ravel()[rest]]
+        return expected_calibration_error(stated, choice == truth[rest])
+
+    assert error(found.probability) < 0.5 * error(fit.posterior[0])
+    assert error(found.probability) < 0.05
+
+
+def test_cross_fitted_probabilities_do_not_see_their_own_label():
+    model = LatentModel([0.5, 0.5], [[[0.8, 0.2], [0.3, 0.7]]] * 4)
+    codes, truth = simulate(model, 300, rng=2)
+    patterns, place, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    given = support(fit_unreadable(patterns, counts, n_labels=2))
+    labels = np.zeros(given.support.shape, dtype=int)
+    np.add.at(labels, (place.ravel()[:60], truth[:60]), 1)
+    probability, right = cross_fitted(given, labels, rng=1)
+    assert probability.size == right.size == 60
+    assert probability.min() >= 0.5
+    assert expected_calibration_error(probability, right, n_bins=3) < 0.2
+    again, _ = cross_fitted(given, labels, rng=1)
+    assert (again == probability).all()
+    with pytest.raises(InputError, match="folds"):
+        cross_fitted(given, labels, folds=61, rng=1)
