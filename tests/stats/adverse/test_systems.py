@@ -114,9 +114,13 @@ def test_a_wrong_order_is_rarely_claimed_among_equal_systems():
     assert wrong / runs <= 0.05 + 2.33 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def test_all_intervals_hold_at_once():
+@pytest.mark.parametrize("rates", [(0.9, 0.85, 0.6, 0.55), (1.0, 1.0, 0.98, 0.97)])
+def test_all_intervals_hold_at_once(rates):
+    # The second board is nearly perfect: its few losses are often not among the labels.
     rng = np.random.default_rng(8)
-    truth = (rng.random((200, 4)) < [0.9, 0.85, 0.6, 0.55]).astype(float)
+    truth = np.ones((200, 4))
+    for s, rate in enumerate(rates):
+        truth[rng.permutation(200)[: round(200 * (1 - rate))], s] = 0
     grades = np.clip(0.5 * truth + 0.5 * rng.random((200, 4)), 0, 1)
     real = truth.mean(axis=0)
     first, second = np.triu_indices(4, 1)
