@@ -1,4 +1,4 @@
-"""The stratified adverse likelihood: the vectors of its page, its laws, its coverage by enumeration."""
+"""The stratified adverse likelihood: its vectors, its laws, its coverage by enumeration."""
 
 from __future__ import annotations
 

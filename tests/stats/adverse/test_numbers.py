@@ -1,4 +1,4 @@
-"""The regression-adjusted adverse empirical likelihood: vectors, laws, coverage where it failed before."""
+"""The adverse empirical likelihood: vectors, laws, coverage where it failed before."""
 
 from __future__ import annotations
 

@@ -61,7 +61,8 @@ def test_equal_labels_have_no_correlation():
 
 
 def test_systems_right_on_opposite_items_are_covered():
-    # Half of 200 items suit A, the other half B. 36 of 40 labels are common: .87 before the correction.
+    # Half of 200 items suit A, the other half B, and 36 of 40 labels are common: .87 before the
+    # correction.
     rng = np.random.default_rng(11)
     truth = rng.permutation(np.repeat([1, 0], 100))
     held, runs = 0, 600

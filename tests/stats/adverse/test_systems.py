@@ -1,4 +1,4 @@
-"""Several systems on the same labelled items: the vectors, and how often a wrong order is claimed."""
+"""Several systems on the same items: the vectors, and how often a wrong order is claimed."""
 
 from __future__ import annotations
 
@@ -142,9 +142,13 @@ def test_the_mean_over_systems_is_that_of_the_items_means():
 
 @pytest.mark.parametrize(
     ("shape", "every", "message"),
-    [((2, 3), (40, 3), "at least 3"), ((8, 1), (40, 1), "one system only"), ((8, 3), (5, 3), "at most"),
-     ((8, 3), (40, 2), "items x systems")],
-)  # fmt: skip
+    [
+        ((2, 3), (40, 3), "at least 3"),
+        ((8, 1), (40, 1), "one system only"),
+        ((8, 3), (5, 3), "at most"),
+        ((8, 3), (40, 2), "items x systems"),
+    ],
+)
 def test_tables_that_do_not_fit_are_refused(shape, every, message):
     with pytest.raises(InputError, match=message):
         compare_systems(np.zeros(shape), np.zeros(shape), np.zeros(every), rng=0)

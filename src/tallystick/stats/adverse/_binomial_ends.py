@@ -58,8 +58,8 @@ def _lower_ends(
 ) -> NDArray[np.float64]:
     """Return L for every row of strata.
 
-    *weights* are W, *sizes* the effective labels k*, *shares* the pass rates p̂; *pseudo* is the .35
-    of (AL1) and *bar* the z² that the statistic has to reach.
+    *weights* are W, *sizes* the effective labels k*, *shares* the pass rates p̂; *pseudo* is the
+    .35 of (AL1) and *bar* the z² that the statistic has to reach.
     """
     rows, strata = weights.shape
     ends = np.empty(rows)

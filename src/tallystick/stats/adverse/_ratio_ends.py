@@ -85,7 +85,7 @@ def _ratio_end(
     bar: float,
     upper: bool,
 ) -> float:
-    """Return the ratio θ, on one side of its adverse estimate, at which the statistic is the bar."""
+    """Return the ratio θ, on one side of its estimate, at which the statistic is the bar."""
     top, bottom = 0.0, constant
     for s in range(len(weight)):
         top += weight[s] * factor[s] * seen[s] / size[s]

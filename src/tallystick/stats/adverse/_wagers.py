@@ -1,7 +1,7 @@
 """Compiled part of the certified means: capital that bets on adjusted labels, without replacement.
 
-A gambler who believes in a larger mean θ bets at the fair price of each draw; the ends are the means
-that the capital refutes. Labels are on [0, 1].
+A gambler who believes in a larger mean θ bets at the fair price of each draw; the ends are the
+means that the capital refutes. Labels are on [0, 1].
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ class Adjusted:
     low, high
         The least and the most that a label could give, :math:`u_{lo}` and :math:`u_{hi}`, per row.
     leverage
-        :math:`1/(1 + m (\bar c - \bar c_m)^2/(S_{cc} + 32 v))` per row: how much of their weight the
-        labels keep when their mean consensus is off. 1 where the consensus says nothing.
+        :math:`1/(1 + m (\bar c - \bar c_m)^2/(S_{cc} + 32 v))` per row: how much of their weight
+        the labels keep when their mean consensus is off. 1 where the consensus says nothing.
     """
 
     values: Floats

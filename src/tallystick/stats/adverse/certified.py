@@ -40,9 +40,9 @@ def certified_share(
 ) -> Interval:
     r"""Bound how many items pass, for certain, from labels in the judges' strata.
 
-    Two strata go through :func:`hypergeometric_strata`, one through :func:`hypergeometric`. Of three
-    bins the middle one always joins the upper one, before labels are seen. For new items the labels
-    alone count (:func:`clopper_pearson`), which needs independent draws. Exact.
+    Two strata go through :func:`hypergeometric_strata`, one through :func:`hypergeometric`. Of
+    three bins the middle one always joins the upper one, before labels are seen. For new items the
+    labels alone count (:func:`clopper_pearson`), which needs independent draws. Exact.
 
     Parameters
     ----------
@@ -91,15 +91,16 @@ def certified_mean(
     earlier labels is known, and so is the mean :math:`\bar c_i` of the consensus over the items not
     yet drawn. If the mean of all N is θ, then
 
-    .. math:: x_i = y_i - b (c_i - \bar c_i), \qquad m_i = \frac{N\theta - \sum_{j<i} y_j}{N - i + 1},
-              \qquad E[x_i \mid \text{past}] = m_i,   \tag{AL12}
+    .. math:: x_i = y_i - b (c_i - \bar c_i), \qquad
+              m_i = \frac{N\theta - \sum_{j<i} y_j}{N - i + 1}, \qquad
+              E[x_i \mid \text{past}] = m_i,   \tag{AL12}
 
     whatever b is, so bets on :math:`x_i` at the price :math:`m_i` are fair. Stakes are those of
     (I11), cut at :math:`.75/(m_i + t_{lo})` and :math:`.75/(1 - m_i + t_{hi})`, where t is the
-    farthest reach of :math:`b (c - \bar c_i)` *over the items not yet drawn*. The capital is then a
-    non-negative martingale, and θ is refuted once it reaches :math:`2/\alpha`. Exact for a number of
-    labels fixed beforehand; *anytime* holds at any stopping time. New items: betting on the labels
-    alone.
+    farthest reach of :math:`b (c - \bar c_i)` *over the items not yet drawn*. The capital is then
+    a non-negative martingale, and θ is refuted once it reaches :math:`2/\alpha`. Exact for a number
+    of labels fixed beforehand; *anytime* holds at any stopping time. New items: betting on the
+    labels alone.
 
     Parameters
     ----------

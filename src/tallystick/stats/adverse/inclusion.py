@@ -48,9 +48,9 @@ def label_weights(inclusion: Vector) -> tuple[Floats, float, bool]:
     .. math:: m_e = \frac{(\sum v)^2}{\sum v^2} \quad\text{if } \max v \le 4 \min v, \qquad
               m_e = \frac{\sum v}{\max v} \quad\text{otherwise},   \tag{AL4}
 
-    and label i has weight :math:`v_i m_e/\sum v`. At 20:1 Kish's size covers .727-.841; the
-    second form covered .986 or more, at 1.3-2.6 times the width. Splitting the strata by inclusion
-    probability is narrower than either.
+    and label i has weight :math:`v_i m_e/\sum v`. When the method was designed, Kish's size covered
+    .727-.841 at 20:1; the second form covered .986 or more, at 1.3-2.6 times the width. Splitting
+    the strata by inclusion probability avoids both.
 
     Parameters
     ----------

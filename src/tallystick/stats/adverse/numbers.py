@@ -70,8 +70,8 @@ def adverse_mean(
     population
         ``these`` items, or ``new`` items like them.
     inclusion
-        Known probabilities with which the labelled items were chosen, one per label. Labels are then
-        weighted by (AL4). None: all alike.
+        Known probabilities with which the labelled items were chosen, one per label. Labels are
+        then weighted by (AL4). None: all alike.
     alpha
         One minus the level.
 
@@ -98,8 +98,7 @@ def adverse_difference(
     r"""Estimate how much better system A is than B, from items on which people labelled both.
 
     As :func:`adverse_mean`, with differences :math:`D = y_A - y_B` on [-1, 1] as labels,
-    :math:`d = c_A - c_B` as consensus, and a = 1/4. Labelling both systems on the same items is as
-    narrow as labelling different ones at m = 50 or less, and narrower above.
+    :math:`d = c_A - c_B` as consensus, and a = 1/4.
 
     Parameters
     ----------

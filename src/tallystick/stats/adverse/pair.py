@@ -99,8 +99,8 @@ def difference_of_estimates(
     .. math:: \hat\Delta - R(\hat p_A - L_A, U_B - \hat p_B), \qquad
               \hat\Delta + R(U_A - \hat p_A, \hat p_B - L_B),
 
-    R being the reach (AL9), clipped to [-1, 1]. Approximate. Where the labels are on the same items,
-    :func:`adverse_difference` is as narrow or narrower.
+    R being the reach (AL9), clipped to [-1, 1]. Approximate. Where all labels are on the same
+    items, use :func:`adverse_difference`, which sees what the two systems have in common.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def difference_of_estimates(
     Returns
     -------
     Estimate
-        Its ``n_labels`` counts the labels of both systems, and its ``labels_only`` is the difference
-        of the two labels-only intervals, from the same estimates.
+        Its ``n_labels`` counts the labels of both systems, and its ``labels_only`` is the
+        difference of the two labels-only intervals, from the same estimates.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 r"""Accuracy, precision, recall and F1 of a classifier, from few labels and weak votes.
 
-The classifier's prediction h and the votes' consensus are known on every row, the truth on few. For
-the class c the rows fall into four cells: (h = c?) x (consensus = c?), in the order yes-yes, yes-no,
-no-yes, no-no. In cell s there are :math:`N_s` rows, :math:`k_s` labels and :math:`x_s` of class c.
+The classifier's prediction h and the votes' consensus are known on every row, the truth on few.
+For the class c the rows fall into four cells: (h = c?) x (consensus = c?), in the order yes-yes,
+yes-no, no-yes, no-no. In cell s there are :math:`N_s` rows, :math:`k_s` labels and :math:`x_s` of
+class c.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def graded_strata(consensus: Vector, counts: Vector | None = None) -> Codes:
 
     .. math:: \min(2, \lfloor 3 (F + f/2) \rfloor),   \tag{AL8}
 
-    so that reversing the scale reverses the bins (unless a middle lies exactly on a cut). Empty bins
-    are dropped: if 90 % of the items share one value, two bins are left at most.
+    so that reversing the scale reverses the bins (unless a middle lies exactly on a cut). Empty
+    bins are dropped: if 90 % of the items share the top value, two bins are left.
 
     Parameters
     ----------

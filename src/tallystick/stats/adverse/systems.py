@@ -1,7 +1,7 @@
 r"""Several systems, labelled on the same items: the order that the labels prove.
 
-Each system s has labels :math:`y_{is}` and a consensus :math:`c_{is}`; both are turned into adjusted
-labels :math:`u_{is}` with its own slope (AL5). Labels are never pooled over systems.
+Each system s has labels :math:`y_{is}` and a consensus :math:`c_{is}`; both are turned into
+adjusted labels :math:`u_{is}` with its own slope (AL5). Labels are never pooled over systems.
 """
 
 from __future__ import annotations
@@ -79,17 +79,17 @@ def compare_systems(
 
     .. math:: T_{ab} = \frac{\sum D}{\sqrt{\varphi \sum D^2 + 1.5}}.   \tag{AL10}
 
-    How large the largest :math:`|T|` gets by chance is seen in draws from :math:`N(0, \mathrm{cov}\,
-    u)`, recomputed over the pairs that are not yet told apart (step-down max-T, as in
-    :mod:`tallystick.stats.maxt`). No adjusted p-value is below the pair's own. The simultaneous
-    intervals are
+    How large the largest :math:`|T|` gets by chance is seen in draws from
+    :math:`N(0, \mathrm{cov}\, u)`, recomputed over the pairs that are not yet told apart (step-down
+    max-T, as in :mod:`tallystick.stats.maxt`). No adjusted p-value is below the pair's own. The
+    simultaneous intervals are
 
-    .. math:: \bar D \mp q \sqrt{\frac{(SS + 2) \varphi}{m (m - 2)}}, \qquad SS = \sum (D - \bar D)^2,
-              \tag{AL11}
+    .. math:: \bar D \mp q \sqrt{\frac{(SS + 2) \varphi}{m (m - 2)}}, \qquad
+              SS = \sum (D - \bar D)^2,   \tag{AL11}
 
     with q the :math:`1 - \alpha` quantile of :math:`\max |Z_{ab}| / \sqrt{\chi^2_{m-2}/(m-2)}`, and
-    at least Student's quantile of a single pair; clipped to [-1, 1]. Approximate. Measured with
-    the 1.5: a wrong order was claimed in at most .046 of runs on exact ties.
+    at least Student's quantile of a single pair; clipped to [-1, 1]. Approximate. When the 1.5 was
+    chosen, a wrong order was claimed in at most .046 of runs on exact ties.
 
     Once every item is labelled, any difference is certain: its p-value is 0.
 
@@ -208,7 +208,7 @@ def _tests(
     alpha: float,
     draws: int,
 ) -> SystemPairs:
-    """Test all pairs of columns of u; *chance* is the covariance that new items add to the means."""
+    """Test all pairs of columns of u; *chance* is what new items add to the covariance of means."""
     from scipy.special import ndtr, stdtrit
 
     m, k = values.shape
