@@ -1,0 +1,177 @@
+"""Exact intervals: the vectors, and exactness by enumeration of every order of drawing."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from math import comb
+
+import numpy as np
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.stats.adverse import certified_difference, certified_mean, certified_share
+from tallystick.stats.adverse.certified import _control
+from tallystick.stats.intervals import (
+    betting,
+    clopper_pearson,
+    hypergeometric,
+    hypergeometric_strata,
+)
+
+DIGITS = 5.01e-5
+
+
+def test_the_page_s_forty_items():
+    every = np.arange(40) / 39
+    at = [35, 30, 16, 37, 12, 24, 33, 21]
+    found = certified_mean([1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5], every[at], every)
+    assert tuple(found) == pytest.approx((0.3845, 0.9184), abs=DIGITS)
+    assert (found.guarantee, found.level) == ("exact", 0.95)
+
+
+def test_sixty_draws_of_two_hundred():
+    every = np.tile([0, 0.25, 0.5, 0.75, 1], 40)
+    consensus = every[[3 * i % 200 for i in range(60)]]
+    labels = consensus.copy()
+    labels[::4] = np.minimum(1, labels[::4] + 0.25)
+    found = certified_mean(labels, consensus, every)
+    assert tuple(found) == pytest.approx((0.4776, 0.6135), abs=DIGITS)
+    path = certified_mean(labels, consensus, every, anytime=True)
+    assert tuple(path) == pytest.approx((0.4744, 0.6151), abs=DIGITS)
+    assert path.guarantee == "anytime"
+
+
+def test_thirty_ones_of_a_hundred():
+    found = certified_mean(np.ones(30), np.full(30, 0.3), np.full(100, 0.3))
+    assert tuple(found) == pytest.approx((0.8744, 1.0), abs=DIGITS)
+
+
+def test_differences_are_bet_on_at_half_their_size():
+    rng = np.random.default_rng(0)
+    every = rng.uniform(-1, 1, 80)
+    labels = np.clip(every[:30] + rng.normal(0, 0.2, 30), -1, 1)
+    found = certified_difference(labels, every[:30], every)
+    unit = certified_mean((labels + 1) / 2, (every[:30] + 1) / 2, (every + 1) / 2)
+    assert tuple(found) == pytest.approx((2 * unit.low - 1, 2 * unit.high - 1), abs=1e-9)
+
+
+def test_bets_on_adjusted_labels_are_fair():
+    # Over all orders of drawing, constant stakes against the true mean neither win nor lose.
+    truth = np.array([0.0, 0.4, 1.0, 0.2, 0.9])
+    grades = np.array([0.1, 0.9, 0.7, 0.7, 0.3])
+    capitals = []
+    for order in permutations(range(5), 4):
+        at = list(order)
+        x, below, above = _control(truth[at], grades[at], grades)
+        prices = [(truth.sum() - truth[at[:i]].sum()) / (5 - i) for i in range(4)]
+        capitals.append(np.prod(1 + 0.7 * (x - prices)))
+        # No remaining item could have given an adjusted label farther out than the reach.
+        assert (x >= -below - 1e-12).all()
+        assert (x <= 1 + above + 1e-12).all()
+    assert np.mean(capitals) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("anytime", [False, True])
+@pytest.mark.parametrize("truth", list(product([0.0, 0.5, 1.0], repeat=2)))
+def test_coverage_is_at_least_nominal_over_every_order(truth, anytime):
+    # At a level of one half the intervals are short enough to miss.
+    values = np.array([0.0, *truth, 1.0, 0.3, 1.0])
+    grades = np.array([0.2, 0.9, 0.1, 0.8, 0.3, 0.6])
+    held = [
+        values.mean() in certified_mean(
+            values[list(at)], grades[list(at)], grades, alpha=0.5, anytime=anytime
+        )
+        for at in permutations(range(6), 4)
+    ]  # fmt: skip
+    assert np.mean(held) >= 0.5
+
+
+def test_good_judges_narrow_an_exact_interval_too():
+    rng = np.random.default_rng(1)
+    every = rng.random(400)
+    labels = np.clip(every + rng.normal(0, 0.05, 400), 0, 1)[:150]
+    judged = certified_mean(labels, every[:150], every)
+    alone = certified_mean(labels, np.zeros(150), np.zeros(400))
+    assert judged.width < 0.85 * alone.width
+
+
+def test_an_exact_interval_covers_where_labels_are_rare_and_gross():
+    rng = np.random.default_rng(2)
+    every = rng.random(200)
+    truth = every.copy()
+    truth[rng.permutation(200)[:6]] = 0
+    held = 0
+    for _ in range(300):
+        at = rng.permutation(200)[:40]
+        held += truth.mean() in certified_mean(truth[at], every[at], every)
+    assert held / 300 >= 0.95
+
+
+def test_all_labels_give_the_mean():
+    labels = np.array([0.1, 0.7, 0.0, 1.0])
+    grades = np.array([0.5, 0.1, 0.9, 0.2])
+    found = certified_mean(labels, grades, grades)
+    assert tuple(found) == pytest.approx((0.45, 0.45), abs=1e-9)
+
+
+def test_new_items_take_the_labels_alone():
+    labels = [1, 0.75, 0.5, 1, 0.25, 0.75]
+    found = certified_mean(labels, np.arange(6) / 6, np.arange(6) / 6, population="new")
+    assert found == betting(labels)[0]
+
+
+def test_a_share_in_two_strata_is_the_hypergeometric_one():
+    found = certified_share([28, 80], [10, 20], [3, 19])
+    assert found == hypergeometric_strata([3, 19], [10, 20], [28, 80])[0]
+    assert found.guarantee == "exact"
+
+
+def test_of_three_strata_the_middle_joins_the_upper():
+    three = certified_share([20, 30, 50], [8, 12, 20], [1, 6, 19])
+    assert three == certified_share([20, 80], [8, 32], [1, 25])
+
+
+def test_one_stratum_is_the_plain_hypergeometric_one():
+    assert certified_share([60], [50], [45]) == hypergeometric(45, 50, 60)
+    assert certified_share([0, 60], [0, 50], [0, 45]) == hypergeometric(45, 50, 60)
+
+
+def test_a_share_of_new_items_is_clopper_pearson_s():
+    assert certified_share([28, 80], [10, 20], [3, 19], population="new") == clopper_pearson(22, 30)
+
+
+@pytest.mark.parametrize("right", [(0, 0), (2, 6), (4, 1), (5, 7)])
+def test_a_share_is_covered_over_every_outcome(right):
+    sizes, m = (5, 7), 6
+    held = 0.0
+    for a in range(max(0, m - 7), 6):
+        for x1, x2 in product(range(a + 1), range(m - a + 1)):
+            ways = (
+                comb(right[0], x1) * comb(5 - right[0], a - x1)
+                * comb(right[1], x2) * comb(7 - right[1], m - a - x2)
+            )  # fmt: skip
+            if ways:
+                covered = sum(right) / 12 in certified_share(sizes, (a, m - a), (x1, x2))
+                held += covered * ways / comb(12, m)
+    assert held >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.0], [0.5], [0.6]), "not among the consensus"),
+        (([1.0, 0.0], [0.5, 0.5], [0.5, 0.6]), "more often than it occurs"),
+        (([1.0, 0.0], [0.5, 0.5], [0.5]), "from 1 to the 1 items"),
+        (([1.5], [0.5], [0.5]), "labels must lie in"),
+    ],
+)
+def test_labels_that_cannot_be_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        certified_mean(*arguments)
+
+
+def test_strata_that_cannot_be_are_refused():
+    with pytest.raises(InputError, match="one to three strata"):
+        certified_share([1] * 4, [0] * 4, [0] * 4)
+    with pytest.raises(InputError, match="at least 1 item"):
+        certified_share([0, 0], [0, 0], [0, 0])

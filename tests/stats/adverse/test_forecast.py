@@ -1,0 +1,153 @@
+"""How many labels would be enough: the vectors, and that no answer exceeds the table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick.errors import InputError
+from tallystick.results import Interval
+from tallystick.stats.adverse import (
+    Outlook,
+    adverse_share,
+    labels_to_settle,
+    mean_outlook,
+    share_outlook,
+)
+from tallystick.stats.adverse.forecast import label_range, settle_at
+
+DIGITS = 5.01e-5
+PILOTS = [
+    ([28, 80], [10, 20], [3, 19], 0.0978, 0.4794, 0.1135, 66.7),
+    ([400, 600], [12, 18], [2, 17], 0.0968, 0.4925, 0.1609, 138.0),
+    ([500], [20], [20], 0.0120, 0.35, 0.0579, 24.1),
+]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "labelled", "passes", "variance", "pull", "width", "labels"), PILOTS
+)
+def test_the_vectors_of_the_page_are_reached(
+    sizes, labelled, passes, variance, pull, width, labels
+):
+    found = share_outlook(sizes, labelled, passes)
+    assert found.variance == pytest.approx(variance, abs=DIGITS)
+    assert found.pull == pytest.approx(pull, abs=DIGITS)
+    assert found.width(60) == pytest.approx(width, abs=DIGITS)
+    assert found.labels_for(0.10) == pytest.approx(labels, abs=0.0501)
+
+
+@pytest.mark.parametrize(
+    ("difference", "variance", "items", "labels"),
+    [(0.1, 0.3, 1000, 190.6), (0.05, 0.2, 300, 203.0), (0.02, 0.1, 5000, 1409.2)],
+)
+def test_the_labels_that_settle_a_pair(difference, variance, items, labels):
+    assert settle_at(difference, variance, items) == pytest.approx(labels, abs=0.0501)
+    assert settle_at(-difference, variance, items) == pytest.approx(labels, abs=0.0501)
+
+
+def test_no_difference_takes_every_item():
+    assert settle_at(0.0, 0.3, 1000) == pytest.approx(1000)
+
+
+def test_a_pair_is_settled_between_its_two_ends():
+    found = labels_to_settle(0.1, Interval(0.05, 0.15), 0.3, 1000)
+    assert found.low == 94  # floor of 94.6 to two digits
+    assert found.high == 490  # 486.0 upwards
+    mirrored = labels_to_settle(-0.1, Interval(-0.15, -0.05), 0.3, 1000)
+    assert mirrored == found
+
+
+def test_a_pair_that_may_be_equal_has_no_upper_end():
+    found = labels_to_settle(0.05, (-0.05, 0.15), 0.3, 1000)
+    assert found.high is None
+    assert str(found) == "at least 94 of 1,000"
+
+
+def test_the_width_falls_to_the_pull_when_everything_is_labelled():
+    outlook = Outlook(variance=0.1, pull=0.35, items=200)
+    assert outlook.width(200) == pytest.approx(0.35 / 200)
+    assert outlook.labels_for(0.001) is None
+
+
+def test_a_range_is_capped_by_the_items_and_reads_in_two_digits():
+    outlook = share_outlook([60, 40], [12, 8], [6, 4])
+    found = outlook.needed(0.02)
+    assert found.high == 100
+    assert found.low <= 100
+    assert str(label_range(1234, 5678, 10_000)) == "1,200 to 5,700 of 10,000"
+    assert str(label_range(0.3, 9.1, 50)) == "1 to 10 of 50"
+
+
+def test_new_items_cannot_be_known_better_than_the_table_allows():
+    these, new = (
+        share_outlook([280, 800], [10, 20], [3, 19], population=population)
+        for population in ("these", "new")
+    )
+    assert new.width(60) > these.width(60)
+    assert new.labels_for(0.01) is None
+    assert new.needed(0.01).high is None
+    assert these.needed(0.01).high == 1080
+
+
+def test_numbers_have_their_own_variance_and_pull():
+    u = np.array([1.0, 0.7, 0.5, 0.9])
+    found = mean_outlook(u, 100)
+    assert found.variance == pytest.approx((((u - u.mean()) ** 2).sum() + 0.25) / 3)
+    assert found.pull == pytest.approx(0.35)
+    assert mean_outlook(u, 100, bounds=(-1.0, 1.0)).pull == pytest.approx(0.5)
+
+
+def test_a_subgroup_gets_only_its_share_of_the_labels():
+    whole = Outlook(variance=0.1, pull=0.35, items=100)
+    part = Outlook(variance=0.1, pull=0.35, items=100, fraction=0.25)
+    assert part.width(80) == pytest.approx(whole.width(20))
+    assert part.labels_for(0.2) == pytest.approx(4 * whole.labels_for(0.2))
+    assert part.most == 400
+
+
+@given(st.floats(0.001, 0.25), st.floats(0.1, 2), st.integers(10, 5000), st.floats(0.02, 0.5))
+def test_the_labels_for_a_width_have_that_width(variance, pull, items, width):
+    outlook = Outlook(variance=variance, pull=pull, items=items)
+    labels = outlook.labels_for(width)
+    if labels is None:
+        assert outlook.width(items) > width
+    else:
+        assert outlook.width(labels) == pytest.approx(width, rel=1e-6)
+        assert labels <= items
+    found = outlook.needed(width)
+    assert 1 <= found.low <= found.high <= items
+
+
+def test_forecasts_are_about_right():
+    # A pilot of 40 labels forecasts the width at 160, within the range that is usual.
+    rng = np.random.default_rng(3)
+    truth = np.concatenate([rng.random(600) < 0.9, rng.random(400) < 0.3])
+    stratum = np.repeat([1, 0], [600, 400])
+    ratios = []
+    for _ in range(200):
+        order = rng.permutation(1000)
+        counts = [
+            [
+                np.bincount(stratum[order[:m]], minlength=2),
+                np.bincount(stratum[order[:m]], truth[order[:m]], 2),
+            ]
+            for m in (40, 160)
+        ]
+        forecast = share_outlook([400, 600], *counts[0]).width(160)
+        ratios.append(forecast / adverse_share([400, 600], *counts[1]).interval.width)
+    assert 0.9 <= np.median(ratios) <= 1.1
+    assert np.mean((np.array(ratios) > 0.77) & (np.array(ratios) < 1.36)) >= 0.8
+
+
+def test_what_cannot_be_forecast_is_refused():
+    with pytest.raises(InputError, match="labels must be above 0"):
+        share_outlook([10], [5], [2]).width(0)
+    with pytest.raises(InputError, match="at least 2 labels"):
+        mean_outlook([0.5], 10)
+    with pytest.raises(InputError, match="difference must lie in its interval"):
+        labels_to_settle(0.5, (0.0, 0.1), 0.3, 100)
+    with pytest.raises(InputError, match="bounds must be"):
+        mean_outlook([0.5, 0.6], 10, bounds=(0.0, 5.0))
