@@ -198,7 +198,7 @@ class Data:
         codes: dict[Any, int] = {}
         labels: list[Label] = []
         coded = []
-        for name, column in self._arrow(columns, tokens).items():
+        for column in self._arrow(columns, tokens).values():
             encoded = column.combine_chunks().dictionary_encode()
             words = [self._read(word) for word in encoded.dictionary.to_pylist()]
             places = []
