@@ -2,14 +2,15 @@
 
 ::
 
-    TallystickError ├── InputError          the caller's data or argument cannot be used (also a
-    ValueError) │   ├── FileError       a file cannot be read or written: absent, damaged, of
-    another kind │   │   └── FormatError a saved Tallystick file is damaged, foreign or of a newer
-    version │   └── MergeError      two tallies do not fit together ├── NotIdentifiable     the data
-    cannot answer this question by this method, however much there is ├── ConvergenceError    an
-    iteration stopped before it reached its tolerance ├── BudgetError         the budget of calls or
-    money does not allow what was asked └── MissingExtra        an optional library is needed (also
-    an ImportError)
+    TallystickError
+    ├── InputError          the caller's data or argument cannot be used (also a ValueError)
+    │   ├── FileError       a file cannot be read or written: absent, damaged, of another kind
+    │   │   └── FormatError a saved Tallystick file is damaged, foreign or of a newer version
+    │   └── MergeError      two tallies do not fit together
+    ├── NotIdentifiable     the data cannot answer this question by this method
+    ├── ConvergenceError    an iteration stopped before it reached its tolerance
+    ├── BudgetError         the budget of calls or money does not allow what was asked
+    └── MissingExtra        an optional library is needed (also an ImportError)
 
 Every message names the argument, the value and the way out.
 """

@@ -16,7 +16,7 @@ from tallystick.io.sources import File
 __all__ = ["Format", "detect", "is_gzip", "opening"]
 
 Format: TypeAlias = str
-"""``delimited``, ``ndjson``, ``parquet``, ``arrow-file``, ``arrow-stream``, or the name of a log
+"""``delimited``, ``ndjson``, ``parquet``, ``arrow-file``, ``arrow-stream``, ``workbook``, or the name of a log
 format in ``io.logs.registry``."""
 
 _OPENING = 1 << 16
@@ -111,6 +111,8 @@ def detect(file: File) -> Format:
         log = sniff_archive(_entries(file.path))
         if log is not None:
             return log
+        if any(name.startswith("xl/") for name in _entries(file.path)):
+            return "workbook"
         raise FileError(f"{file.name} is {_archive(file.path)}")
     for magic, what in _REFUSED:
         if head.startswith(magic):
@@ -168,8 +170,6 @@ def _archive(path: Path) -> str:
     names = [entry.filename for entry in entries]
     if any(entry.flag_bits & 1 for entry in entries):
         return "a password-protected zip archive; unpack it and name the file inside"
-    if any(name.startswith("xl/") for name in names):
-        return "an Excel workbook; save the sheet as CSV (UTF-8)"
     if "mimetype" in names and "content.xml" in names:
         return "an OpenDocument spreadsheet; save the sheet as CSV (UTF-8)"
     if names and all(name.endswith(".npy") for name in names):

@@ -26,6 +26,7 @@ from tallystick.io.sources import File, resolve
 from tallystick.io.spool import Spool
 from tallystick.io.table import Part, Table
 from tallystick.io.text import checked
+from tallystick.io.workbook import as_csv
 from tallystick.values.sql import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -111,6 +112,11 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
 
 def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) -> Table:
     formats = [detect(file) for file in files]
+    if "workbook" in formats:
+        # A sheet becomes CSV first, so that its cells are read by the same rules.
+        pairs = zip(files, formats, strict=True)
+        files = tuple(as_csv(file) if one == "workbook" else file for file, one in pairs)
+        formats = ["delimited" if one == "workbook" else one for one in formats]
     if formats and all(one in log_readers() for one in formats):
         return _logs(files, formats, metric)
     if metric is not None:

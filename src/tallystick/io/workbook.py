@@ -1,0 +1,60 @@
+"""Excel workbooks (.xlsx): the one sheet with data, written as CSV and read like any other."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from tallystick.errors import FileError, MissingExtra
+from tallystick.io.engine import scratch
+from tallystick.io.sources import File
+
+__all__ = ["as_csv"]
+
+
+def as_csv(file: File) -> File:
+    """Return the sheet of a workbook as a CSV file in the scratch folder.
+
+    Cells are written as people read them: a whole number has no decimal point, a date is ISO, a
+    formula is its last computed value. A workbook with several filled sheets is refused by name.
+    """
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingExtra("openpyxl", "xlsx") from error
+    try:
+        book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
+    except Exception as error:  # noqa: BLE001  # the library raises whatever the damage causes
+        raise FileError(f"{file.name} is a damaged Excel workbook ({error})") from error
+
+    sheets = [sheet for sheet in book.worksheets if sheet.max_row and sheet.max_row > 1]
+    if len(sheets) != 1:
+        names = ", ".join(sheet.title for sheet in sheets) or "none"
+        raise FileError(
+            f"{file.name} must have one sheet with a header and rows, and has {names}: save the"
+            " one that is meant as CSV (UTF-8)"
+        )
+    with tempfile.NamedTemporaryFile(
+        "w", dir=scratch(), prefix="sheet-", suffix=".csv", delete=False, newline="",
+        encoding="utf-8",
+    ) as made:
+        writer = csv.writer(made)
+        for row in sheets[0].iter_rows(values_only=True):
+            if any(cell is not None for cell in row):
+                writer.writerow([_text(cell) for cell in row])
+    book.close()
+    return replace(file, path=Path(made.name), spooled=True)
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return cell.isoformat() if isinstance(cell, date | datetime) else str(cell)

@@ -1,0 +1,53 @@
+"""A sheet of an Excel workbook is read by the rules of every other table."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallystick.errors import FileError
+from tallystick.io import scan
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_cells_are_read_as_people_see_them(tmp_path: Path) -> None:
+    rows = [
+        ["id", "gpt", "score", "day"],
+        [1, "yes", 0.5, date(2026, 1, 2)],
+        [2.0, None, 1.0, None],
+        [3, True, 0, None],
+    ]
+    with scan(workbook(tmp_path / "votes.xlsx", votes=rows, empty=[])) as table:
+        assert table.query("select * from rows") == [
+            ("1", "yes", "0.5", "2026-01-02"),
+            ("2", None, "1", None),
+            ("3", "true", "0", None),
+        ]
+
+
+def test_several_filled_sheets_are_refused_by_name(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "two.xlsx", a=[["x"], [1]], b=[["x"], [2]])
+    with pytest.raises(FileError, match=r"two.xlsx must have one sheet.*has a, b"):
+        scan(path)
+
+
+def test_a_damaged_workbook_is_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "bad.xlsx", a=[["x"], [1]])
+    path.write_bytes(path.read_bytes()[:-400])
+    with pytest.raises(FileError, match="bad.xlsx"):
+        scan(path)
