@@ -5,7 +5,7 @@
 import numpy as np
 
 import tallystick.shift as shift
-from tallystick.shift.clients import Client
+from tallystick.clients import Client
 
 rng = np.random.default_rng(3)
 LABELS = np.array(["cat", "dog", "owl"])

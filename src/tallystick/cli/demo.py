@@ -129,7 +129,7 @@ def answer(verb: DemoVerb, table: Table, data: Path, seed: int) -> Result:
 def _asked(data: Path, seed: int) -> Result:
     """Ask the recorded answers of the new version, call by call, as a paid API would be asked."""
     from tallystick.shift import Run, run
-    from tallystick.shift.clients import ReplayClient
+    from tallystick.clients import ReplayClient
     from tallystick.shift.table import Columns, read_items
 
     columns = Columns(truth="truth", item="item", old="pred_old", confidence="conf_old")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tallystick.shift import Items, Progress, ShiftResult, Wire
-    from tallystick.shift.clients import Client
+    from tallystick.clients import Client
     from tallystick.shift.design import Strategy
 
 __all__ = ["shift"]
@@ -396,7 +396,7 @@ def _client(
     wire: Wire,
 ) -> Client:
     from tallystick.shift import clients
-    from tallystick.shift.clients.template import parse_json
+    from tallystick.clients.template import parse_json
 
     kind, _, target = api.partition(":")
     if kind == "replay":

@@ -6,8 +6,8 @@ answers. HTTP and retry libraries load when a run begins.
 
 from __future__ import annotations
 
+from tallystick.clients.caller import Wire
 from tallystick.shift.assess import Answers, assess
-from tallystick.shift.caller import Wire
 from tallystick.shift.design import Design, design
 from tallystick.shift.fleet import FleetResult, fleet
 from tallystick.shift.forecast import Forecast, forecast

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tallystick.clients import read_label
+from tallystick.clients.journal import read_journal
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Figure, Result, to_json
-from tallystick.shift.clients import read_label
 from tallystick.shift.items import Items
-from tallystick.shift.journal import read_journal
 from tallystick.shift.result import ShiftResult
 
 __all__ = ["HistoryResult", "append_history", "read_history", "update_old"]

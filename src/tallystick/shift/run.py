@@ -14,18 +14,15 @@ from typing import Any
 import numpy as np
 
 from tallystick._rng import spawn
+from tallystick.clients import Caller, Client, Journal, Wire, read_label, same_label
 from tallystick.errors import BudgetError, InputError
 from tallystick.results import Json, to_json
 from tallystick.sampling import FAILED, Plan, Sampler
 from tallystick.shift.assess import Answers, assess
-from tallystick.shift.caller import Caller, Wire
 from tallystick.shift.change import point, unseen_error
-from tallystick.shift.clients import Client
-from tallystick.shift.clients.labels import same_label
 from tallystick.shift.counts import collapse, count
 from tallystick.shift.design import Design, design, outcome
 from tallystick.shift.items import Items
-from tallystick.shift.journal import Journal
 from tallystick.shift.noise import noise_floor
 from tallystick.shift.result import Requests, ShiftGate, ShiftResult
 from tallystick.shift.stopping import FlipGate, frobenius_bound, looks
@@ -144,7 +141,7 @@ def run(
 
     Examples
     --------
-    >>> from tallystick.shift.clients import ReplayClient
+    >>> from tallystick.clients import ReplayClient
     >>> rows = [{"new": "a" if n < 30 else "b"} for n in range(100)]
     >>> items = Items.of(["a"] * 50 + ["b"] * 50, old=["a"] * 50 + ["b"] * 50)
     >>> result = run(items, ReplayClient("new", columns=["new"]), rows, Run(budget=60))
@@ -178,7 +175,11 @@ async def run_async(
     lost = journal.in_flight
     try:
         async with client:
-            caller = Caller(client, items, list(rows), how.wire, journal, coerce=how.coerce)
+
+            def read(text: str | None) -> int:
+                return read_label(text, items.labels, loose=client.loose, coerce=how.coerce)
+
+            caller = Caller(client, rows, how.wire, journal, names=items.names, read=read)
             asking = _Asking(items, plan, how, caller, progress)
             await asking.main()
             answers = asking.answers()

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tallystick import io
+from tallystick.clients.answers import read_label, same_label
 from tallystick.errors import InputError
-from tallystick.shift.clients.labels import read_label, same_label
 from tallystick.shift.items import Items
 from tallystick.values.label import whole
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from tallystick.clients.http import HttpClient
+from tallystick.clients.kind import ClientKind, ClientSpec, text_or_file
+from tallystick.clients.template import check_fields
 from tallystick.errors import InputError
-from tallystick.shift.clients.http import HttpClient
-from tallystick.shift.clients.template import check_fields
 
-__all__ = ["OpenAIClient"]
+__all__ = ["KIND", "OpenAIClient"]
 
 DEFAULT = "https://api.openai.com/v1"
 
@@ -69,3 +70,23 @@ class OpenAIClient(HttpClient):
     def loose(self) -> bool:
         """A chat model wraps its label in words."""
         return True
+
+
+def _make(spec: ClientSpec) -> OpenAIClient:
+    if spec.prompt is None:
+        raise InputError(
+            "openai: needs a prompt, such as prompt='Is this review positive? {review} Answer one"
+            " of {labels}.' (--prompt)"
+        )
+    return OpenAIClient(
+        spec.target,
+        prompt=text_or_file(spec.prompt),
+        labels=spec.labels,
+        columns=spec.columns,
+        key_name=spec.key_name,
+        timeout=spec.timeout,
+    )
+
+
+KIND = ClientKind(prefixes=("openai:",), example="openai:MODEL@URL", make=_make)
+"""``openai:MODEL@URL``; without the address OpenAI's own."""

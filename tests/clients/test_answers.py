@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.shift.clients import read_label
+from tallystick.clients import read_label
 
 LABELS = ["negative", "not sure", "positive"]
 

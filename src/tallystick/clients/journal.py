@@ -27,7 +27,7 @@ FORMAT = 1
 REFUSALS = {
     "data": "it was begun on other data",
     "client": "the API, its template or its parser changed",
-    "plan": "it was begun with another budget, strategy, seed or strata",
+    "plan": "it was begun with another plan (budget, strategy, seed …)",
 }
 
 

@@ -6,8 +6,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from tallystick.shift.clients import Fault
-from tallystick.shift.clients.wire import Connections
+from tallystick.clients import Fault
+from tallystick.clients.wire import Connections
 
 
 class Talk(asyncio.Protocol):

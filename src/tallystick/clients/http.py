@@ -6,13 +6,21 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from tallystick.clients.client import Client
+from tallystick.clients.kind import ClientKind, ClientSpec, text_or_file
+from tallystick.clients.template import (
+    Secret,
+    check_fields,
+    fill_json,
+    find,
+    parse_json,
+    parse_path,
+)
+from tallystick.clients.wire import Connections
 from tallystick.errors import InputError
 from tallystick.results import Json
-from tallystick.shift.clients.client import Client
-from tallystick.shift.clients.template import Secret, check_fields, fill_json, find, parse_path
-from tallystick.shift.clients.wire import Connections
 
-__all__ = ["HttpClient"]
+__all__ = ["KIND", "HttpClient"]
 
 _SENSITIVE = ("authorization", "api-key", "apikey", "token", "secret", "cookie", "password")
 
@@ -105,3 +113,24 @@ class HttpClient(Client):
         reply = await self._wire.post(fill_json(self._request, row))
         found = find(reply, self._path)
         return None if found is None or isinstance(found, dict | list) else str(found)
+
+
+def _make(spec: ClientSpec) -> HttpClient:
+    if spec.request is None:
+        raise InputError(
+            'an HTTP API needs a request template: request=\'{"text": "{review}"}\' (--request)'
+        )
+    return HttpClient(
+        spec.target,
+        request=parse_json(text_or_file(spec.request), "the request template (--request)"),
+        label=spec.label_path,
+        headers=spec.headers,
+        columns=spec.columns,
+        timeout=spec.timeout,
+    )
+
+
+KIND = ClientKind(
+    prefixes=("https:", "http:"), example="https://HOST/PATH", make=_make, keeps_prefix=True
+)
+"""Any JSON API over HTTP."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from tallystick.clients.client import Client, ClientError, Fault
+from tallystick.clients.journal import Entry, Journal
 from tallystick.errors import BudgetError, InputError
-from tallystick.shift.clients import Client, ClientError, Fault, read_label
-from tallystick.shift.items import Items
-from tallystick.shift.journal import Entry, Journal
 
 __all__ = ["Caller", "Wire"]
 
@@ -81,37 +80,31 @@ class Caller:
     Parameters
     ----------
     client
-        Open already.
-    items
-        For their labels and names.
+        A client that is open.
     rows
-        What the client gets of every item.
+        What the client gets of each item.
     wire
         Limits.
     journal
-        Where everything goes before it is used.
-    coerce
-        Whether a label in another spelling is that label.
+        Where everything is written before it is used.
+    names
+        The name of each item, for the journal.
+    read
+        From the text of an answer (None: there was none) to its code.
     """
 
     def __init__(
         self,
         client: Client,
-        items: Items,
-        rows: list[Mapping[str, Any]],
+        rows: Sequence[Mapping[str, Any]],
         wire: Wire,
         journal: Journal,
         *,
-        coerce: bool = False,
+        names: Sequence[str],
+        read: Callable[[str | None], int],
     ) -> None:
-        self._coerce = coerce
-        self._client, self._items, self._rows, self._wire, self.journal = (
-            client,
-            items,
-            rows,
-            wire,
-            journal,
-        )
+        self._client, self._rows, self._wire, self.journal = client, rows, wire, journal
+        self._names, self._read = names, read
         self._slots = asyncio.Semaphore(wire.concurrency)
         self._next = 0.0
         self._failures = 0
@@ -149,12 +142,10 @@ class Caller:
                 if self._stopped is not None:
                     raise self._stopped from fault
                 reason = self.journal.redact(str(fault))
-                self.journal.note_answer(key, Entry(self._items.names[item], None, reason))
+                self.journal.note_answer(key, Entry(self._names[item], None, reason))
                 return None
-        code = read_label(text, self._items.labels, loose=self._client.loose, coerce=self._coerce)
-        self.journal.note_answer(
-            key, Entry(self._items.names[item], code, "" if text is None else text)
-        )
+        code = self._read(text)
+        self.journal.note_answer(key, Entry(self._names[item], code, "" if text is None else text))
         self._failures, self._worked = 0, True
         return code
 

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tallystick.clients.client import Client, Fault
+from tallystick.clients.kind import ClientKind, ClientSpec
 from tallystick.errors import InputError
 from tallystick.results import Json
-from tallystick.shift.clients.client import Client, Fault
 
-__all__ = ["PythonClient"]
+__all__ = ["KIND", "PythonClient"]
 
 
 class PythonClient(Client):
@@ -41,7 +42,7 @@ class PythonClient(Client):
         except (ImportError, AttributeError) as error:
             raise InputError(f"python:{target} cannot be loaded: {error}") from error
         if not callable(self._function):
-            raise InputError(f"python:{target} is no function")
+            raise InputError(f"python:{target} is not a function")
         self._target = target
 
     @property
@@ -68,3 +69,11 @@ class PythonClient(Client):
             ) from error
         found = task.result()
         return None if found is None else str(found)
+
+
+def _make(spec: ClientSpec) -> PythonClient:
+    return PythonClient(spec.target)
+
+
+KIND = ClientKind(prefixes=("python:",), example="python:MODULE:FUNCTION", make=_make)
+"""``python:MODULE:FUNCTION``."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tallystick.clients.client import Client
+from tallystick.clients.kind import ClientKind, ClientSpec
 from tallystick.errors import InputError
 from tallystick.results import Json
-from tallystick.shift.clients.client import Client
 
-__all__ = ["ReplayClient"]
+__all__ = ["KIND", "ReplayClient"]
 
 
 class ReplayClient(Client):
@@ -27,7 +28,7 @@ class ReplayClient(Client):
     def __init__(self, column: str, *, columns: Sequence[str]) -> None:
         if column not in columns:
             raise InputError(
-                f"replay:{column} names no column of the data ({', '.join(columns[:8])})"
+                f"replay:{column} names a column that the data does not have ({', '.join(columns[:8])})"
             )
         self._column = column
 
@@ -40,3 +41,11 @@ class ReplayClient(Client):
         """Return the cell."""
         cell = row[self._column]
         return None if cell is None else str(cell)
+
+
+def _make(spec: ClientSpec) -> ReplayClient:
+    return ReplayClient(spec.target, columns=spec.columns)
+
+
+KIND = ClientKind(prefixes=("replay:",), example="replay:COLUMN", make=_make)
+"""``replay:COLUMN``."""

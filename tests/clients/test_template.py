@@ -1,7 +1,6 @@
 import pytest
 
-from tallystick.errors import InputError
-from tallystick.shift.clients.template import (
+from tallystick.clients.template import (
     Secret,
     check_fields,
     fields,
@@ -11,6 +10,7 @@ from tallystick.shift.clients.template import (
     parse_json,
     parse_path,
 )
+from tallystick.errors import InputError
 
 
 def test_values_are_never_read_as_templates():

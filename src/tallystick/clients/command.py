@@ -1,4 +1,4 @@
-"""A program run once an item: ``command:PROGRAM ARGUMENTS``."""
+"""A program that is run once per item: ``command:PROGRAM ARGUMENTS``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
+from tallystick.clients.client import Client, Fault
+from tallystick.clients.kind import ClientKind, ClientSpec
 from tallystick.errors import InputError
 from tallystick.results import Json
-from tallystick.shift.clients.client import Client, Fault
 
-__all__ = ["CommandClient"]
+__all__ = ["KIND", "CommandClient"]
 
 
 class CommandClient(Client):
-    """Run a program for every item: the row as JSON on its standard input, the label on its
-    standard output.
+    """Run a program for every item.
 
-    No shell is involved. A program that leaves with a code other than 0 is tried again.
+    It gets the row as JSON on its standard input and prints the answer on its standard output. No
+    shell is involved. A program that leaves with a code other than 0 is tried again.
 
     Parameters
     ----------
@@ -70,3 +71,11 @@ class CommandClient(Client):
                 f"{self._arguments[0]} left with code {program.returncode}", retry=True, billed=True
             )
         return out.decode(errors="replace").strip() or None
+
+
+def _make(spec: ClientSpec) -> CommandClient:
+    return CommandClient(spec.target, timeout=spec.timeout)
+
+
+KIND = ClientKind(prefixes=("command:",), example="command:PROGRAM", make=_make)
+"""``command:PROGRAM ARGUMENTS``."""

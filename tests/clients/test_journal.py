@@ -1,7 +1,7 @@
 import pytest
 
+from tallystick.clients.journal import Entry, Journal, read_journal
 from tallystick.errors import FileError, FormatError
-from tallystick.shift.journal import Entry, Journal, read_journal
 
 HEAD = {"data": "d", "client": "c", "plan": "p"}
 

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from tallystick.clients.client import Fault
 from tallystick.results import Json
-from tallystick.shift.clients.client import Fault
 
 if TYPE_CHECKING:
     import httpx
 
-    from tallystick.shift.clients.connection import Connection
+    from tallystick.clients.connection import Connection
 
 __all__ = ["Connections"]
 
@@ -85,7 +85,7 @@ class Connections:
             ) from error
 
     def _open(self) -> Connection:
-        from tallystick.shift.clients.connection import Connection
+        from tallystick.clients.connection import Connection
 
         wire = Connection(self._url, self._headers, verify=self._verify, timeout=self._timeout)
         self._all.append(wire)
