@@ -28,7 +28,7 @@ from tallystick.sampling import (
     stratified,
 )
 from tallystick.shift import Items, Run, ShiftResult, fleet, run
-from tallystick.shift.masa import optimal_allocation
+from tallystick.shift.optimal import optimal_allocation
 from tallystick.stats.ustat import uncertainty_score
 
 PAPER = {  # Figure 2, in points of accuracy

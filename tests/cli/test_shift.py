@@ -111,12 +111,12 @@ def test_a_dry_run_asks_nothing(inside, data):
     ("arguments", "words"),
     [
         (("--old", "old", "--api", "replay:newer"), "replay:newer"),
-        (("--old", "old", "--api", "ftp://x"), "--api wants"),
+        (("--old", "old", "--api", "ftp://x"), "api (--api) must look like"),
         (("--api", "replay:new"), "--old-matrix"),
         (("--old", "olt", "--api", "replay:new"), "olt"),
         (("--old", "old", "--api", "http://127.0.0.1:9", "--attempts", "1"), "request template"),
         (("--old", "old", "--api", "openai:m@http://127.0.0.1:9"), "prompt"),
-        (("--old", "confidence", "--api", "replay:new"), "not among the labels"),
+        (("--old", "confidence", "--api", "replay:new"), "no label is shared"),
         (("--old", "old", "--api", "python:nowhere:f"), "cannot be loaded"),
         (("--old", "old", "--api", "replay:new", "--strategy", "masa", "--budget", "5"), "strata"),
     ],
@@ -203,9 +203,11 @@ def test_slices_share_the_calls_of_the_run_and_are_corrected(inside, data):
 def test_a_slice_that_cannot_be_made_is_refused_before_anything_is_asked(inside, data):
     done = inside(*RUN, "--by", "country", "--journal", "j")
     assert done.returncode == 1
-    assert "there is no column 'country' (columns: id, true, old, new, confidence)" in done.stderr
+    assert "data.csv has no column 'country' (columns: 'id', 'true', 'old'" in done.stderr
+    # the column of items has a role already, and a table may be sliced by it all the same
     assert (
-        "400 values, at most 200 make slices" in inside(*RUN, "--by", "id", "--journal", "j").stderr
+        "400 different values, and at most 200 slices"
+        in inside(*RUN, "--by", "id", "--journal", "j").stderr
     )
     true = [
         row["true"]
@@ -317,7 +319,7 @@ def test_an_api_that_spells_a_label_in_another_way_is_told_of(inside, tmp_path):
         (("--items-out", "items.doc"), "items.doc"),
         (("--html", "none/page.html"), "none/page.html"),
         (("--history", "."), "folder"),
-        (("--history", "data.csv"), "no assessment"),
+        (("--history", "data.csv"), "not an assessment"),
     ],
 )
 def test_what_can_be_known_to_be_wrong_is_refused_before_a_call_is_paid_for(

@@ -120,9 +120,14 @@ def _make(spec: ClientSpec) -> HttpClient:
         raise InputError(
             'an HTTP API needs a request template: request=\'{"text": "{review}"}\' (--request)'
         )
+    request: Json = (
+        parse_json(text_or_file(spec.request), "the request template (--request)")
+        if isinstance(spec.request, str)
+        else dict(spec.request)
+    )
     return HttpClient(
         spec.target,
-        request=parse_json(text_or_file(spec.request), "the request template (--request)"),
+        request=request,
         label=spec.label_path,
         headers=spec.headers,
         columns=spec.columns,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tallystick.clients.client import Client
 from tallystick.errors import InputError
@@ -27,7 +28,7 @@ class ClientSpec:
     prompt
         A prompt template, or ``@FILE``.
     request
-        A JSON template, or ``@FILE``.
+        A JSON template: as text, as ``@FILE``, or as the value itself.
     label_path
         Where the label stands in a JSON reply.
     headers
@@ -42,7 +43,7 @@ class ClientSpec:
     columns: Sequence[str]
     labels: Sequence[str] = ()
     prompt: str | None = None
-    request: str | None = None
+    request: str | Mapping[str, Any] | None = None
     label_path: str = "$.label"
     headers: Mapping[str, str] = field(default_factory=dict)
     key_name: str = "OPENAI_API_KEY"

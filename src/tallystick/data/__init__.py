@@ -20,7 +20,7 @@ from tallystick.data.data import VOTES, Coded, Data
 from tallystick.data.layout import Layout, ShapeOption
 from tallystick.data.read import Door, read
 from tallystick.data.roles import ALL_ROLES, GROUPS, ROLE_HELP, Roles
-from tallystick.data.slices import MOST_SLICES, by_slice
+from tallystick.data.slices import MOST_SLICES, by_slice, slice_labels
 
 __all__ = [
     "ALL_ROLES",
@@ -44,4 +44,5 @@ __all__ = [
     "option",
     "options_of",
     "read",
+    "slice_labels",
 ]

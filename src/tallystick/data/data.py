@@ -15,7 +15,7 @@ from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Place, Table, identifier, scan
 from tallystick.tally import Tally
-from tallystick.values import Label, LabelRules, Meaning, agree, without_missing
+from tallystick.values import Label, LabelRules, Meaning, agree, spelling, without_missing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -188,8 +188,11 @@ class Data:
         for name, column in self._arrow(columns, tokens).items():
             encoded = column.combine_chunks().dictionary_encode()
             renamed = self.meaning.renaming.get(name, {})
+            # A coerced count has lost the spellings of the rows, so they are coerced here again.
+            coerced = self.rules.coerce and name in self._answers
             words = [
-                renamed.get(word, word) for word in map(_whole, encoded.dictionary.to_pylist())
+                renamed.get(word, spelling(word) if coerced else word)
+                for word in map(_whole, encoded.dictionary.to_pylist())
             ]
             places = [codes.setdefault(word, len(codes)) for word in words]
             index = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -237,7 +240,8 @@ class Data:
         import duckdb
 
         cell = duckdb.ColumnExpression(column)
-        same = cell.isnull() if label is None else cell == duckdb.ConstantExpression(label)
+        blank = f"{without_missing(column, self.table.kinds[column], ())} is null"
+        same = blank if label is None else cell == duckdb.ConstantExpression(label)
         shown = "blank" if label is None else repr(label)
         part = replace(
             self.table,

@@ -32,6 +32,8 @@ class Layout:
         Evaluation logs: the score to read, where they have several.
     truth_file
         A second file with the truth, joined by item (and by system, where the table has one).
+    old_file
+        A second file with the old answers, joined by item.
     ignore
         Columns to leave out: names, commas and globs.
     rows_are_items
@@ -44,6 +46,7 @@ class Layout:
     delimiter: str | None = None
     metric: str | None = None
     truth_file: str | None = None
+    old_file: str | None = None
     ignore: tuple[str, ...] = ()
     rows_are_items: bool = False
 

@@ -38,17 +38,57 @@ __all__ = [
 Sort: TypeAlias = Literal["any", "judges", "models"]
 
 ITEM_NAMES = frozenset(
-    ["item", "item_id", "itemid", "id", "uid", "task", "task_id", "question", "question_id", "example", "example_id", "doc_id", "sample_id", "prompt_id"]
+    [
+        "item",
+        "item_id",
+        "itemid",
+        "id",
+        "uid",
+        "task",
+        "task_id",
+        "question",
+        "question_id",
+        "example",
+        "example_id",
+        "doc_id",
+        "sample_id",
+        "prompt_id",
+    ]
 )
 """How people head the column of items."""
 
 VOTER_NAMES = frozenset(
-    ["judge", "judge_id", "worker", "worker_id", "annotator", "annotator_id", "rater", "rater_id", "labeler", "labeller", "coder", "performer", "model"]
+    [
+        "judge",
+        "judge_id",
+        "worker",
+        "worker_id",
+        "annotator",
+        "annotator_id",
+        "rater",
+        "rater_id",
+        "labeler",
+        "labeller",
+        "coder",
+        "performer",
+        "model",
+    ]
 )
 """How people head the column that says who voted, in a table with one row per vote."""
 
 VOTE_NAMES = frozenset(
-    ["vote", "label", "answer", "response", "annotation", "verdict", "prediction", "decision", "judgment", "judgement"]
+    [
+        "vote",
+        "label",
+        "answer",
+        "response",
+        "annotation",
+        "verdict",
+        "prediction",
+        "decision",
+        "judgment",
+        "judgement",
+    ]
 )
 """How people head the column of votes, in a table with one row per vote."""
 

@@ -1,6 +1,4 @@
-"""Where was it looked: strata in words, allocation against the optimum, and what the plain ways
-would have got.
-"""
+"""Where the calls went: strata, allocation against the optimum, and what plain sampling would give."""
 
 from __future__ import annotations
 
@@ -11,8 +9,9 @@ from numpy.typing import NDArray
 
 from tallystick.sampling import FAILED, Strata, difficulty_cells
 from tallystick.shift.items import Items
-from tallystick.shift.masa import optimal_allocation, optimal_loss
+from tallystick.shift.optimal import optimal_allocation, optimal_loss
 from tallystick.shift.result import Stratum
+from tallystick.shift.verdict import stratum_name
 from tallystick.stats.ustat import uncertainty, uncertainty_score
 
 __all__ = ["allocation_path", "baselines", "strata_rows"]
@@ -125,24 +124,25 @@ def _sigma(items: Items, strata: Strata, asked: IntArray, codes: IntArray) -> Fl
 
 
 def _names(items: Items, strata: Strata) -> list[str]:
-    """Describe every stratum by what its items have in common."""
-    names = []
+    """Name every stratum by what its items have in common."""
     order = np.argsort(strata.of, kind="stable")
-    for part in np.split(order, np.cumsum(strata.sizes)[:-1]):
-        labels = np.unique(items.truth[part])
-        text = f"truly {items.labels[labels[0]]}" if len(labels) == 1 else f"{len(labels)} labels"
-        if items.old is not None:
-            old = np.unique(items.old[part])
-            right = items.old[part] == items.truth[part]
-            text += (
-                f", was {items.columns[old[0]]}"
-                if len(old) == 1
-                else ", was wrong"
-                if not right.any()
-                else ", mixed"
-            )
-        if items.confidence is not None:
-            low, high = items.confidence[part].min(), items.confidence[part].max()
-            text += f", confidence {low:.3g} to {high:.3g}"
-        names.append(text)
-    return names
+    return [_name(items, part) for part in np.split(order, np.cumsum(strata.sizes)[:-1])]
+
+
+def _name(items: Items, part: IntArray) -> str:
+    old = None
+    if items.old is not None:
+        before = np.unique(items.old[part])
+        right = items.old[part] == items.truth[part]
+        old = (
+            f"was {items.columns[before[0]]}"
+            if len(before) == 1
+            else "was wrong"
+            if not right.any()
+            else "mixed"
+        )
+    span = None
+    if items.confidence is not None:
+        span = float(items.confidence[part].min()), float(items.confidence[part].max())
+    labels = [items.labels[code] for code in np.unique(items.truth[part])]
+    return stratum_name(labels, old, span)

@@ -35,7 +35,7 @@ class FleetResult(Result):
     cells: tuple[FleetCell, ...]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a cell."""
+        """Return one row per cell."""
         return [
             {
                 "api": cell.api,
