@@ -1,14 +1,12 @@
 """Looks at a table, says what its columns are taken for, and runs all that applies.
 
-``detect`` reads the columns and asks where it cannot tell; ``audit`` runs every capability that
-applies. Each capability loads when it is asked.
+Columns are told by `tallystick.data.detect`, which asks where it cannot tell; then every capability
+of the registry that applies is asked, and loads only then.
 """
 
 from __future__ import annotations
 
 from tallystick.audit.audit import audit
-from tallystick.audit.detect import detect
-from tallystick.audit.reading import Named, Question, Reading, Taken
 from tallystick.audit.result import AuditResult, Skipped
 
-__all__ = ["AuditResult", "Named", "Question", "Reading", "Skipped", "Taken", "audit", "detect"]
+__all__ = ["AuditResult", "Skipped", "audit"]

@@ -1,48 +1,109 @@
-"""From a table to one answer: read the columns, ask every capability that applies, conclude."""
+"""From a table to one answer: tell the columns, ask every capability that applies, conclude."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
 from tallystick._rng import Rng, seed_of
-from tallystick.audit.detect import detect
-from tallystick.audit.reading import Named, Reading
-from tallystick.audit.result import AuditResult, conclude
-from tallystick.audit.sections import ask_all
-from tallystick.errors import InputError
+from tallystick.audit.result import AuditResult, Skipped
+from tallystick.audit.verdict import concluded
+from tallystick.data import (
+    Data,
+    Detection,
+    Door,
+    Layout,
+    Question,
+    answered,
+    by_slice,
+    detect,
+    read,
+)
+from tallystick.errors import TallystickError
 from tallystick.io import Table
+from tallystick.registry import capabilities
+from tallystick.results import Result
+from tallystick.values import LabelRules
 
-__all__ = ["audit"]
+__all__ = ["AuditQuestion", "audit"]
 
 
-def audit(
-    table: Table, roles: Reading | Named | None = None, *, alpha: float = 0.05, rng: Rng = 0
-) -> AuditResult:
-    """Look at the columns of *table* and run all that applies.
+@dataclass(frozen=True, kw_only=True)
+class AuditQuestion(Question):
+    """What is asked of a table that nobody has looked at: only the level and the seed."""
+
+
+def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> AuditResult:
+    """Look at the columns of *source* and run all that applies.
 
     Parameters
     ----------
-    table
-        What `tallystick.io.scan` read.
-    roles
-        What `detect` found, or what the caller says of the columns; nothing lets `detect` look. A
-        question that is still open is an error that names the option (the field of `Named`) which
-        answers it.
+    source
+        Whatever `tallystick.data.read` takes.
     alpha
         One minus the level of every interval.
     rng
         Of whatever is drawn.
+    **options
+        Roles, layout and label rules, as for `read`. What is said here is not asked and not
+        guessed. A question that is still open is an error that names the option which answers it.
 
     Examples
     --------
-    >>> import pyarrow as pa
-    >>> from tallystick.io import scan
-    >>> answers = {"gold": ["a", "b", "b"] * 40, "gpt": ["a", "b", "a"] * 40, "claude": ["a", "b", "b"] * 40}
-    >>> result = audit(scan(pa.table({"id": range(120), **answers})))
+    >>> columns = {"gold": list("abb") * 40, "gpt": list("aba") * 40, "claude": list("abb") * 40}
+    >>> result = audit({"id": range(120), **columns})
     >>> [section.verb for section in result.sections], result.n_items
     (['compare', 'judge'], 120)
     """
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
-    reading = roles if isinstance(roles, Reading) else detect(table, roles)
-    reading.ask(table.source)
-    answered, skipped = ask_all(table, reading, alpha=alpha, rng=rng)
-    return conclude(reading, answered, skipped, seed=seed_of(rng))
+    question = AuditQuestion(alpha=alpha, seed=rng)
+    told_missing = options.get("missing") is not None
+    layout = Layout(
+        ignore=options.pop("ignore", ()), rows_are_items=bool(options.get("rows_are_items"))
+    )
+    data = read(source, Door(repeats=True), **options)
+    with nullcontext() if isinstance(source, Data | Table) else data:
+        missing = data.rules.missing if told_missing else None
+        found = detect(data.table, data.roles, layout, missing=missing, coerce=data.rules.coerce)
+        found.ask(data.source)
+        return look(data, found, question)
+
+
+def look(data: Data, found: Detection, question: Question) -> AuditResult:
+    """Ask every capability that applies to columns that have been told."""
+    answers, skipped = _ask_all(data, found, question)
+    result = concluded(found, answers, skipped, seed=seed_of(question.seed))
+    result = replace(result, notes=data.notes)
+    if data.roles.by is None:
+        return result
+
+    def part(piece: Data, alpha: float) -> Result:
+        whole = replace(piece, roles=replace(piece.roles, by=None))
+        return look(whole, found, replace(question, alpha=alpha))
+
+    return replace(result, slices=by_slice(data, part, alpha=question.alpha))
+
+
+def _ask_all(
+    data: Data, found: Detection, question: Question
+) -> tuple[list[Result], list[Skipped]]:
+    """Run all that applies; what applies but cannot answer says why."""
+    answers: list[Result] = []
+    skipped: list[Skipped] = []
+    rules = LabelRules(missing=found.missing, coerce=data.rules.coerce, labels=data.rules.labels)
+    for capability in capabilities():
+        options = capability.applies(found.roles) if capability.applies is not None else None
+        if options is None:
+            continue
+        given: Mapping[str, Any] = {
+            **{name: value for name, value in options.items() if value not in (None, ())},
+            **{name: value for name, value in rules.__dict__.items() if value},
+            "alpha": question.alpha,
+            "seed": question.seed,
+        }
+        try:
+            answers.append(answered(capability, data.table, given))
+        except TallystickError as error:
+            skipped.append(Skipped(capability.verb, str(error)))
+    return answers, skipped

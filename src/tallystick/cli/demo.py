@@ -1,107 +1,58 @@
-"""``tallystick demo [VERB]``: see it work on a generated table, with the report and the command
-that makes it.
-"""
+"""``tallystick demo [VERB]``: see a verb at work on a generated table, with its report."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Any
 
-import typer
+import click
 
-from tallystick.cli.deliver import deliver, tell
-from tallystick.cli.options import AsJson, Seed
+from tallystick.cli.deliver import Delivery, deliver, tell
+from tallystick.errors import InputError
+from tallystick.registry import ENTRIES, capability
 
-if TYPE_CHECKING:
-    from tallystick.io import Table
-    from tallystick.results import Result
-
-__all__ = ["DemoVerb", "answer", "demo"]
+__all__ = ["demo"]
 
 
-class DemoVerb(StrEnum):
-    """What can be shown."""
-
-    audit = "audit"
-    compare = "compare"
-    judge = "judge"
-    bound = "bound"
-    shift = "shift"
-    dynamic = "dynamic"
-
-
-_BUDGET = 600
-_STORIES = {
-    DemoVerb.audit: (
-        (
-            "A team's table of 2,400 support tickets: three rounds, three models, an API in two"
-            " versions."
-        ),
-        "tallystick audit {file}",
-    ),
-    DemoVerb.compare: (
-        "Four models route 1,200 support tickets. Which is better?",
-        "tallystick compare {file} --truth truth",
-    ),
-    DemoVerb.judge: (
-        (
-            "Five language models judge 3,000 answers; people checked 150 of them. How good are the"
-            " judges?"
-        ),
-        "tallystick judge {file} --truth gold",
-    ),
-    DemoVerb.bound: (
-        (
-            "Five rules vote on 6,000 e-mails and nobody has true labels. How good is the"
-            " classifier, at which threshold?"
-        ),
-        "tallystick bound {file} --score score --weak 'lf_*'",
-    ),
-    DemoVerb.shift: (
-        f"A sentiment API has a new version; 8,000 reviews, {_BUDGET} paid calls. What changed?",
-        (
-            "tallystick shift --data {file} --truth truth --old pred_old --confidence conf_old"
-            f" --api replay:pred_new --budget {_BUDGET}"
-        ),
-    ),
-    DemoVerb.dynamic: (
-        "Three rounds of items that were collected against five models. Is a fourth one worth it?",
-        "tallystick dynamic analyse {file} --truth gold",
-    ),
-}
-
-
-def demo(
-    verb: Annotated[DemoVerb, typer.Argument(help="What to show.")] = DemoVerb.audit,
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to", help="Folder for the table and the report. Default: a new temporary one."
-        ),
-    ] = None,
-    open_report: Annotated[
-        bool, typer.Option("--open", help="Open the report in the browser.")
-    ] = False,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
+def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
     """Make a table such as people bring, answer a question from it, and write the report."""
-    from tallystick import io
-    from tallystick.audit.generated import generate
+    from tallystick.data import conclude, read
+    from tallystick.io import write_csv
 
+    shown = capability(_found(verb))
+    if shown.demo is None:
+        raise InputError(f"{verb} has no demonstration")
+    made = shown.demo(seed)
     folder = _folder(to)
-    data, page = folder / f"{verb.value}.csv", folder / f"{verb.value}.html"
-    io.write_csv(data, generate(verb.value, rng=seed))
-    story, command = _STORIES[verb]
-    tell([story, f"table: {data}"])
-    with io.scan(data) as table:
-        deliver(answer(verb, table, data, seed), as_json=as_json, html=page, table=table)
-    tell([f"do it yourself: {command.format(file=data)} --html report.html"])
+    name = verb.replace(" ", "-")
+    table, page = folder / f"{name}.csv", folder / f"{name}.html"
+    write_csv(table, made.table)
+    tell([made.story, f"table: {table}"])
+
+    fields = {one for one in made.options if one in shown.question.__dataclass_fields__}
+    question = shown.question(seed=seed, **{one: made.options[one] for one in fields})
+    roles = {one: value for one, value in made.options.items() if one not in fields}
+    with read(table, shown.door, **roles) as data:
+        result = conclude(shown, data, question)
+        deliver(result, Delivery(as_json=as_json, html=page), data=data)
+    command = ["tallystick", *shown.verb.split(), str(table), *made.command(), "--html", "r.html"]
+    tell([f"do it yourself: {shlex.join(command)}"])
     if open_report:
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())
+
+
+def _found(verb: str) -> str:
+    """Return the verb of a capability that has a demonstration, by its first word."""
+    for entry in ENTRIES:
+        if verb == entry.verb or (
+            entry.verb.startswith(f"{verb} ") and capability(entry.verb).demo
+        ):
+            return entry.verb
+    shown = ", ".join(dict.fromkeys(entry.verb.partition(" ")[0] for entry in ENTRIES))
+    raise InputError(f"there is nothing to show for {verb!r}: there are {shown}")
 
 
 def _folder(to: Path | None) -> Path:
@@ -113,27 +64,30 @@ def _folder(to: Path | None) -> Path:
     return to
 
 
-def answer(verb: DemoVerb, table: Table, data: Path, seed: int) -> Result:
-    """Return what the verb finds in its generated table."""
-    from tallystick.audit import audit, detect
-    from tallystick.audit.sections import SECTIONS
+def _params() -> list[click.Parameter]:
+    return [
+        click.Argument(["verb"], default="judge", required=False),
+        click.Option(
+            ["--to"],
+            type=click.Path(path_type=Path),
+            help="Folder for the table and the report. Default: a new temporary one.",
+        ),
+        click.Option(
+            ["--open", "open_report"], is_flag=True, help="Open the report in the browser."
+        ),
+        click.Option(
+            ["--seed"], type=click.IntRange(min=0), default=0, help="Seed of what is drawn."
+        ),
+        click.Option(
+            ["--json", "as_json"], is_flag=True, help="Print exactly one JSON object on stdout."
+        ),
+    ]
 
-    if verb is DemoVerb.shift:
-        return _asked(data, seed)
-    reading = detect(table)
-    if verb is DemoVerb.audit:
-        return audit(table, reading, rng=seed)
-    return SECTIONS[verb.value](table, reading, 0.05, seed)
 
-
-def _asked(data: Path, seed: int) -> Result:
-    """Ask the recorded answers of the new version, call by call, as a paid API would be asked."""
-    from tallystick.shift import Run, run
-    from tallystick.clients import ReplayClient
-    from tallystick.shift.table import Columns, read_items
-
-    columns = Columns(truth="truth", item="item", old="pred_old", confidence="conf_old")
-    items, rows, _ = read_items(data, columns)
-    return run(
-        items, ReplayClient("pred_new", columns=list(rows[0])), rows, Run(budget=_BUDGET, seed=seed)
-    )
+demo: Any = click.Command(
+    "demo",
+    callback=_run,
+    help=_run.__doc__,
+    params=_params(),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, ClassVar
 
+import click
+
 import tallystick
 from tallystick.cli.deliver import deliver
-from tallystick.cli.options import AsJson, Html
+from tallystick.cli.verb import output_options, sorted_options
 from tallystick.results import Result
 
 __all__ = ["DoctorResult", "Part", "doctor", "examine"]
@@ -23,7 +25,7 @@ _NEEDED = (
     "pyarrow",
     "duckdb",
     "narwhals",
-    "typer",
+    "click",
     "rich",
     "jinja2",
     "altair",
@@ -64,7 +66,7 @@ class DoctorResult(Result):
     parts: tuple[Part, ...]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a part."""
+        """Return one row per part."""
         return [
             {
                 "part": p.name,
@@ -101,10 +103,11 @@ def examine() -> DoctorResult:
     )
 
 
-def doctor(html: Html = None, as_json: AsJson = False) -> None:
+def _run(**given: Any) -> None:
     """Show versions, engines found, what is missing and how to get it."""
     result = examine()
-    deliver(result, as_json=as_json, html=html)
+    _, delivery = sorted_options(given)
+    deliver(result, delivery)
     if any(part.required and part.version is None for part in result.parts):
         sys.exit(1)
 
@@ -114,3 +117,12 @@ def _version(distribution: str) -> str | None:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
+
+
+doctor = click.Command(
+    "doctor",
+    callback=_run,
+    help=_run.__doc__,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=output_options(items=False),
+)

@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
 from tallystick.cli.deliver import deliver
-from tallystick.cli.options import AsJson, Html, Output
+from tallystick.cli.verb import output_options, sorted_options
 
 __all__ = ["merge"]
 
 
-def merge(
-    tallies: Annotated[
-        list[str], typer.Argument(metavar="TALLY…", help="Files written by `tallystick tally -o`.")
-    ],
-    output: Output,
-    html: Html = None,
-    as_json: AsJson = False,
-) -> None:
+def _run(tallies: tuple[str, ...], output: Path, **given: Any) -> None:
     """Add saved tallies into one; the order does not matter."""
     from tallystick.tally import Tally, describe
 
+    _, delivery = sorted_options(given)
     total = Tally()
     for path in tallies:
         total = total + Tally.load(path)
@@ -38,4 +32,22 @@ def merge(
     )
     result = replace(result, warnings=(*result.warnings, *twice))
     total.save(output)
-    deliver(result, as_json=as_json, html=html)
+    deliver(result, delivery)
+
+
+merge = click.Command(
+    "merge",
+    callback=_run,
+    help=_run.__doc__,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[
+        click.Argument(["tallies"], nargs=-1, required=True, metavar="TALLY..."),
+        click.Option(
+            ["--output", "-o"],
+            type=click.Path(path_type=Path),
+            required=True,
+            help="File to write.",
+        ),
+        *output_options(items=False),
+    ],
+)

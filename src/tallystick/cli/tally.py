@@ -3,92 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
 from tallystick.cli.deliver import deliver, tell
-from tallystick.cli.options import (
-    AsJson,
-    By,
-    Coerce,
-    Columns,
-    Delimiter,
-    Html,
-    Input,
-    Item,
-    ItemsOut,
-    JudgeColumn,
-    Missing,
-    ShapeChoice,
-    TableShape,
-    VoteColumn,
-    Weight,
-)
-from tallystick.cli.reading import Layout, opened, write_items
+from tallystick.cli.verb import output_options, reading_options, role_options, sorted_options
 from tallystick.errors import InputError
 
 __all__ = ["tally"]
 
+_READS = ("item", "weight", "by")
 
-def tally(
-    source: Input,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Save the tally to this file.")
-    ] = None,
-    columns: Columns = None,
-    cut: Annotated[
-        list[str] | None,
-        typer.Option("--cut", help="Bin a score: COLUMN=EDGE,EDGE,… (repeat for more columns)."),
-    ] = None,
-    item: Item = None,
-    weight: Weight = None,
-    by: By = None,
-    missing: Missing = None,
-    coerce: Coerce = False,
-    shape: TableShape = ShapeChoice.auto,
-    judge: JudgeColumn = None,
-    vote: VoteColumn = None,
-    delimiter: Delimiter = None,
-    items_out: ItemsOut = None,
-    html: Html = None,
-    as_json: AsJson = False,
+
+def _run(
+    source: tuple[str, ...],
+    output: Path | None,
+    columns: tuple[str, ...],
+    cut: tuple[str, ...],
+    **given: Any,
 ) -> None:
     """Count the decision patterns of a table, once; conclude from the counts as often as you like.
 
     With --by the slice is one more column of the tally.
     """
-    from tallystick.io import ColumnOptions
-    from tallystick.tally import Tally, blank_looking, describe
+    from tallystick.data import Door, read
+    from tallystick.tally import describe
 
-    options = ColumnOptions(
-        item=item,
-        weight=weight,
-        by=by,
-        labels=tuple(columns or ()),
-        missing=tuple(missing or ()),
-        coerce=coerce,
-    )
-    with opened(source, Layout(shape, item, judge, vote, delimiter), options) as (table, roles):
-        counted = Tally.of(
-            table,
-            columns=(*roles.labels, *([by] if by else [])),
-            cut=_edges(cut or []),
-            weight=weight,
-            missing=roles.missing,
-            coerce=coerce,
-            apart=(by,) if by else (),
-        )
-        tell(blank_looking(counted))
-        result = describe(counted)
+    reading, delivery = sorted_options(given)
+    delivery.check((*source, *([str(output)] if output else [])))
+    door = Door(want="judges")
+    with read(list(source), door, judges=columns or None, **reading) as data:
+        tell(data.notes)
+        counted = data.tally("judges", "by", cut=_edges(cut))
+        tell(data.meaning_notes)
         if output is not None:
             counted.save(output)
-        if items_out is not None:
-            write_items(items_out, result, table)
-        deliver(result, as_json=as_json, html=html, table=table)
+        deliver(describe(counted), delivery, data=data)
 
 
-def _edges(options: list[str]) -> dict[str, list[float]]:
+def _edges(options: tuple[str, ...]) -> dict[str, list[float]]:
     """Read ``COLUMN=EDGE,EDGE,…``; the column's name may itself hold an equals sign."""
     cut: dict[str, list[float]] = {}
     for option in options:
@@ -102,3 +56,32 @@ def _edges(options: list[str]) -> dict[str, list[float]]:
                 f"--cut wants COLUMN=EDGE,EDGE,… with numbers for edges, got {option!r}"
             )
     return cut
+
+
+tally = click.Command(
+    "tally",
+    callback=_run,
+    help=_run.__doc__,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[
+        click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
+        click.Option(
+            ["--output", "-o"],
+            type=click.Path(path_type=Path),
+            help="Save the tally to this file.",
+        ),
+        click.Option(
+            ["--columns"],
+            multiple=True,
+            help="Columns to count; repeat, or use commas and globs.",
+        ),
+        click.Option(
+            ["--cut"],
+            multiple=True,
+            help="Bin a score: COLUMN=EDGE,EDGE,… (repeat for more columns).",
+        ),
+        *role_options(_READS),
+        *reading_options(_READS),
+        *output_options(items=True),
+    ],
+)

@@ -20,7 +20,16 @@ from tallystick.cli.special import INPUT_OPTIONS, prepared, special
 from tallystick.data import GROUPS, ROLE_HELP, Capability, Question, conclude, options_of, read
 from tallystick.results import exit_code
 
-__all__ = ["Call", "command_of", "run"]
+__all__ = [
+    "Call",
+    "command_of",
+    "output_options",
+    "question_options",
+    "reading_options",
+    "role_options",
+    "run",
+    "sorted_options",
+]
 
 _READING: Mapping[str, tuple[str, str]] = {
     "shape": ("--shape", "wide: one column per judge; long: one row per vote."),
@@ -65,11 +74,15 @@ def command_of(capability: Capability) -> click.Command:
             params.append(
                 click.Option([other, "data"], metavar="FILE", help="INPUT, as an option.")
             )
-    params += [_role_option(role) for role in capability.reads]
-    params += _question_options(capability.question)
+    params += role_options(capability.reads)
+    params += question_options(capability.question)
     if capability.input != "none":
-        params += _reading_options(capability)
-    params += _output_options(capability)
+        params += reading_options(
+            capability.reads,
+            pivots=capability.door.pivots,
+            taken=tuple(options_of(capability.question)),
+        )
+    params += output_options(items=capability.input != "none")
 
     def callback(**given: Any) -> None:
         run(_call(capability, given))
@@ -113,19 +126,15 @@ def _leave(gates: Sequence[Any]) -> None:
 def _call(capability: Capability, given: dict[str, Any]) -> Call:
     """Sort what the parser gives into reading, question and delivery."""
     fields = {one.name for one in dataclasses.fields(capability.question)}
-    outputs = {one.name for one in dataclasses.fields(Delivery)}
-    question = {name: _settled(given.pop(name)) for name in list(given) if name in fields}
-    delivery = {name: given.pop(name) for name in list(given) if name in outputs}
+    question = {name: given.pop(name) for name in list(given) if name in fields}
     source = _source(capability, given)
-    reading = {
-        name: _settled(value) for name, value in given.items() if value not in (None, (), False)
-    }
+    reading, delivery = sorted_options(given)
     return Call(
         capability=capability,
         source=source,
         reading=reading,
         question=capability.question(**question),
-        delivery=Delivery(**delivery),
+        delivery=delivery,
     )
 
 
@@ -142,21 +151,32 @@ def _source(capability: Capability, given: dict[str, Any]) -> tuple[str, ...]:
     return found
 
 
-def _settled(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def sorted_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], Delivery]:
+    """Tell the options of reading that were given from those of output."""
+    outputs = {one.name for one in dataclasses.fields(Delivery)}
+    delivery = Delivery(**{name: value for name, value in given.items() if name in outputs})
+    reading = {
+        name: value
+        for name, value in given.items()
+        if name not in outputs and value not in (None, (), False)
+    }
+    return reading, delivery
 
 
-def _role_option(role: str) -> click.Option:
-    several = role in GROUPS
-    return click.Option(
-        [f"--{role.replace('_', '-')}", role],
-        multiple=several,
-        metavar="COLUMNS" if several else "COLUMN",
-        help=ROLE_HELP[role],
-    )
+def role_options(roles: Sequence[str]) -> list[click.Parameter]:
+    """Return one option per role, in this order."""
+    return [
+        click.Option(
+            [f"--{role.replace('_', '-')}", role],
+            multiple=role in GROUPS,
+            metavar="COLUMNS" if role in GROUPS else "COLUMN",
+            help=ROLE_HELP[role],
+        )
+        for role in roles
+    ]
 
 
-def _question_options(question: type[Question]) -> list[click.Parameter]:
+def question_options(question: type[Question]) -> list[click.Parameter]:
     """Make an option of each declared field; its type comes from the field's annotation."""
     hints = typing.get_type_hints(question)
     defaults = {one.name: one.default for one in dataclasses.fields(question)}
@@ -219,14 +239,16 @@ class Pair(click.ParamType):
         return low, high
 
 
-def _reading_options(capability: Capability) -> list[click.Parameter]:
-    taken = set(options_of(capability.question)) | set(capability.reads)
+def reading_options(
+    reads: Sequence[str], *, pivots: bool = True, taken: Sequence[str] = ()
+) -> list[click.Parameter]:
+    """Return the options of reading for a verb that reads these roles; *taken* are left out."""
     found: list[click.Parameter] = []
     for name, (flag, help_) in _READING.items():
-        skipped = name in ("shape", "judge", "vote") and not capability.door.pivots
-        no_truth = name == "truth_file" and "truth" not in capability.reads
-        no_old = name == "old_file" and "old" not in capability.reads
-        if name in taken or skipped or no_truth or no_old:
+        skipped = name in ("shape", "judge", "vote") and not pivots
+        no_truth = name == "truth_file" and "truth" not in reads
+        no_old = name == "old_file" and "old" not in reads
+        if name in taken or name in reads or skipped or no_truth or no_old:
             continue
         kind = click.Choice(("auto", "wide", "long")) if name == "shape" else str
         found.append(
@@ -248,10 +270,11 @@ def _reading_options(capability: Capability) -> list[click.Parameter]:
     return found
 
 
-def _output_options(capability: Capability) -> list[click.Parameter]:
+def output_options(*, items: bool) -> list[click.Parameter]:
+    """Return the options of output; *items* says whether there are items to write."""
     path = click.Path(path_type=Path)
     found: list[click.Parameter] = []
-    if capability.input != "none":
+    if items:
         found.append(
             click.Option(
                 ["--items-out", "items_out"],

@@ -17,6 +17,8 @@ from tallystick.data.capability import (
     options_of,
 )
 from tallystick.data.data import VOTES, Coded, Data
+from tallystick.data.detect.detect import detect
+from tallystick.data.detect.reading import Detection, OpenQuestion, Taken
 from tallystick.data.layout import Layout, ShapeOption
 from tallystick.data.read import Door, read
 from tallystick.data.roles import ALL_ROLES, GROUPS, ROLE_HELP, Roles
@@ -32,15 +34,19 @@ __all__ = [
     "Coded",
     "Data",
     "Demo",
+    "Detection",
     "Door",
     "Layout",
+    "OpenQuestion",
     "Option",
     "Question",
     "Roles",
     "ShapeOption",
+    "Taken",
     "answered",
     "by_slice",
     "conclude",
+    "detect",
     "option",
     "options_of",
     "read",

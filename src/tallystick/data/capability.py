@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -15,8 +16,10 @@ from typing import Any, TypeVar
 from tallystick._rng import Rng
 from tallystick.data.data import Data
 from tallystick.data.read import Door, read
+from tallystick.data.roles import ALL_ROLES, Roles
 from tallystick.data.slices import by_slice
 from tallystick.errors import InputError
+from tallystick.io import Table
 from tallystick.results import Result
 
 __all__ = [
@@ -126,11 +129,30 @@ def options_of(question: type[Question]) -> dict[str, Option]:
 
 @dataclass(frozen=True, kw_only=True)
 class Demo:
-    """A table such as people bring, and the options with which a capability answers it."""
+    """A table such as people bring, and the options with which a capability answers it.
 
+    Parameters
+    ----------
+    story
+        One or two sentences: who has this table, and what they want to know.
+    table
+        The columns.
+    options
+        Roles and fields of the question.
+    """
+
+    story: str
     table: Mapping[str, Any]
     options: Mapping[str, Any] = field(default_factory=dict)
-    truth: str = ""
+
+    def command(self) -> list[str]:
+        """Return the options as the command line takes them."""
+        words: list[str] = []
+        for name, value in self.options.items():
+            flag = f"--{name.replace('_', '-')}"
+            held = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            words += [flag] if value is True else [flag, held]
+        return words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +176,8 @@ class Capability:
     input
         Whether a table must be given: ``required``, ``optional`` or ``none``.
     applies
-        For audit: the options under which it can answer data with these roles, or None.
+        For audit: the options with which it answers a table whose columns have these roles, or
+        None if it cannot.
     demo
         A table and options that show it at work.
     items
@@ -169,7 +192,7 @@ class Capability:
     reads: tuple[str, ...] = ()
     door: Door = Door()
     input: str = "required"
-    applies: Callable[[Data], Mapping[str, Any] | None] | None = None
+    applies: Callable[[Roles], Mapping[str, Any] | None] | None = None
     demo: Callable[[Rng], Demo] | None = None
     items: Callable[[Any, Data], Mapping[str, Any]] | None = None
 
@@ -192,16 +215,13 @@ def answered(capability: Capability, source: Any, options: Mapping[str, Any]) ->
         asked = replace(asked, **own)
     _check_roles(capability, given)
     data = read(source, capability.door, **given)
-    if data is source:
-        return conclude(capability, data, asked)
-    with data:
+    # What the caller opened, the caller closes.
+    with nullcontext() if isinstance(source, Data | Table) else data:
         return conclude(capability, data, asked)
 
 
 def _check_roles(capability: Capability, given: Mapping[str, Any]) -> None:
     """Refuse a role that the capability does not read: it would be ignored silently."""
-    from tallystick.data.roles import ALL_ROLES
-
     for role in given:
         if role in ALL_ROLES and role not in capability.reads:
             raise InputError(

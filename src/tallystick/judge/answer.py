@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tallystick.data import Capability, Data, Door, answered
+from tallystick.data import Capability, Data, Door, Roles, answered
 from tallystick.errors import InputError
 from tallystick.judge.agreement import agreement
 from tallystick.judge.dawid_skene import dawid_skene
@@ -176,9 +176,11 @@ def graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:
     return found
 
 
-def applies(data: Data) -> Mapping[str, Any] | None:
-    """Say with which options judge can answer data with these roles, None if it cannot."""
-    return {} if data.roles.judges else None
+def applies(roles: Roles) -> Mapping[str, Any] | None:
+    """Return the options with which judge answers a table with these roles, None if it cannot."""
+    if not roles.judges:
+        return None
+    return {"judges": roles.judges, "truth": roles.truth, "weight": roles.weight}
 
 
 CAPABILITY = Capability(

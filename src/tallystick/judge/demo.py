@@ -23,4 +23,11 @@ def demo(rng: Rng) -> Demo:
     known = draw.choice(n, 150, replace=False)
     gold[known] = names[truth[known]]
     votes = {name: names[draw_answers(truth, a, 2, draw)] for name, a in _ACCURACY.items()}
-    return Demo(table={"item": np.arange(n), "gold": gold, **votes}, options={"truth": "gold"})
+    return Demo(
+        story=(
+            "Five language models judge 3,000 answers of a chat bot; people checked 150 of them."
+            " How good are the judges?"
+        ),
+        table={"item": np.arange(n), "gold": gold, **votes},
+        options={"truth": "gold"},
+    )

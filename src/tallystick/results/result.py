@@ -95,6 +95,13 @@ class Result:
         if not self.verdict.strip():
             raise InputError("a result needs a verdict")
 
+    @property
+    def answer_line(self) -> str:
+        """The answer alone, for a list of several results; the verdict unless a result has a
+        shorter one.
+        """
+        return self.verdict
+
     def to_dict(self) -> dict[str, Json]:
         """Return JSON types only: the contract of command line and HTTP.
 

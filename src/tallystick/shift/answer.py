@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from tallystick.clients import Client, client_of
-from tallystick.data import Capability, Data, Door, answered
+from tallystick.data import Capability, Data, Door, Roles, answered
 from tallystick.errors import FileError, InputError, TallystickError
 from tallystick.results import Gate, Result, Slice
 from tallystick.sampling import Strata
@@ -211,19 +211,12 @@ def item_columns(result: Result, data: Data) -> Mapping[str, Any]:
     return result.asked
 
 
-def applies(data: Data) -> Mapping[str, Any] | None:
-    """Say with which options shift can answer data with these roles, None if it cannot.
-
-    Old answers that no item has as its true label are taken for none of the labels: audit looks at
-    tables that nobody has explained, and says what it took.
-    """
-    roles = data.roles
+def applies(roles: Roles) -> Mapping[str, Any] | None:
+    """Return the options with which shift answers a table with these roles, None if it cannot."""
     if roles.truth is None or roles.old is None or roles.new is None:
         return None
-    words = data.tally("old", "truth").labels
-    true = {str(label) for label in words[roles.truth]}
-    rest = sorted({str(label) for label in words[roles.old] if label is not None} - true)
-    return {"other": tuple(rest)} if rest else {}
+    wanted = ("truth", "old", "new", "confidence")
+    return {role: getattr(roles, role) for role in wanted}
 
 
 CAPABILITY = Capability(

@@ -27,6 +27,10 @@ def demo(rng: Rng) -> Demo:
     moved = (draw.random(n) < 0.25) & (truth == 2) & (sure < 0.7)
     new = np.where(moved, 1, old)
     return Demo(
+        story=(
+            f"A sentiment API has a new version. You have 8,000 labelled reviews and pay for {_BUDGET}"
+            " calls. What changed?"
+        ),
         table={
             "item": np.arange(n),
             "truth": names[truth],

@@ -5,12 +5,14 @@ told.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from dataclasses import replace
+from typing import cast, get_args
 
+from tallystick.data.assign import expand
 from tallystick.data.detect.names import WEAK_TRUTHS, are_voters, is_truth, plain
 from tallystick.data.detect.profile import Profile, look
 from tallystick.data.detect.reading import ColumnUse, Detection, Notebook, listed
-from tallystick.data.detect.sample import Sample, draw, spellings
+from tallystick.data.detect.sample import draw, spellings
 from tallystick.data.detect.structure import find_structure
 from tallystick.data.detect.uses import (
     find_confidences,
@@ -18,13 +20,16 @@ from tallystick.data.detect.uses import (
     find_validators,
     find_versions,
 )
-from tallystick.data.detect.voters import Voters, find_voters
+from tallystick.data.detect.voters import Search, Voters, find_voters
+from tallystick.data.layout import Layout
+from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.errors import InputError
 from tallystick.io import Table, unmatched
-from tallystick.io.roles import expand
 from tallystick.values.spelling import spelling
 
 __all__ = ["detect"]
+
+_SHOWN = frozenset(get_args(ColumnUse))
 
 Profiles = Mapping[str, Profile]
 
@@ -34,7 +39,8 @@ def detect(
     given: Roles | None = None,
     layout: Layout | None = None,
     *,
-    rules: Rules = Rules(),
+    missing: tuple[str, ...] | None = None,
+    coerce: bool = False,
 ) -> Detection:
     """Say what the columns of *table* are.
 
@@ -50,9 +56,10 @@ def detect(
         The roles that the caller named.
     layout
         Columns to ignore, and whether every row is an item of its own.
-    rules
-        Tokens that mean no answer (None asks about suspicious ones), and whether several spellings
-        of one label are read as one.
+    missing
+        Tokens that mean no answer; None asks about suspicious ones.
+    coerce
+        Whether several spellings of one label are read as one.
 
     Examples
     --------
@@ -64,7 +71,7 @@ def detect(
     ('id', 'gold', ('gpt', 'claude'), ())
     """
     named, shape = given or Roles(), layout or Layout()
-    sample = draw(table, missing=rules.missing or ())
+    sample = draw(table, missing=missing or ())
     profiles = look(sample)
     single = _named_alone(table, named)
     outright = _named_outright(table, named)
@@ -77,7 +84,7 @@ def detect(
     found = {**find_structure(table, profiles, named, shape, book), **single}
     chosen = _named_groups(table, named, shape, book)
     book.take(chosen.get("ignore", ()), "not used", "you said so")
-    for name in [name for name in book.free if name in table.doubtful and not rules.coerce]:
+    for name in [name for name in book.free if name in table.doubtful and not coerce]:
         book.ask("--coerce", f"{table.doubtful[name]}, or leave it out (--ignore {name})")
 
     groups = ("judges", "models", "weak", "prediction")
@@ -88,7 +95,7 @@ def detect(
         book.take(scores, "scores", "you said so, and there is no truth: higher is better")
     else:
         versions = tuple(name for name in (named.old, named.new) if name is not None)
-        search = Search(table, sample, profiles, named, rules)
+        search = Search(table, sample, profiles, named, missing)
         voters, scores = find_voters(search, voting or versions, book), ()
         _tell_voters(search, voters, chosen, book)
     more = _uses(profiles, named, voters, chosen, book)
@@ -115,7 +122,7 @@ def detect(
     return Detection(
         roles=roles,
         slices=slices,
-        missing=voters.missing or tuple(rules.missing or ()),
+        missing=voters.missing or tuple(missing or ()),
         taken=tuple(book.taken),
         questions=tuple(book.questions),
         notes=tuple(book.notes),
@@ -173,14 +180,10 @@ def _named_groups(
 
 
 def _tell_voters(
-    table: Table,
-    sample: Sample,
-    profiles: Profiles,
-    voters: Voters,
-    named: Named,
-    chosen: Mapping[str, tuple[str, ...]],
-    book: Notebook,
+    search: Search, voters: Voters, chosen: Mapping[str, tuple[str, ...]], book: Notebook
 ) -> None:
+    """Note what was taken for the truth and the votes, and why."""
+    sample, profiles, named = search.sample, search.profiles, search.named
     if book.questions:
         return
     truth = voters.truth
@@ -214,17 +217,17 @@ def _tell_voters(
             why = f"they use the labels of {truth!r} and say it in {100 * right:.0f} % of the cells"
         else:
             why = "they use the same labels and answer the same question"
-        if voters.missing and named.missing is None:
+        if voters.missing and search.missing is None:
             why += f"; {listed(voters.missing)} means no vote, since it never is the truth"
         book.take(voters.votes, "votes", why)
-    if truth is not None and not named.missing:
+    if truth is not None and not search.missing:
         strange = {v for name in voters.votes for v in profiles[name].values} - profiles[
             truth
         ].values
         strange -= set(map(spelling, voters.missing))
         if strange and not profiles[truth].blank:
             shown = sorted(
-                token for value in strange for token in spellings(table, voters.votes, value)
+                token for value in strange for token in spellings(search.table, voters.votes, value)
             )
             book.notes.append(
                 f"{listed(shown)} never is the truth and counts as wrong; if it means no answer,"
@@ -232,9 +235,18 @@ def _tell_voters(
             )
 
 
+def named_single(named: Roles) -> dict[str, str]:
+    """Return the roles of one column that the caller named, role to column."""
+    return {
+        role: column
+        for role, column in named.__dict__.items()
+        if role not in GROUPS and column is not None
+    }
+
+
 def _uses(
     profiles: Profiles,
-    named: Named,
+    named: Roles,
     voters: Voters,
     chosen: Mapping[str, tuple[str, ...]],
     book: Notebook,
@@ -243,7 +255,7 @@ def _uses(
     if book.questions:
         return {}
     more = find_versions(voters, named, book)
-    more |= find_confidences(profiles, voters, {**more, **named.single()}, book)
+    more |= find_confidences(profiles, voters, {**more, **named_single(named)}, book)
     more |= find_prediction(profiles, voters, named, bool(chosen.get("weak")), book)
     more |= find_validators(profiles, voters, named, book)
     return more
@@ -293,7 +305,7 @@ def _within_unit(profile: Profile) -> bool:
     )
 
 
-def _leave_out(profiles: Profiles, voters: Voters, book: Notebook) -> None:
+def _leave_out(profiles: Profiles, book: Notebook) -> None:
     text = [name for name in book.free if profiles[name].nature == "text"]
     book.take(text, "text", "more values than labels would have")
     numbers = [name for name in book.free if profiles[name].nature == "numbers"]

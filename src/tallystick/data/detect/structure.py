@@ -20,8 +20,10 @@ from tallystick.data.detect.names import (
     tokens,
 )
 from tallystick.data.detect.profile import Profile
-from tallystick.data.detect.reading import Named, Notebook, listed
+from tallystick.data.detect.reading import Notebook, listed
 from tallystick.data.detect.sample import is_unique
+from tallystick.data.layout import Layout
+from tallystick.data.roles import Roles
 from tallystick.io import Table
 
 __all__ = ["find_structure"]
@@ -30,7 +32,7 @@ Profiles = Mapping[str, Profile]
 
 
 def find_structure(
-    table: Table, profiles: Profiles, named: Named, book: Notebook
+    table: Table, profiles: Profiles, named: Roles, layout: Layout, book: Notebook
 ) -> dict[str, str]:
     """Take what is no answer out of the free columns; return the roles found, role to column."""
     found: dict[str, str] = {}
@@ -43,7 +45,7 @@ def find_structure(
     found |= _round(profiles, named, book)
     found |= _weight(profiles, named, book)
     found |= _cluster(profiles, named, book)
-    found |= _item(table, profiles, named, book, slices)
+    found |= _item(table, profiles, named, layout, book, slices)
     book.take(
         [name for name in book.free if is_identifier(name)], "not used", "named like an identifier"
     )
@@ -81,7 +83,7 @@ def _slices(profiles: Profiles, book: Notebook) -> dict[str, list[str]]:
     return found
 
 
-def _round(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]:
+def _round(profiles: Profiles, named: Roles, book: Notebook) -> dict[str, str]:
     if named.round is not None:
         return {}
     for name in [name for name in book.free if plain(name) in ROUNDS]:
@@ -102,7 +104,7 @@ def _round(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]:
     return {}
 
 
-def _weight(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]:
+def _weight(profiles: Profiles, named: Roles, book: Notebook) -> dict[str, str]:
     if named.weight is not None:
         return {}
     for name in list(book.free):
@@ -122,7 +124,7 @@ def _weight(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]:
     return {}
 
 
-def _cluster(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]:
+def _cluster(profiles: Profiles, named: Roles, book: Notebook) -> dict[str, str]:
     if named.cluster is not None:
         return {}
     for name in book.free:
@@ -134,13 +136,18 @@ def _cluster(profiles: Profiles, named: Named, book: Notebook) -> dict[str, str]
 
 
 def _item(
-    table: Table, profiles: Profiles, named: Named, book: Notebook, slices: Mapping[str, list[str]]
+    table: Table,
+    profiles: Profiles,
+    named: Roles,
+    layout: Layout,
+    book: Notebook,
+    slices: Mapping[str, list[str]],
 ) -> dict[str, str]:
     """Take the column of item names: all different, or different within the parts of one data
     set.
     """
     if named.item is not None:
-        if not is_unique(table, [named.item]) and not named.rows_are_items:
+        if not is_unique(table, [named.item]) and not layout.rows_are_items:
             book.ask(
                 "--item",
                 f"column {named.item!r} repeats: average its rows first, name another column, or"
@@ -167,7 +174,7 @@ def _item(
                     f"it names the item within each {split!r}, so every row is an item",
                 )
                 return {}
-    if whole and not named.rows_are_items and table.shape == "wide":
+    if whole and not layout.rows_are_items and table.shape == "wide":
         groups = [column for columns in slices.values() for column in columns]
         apart = bool(groups) and is_unique(table, [*groups, whole[0]])
         several = (

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 
 from tallystick.data.detect.names import CONFIDENCES, PREDICTIONS, are_voters, era, plain, tokens
 from tallystick.data.detect.profile import Profile
-from tallystick.data.detect.reading import Named, Notebook, listed
+from tallystick.data.detect.reading import Notebook, listed
 from tallystick.data.detect.voters import Voters
+from tallystick.data.roles import Roles
 
 __all__ = ["find_confidences", "find_prediction", "find_validators", "find_versions"]
 
@@ -28,7 +29,7 @@ _CLASSIFIERS = PREDICTIONS | {
 _VALIDATORS = frozenset({"verifier", "verifiers", "validator", "validators"})
 
 
-def find_versions(voters: Voters, named: Named, book: Notebook) -> dict[str, str]:
+def find_versions(voters: Voters, named: Roles, book: Notebook) -> dict[str, str]:
     """Find the two votes that are one API before and after, by their names."""
     if named.old is not None or named.new is not None:
         return {}
@@ -76,12 +77,12 @@ def find_confidences(
 
 
 def find_prediction(
-    profiles: Profiles, voters: Voters, named: Named, weak: bool, book: Notebook
+    profiles: Profiles, voters: Voters, named: Roles, weak: bool, book: Notebook
 ) -> dict[str, str]:
     """Find the classifier whose bounds the weak labels give: its predictions, or its score between
     0 and 1.
     """
-    if named.prediction is not None or named.score is not None:
+    if named.prediction or named.score is not None:
         return {}
     others = tuple(name for name in voters.votes if plain(name) not in _CLASSIFIERS)
     said = [name for name in voters.votes if plain(name) in _CLASSIFIERS]
@@ -110,7 +111,7 @@ def find_prediction(
 
 
 def find_validators(
-    profiles: Profiles, voters: Voters, named: Named, book: Notebook
+    profiles: Profiles, voters: Voters, named: Roles, book: Notebook
 ) -> dict[str, str]:
     """Find the cell of validators' labels (``cnc``), made of nothing but labels of the truth."""
     if named.validators is not None or voters.truth is None:

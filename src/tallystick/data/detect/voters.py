@@ -10,14 +10,15 @@ from tallystick.data.detect.beyond_chance import beyond_chance, plurality
 from tallystick.data.detect.doubts import doubt_votes
 from tallystick.data.detect.names import WEAK_TRUTHS, are_voters, family, is_truth, plain
 from tallystick.data.detect.profile import Profile
-from tallystick.data.detect.reading import Named, Notebook, listed
+from tallystick.data.detect.reading import Notebook, listed
 from tallystick.data.detect.sample import Sample, spellings
+from tallystick.data.roles import Roles
 from tallystick.io import Label, Table
 from tallystick.io.truth import unknown_in
 from tallystick.values.spelling import spelling
-from tallystick.values.words import NEVER_TRUE, NO_ANSWER, TIES
+from tallystick.values.words import NEVER_TRUE, NO_ANSWER, TIES, is_no_answer
 
-__all__ = ["ABSTAIN", "Voters", "find_voters"]
+__all__ = ["ABSTAIN", "Search", "Voters", "find_voters"]
 
 Profiles = Mapping[str, Profile]
 
@@ -42,24 +43,41 @@ class Voters:
     missing: tuple[str, ...] = ()
 
 
-def find_voters(
-    table: Table,
-    sample: Sample,
-    profiles: Profiles,
-    named: Named,
-    chosen: Sequence[str],
-    book: Notebook,
-) -> Voters:
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Where to look for the votes, and what the caller said.
+
+    Parameters
+    ----------
+    table, sample, profiles
+        The table, its sampled rows, and what each column looks like.
+    named
+        The roles that the caller named.
+    missing
+        Tokens that mean no answer; None asks about suspicious ones.
+    """
+
+    table: Table
+    sample: Sample
+    profiles: Profiles
+    named: Roles
+    missing: tuple[str, ...] | None
+
+
+def find_voters(search: Search, chosen: Sequence[str], book: Notebook) -> Voters:
     """Find the truth and the votes among the free columns, or ask.
 
     Parameters
     ----------
-    table
-        Where codes for "no vote" are looked up as they are written.
+    search
+        Where to look.
     chosen
         Columns that the caller named as judges, models or weak labels; with them the votes are not
         looked for.
+    book
+        What has been found so far.
     """
+    sample, profiles, named = search.sample, search.profiles, search.named
     truth = named.truth or _truth_by_name(profiles, chosen, book)
     free = [
         name for name in book.free if profiles[name].counts and name != truth and name not in chosen
@@ -72,10 +90,10 @@ def find_voters(
     votes = tuple(chosen) or _votes(profiles, others, truth)
     if not votes:
         return Voters(truth=truth)
-    missing = _missing(table, profiles, votes, truth, named, book)
+    missing = _missing(search, votes, truth, book)
     if not chosen and not book.questions:
         # else blank by now
-        silent = frozenset(map(spelling, missing)) if named.missing is None else frozenset()
+        silent = frozenset(map(spelling, missing)) if search.missing is None else frozenset()
         doubt_votes(sample, profiles, votes, truth, silent, book)
     return Voters() if book.questions else Voters(votes, truth, missing)
 
@@ -189,18 +207,14 @@ def _votes(profiles: Profiles, free: Sequence[str], truth: str | None) -> tuple[
 
 
 def _missing(
-    table: Table,
-    profiles: Profiles,
-    votes: Sequence[str],
-    truth: str | None,
-    named: Named,
-    book: Notebook,
+    search: Search, votes: Sequence[str], truth: str | None, book: Notebook
 ) -> tuple[str, ...]:
     """Return the codes that mean no vote, as they are written, or ask about what only looks like
     one.
     """
-    if named.missing is not None:
-        return named.missing
+    if search.missing is not None:
+        return search.missing
+    table, profiles = search.table, search.profiles
     said: Counter[Label] = Counter()
     for name in votes:
         said.update(profiles[name].counts)
@@ -221,7 +235,12 @@ def _missing(
             doubtful |= dict.fromkeys(written, holders)
     if truth is not None:
         for value in sorted(set(unknown_in(true)) - set(said), key=repr):
-            doubtful |= {token: [truth] for token in spellings(table, [truth], value)}
+            written = spellings(table, [truth], value)
+            # A word for no answer that only the truth holds is read as one, as in every verb.
+            if is_no_answer(value):
+                codes += written
+            else:
+                doubtful |= {token: [truth] for token in written}
     if not doubtful:
         return tuple(codes)
     shown = " and ".join(f"{token!r} in {listed(holders)}" for token, holders in doubtful.items())
