@@ -359,3 +359,53 @@ def test_cells_that_are_not_a_number_make_one_blank_slice(inside, tmp_path):
     done = inside(*command, "--api", "replay:new", "--budget", "50", "--by", "part", "--json")
     assert done.returncode == 0, done.stderr
     assert [one["slice"] for one in json.loads(done.stdout)["slices"]] == [0.5, None]
+
+
+def test_the_input_is_a_plain_argument_or_the_option_data(inside, data):
+    plain = inside("shift", "data.csv", *RUN[3:], "--json")
+    named = inside(*RUN, "--json")
+    assert plain.returncode == 0, plain.stderr
+    assert plain.stdout == named.stdout
+    missing = inside("shift", *RUN[3:])
+    assert missing.returncode == 2
+    assert "--data" in missing.stderr
+
+
+def test_a_column_of_new_answers_is_compared_without_an_api(inside, data):
+    done = inside(*BASE, "--old", "old", "--new", "new", "--json", "--items-out", "items.csv")
+    assert done.returncode == 0, done.stderr
+    body = json.loads(done.stdout)
+    low, high = body["accuracy_change"]["interval"]
+    assert low == high == body["accuracy_change"]["estimate"]
+    assert len((data / "items.csv").read_text(encoding="utf-8").splitlines()) == 401
+
+
+def test_items_whose_truth_says_na_are_left_out_and_counted(inside, tmp_path):
+    lines = [f"i{n},{'NA' if n % 10 == 0 else 'ab'[n % 2]},{'ab'[n % 2]}" for n in range(100)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,true,old", *lines]) + "\n")
+    command = ("shift", "t.csv", "--truth", "true", "--old", "old", "--api", "replay:old")
+    done = inside(*command, "--budget", "50", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "10 of 100 items have no true label and are left out" in done.stderr
+    body = json.loads(done.stdout)
+    assert list(body["recall_change"]) == ["a", "b"]
+    assert any("10 of 100" in note for note in body["notes"])
+
+
+def test_a_missing_token_is_read_in_the_integers_of_ndjson(inside, tmp_path):
+    rows = [{"id": n, "true": n % 2, "old": -1 if n % 5 == 0 else n % 2} for n in range(100)]
+    (tmp_path / "t.ndjson").write_text("\n".join(map(json.dumps, rows)))
+    command = ("shift", "t.ndjson", "--truth", "true", "--old", "old", "--api", "replay:old")
+    asked = inside(*command, "--budget", "50", "--json")
+    assert asked.returncode == 1
+    assert "--missing=-1" in asked.stderr
+    done = inside(*command, "--budget", "50", "--json", "--missing=-1")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["flip_rate"]["estimate"] == 0
+
+
+def test_several_gates_leave_with_the_worst_code(inside, data):
+    gates = ("--gate", "accuracy_change >= -50%", "--gate", "accuracy_change >= 50%")
+    assert inside(*RUN, *gates).returncode == 10
+    body = json.loads(inside(*RUN, *gates, "--json").stdout)
+    assert [gate["passed"] for gate in body["gates"]] == [True, False]

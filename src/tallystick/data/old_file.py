@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tallystick.data.assign import check_usable, find_item, first_repeat
 from tallystick.data.layout import Layout
@@ -10,6 +11,9 @@ from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Table, connect, identifier, scan
 from tallystick.io.nearest import missing_column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["join_old"]
 
@@ -52,7 +56,21 @@ def join_old(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, 
             f"select {_key(item)} as key_, {identifier(old)} as old_ from rows"
         ).to_arrow_table()
         source, files = past.source, past.files
-    return _joined(table, given, item, old, cells, (source, files))
+
+    rows = _joined(table, item, cells, source)
+    # A name that the table has already would stand for two things.
+    name = old
+    while name in table.columns:
+        name = f"{name} (old file)"
+    relation = connect().from_arrow(rows.rename_columns([*table.columns, name]))
+    joined = replace(
+        table,
+        relation=relation,
+        columns=tuple(relation.columns),
+        files=(*table.files, *files),
+    )
+    note = f"{source}: {rows.num_rows:,} old answers joined by {item}"
+    return joined, replace(given, item=item, old=name), (note,)
 
 
 def _old(past: Table, item: str, given: Roles) -> str:
@@ -74,40 +92,19 @@ def _key(item: str) -> str:
     return f"trim(cast({identifier(item)} as varchar))"
 
 
-def _joined(
-    table: Table, given: Roles, item: str, old: str, cells: object, past: tuple[str, tuple]
-) -> tuple[Table, Roles, tuple[str, ...]]:
+def _joined(table: Table, item: str, cells: pa.Table, source: str) -> pa.Table:
+    """Return the rows with their old answers as the last column."""
     import pyarrow.compute as pc
 
-    source, files = past
     rows = table.derive(f"select *, {_key(item)} as key_ from rows").to_arrow_table()
     keys = rows["key_"].combine_chunks()
     places = pc.index_in(keys, value_set=cells["key_"].combine_chunks())
-    if places.null_count:
-        absent = keys.filter(pc.is_null(places))
+    absent = keys.filter(pc.is_null(places))
+    if len(absent):
+        more = f" and so are {len(absent) - 1:,} more" if len(absent) > 1 else ""
         raise InputError(
-            f"item {absent[0].as_py()!r} is missing from the old file {source}, and so are"
-            f" {len(absent) - 1:,} more: every item needs its old answer there"
-            if len(absent) > 1
-            else f"item {absent[0].as_py()!r} is missing from the old file {source}: every item"
+            f"item {absent[0].as_py()!r} is missing from the old file {source}{more}: every item"
             " needs its old answer there"
         )
-
-    # A name that the table has already would stand for two things.
-    name = old
-    while name in table.columns:
-        name = f"{name} (old file)"
     found = cells["old_"].combine_chunks().take(places)
-    joined = rows.drop_columns("key_").append_column(name, found)
-    relation = connect().from_arrow(joined)
-    note = f"{source}: {len(found):,} old answers joined by {item}"
-    return (
-        replace(
-            table,
-            relation=relation,
-            columns=tuple(relation.columns),
-            files=(*table.files, *files),
-        ),
-        replace(given, item=item, old=name),
-        (note,),
-    )
+    return rows.drop_columns("key_").append_column("old_", found)

@@ -66,14 +66,15 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
     if roles.item is not None:
         cells = data.cells(roles.item)[roles.item]
         names = [str(whole(cells[row])) for row in kept]
-    other = [_spelled(token, data) for token in question.other]
+    labels = [_spelled(label, data) for label in data.rules.labels] or None
+    other, strange = _other(data, question, words, labels)
     items = Items.of(
         _texts(words[roles.truth], kept),
         old=None if roles.old is None else _texts(words[roles.old], kept),
         matrix=None if question.old_matrix is None else read_matrix(question.old_matrix),
         confidence=_confidence(data, kept),
-        labels=[_spelled(label, data) for label in data.rules.labels] or None,
-        other=[*other, *map(str, data.meaning.never_true)],
+        labels=labels,
+        other=other,
         names=names,
     )
 
@@ -83,8 +84,32 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
         new = np.array([items.code(text) for text in said], np.intp)
         no_new = sum(text is None for text in said)
     rows = len(words[roles.truth])
-    notes = reading_notes(no_truth=rows - len(kept), no_new=no_new, items=rows)
+    notes = reading_notes(
+        no_truth=rows - len(kept), no_new=no_new, items=rows, column=roles.old, strange=strange
+    )
     return Prepared(items=items, kept=kept, new=new, notes=notes)
+
+
+def _other(
+    data: Data,
+    question: ShiftQuestion,
+    words: Mapping[str, Sequence[Label]],
+    labels: Sequence[str] | None,
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the old answers that mean none of the labels, and those that nobody has named.
+
+    Before calls are paid for, an old answer that no item has as its truth is refused by `Items`: it
+    may be a mistake. Where both columns are recorded it is counted as new answers are, with a note.
+    """
+    roles = data.roles
+    named = [_spelled(token, data) for token in question.other]
+    named += [str(label) for label in data.meaning.never_true]
+    if roles.new is None or roles.old is None or roles.truth is None:
+        return named, ()
+    said = labels or [str(label) for label in words[roles.truth] if label is not None]
+    before = {str(label) for label in words[roles.old] if label is not None}
+    strange = tuple(sorted(before - {*said, *named}))
+    return [*named, *strange], strange
 
 
 def _texts(labels: Sequence[Label], kept: NDArray[np.intp]) -> list[str | None]:

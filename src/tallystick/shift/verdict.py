@@ -224,9 +224,25 @@ def gated_verdict(outcomes: Sequence[GateOutcome], verdict: str) -> str:
     return " ".join([*told, verdict])
 
 
-def reading_notes(*, no_truth: int, no_new: int, items: int) -> tuple[str, ...]:
+def reading_notes(
+    *,
+    no_truth: int,
+    no_new: int,
+    items: int,
+    column: str | None = None,
+    strange: Sequence[str] = (),
+) -> tuple[str, ...]:
     """Return what was left out of a table or counted as something else.
 
+    Parameters
+    ----------
+    no_truth, no_new, items
+        Rows without a true label and without a new answer, of how many.
+    column, strange
+        The column of old answers, and what it says that is not a true label of any item.
+
+    Examples
+    --------
     >>> reading_notes(no_truth=3, no_new=0, items=100)
     ('3 of 100 items have no true label and are left out',)
     """
@@ -238,6 +254,12 @@ def reading_notes(*, no_truth: int, no_new: int, items: int) -> tuple[str, ...]:
     if no_new:
         notes.append(
             f"{count(no_new)} of {count(items - no_truth)} items have no new answer: it counts as"
+            " none of the labels"
+        )
+    if strange:
+        shown = ", ".join(strange[:6])
+        notes.append(
+            f"column {column!r} says {shown}, which is not a true label of any item: it counts as"
             " none of the labels"
         )
     return tuple(notes)
