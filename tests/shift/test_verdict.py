@@ -36,7 +36,7 @@ def test_the_verdict_says_the_answer_then_the_number_then_the_doubt(accuracy, de
 
 def test_more_calls_than_items_are_never_asked_for():
     _, needed, _ = decide(change(0.0, -0.2, 0.2), FLIPS, 390, 400)
-    assert needed.n == 10
+    assert needed.count == 10
     _, needed, _ = decide(change(0.0, -0.2, 0.2), FLIPS, 400, 400)
     assert needed is None
 

@@ -19,7 +19,7 @@ def results(items, rows):
 
 def test_a_fleet_is_one_signed_matrix(results):
     view = fleet(results)
-    assert view.verdict.startswith("1 of 2 changed in accuracy: new on digits -")
+    assert view.verdict.startswith("1 of 2 changed in accuracy: new on digits −")
     [figure] = view.figures()
     assert figure.kind == "matrix"
     assert figure.columns["api"] == ["old", "new"]

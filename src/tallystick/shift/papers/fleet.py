@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, Result, Unknown
+from tallystick.results import Figure, Interval, Result, Unknown, points
 from tallystick.shift.result import ShiftResult
 
 __all__ = ["FleetCell", "FleetResult", "fleet"]
@@ -122,6 +122,4 @@ def fleet(results: Mapping[tuple[str, str], ShiftResult], *, alpha: float = 0.05
 
 
 def _signed(cell: FleetCell) -> str:
-    return (
-        f"{100 * cell.accuracy_change:+.1f} %" if isinstance(cell.accuracy_change, float) else "?"
-    )
+    return points(cell.accuracy_change if isinstance(cell.accuracy_change, float) else None)
