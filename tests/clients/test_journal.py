@@ -70,7 +70,7 @@ def test_another_run_is_refused_with_the_reason(path, name, word):
 def test_a_file_that_is_no_journal_is_left_alone(tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("dear diary")
-    with pytest.raises(FormatError, match="no journal"):
+    with pytest.raises(FormatError, match="not a journal"):
         Journal(file, head=HEAD)
     assert file.read_text() == "dear diary"
 

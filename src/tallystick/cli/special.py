@@ -15,7 +15,7 @@ SPECIAL: Mapping[str, str] = {"judge": "tallystick.cli.follow_judges:follow"}
 """Verb to a function that returns whether it has answered the call."""
 
 PREPARE: Mapping[str, str] = {"shift": "tallystick.cli.show_progress:with_progress"}
-"""Verb to a function that returns the call with what only a terminal adds, such as a progress bar."""
+"""Verb to a function that adds what only a terminal needs, such as a progress bar, to the call."""
 
 INPUT_OPTIONS: Mapping[str, str] = {"shift": "--data"}
 """Verb to an option that names the input besides the plain INPUT argument."""

@@ -1,4 +1,4 @@
-"""From what an API said to a label of the set."""
+"""From the text of an answer to a label."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ _TRIM = " \t\r\n.,;:!\"'`*()[]{}"
 def read_label(
     text: str | None, labels: Sequence[str], *, loose: bool = False, coerce: bool = False
 ) -> int:
-    """Return the code of the label that *text* names; ``len(labels)`` if it names none, or more
-    than one.
+    """Return the code of the label that *text* names; ``len(labels)`` if it names none or several.
 
     Parameters
     ----------
     text
-        What the API said; None if it said nothing.
+        The answer; None if there was none.
     labels
         The labels.
     loose

@@ -36,9 +36,9 @@ class Wire:
         of the server counts instead, unless it asks for more than ten minutes: then the call has
         failed.
     rate
-        Requests a second at most; None sets no limit.
+        Requests per second at most; None sets no limit.
     breaker
-        So many failed items in a row end the run.
+        The run ends after this many failed items in a row.
     price, max_cost
         What a request costs, and what may be spent: a hard limit on all requests that may be
         billed.
@@ -185,10 +185,10 @@ class Caller:
             if not fault.billed:
                 self.journal.note_unbilled(key)
             if fault.retry and fault.wait is not None and fault.wait > PATIENCE:
-                told = (
+                reason = (
                     f"{fault}, and asks to wait {fault.wait:g} s, which is more than {PATIENCE:g} s"
                 )
-                raise Fault(told, retry=False, billed=fault.billed) from fault
+                raise Fault(reason, retry=False, billed=fault.billed) from fault
             raise
 
     def _verdict(self, fault: Fault) -> ClientError | None:

@@ -1,6 +1,6 @@
 """An append-only record of what was asked and what came back: nothing paid for is lost.
 
-One line an event, ``JSON <tab> checksum``; each checksum covers the line and the checksum before
+One line per event, ``JSON <tab> checksum``; each checksum covers the line and the checksum before
 it, so that a line changed, lost or moved is noticed. A line is written before its event is acted
 on: *sent* before a request leaves, the answer before it is used. A process killed at any moment
 leaves at most one unfinished line, at the end; it is cut off.
@@ -184,7 +184,7 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, Entry]]:
     """Return the head and the answers of a finished (or unfinished) run."""
     events, _, _ = _lines(path)
     if not events:
-        raise FormatError(f"{path} is no journal: it holds no whole line")
+        raise FormatError(f"{path} is not a journal: it holds no whole line")
     answers = {
         event["answer"]: Entry(event["item"], event["code"], event["text"])
         for event in events
@@ -212,12 +212,13 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int, str]:
             if end == len(data) - 1 and events:
                 break
             raise FormatError(
-                f"the journal {path} is damaged or no journal: line {len(events) + 1} was changed"
+                f"the journal {path} is damaged or not a journal: line {len(events) + 1} was"
+                " changed"
             )
         events.append(json.loads(body))
         good, last = end + 1, checksum
     if events and events[0].get("journal") != FORMAT:
-        raise FormatError(f"{path} is no journal of format {FORMAT}")
+        raise FormatError(f"{path} is not a journal of format {FORMAT}")
     if not events and data[:1] not in (b"", b"{"):
-        raise FormatError(f"{path} exists and is no journal: name another file")
+        raise FormatError(f"{path} exists and is not a journal: name another file")
     return events, good, last

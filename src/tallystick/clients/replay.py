@@ -14,8 +14,7 @@ __all__ = ["KIND", "ReplayClient"]
 
 
 class ReplayClient(Client):
-    """Answer from a column of the data: to rehearse, to compare strategies, to look at finished
-    experiments.
+    """Answer from a column of the data: to rehearse, or to look at a finished experiment.
 
     Parameters
     ----------
@@ -28,18 +27,18 @@ class ReplayClient(Client):
     def __init__(self, column: str, *, columns: Sequence[str]) -> None:
         if column not in columns:
             raise InputError(
-                f"replay:{column} names a column that the data does not have ({', '.join(columns[:8])})"
+                f"replay:{column} is not a column of the data ({', '.join(columns[:8])})"
             )
-        self._column = column
+        self.column = column
 
     @property
     def description(self) -> dict[str, Json]:
         """The column."""
-        return {"kind": "replay", "column": self._column}
+        return {"kind": "replay", "column": self.column}
 
     async def answer(self, row: Mapping[str, Any]) -> str | None:
         """Return the cell."""
-        cell = row[self._column]
+        cell = row[self.column]
         return None if cell is None else str(cell)
 
 

@@ -65,7 +65,7 @@ def check_fields(template: Json, columns: Sequence[str], what: str) -> None:
     for name in sorted(fields(template)):
         if name not in columns:
             raise InputError(
-                f"{what} names {{{name}}}, which is no column of the data"
+                f"{what} names {{{name}}}, which is not a column of the data"
                 f" ({', '.join(columns[:8])})"
             )
 
@@ -74,12 +74,12 @@ def parse_json(text: str, what: str) -> Json:
     """Return *text* as JSON or say where it is not."""
 
     def refuse(name: str) -> None:
-        raise InputError(f"{what} holds {name}, which is no JSON: write it as a text or as null")
+        raise InputError(f"{what} holds {name}, which is not JSON: write it as a text or as null")
 
     try:
         value: Json = json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        raise InputError(f"{what} is no JSON: {error}") from error
+        raise InputError(f"{what} is not JSON: {error}") from error
     return value
 
 

@@ -81,7 +81,7 @@ class Connections:
             return json.loads(reply.content)
         except ValueError as error:
             raise Fault(
-                f"{where} answered with what is no JSON", retry=True, billed=True
+                f"{where} answered with something that is not JSON", retry=True, billed=True
             ) from error
 
     def _open(self) -> Connection:

@@ -1,4 +1,4 @@
-"""Where the calls went: strata, allocation against the optimum, and what plain sampling would give."""
+"""Where the calls went, against the optimum, and what plain sampling would have given."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ POINTS, LINES = 40, 12
 def strata_rows(
     items: Items, strata: Strata, asked: IntArray, codes: IntArray
 ) -> tuple[Stratum, ...]:
-    """Return every stratum in words and numbers, with the optimal allocation at the uncertainty
-    that was seen.
-    """
+    """Return every stratum, with the optimal allocation at the uncertainty that was seen."""
     of = strata.of[asked]
     told = codes != FAILED
     number = len(strata)
@@ -53,9 +51,7 @@ def strata_rows(
 def allocation_path(
     items: Items, strata: Strata, asked: IntArray, codes: IntArray
 ) -> dict[str, list[Any]]:
-    """Return how often each of the largest strata had been asked by then: the picture 4 (g) of
-    [CZZ22]_.
-    """
+    """Return how often the largest strata were asked, by question: figure 4 (g) of [CZZ22]_."""
     names = _names(items, strata)
     largest = np.sort(np.argsort(-strata.sizes, kind="stable")[:LINES])
     best = optimal_allocation(strata.shares, _sigma(items, strata, asked, codes), calls=len(asked))
@@ -72,8 +68,7 @@ def allocation_path(
 
 
 def baselines(items: Items, strata: Strata, asked: IntArray, codes: IntArray) -> dict[str, float]:
-    r"""Return the squared Frobenius error that the plain ways would have had with as many answers,
-    as estimated now.
+    r"""Return the squared Frobenius error that plain sampling would have with as many answers.
 
     Uniform: :math:`(1 - \varphi)(1 - \sum C_{ij}^2)/n`. Proportional over the paper's cells (true
     label by third of confidence): :math:`(1 - \varphi) \sum p_k \sigma_k^2/n`. Optimal, over the
@@ -107,14 +102,12 @@ def baselines(items: Items, strata: Strata, asked: IntArray, codes: IntArray) ->
 
 
 def _sigma(items: Items, strata: Strata, asked: IntArray, codes: IntArray) -> FloatArray:
-    """Return the root of each stratum's uncertainty score, of changes where the past is known by
-    item.
-    """
+    """Return the root of each stratum's uncertainty, of changes where old answers are known."""
     told = codes != FAILED
     of, codes, asked = strata.of[asked][told], codes[told], asked[told]
     width = len(items.labels) + 1
     flat = items.truth[asked] * width + codes
-    # a change is a pair (old, new); all that did not change is one outcome
+    # A change is a pair (old, new); all that did not change is one outcome.
     if items.old is not None:
         flat = np.where(codes == items.old[asked], -1, flat * width + items.old[asked])
     seen, code = np.unique(flat, return_inverse=True)

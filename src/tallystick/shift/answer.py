@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tallystick.clients import Client, client_of
+from tallystick.clients import Client, ReplayClient, client_of
 from tallystick.data import Capability, Data, Door, Roles, answered
 from tallystick.errors import FileError, InputError, TallystickError
 from tallystick.results import Gate, Result, Slice
@@ -25,7 +25,7 @@ from tallystick.shift.gate import check_metric, flip_limit, read_gates, with_gat
 from tallystick.shift.history import append_history, read_history, update_old
 from tallystick.shift.items import Items
 from tallystick.shift.papers.theorem import theorem_conditions
-from tallystick.shift.prepare import Prepared, prepare, rows_of, slices_of
+from tallystick.shift.prepare import Prepared, client_columns, prepare, rows_of, slices_of
 from tallystick.shift.question import ShiftQuestion
 from tallystick.shift.result import ShiftResult
 from tallystick.shift.run import run
@@ -146,10 +146,8 @@ def _asked(data: Data, known: Prepared, question: ShiftQuestion, gates: tuple[Ga
     if question.dry_run:
         return replace(forecast(items, how, latency=question.latency), notes=notes)
 
-    api = question.api
-    replay = api.removeprefix("replay:") if isinstance(api, str) else None
-    rows = rows_of(data, known, replay if api != replay else None)
-    client = _client(question, tuple(rows[0]), items)
+    client = _client(question, client_columns(data), items)
+    rows = rows_of(data, known, client.column if isinstance(client, ReplayClient) else None)
     with (question.progress or nullcontext)() as show:
         result = run(items, client, rows, how, progress=show)
     return replace(result, notes=notes)

@@ -28,8 +28,8 @@ def demo(rng: Rng) -> Demo:
     new = np.where(moved, 1, old)
     return Demo(
         story=(
-            f"A sentiment API has a new version. You have 8,000 labelled reviews and pay for {_BUDGET}"
-            " calls. What changed?"
+            "A sentiment API has a new version. You have 8,000 labelled reviews and pay for"
+            f" {_BUDGET} calls. What changed?"
         ),
         table={
             "item": np.arange(n),

@@ -119,7 +119,7 @@ def update_old(items: Items, journal: Path) -> Items:
             )
         if not key.startswith("q") or entry.code is None:
             continue
-        # none of the labels of that time, but perhaps of one that is new
+        # It was none of the labels then, but may be one that was added since.
         if entry.code == len(then):
             label = names[read_label(entry.text, items.labels, loose=loose)]
         else:

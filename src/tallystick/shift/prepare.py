@@ -18,7 +18,7 @@ from tallystick.shift.question import ShiftQuestion
 from tallystick.shift.verdict import reading_notes
 from tallystick.values import Label, check_vocabulary, spelling, whole
 
-__all__ = ["Prepared", "prepare", "rows_of", "slices_of"]
+__all__ = ["Prepared", "client_columns", "prepare", "rows_of", "slices_of"]
 
 BoolArray = NDArray[np.bool_]
 
@@ -80,9 +80,9 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
 
     new, no_new = None, 0
     if roles.new is not None:
-        said = _texts(words[roles.new], kept)
-        new = np.array([items.code(text) for text in said], np.intp)
-        no_new = sum(text is None for text in said)
+        after = _texts(words[roles.new], kept)
+        new = np.array([items.code(text) for text in after], np.intp)
+        no_new = sum(text is None for text in after)
     rows = len(words[roles.truth])
     notes = reading_notes(
         no_truth=rows - len(kept), no_new=no_new, items=rows, column=roles.old, strange=strange
@@ -106,9 +106,9 @@ def _other(
     named += [str(label) for label in data.meaning.never_true]
     if roles.new is None or roles.old is None or roles.truth is None:
         return named, ()
-    said = labels or [str(label) for label in words[roles.truth] if label is not None]
+    true = labels or [str(label) for label in words[roles.truth] if label is not None]
     before = {str(label) for label in words[roles.old] if label is not None}
-    strange = tuple(sorted(before - {*said, *named}))
+    strange = tuple(sorted(before - {*true, *named}))
     return [*named, *strange], strange
 
 
@@ -136,6 +136,11 @@ def _confidence(data: Data, kept: NDArray[np.intp]) -> NDArray[np.float64] | Non
     return numbers
 
 
+def client_columns(data: Data) -> tuple[str, ...]:
+    """Return the columns that a client is given, and that a template may name."""
+    return tuple(name for name in data.table.columns if name not in data.table.left_out)
+
+
 def rows_of(data: Data, known: Prepared, replay: str | None) -> list[Mapping[str, Any]]:
     """Return what a client gets of each item: its row, blank cells as None.
 
@@ -149,9 +154,9 @@ def rows_of(data: Data, known: Prepared, replay: str | None) -> list[Mapping[str
     replay
         The column of recorded answers that stands for the API, if one does.
     """
-    columns = [name for name in data.table.columns if name not in data.table.left_out]
+    columns = client_columns(data)
     cells: dict[str, Sequence[Any]] = dict(data.cells(*columns))
-    if replay in cells and replay is not None:
+    if replay is not None:
         cells[replay] = data.label_lists(replay)[replay]
         if not data.rules.coerce:
             _check_spelling(data, known, replay, cells[replay])
@@ -165,8 +170,8 @@ def _check_spelling(data: Data, known: Prepared, replay: str, answers: Sequence[
     held to the spelling of the truth.
     """
     labels = known.items.labels
-    said = {str(answer) for answer in answers if answer is not None}
-    unread = [text for text in said if read_label(text, labels) == len(labels)]
+    texts = {str(answer) for answer in answers if answer is not None}
+    unread = [text for text in texts if read_label(text, labels) == len(labels)]
     alike = sorted(text for text in unread if same_label(text, labels) < len(labels))
     check_vocabulary({str(data.roles.truth): list(labels), replay: alike})
 

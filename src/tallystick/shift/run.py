@@ -56,7 +56,7 @@ class Run:
     ----------
     budget
         Questions at most, those asked twice included. A request that is sent again after a failure
-        is no new question.
+        is not a new question.
     how
         Strategy and strata. Its window is set by the run.
     wire
@@ -216,12 +216,12 @@ async def run_async(
         warnings=(*result.warnings, *asking.money(), *_spellings(items, journal)),
     )
     if asking.gate is not None:
-        said = ShiftGate(
+        gate = ShiftGate(
             expression=f"flip_rate <= {asking.gate.limit:g}",
             passed=asking.gate.passed,
             rests_on=watched_basis(asking.gate.asked),
         )
-        result = replace(result, gate=said)
+        result = replace(result, gate=gate)
     return _with_noise(result, items, answers, second) if second else result
 
 

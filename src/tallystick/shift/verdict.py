@@ -1,4 +1,4 @@
-"""The sentences of `shift`: verdicts, warnings, assumptions and notes are made here and nowhere else."""
+"""The sentences of `shift`: verdicts, warnings, assumptions and notes are made only here."""
 
 from __future__ import annotations
 
@@ -220,8 +220,8 @@ def gate_basis(outcome: GateOutcome) -> str:
 def gated_verdict(outcomes: Sequence[GateOutcome], verdict: str) -> str:
     """Return the gates, one sentence each, before the verdict."""
     words = {True: "holds", False: "fails", None: "could not be decided"}
-    told = [f"The gate {one.expression} {words[one.passed]}." for one in outcomes]
-    return " ".join([*told, verdict])
+    sentences = [f"The gate {one.expression} {words[one.passed]}." for one in outcomes]
+    return " ".join([*sentences, verdict])
 
 
 def reading_notes(

@@ -1,4 +1,4 @@
-"""Theorem 2 of [CZZ22]_ (api-shifts): its conditions, its bound, and the bound of its stopping rule.
+"""Theorem 2 of [CZZ22]_ (api-shifts): its conditions, its bound, and its stopping rule.
 
 They check the paper. No result of `shift` rests on them.
 """
