@@ -6,9 +6,3 @@ def test_coerced_rows_and_coerced_counts_say_the_same():
     data = read(table, truth="gold", old="old", coerce=True)
     assert data.label_lists("gold", "old") == {"gold": [1, 2, 1], "old": [1, 2, 2]}
     assert data.tally("old").labels["old"] == (1, 2)
-
-
-def test_columns_that_are_not_answers_are_not_coerced():
-    table = {"gold": ["1", "2"], "review": ["01", "Very  Good"]}
-    data = read(table, truth="gold", coerce=True)
-    assert data.label_lists("review") == {"review": ["01", "Very  Good"]}

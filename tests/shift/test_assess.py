@@ -4,7 +4,7 @@ import pytest
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata, replay
-from tallystick.shift import Answers, Design, Items, assess, design
+from tallystick.shift import Answers, AskDesign, Items, assess, design
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +13,7 @@ def new(items, rows):
 
 
 def asked_by(items, new, *, strategy="ours", calls=200, seed=0):
-    plan = design(items, calls=calls, how=Design(strategy=strategy))
+    plan = design(items, calls=calls, how=AskDesign(strategy=strategy))
     known = new if plan.n_outcomes == len(items.labels) + 1 else items.flat(new)
     run = replay(plan, known, runs=1, rng=seed)
     return plan, Answers.of(run.items[0], new[run.items[0]], blind=run.blind[0])
@@ -71,7 +71,7 @@ def test_only_an_old_matrix_leaves_the_flip_rate_unknown(items, new):
     past = Items.of(
         [items.labels[t] for t in items.truth], matrix=items.matrix, labels=items.labels
     )
-    plan = design(past, calls=200, how=Design(strategy="masa"))
+    plan = design(past, calls=200, how=AskDesign(strategy="masa"))
     run = replay(plan, new, runs=1, rng=0)
     result = assess(past, plan.strata, Answers.of(run.items[0], new[run.items[0]]), strategy="masa")
     assert isinstance(result.flip_rate.estimate, Unknown)

@@ -1,7 +1,7 @@
 import pytest
 
 from tallystick.errors import BudgetError
-from tallystick.shift import Design, Run, Wire, forecast
+from tallystick.shift import AskDesign, Run, Wire, forecast
 
 
 def test_calls_money_and_time_are_foretold(items):
@@ -23,4 +23,4 @@ def test_the_rate_limit_and_the_money_count(items):
 
 def test_a_budget_that_is_too_small_is_refused_before_anything_is_paid(items):
     with pytest.raises(BudgetError):
-        forecast(items, Run(budget=5, how=Design(strategy="masa")))
+        forecast(items, Run(budget=5, how=AskDesign(strategy="masa")))

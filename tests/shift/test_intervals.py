@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.shift.intervals import Sample, minus, sum_bounds
+from tallystick.shift.intervals import StratumSample, minus, sum_bounds
 
 
 def sample(sizes, asked):
     sizes, asked = np.array(sizes, float), np.array(asked, float)
-    return Sample(sizes / sizes.sum(), asked, asked / sizes)
+    return StratumSample(sizes / sizes.sum(), asked, asked / sizes)
 
 
 strata = st.lists(st.integers(2, 60), min_size=1, max_size=6)
@@ -83,7 +83,7 @@ def test_coverage_of_one_stratum_by_enumeration():
 
     size, asked = 400, 60
     x = np.arange(asked + 1.0)
-    seen = Sample(
+    seen = StratumSample(
         np.ones(1), np.full((asked + 1, 1), float(asked)), np.full((asked + 1, 1), asked / size)
     )
     bounds = sum_bounds(x[:, None], seen, alpha=0.05)

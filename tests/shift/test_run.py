@@ -17,7 +17,7 @@ from tallystick.clients import (
     ReplayClient,
 )
 from tallystick.errors import BudgetError, FileError, FormatError, InputError
-from tallystick.shift import Design, Progress, Run, Wire, run
+from tallystick.shift import AskDesign, Progress, Run, Wire, run
 
 from .conftest import COLUMNS
 
@@ -192,7 +192,7 @@ def test_a_command_answers_each_item(items, rows):
     client = CommandClient(f'{sys.executable} -c "{script}"', timeout=20)
     few = rows[:12]
     chosen = items_from(few)
-    how = Run(budget=4, wire=Wire(concurrency=2), how=Design(strategy="uniform"))
+    how = Run(budget=4, wire=Wire(concurrency=2), how=AskDesign(strategy="uniform"))
     assert same(run(chosen, client, few, how)) == same(run(chosen, REPLAY, few, how))
 
 
@@ -332,7 +332,7 @@ def test_progress_tells_calls_and_error(items, rows):
 
 def test_a_budget_below_two_a_stratum_is_refused(items):
     with pytest.raises(BudgetError, match="strata"):
-        Run(budget=10, how=Design(strategy="masa")).plan(items)
+        Run(budget=10, how=AskDesign(strategy="masa")).plan(items)
 
 
 def test_the_environment_is_not_changed(items, rows):

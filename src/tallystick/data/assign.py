@@ -133,13 +133,20 @@ def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tupl
 
     # A usual name and a different value in every row: both are needed to call it the item.
     holders = roles.holders()
+    doubtful: tuple[str, ...] = ()
     for name in table.columns:
         free = name not in holders and name not in table.left_out and name not in table.doubtful
         if not (free and name.strip().lower() in ITEM_NAMES):
             continue
         if table.row_of(name, None) is None and first_repeat(table, name) is None:
             return replace(roles, item=name), (f"column {name!r} names the items",)
-    return roles, ()
+        doubtful = (*doubtful, name)
+    if repeats or not doubtful:
+        return roles, ()
+    return roles, (
+        f"column {doubtful[0]!r} is named like the items but repeats or has blanks, so every row"
+        " counts as an item of its own. Keep one row per item, or rename the column",
+    )
 
 
 def first_repeat(table: Table, column: str) -> tuple[str, str, str] | None:

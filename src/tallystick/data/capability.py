@@ -119,6 +119,10 @@ class Question:
         for name, declared in options_of(type(self)).items():
             declared.check(name, getattr(self, name))
 
+    def reading(self) -> dict[str, Any]:
+        """Return what this question adds to the options of reading; nothing by default."""
+        return {}
+
 
 def options_of(question: type[Question]) -> dict[str, Option]:
     """Return the declared options of a question by field, in order."""
@@ -190,7 +194,7 @@ class Capability:
     question: type[Question]
     answer: Callable[[Any, Any], Result]
     reads: tuple[str, ...] = ()
-    door: Door = Door()
+    door: Door = field(default_factory=Door)
     input: str = "required"
     applies: Callable[[Roles], Mapping[str, Any] | None] | None = None
     demo: Callable[[Rng], Demo] | None = None
@@ -214,7 +218,7 @@ def answered(capability: Capability, source: Any, options: Mapping[str, Any]) ->
     elif own:
         asked = replace(asked, **own)
     _check_roles(capability, given)
-    data = read(source, capability.door, **given)
+    data = read(source, capability.door, **given, **asked.reading())
     # What the caller opened, the caller closes.
     with nullcontext() if isinstance(source, Data | Table) else data:
         return conclude(capability, data, asked)

@@ -15,7 +15,16 @@ from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Place, Table, identifier, scan
 from tallystick.tally import Tally
-from tallystick.values import Label, LabelRules, Meaning, agree, spelling, without_missing
+from tallystick.values import (
+    Label,
+    LabelRules,
+    Meaning,
+    agree,
+    identity,
+    spelling,
+    whole,
+    without_missing,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,6 +67,8 @@ class Data:
         What messages call it.
     notes
         What was chosen while reading, for the user to see once.
+    truth_elsewhere
+        The column of the truth, where only another file has it.
     """
 
     held: Table | Tally | Any
@@ -65,6 +76,7 @@ class Data:
     rules: LabelRules
     source: str
     notes: tuple[str, ...] = ()
+    truth_elsewhere: str | None = None
 
     # -- counts
 
@@ -183,22 +195,25 @@ class Data:
         import numpy as np
 
         tokens = self.meaning.missing
-        codes: dict[Label, int] = {}
+        codes: dict[Any, int] = {}
+        labels: list[Label] = []
         coded = []
         for name, column in self._arrow(columns, tokens).items():
             encoded = column.combine_chunks().dictionary_encode()
-            renamed = self.meaning.renaming.get(name, {})
-            # A coerced count has lost the spellings of the rows, so they are coerced here again.
-            coerced = self.rules.coerce and name in self._answers
-            words = [
-                renamed.get(word, spelling(word) if coerced else word)
-                for word in map(_whole, encoded.dictionary.to_pylist())
-            ]
-            places = [codes.setdefault(word, len(codes)) for word in words]
+            words = [self._read(word) for word in encoded.dictionary.to_pylist()]
+            places = []
+            for word in words:  # keyed by identity, since Python takes 1 and True for one key
+                if codes.setdefault(identity(word), len(labels)) == len(labels):
+                    labels.append(word)
+                places.append(codes[identity(word)])
             index = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
             coded.append(np.array([*places, -1], np.int32)[index])
         matrix = np.stack(coded, axis=1) if coded else np.zeros((self.n_rows, 0), np.int32)
-        return Coded(matrix, tuple(codes))
+        return Coded(matrix, tuple(labels))
+
+    def _read(self, word: Any) -> Label:
+        """Return the label that a cell stands for."""
+        return spelling(word) if self.rules.coerce else whole(word)
 
     def label_lists(self, *columns: str) -> dict[str, list[Label]]:
         """Return labels row by row, None for no answer."""
@@ -303,8 +318,3 @@ def _spread(tally: Tally, source: str) -> pa.Table:
     again = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
     columns = {name: pa.array(tally.column(name)).take(pa.array(again)) for name in tally.names}
     return pa.table(columns)
-
-
-def _whole(value: Any) -> Any:
-    """A whole float is its integer: pandas makes floats of integers with a gap."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value

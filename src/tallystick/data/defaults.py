@@ -89,7 +89,7 @@ def default_columns(
     free, left_out = _free(table, profiles, roles)
     if want == "models" and roles.truth is None:
         choice = _scores(table, profiles, free, left_out)
-    elif roles.truth is not None:
+    elif roles.truth is not None and _labels_of(profiles[roles.truth]):
         choice = _beside_truth(table, profiles, free, left_out, roles.truth)
     else:
         choice = _sharing_labels(table, sample, profiles, free, left_out, want)
@@ -122,8 +122,10 @@ def _why_not(name: str, profile: Profile, roles: Roles) -> str | None:
         return "named like the truth: add --truth to use it" if roles.truth is None else "a truth"
     if is_identifier(name) or is_item(name):
         return "named like an identifier"
-    if profile.nature == "text":
-        return f"text or an identifier, {profile.distinct:,} different values"
+    # A few different values may be labels of the truth, however few rows there are.
+    if profile.nature == "text" and (roles.truth is None or not profile.counts):
+        likely_scores = profile.numeric >= _MOSTLY
+        return None if likely_scores else f"text or an identifier, {profile.distinct:,} values"
     if plain(name) in SPLITS | SLICES:
         return "named like a slice"
     return None
@@ -173,7 +175,7 @@ def _sharing_labels(
     want: str,
 ) -> _Choice:
     """Take the largest group of columns with one set of labels; ask where two groups fit."""
-    numbers = [name for name in free if profiles[name].nature == "numbers"]
+    numbers = [name for name in free if profiles[name].nature in ("numbers", "text")]
     out = {**left_out, **dict.fromkeys(numbers, "numbers with many values")}
     likely = [name for name in free if name not in numbers]
     groups = _groups(profiles, likely)
@@ -198,6 +200,8 @@ def _sharing_labels(
 def _groups(profiles: Profiles, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Return disjoint groups of columns that share labels, the largest first."""
     sets = {_labels_of(profiles[name]) for name in columns if profiles[name].nature == "labels"}
+    # Where nobody ever disagrees, columns of one and the same label are all that votes.
+    sets = sets or {_labels_of(profiles[name]) for name in columns}
     groups = [
         tuple(name for name in columns if _share(profiles[name], labels) >= _MOSTLY)
         for labels in sorted(sets, key=lambda s: (-len(s), sorted(map(repr, s))))
@@ -209,7 +213,9 @@ def _groups(profiles: Profiles, columns: Sequence[str]) -> list[tuple[str, ...]]
         if fresh == group:
             kept.append(group)
     alone = [name for name in columns if not any(name in group for group in kept)]
-    return kept + [(name,) for name in alone if profiles[name].nature == "labels"]
+    return [group for group in kept if group] + [
+        (name,) for name in alone if profiles[name].nature == "labels"
+    ]
 
 
 def _ask_about_strangers(table: Table, sample: Sample, votes: tuple[str, ...], want: str) -> None:
@@ -235,7 +241,7 @@ def _scores(
     table: Table, profiles: Profiles, free: Sequence[str], left_out: dict[str, str]
 ) -> _Choice:
     """Take columns of numbers on one scale, or of marks such as pass and fail."""
-    numeric = [name for name in free if profiles[name].low is not None]
+    numeric = [name for name in free if profiles[name].numeric >= _MOSTLY]
     marks = [
         name
         for name in free
@@ -263,7 +269,7 @@ def _check_scale(table: Table, profiles: Profiles, numeric: Sequence[str]) -> No
         name: max(abs(profiles[name].low or 0.0), abs(profiles[name].high or 0.0))
         for name in numeric
     }
-    positive = {name: span for name, span in spans.items() if span > 0}
+    positive = {name: span for name, span in spans.items() if 0 < span < float("inf")}
     if not positive:
         return
     low, high = min(positive, key=positive.__getitem__), max(positive, key=positive.__getitem__)

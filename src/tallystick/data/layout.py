@@ -34,6 +34,10 @@ class Layout:
         A second file with the truth, joined by item (and by system, where the table has one).
     old_file
         A second file with the old answers, joined by item.
+    truth_elsewhere
+        Another file that may hold the truth: then the table need not have the column.
+    columns
+        The columns that are asked about, where the verb has no role of its own for them.
     ignore
         Columns to leave out: names, commas and globs.
     rows_are_items
@@ -47,6 +51,8 @@ class Layout:
     metric: str | None = None
     truth_file: str | None = None
     old_file: str | None = None
+    truth_elsewhere: str | None = None
+    columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     rows_are_items: bool = False
 
@@ -59,5 +65,6 @@ class Layout:
                 " shape='long' (--shape long)"
             )
         # A single name is a group of one, as for every role that several columns can have.
-        ignored = (self.ignore,) if isinstance(self.ignore, str) else tuple(self.ignore)
-        object.__setattr__(self, "ignore", ignored)
+        for name in ("columns", "ignore"):
+            held = getattr(self, name)
+            object.__setattr__(self, name, (held,) if isinstance(held, str) else tuple(held))

@@ -77,7 +77,7 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     held = _opened(source, layout)
     try:
         if isinstance(held, Tally):
-            return _counted(held, door or Door(), roles, rules, _name(source))
+            return _counted(held, door or Door(), roles, layout, rules, _name(source))
         if isinstance(held, Table):
             return _tabled(held, door or Door(), roles, layout, rules)
         return _lazy(held, door or Door(), roles, layout, rules)
@@ -156,6 +156,8 @@ def _frame(source: Any) -> Any:
 def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
     import pyarrow as pa
 
+    if not columns:
+        raise InputError("the mapping has no columns: give at least one")
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"columns must have equal lengths, got {lengths}")
@@ -193,12 +195,17 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     if layout.old_file is not None:
         table, given, notes = join_old(table, given, layout)
         table = replace(table, notes=(*table.notes, *notes))
+    absent = given.truth if layout.truth_elsewhere and given.truth not in table.columns else None
+    if absent is not None:
+        note = f"{table.source} has no column {absent!r}: the truth is that of"
+        table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
+        given = replace(given, truth=None)
     votes: tuple[str, ...] = ()
     if door.pivots or layout.shape == "long":
         taken = [name for name in given.columns() if name != given.item and name in table.columns]
         table, votes = to_wide(table, layout, item=given.item, taken=taken)
 
-    roles = assign(table, given, coerce=rules.coerce)
+    roles = assign(table, _named(given, door, layout), coerce=rules.coerce)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     repeats = door.repeats or layout.rows_are_items
     roles, notes = find_item(table, roles, repeats=repeats)
@@ -212,7 +219,21 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
             roles, notes = roles.with_columns(door.want, columns), (*notes, *more)
     if rules.missing:
         notes = (*notes, *unmatched(table, _cells(table, roles), rules.missing))
-    return Data(held=table, roles=roles, rules=rules, source=table.source, notes=notes)
+    return Data(
+        held=table,
+        roles=roles,
+        rules=rules,
+        source=table.source,
+        notes=notes,
+        truth_elsewhere=absent,
+    )
+
+
+def _named(given: Roles, door: Door, layout: Layout) -> Roles:
+    """Return the roles with the columns that were asked about in the group that is wanted."""
+    if door.want is None or not layout.columns:
+        return given
+    return given.with_columns(door.want, layout.columns)
 
 
 def _without(table: Table, columns: Sequence[str]) -> Table:
@@ -245,13 +266,17 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
     return replace(seen, held=frame, source="the frame")
 
 
-def _counted(tally: Tally, door: Door, given: Roles, rules: LabelRules, source: str) -> Data:
+def _counted(
+    tally: Tally, door: Door, given: Roles, layout: Layout, rules: LabelRules, source: str
+) -> Data:
     """Give the columns of a tally their roles; its rows are counted already."""
     import pyarrow as pa
 
-    names = replace(scan(pa.table({name: pa.array([], pa.string()) for name in tally.names})))
+    if not tally.names:
+        raise InputError("the tally is empty: count at least one item first")
+    names = scan(pa.table({name: pa.array([], pa.string()) for name in tally.names}))
     names = replace(names, source=source)
-    roles = assign(names, given, coerce=True)
+    roles = assign(names, _named(given, door, layout), coerce=True)
     notes: tuple[str, ...] = ()
     if door.want is not None and not getattr(roles, door.want):
         held = roles.holders()

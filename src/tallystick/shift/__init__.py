@@ -19,7 +19,7 @@ from __future__ import annotations
 from tallystick.clients import Wire
 from tallystick.shift.answer import CAPABILITY, evaluate
 from tallystick.shift.assess import Answers, assess
-from tallystick.shift.design import Design, design
+from tallystick.shift.design import AskDesign, design
 from tallystick.shift.forecast import Forecast, forecast
 from tallystick.shift.gate import metric_estimate, metric_interval
 from tallystick.shift.history import HistoryResult, append_history, read_history, update_old
@@ -42,7 +42,7 @@ from tallystick.shift.stopping import FlipGate, frobenius_bound
 __all__ = [
     "CAPABILITY",
     "Answers",
-    "Design",
+    "AskDesign",
     "FleetResult",
     "FlipGate",
     "Forecast",

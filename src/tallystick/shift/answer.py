@@ -19,7 +19,7 @@ from tallystick.results import Gate, Result, Slice
 from tallystick.sampling import Strata
 from tallystick.shift.assess import Answers, assess
 from tallystick.shift.demo import demo
-from tallystick.shift.design import Design, Strategy, design
+from tallystick.shift.design import AskDesign, Strategy, design
 from tallystick.shift.forecast import forecast
 from tallystick.shift.gate import check_metric, flip_limit, read_gates, with_gates
 from tallystick.shift.history import append_history, read_history, update_old
@@ -120,7 +120,7 @@ def _compared(known: Prepared, question: ShiftQuestion) -> ShiftResult:
     by_item = items.old is not None
     n = len(items)
     strata = (
-        design(items, calls=n, how=Design()).strata if by_item else Strata(np.zeros(n, np.intp))
+        design(items, calls=n, how=AskDesign()).strata if by_item else Strata(np.zeros(n, np.intp))
     )
     return assess(
         items,

@@ -20,7 +20,7 @@ from tallystick.shift.change import (
     unseen_error,
 )
 from tallystick.shift.counts import Counts, collapse, count
-from tallystick.shift.intervals import Bounds
+from tallystick.shift.intervals import SumBounds
 from tallystick.shift.items import Items
 from tallystick.shift.result import Change, ShiftResult
 from tallystick.shift.stopping import frobenius_bound
@@ -243,7 +243,12 @@ def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) ->
 
 
 def _change(
-    bounds: Bounds, estimate: float, level: float, *, room: tuple[float, float], whole: int | None
+    bounds: SumBounds,
+    estimate: float,
+    level: float,
+    *,
+    room: tuple[float, float],
+    whole: int | None,
 ) -> Change:
     """Return an estimate with its interval; it is a count where all *whole* items were answered."""
     if whole is not None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tallystick.sampling import Observed, difference, stratified
 from tallystick.shift.counts import Counts
-from tallystick.shift.intervals import Bounds, Sample, minus, sum_bounds
+from tallystick.shift.intervals import StratumSample, SumBounds, minus, sum_bounds
 
 __all__ = [
     "accuracy_bounds",
@@ -45,7 +45,7 @@ def point(counts: Counts, *, by_item: bool) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def entry_bounds(counts: Counts, *, alpha: float, by_item: bool) -> Bounds:
+def entry_bounds(counts: Counts, *, alpha: float, by_item: bool) -> SumBounds:
     """Return the interval of the change of every counted cell; axes (…, C).
 
     With old answers: gains (new in the cell, old not) minus losses, by MOVER. Without: the new
@@ -61,15 +61,15 @@ def entry_bounds(counts: Counts, *, alpha: float, by_item: bool) -> Bounds:
     )
     matrix = counts.items.matrix
     moved = 0.0 if by_item or matrix is None else matrix[counts.true, counts.answer]
-    return Bounds(value - moved, low - moved, high - moved, variance, np.empty(0))
+    return SumBounds(value - moved, low - moved, high - moved, variance, np.empty(0))
 
 
-def _row_bounds(counts: Counts, label: int, *, alpha: float, by_item: bool) -> Bounds:
+def _row_bounds(counts: Counts, label: int, *, alpha: float, by_item: bool) -> SumBounds:
     """Return the cells of one true label: they can only change in strata that have such items."""
     cells, strata = np.flatnonzero(counts.true == label), np.flatnonzero(counts.of_label[:, label])
     seen = counts.seen
     whole = _sample(seen)
-    sample = Sample(
+    sample = StratumSample(
         whole.shares[strata], whole.answered[..., strata], whole.fraction[..., strata]
     ).by_event
 
@@ -87,7 +87,7 @@ def _row_bounds(counts: Counts, label: int, *, alpha: float, by_item: bool) -> B
     return sum_bounds(new, sample, alpha=alpha)
 
 
-def unseen_bounds(counts: Counts, *, alpha: float) -> Bounds:
+def unseen_bounds(counts: Counts, *, alpha: float) -> SumBounds:
     """Return the interval of a cell in which nothing was, before or now, by true label; axes (…,
     L).
     """
@@ -115,7 +115,7 @@ def unseen_error(counts: Counts, *, alpha: float) -> float:
 
 def accuracy_bounds(
     counts: Counts, *, alpha: float, by_item: bool, blind: Observed | None = None
-) -> Bounds:
+) -> SumBounds:
     """Return the change of accuracy: items that became right minus items that became wrong.
 
     Parameters
@@ -137,7 +137,7 @@ def accuracy_bounds(
         sizes = counts.strata.sizes
         right_items = np.bincount(counts.strata.of, weights=was_right, minlength=number)
 
-        def bounds(seen: Observed) -> Bounds:
+        def bounds(seen: Observed) -> SumBounds:
             assert seen.old is not None  # counted with old answers
             assert seen.same is not None
             sample = _sample(seen)
@@ -154,7 +154,7 @@ def accuracy_bounds(
             bounds(counts.seen), None if blind is None else bounds(_filled(blind, counts.seen))
         )
 
-    def share(seen: Observed) -> Bounds:
+    def share(seen: Observed) -> SumBounds:
         return sum_bounds(
             seen.new[..., right].sum(axis=-1).astype(np.float64), _sample(seen), alpha=alpha
         )
@@ -164,10 +164,10 @@ def accuracy_bounds(
     return moved if matrix is None else _shifted(moved, -float(np.trace(matrix)))
 
 
-def flip_bounds(counts: Counts, *, alpha: float, blind: Observed | None = None) -> Bounds:
+def flip_bounds(counts: Counts, *, alpha: float, blind: Observed | None = None) -> SumBounds:
     """Return the share of items whose answer changed; needs old answers."""
 
-    def bounds(seen: Observed) -> Bounds:
+    def bounds(seen: Observed) -> SumBounds:
         assert seen.same is not None
         flips = (seen.answered - seen.same.sum(axis=-1)).astype(np.float64)
         return sum_bounds(flips, _sample(seen), alpha=alpha)
@@ -177,17 +177,17 @@ def flip_bounds(counts: Counts, *, alpha: float, blind: Observed | None = None) 
     )
 
 
-def _sample(seen: Observed) -> Sample:
-    return Sample(
+def _sample(seen: Observed) -> StratumSample:
+    return StratumSample(
         seen.shares, np.maximum(seen.answered, 1).astype(np.float64), np.asarray(seen.fraction)
     )
 
 
-def _shifted(bounds: Bounds, by: FloatArray | float) -> Bounds:
+def _shifted(bounds: SumBounds, by: FloatArray | float) -> SumBounds:
     return replace(bounds, value=bounds.value + by, low=bounds.low + by, high=bounds.high + by)
 
 
-def _hull(pooled: Bounds, blind: Bounds | None) -> Bounds:
+def _hull(pooled: SumBounds, blind: SumBounds | None) -> SumBounds:
     if blind is None:
         return pooled
     half = (blind.value - pooled.value) / 2

@@ -25,7 +25,7 @@ from tallystick.sampling import (
 )
 from tallystick.shift.items import Items
 
-__all__ = ["Design", "Strategy", "design", "weight_matrix"]
+__all__ = ["AskDesign", "Strategy", "design", "weight_matrix"]
 
 Strategy: TypeAlias = Literal["ours", "masa", "uniform", "proportional", "equal"]
 LARGEST = 50_000_000
@@ -33,7 +33,7 @@ LARGEST = 50_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design:
+class AskDesign:
     """How to sample.
 
     Parameters
@@ -72,7 +72,7 @@ class Design:
             raise InputError(f"bins must be at least 1, got {self.bins!r}")
 
 
-def design(items: Items, *, calls: int, how: Design) -> Plan:
+def design(items: Items, *, calls: int, how: AskDesign) -> Plan:
     """Return the plan for *calls* questions.
 
     ``ours`` needs old answers by item; without them refuse rather than guess (the command line
@@ -83,9 +83,9 @@ def design(items: Items, *, calls: int, how: Design) -> Plan:
     Examples
     --------
     >>> items = Items.of(["a"] * 60 + ["b"] * 40, old=["a"] * 90 + ["b"] * 10)
-    >>> len(design(items, calls=50, how=Design()).strata)
+    >>> len(design(items, calls=50, how=AskDesign()).strata)
     3
-    >>> design(items, calls=50, how=Design(strategy="masa")).n_outcomes
+    >>> design(items, calls=50, how=AskDesign(strategy="masa")).n_outcomes
     3
     """
     if calls < 1:
@@ -127,7 +127,7 @@ def outcome(plan: Plan, items: Items, item: int, answer: int) -> int:
     return answer if plan.n_outcomes == L + 1 else int(items.truth[item]) * (L + 1) + answer
 
 
-def _strata(items: Items, calls: int, how: Design) -> tuple[Strata, Policy]:
+def _strata(items: Items, calls: int, how: AskDesign) -> tuple[Strata, Policy]:
     if how.strategy == "ours":
         if items.old is None:
             raise InputError(

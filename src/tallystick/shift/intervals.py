@@ -30,14 +30,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bounds", "Sample", "minus", "sum_bounds"]
+__all__ = ["StratumSample", "SumBounds", "minus", "sum_bounds"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class StratumSample:
     """What was answered in every stratum, along the last axis.
 
     Parameters
@@ -55,13 +55,13 @@ class Sample:
     fraction: FloatArray
 
     @property
-    def by_event(self) -> Sample:
+    def by_event(self) -> StratumSample:
         """The same with an axis before the strata, for several events of each run."""
-        return Sample(self.shares, self.answered[..., None, :], self.fraction[..., None, :])
+        return StratumSample(self.shares, self.answered[..., None, :], self.fraction[..., None, :])
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class SumBounds:
     """A sum with its interval, its variance v, and the smoothed rates of its strata."""
 
     value: FloatArray
@@ -72,8 +72,8 @@ class Bounds:
 
 
 def sum_bounds(
-    events: FloatArray, sample: Sample, *, alpha: float, possible: BoolArray | None = None
-) -> Bounds:
+    events: FloatArray, sample: StratumSample, *, alpha: float, possible: BoolArray | None = None
+) -> SumBounds:
     """Return θ and its interval (I2) from the *events* of every stratum.
 
     Parameters
@@ -90,7 +90,7 @@ def sum_bounds(
     Examples
     --------
     >>> import numpy as np
-    >>> seen = Sample(np.array([0.7, 0.3]), np.array([70.0, 30.0]), np.array([0.1, 0.1]))
+    >>> seen = StratumSample(np.array([0.7, 0.3]), np.array([70.0, 30.0]), np.array([0.1, 0.1]))
     >>> bounds = sum_bounds(np.array([0.0, 3.0]), seen, alpha=0.05)
     >>> print(f"{bounds.value:.3f} [{bounds.low:.4f}, {bounds.high:.4f}]")
     0.030 [0.0075, 0.0818]
@@ -113,7 +113,7 @@ def sum_bounds(
     low, high = _ends(share, v, more, alpha)
     ends = np.where(flip, 1 - high, low), np.where(flip, 1 - low, high)
     some = mass > 0
-    return Bounds(
+    return SumBounds(
         est * safe * some,
         ends[0] * safe * some,
         ends[1] * safe * some,
@@ -145,7 +145,7 @@ def _ends(
     return np.minimum(low, est), np.maximum(high, est)
 
 
-def minus(gain: Bounds, loss: Bounds, sample: Sample) -> Bounds:
+def minus(gain: SumBounds, loss: SumBounds, sample: StratumSample) -> SumBounds:
     r"""Return the difference of two sums over the same answers, by MOVER.
 
     .. math:: low = g - q - \sqrt{(g - l_g)^2 + (u_q - q)^2 - 2 r (g - l_g)(u_q - q)}   \tag{I3}
@@ -166,4 +166,4 @@ def minus(gain: Bounds, loss: Bounds, sample: Sample) -> Bounds:
     low = value - length(gain.value - gain.low, loss.high - loss.value)  # (I3)
     high = value + length(gain.high - gain.value, loss.value - loss.low)
     variance = gain.variance + loss.variance - 2 * cov
-    return Bounds(value, np.maximum(low, -1.0), np.minimum(high, 1.0), variance, gain.rate)
+    return SumBounds(value, np.maximum(low, -1.0), np.minimum(high, 1.0), variance, gain.rate)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from tallystick._rng import as_rng, seed_of
 from tallystick.clients import KINDS, Client, ClientSpec, Wire, parse_headers
 from tallystick.data import Question, option
-from tallystick.shift.design import Design, Strategy
+from tallystick.shift.design import AskDesign, Strategy
 from tallystick.shift.gate import read_gates
 from tallystick.shift.matrix_file import read_matrix
 from tallystick.shift.run import Run
@@ -109,13 +109,13 @@ class ShiftQuestion(Question):
             max_cost=self.max_cost,
         )
 
-    def design(self, strategy: Strategy) -> Design:
+    def design(self, strategy: Strategy) -> AskDesign:
         """Return how to sample; a weight that is not spelled out in words names a matrix file."""
         weights: Any = self.weights
         in_words = isinstance(weights, str) and (weights == "accuracy" or ">" in weights)
         if weights is not None and not in_words:
             weights = tuple(tuple(map(float, row)) for row in read_matrix(weights))
-        return Design(
+        return AskDesign(
             strategy=strategy, bins=self.bins, exploration=self.exploration, weights=weights
         )
 

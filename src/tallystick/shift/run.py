@@ -21,7 +21,7 @@ from tallystick.sampling import FAILED, Plan, Sampler
 from tallystick.shift.assess import Answers, assess
 from tallystick.shift.change import point, unseen_error
 from tallystick.shift.counts import collapse, count
-from tallystick.shift.design import Design, design, outcome
+from tallystick.shift.design import AskDesign, design, outcome
 from tallystick.shift.items import Items
 from tallystick.shift.noise import noise_floor
 from tallystick.shift.result import Requests, ShiftGate, ShiftResult
@@ -79,7 +79,7 @@ class Run:
     """
 
     budget: int
-    how: Design = field(default_factory=Design)
+    how: AskDesign = field(default_factory=AskDesign)
     wire: Wire = field(default_factory=Wire)
     seed: int = 0
     alpha: float = 0.05

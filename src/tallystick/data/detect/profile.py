@@ -39,6 +39,9 @@ class Profile:
         fractions) or ``text``.
     low, high
         The range, if every value is a number.
+    numeric
+        Share of the different values that are numbers: a column of scores with one misspelt cell
+        is still a column of scores.
     counts
         How often each value occurs, spelled canonically; empty where there are too many, or
         fractions.
@@ -52,6 +55,7 @@ class Profile:
     nature: Nature
     low: float | None = None
     high: float | None = None
+    numeric: float = 0.0
     counts: Mapping[Label, int]
 
     @property
@@ -119,8 +123,14 @@ def _profile(name: str, sample: Sample) -> Profile:
         nature=nature,
         low=min(numbers) if numbers else None,
         high=max(numbers) if numbers else None,
+        numeric=_numeric(words),
         counts=counts,
     )
+
+
+def _numeric(words: list[Any]) -> float:
+    numbers = sum(not isinstance(w, str) or bool(NUMBER.fullmatch(w.strip())) for w in words)
+    return numbers / len(words) if words else 0.0
 
 
 def _numbers(words: list[Any]) -> list[float] | None:
