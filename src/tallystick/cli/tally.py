@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import click
 
 from tallystick.cli.deliver import deliver, tell
 from tallystick.cli.verb import output_options, reading_options, role_options, sorted_options
+from tallystick.data import Data, Door, read
+from tallystick.data.assign import expand
 from tallystick.errors import InputError
 
 __all__ = ["tally"]
@@ -19,7 +22,6 @@ _READS = ("item", "weight", "by")
 def _run(
     source: tuple[str, ...],
     output: Path | None,
-    columns: tuple[str, ...],
     cut: tuple[str, ...],
     **given: Any,
 ) -> None:
@@ -27,19 +29,26 @@ def _run(
 
     With --by the slice is one more column of the tally.
     """
-    from tallystick.data import Door, read
     from tallystick.tally import describe
 
     reading, delivery = sorted_options(given)
     delivery.check((*source, *([str(output)] if output else [])))
-    door = Door(want="judges")
-    with read(list(source), door, judges=columns or None, **reading) as data:
+    with read(list(source), Door(), **reading) as data:
         tell(data.notes)
+        data = replace(data, roles=data.roles.with_columns("judges", _counted(data, reading)))
         counted = data.tally("judges", "by", cut=_edges(cut))
         tell(data.meaning_notes)
         if output is not None:
             counted.save(output)
         deliver(describe(counted), delivery, data=data)
+
+
+def _counted(data: Data, reading: dict[str, Any]) -> tuple[str, ...]:
+    """Return the columns to count: those that are named, or all that have no other role."""
+    if "columns" in reading:
+        return expand(reading["columns"], data.table)
+    held = {*data.roles.columns(), *data.table.left_out}
+    return tuple(name for name in data.table.columns if name not in held)
 
 
 def _edges(options: tuple[str, ...]) -> dict[str, list[float]]:
@@ -69,11 +78,6 @@ tally = click.Command(
             ["--output", "-o"],
             type=click.Path(path_type=Path),
             help="Save the tally to this file.",
-        ),
-        click.Option(
-            ["--columns"],
-            multiple=True,
-            help="Columns to count; repeat, or use commas and globs.",
         ),
         click.Option(
             ["--cut"],

@@ -18,7 +18,7 @@ import click
 from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.special import INPUT_OPTIONS, prepared, special
 from tallystick.data import GROUPS, ROLE_HELP, Capability, Question, conclude, options_of, read
-from tallystick.results import exit_code
+from tallystick.results import GateOutcome, exit_code
 
 __all__ = [
     "Call",
@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _READING: Mapping[str, tuple[str, str]] = {
+    "columns": ("--columns", "The columns to use; repeat, or use commas and globs."),
     "shape": ("--shape", "wide: one column per judge; long: one row per vote."),
     "judge": ("--judge", "Long tables: the column that says who voted."),
     "vote": ("--vote", "Long tables: the column of votes."),
@@ -80,7 +81,7 @@ def command_of(capability: Capability) -> click.Command:
         params += reading_options(
             capability.reads,
             pivots=capability.door.pivots,
-            taken=tuple(options_of(capability.question)),
+            taken=_flags(capability.question),
         )
     params += output_options(items=capability.input != "none")
 
@@ -109,7 +110,8 @@ def run(call: Call) -> None:
         _leave(result.gates)
         return
     call.delivery.check(call.source)
-    with read(list(call.source), call.capability.door, **call.reading) as data:
+    more = call.question.reading()
+    with read(list(call.source), call.capability.door, **call.reading, **more) as data:
         tell(data.notes)
         result = conclude(call.capability, data, call.question)
         tell(note for note in result.notes if note not in data.notes)
@@ -117,7 +119,9 @@ def run(call: Call) -> None:
     _leave(result.gates)
 
 
-def _leave(gates: Sequence[Any]) -> None:
+def _leave(gates: Sequence[GateOutcome]) -> None:
+    """Say how each gate went, and leave with the exit code of all of them."""
+    tell(map(str, gates))
     code = exit_code(gates)
     if code:
         raise SystemExit(code)
@@ -161,6 +165,14 @@ def sorted_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], Delivery]:
         if name not in outputs and value not in (None, (), False)
     }
     return reading, delivery
+
+
+def _flags(question: type[Question]) -> tuple[str, ...]:
+    """Return the flags of a question's options."""
+    return tuple(
+        declared.flag or f"--{name.replace('_', '-')}"
+        for name, declared in options_of(question).items()
+    )
 
 
 def role_options(roles: Sequence[str]) -> list[click.Parameter]:
@@ -242,20 +254,25 @@ class Pair(click.ParamType):
 def reading_options(
     reads: Sequence[str], *, pivots: bool = True, taken: Sequence[str] = ()
 ) -> list[click.Parameter]:
-    """Return the options of reading for a verb that reads these roles; *taken* are left out."""
+    """Return the options of reading for a verb that reads these roles.
+
+    Flags in *taken* mean something else to the verb and are left out.
+    """
     found: list[click.Parameter] = []
     for name, (flag, help_) in _READING.items():
         skipped = name in ("shape", "judge", "vote") and not pivots
         no_truth = name == "truth_file" and "truth" not in reads
+        # A verb whose roles name its columns needs no second way to name them.
+        named = name == "columns" and any(role in GROUPS for role in reads)
         no_old = name == "old_file" and "old" not in reads
-        if name in taken or name in reads or skipped or no_truth or no_old:
+        if flag in taken or name in reads or skipped or no_truth or no_old or named:
             continue
         kind = click.Choice(("auto", "wide", "long")) if name == "shape" else str
         found.append(
             click.Option(
                 [flag, name],
                 type=kind,
-                multiple=name in ("ignore", "missing", "labels"),
+                multiple=name in ("columns", "ignore", "missing", "labels"),
                 default="auto" if name == "shape" else None,
                 help=help_,
             )
