@@ -4,8 +4,8 @@
 # %%
 import numpy as np
 
-import tallystick.shift as shift
-from tallystick.shift.clients import Client
+from tallystick import shift
+from tallystick.clients import Client
 
 rng = np.random.default_rng(3)
 LABELS = np.array(["cat", "dog", "owl"])
@@ -28,17 +28,17 @@ class MyApi(Client):
 
 
 # %%
-items = shift.Items.of(true, old=old, confidence=confidence)
-plan = shift.Run(budget=500, wire=shift.Wire(concurrency=16, price=0.001), seed=1)
-print(shift.forecast(items, plan).summary())
+table = {"number": range(3000), "true": true, "spring": old, "score": confidence}
+columns = {"truth": "true", "old": "spring", "confidence": "score"}
+asking = {"api": MyApi(), "budget": 500, "concurrency": 16, "price": 0.001, "rng": 1}
+print(shift.evaluate(table, **columns, **asking, dry_run=True).summary())
 
 # %%
-result = shift.run(items, MyApi(), [{"number": n} for n in range(3000)], plan)
+result = shift.evaluate(table, **columns, **asking)
 print(result.summary())
 print(result.top_cells[0].words)
 print("truth:", np.mean(today == true) - np.mean(old == true))
 
 # %%
 # Is it still the API that we know? Stop at the first proof.
-gate = shift.Run(budget=500, flip_limit=0.01, seed=1)
-print(shift.run(items, MyApi(), [{"number": n} for n in range(3000)], gate).gate)
+print(shift.evaluate(table, **columns, **asking, gates="flip_rate <= 1%").gates[0].text)

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 from shift_cases import Case, cases, codes, digest, errors, ours_and_masa, remembered
 
+from tallystick.clients import ReplayClient
 from tallystick.sampling import (
     Budget,
     Masa,
@@ -27,8 +28,7 @@ from tallystick.sampling import (
     stratified,
 )
 from tallystick.shift import Items, Run, ShiftResult, fleet, run
-from tallystick.shift.clients import ReplayClient
-from tallystick.shift.masa import optimal_allocation
+from tallystick.shift.optimal import optimal_allocation
 from tallystick.stats.ustat import uncertainty_score
 
 PAPER = {  # Figure 2, in points of accuracy

@@ -51,6 +51,7 @@ _HOME = {
 
 _CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "shift"})
 _ROOMS = _CAPABILITIES | {
+    "clients",
     "errors",
     "io",
     "report",

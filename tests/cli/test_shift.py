@@ -111,12 +111,12 @@ def test_a_dry_run_asks_nothing(inside, data):
     ("arguments", "words"),
     [
         (("--old", "old", "--api", "replay:newer"), "replay:newer"),
-        (("--old", "old", "--api", "ftp://x"), "--api wants"),
+        (("--old", "old", "--api", "ftp://x"), "api (--api) must look like"),
         (("--api", "replay:new"), "--old-matrix"),
         (("--old", "olt", "--api", "replay:new"), "olt"),
         (("--old", "old", "--api", "http://127.0.0.1:9", "--attempts", "1"), "request template"),
         (("--old", "old", "--api", "openai:m@http://127.0.0.1:9"), "prompt"),
-        (("--old", "confidence", "--api", "replay:new"), "not among the labels"),
+        (("--old", "confidence", "--api", "replay:new"), "no label is shared"),
         (("--old", "old", "--api", "python:nowhere:f"), "cannot be loaded"),
         (("--old", "old", "--api", "replay:new", "--strategy", "masa", "--budget", "5"), "strata"),
     ],
@@ -203,9 +203,11 @@ def test_slices_share_the_calls_of_the_run_and_are_corrected(inside, data):
 def test_a_slice_that_cannot_be_made_is_refused_before_anything_is_asked(inside, data):
     done = inside(*RUN, "--by", "country", "--journal", "j")
     assert done.returncode == 1
-    assert "there is no column 'country' (columns: id, true, old, new, confidence)" in done.stderr
+    assert "data.csv has no column 'country' (columns: 'id', 'true', 'old'" in done.stderr
+    # the column of items has a role already, and a table may be sliced by it all the same
     assert (
-        "400 values, at most 200 make slices" in inside(*RUN, "--by", "id", "--journal", "j").stderr
+        "400 different values, and at most 200 slices"
+        in inside(*RUN, "--by", "id", "--journal", "j").stderr
     )
     true = [
         row["true"]
@@ -317,7 +319,7 @@ def test_an_api_that_spells_a_label_in_another_way_is_told_of(inside, tmp_path):
         (("--items-out", "items.doc"), "items.doc"),
         (("--html", "none/page.html"), "none/page.html"),
         (("--history", "."), "folder"),
-        (("--history", "data.csv"), "no assessment"),
+        (("--history", "data.csv"), "not an assessment"),
     ],
 )
 def test_what_can_be_known_to_be_wrong_is_refused_before_a_call_is_paid_for(
@@ -357,3 +359,53 @@ def test_cells_that_are_not_a_number_make_one_blank_slice(inside, tmp_path):
     done = inside(*command, "--api", "replay:new", "--budget", "50", "--by", "part", "--json")
     assert done.returncode == 0, done.stderr
     assert [one["slice"] for one in json.loads(done.stdout)["slices"]] == [0.5, None]
+
+
+def test_the_input_is_a_plain_argument_or_the_option_data(inside, data):
+    plain = inside("shift", "data.csv", *RUN[3:], "--json")
+    named = inside(*RUN, "--json")
+    assert plain.returncode == 0, plain.stderr
+    assert plain.stdout == named.stdout
+    missing = inside("shift", *RUN[3:])
+    assert missing.returncode == 2
+    assert "--data" in missing.stderr
+
+
+def test_a_column_of_new_answers_is_compared_without_an_api(inside, data):
+    done = inside(*BASE, "--old", "old", "--new", "new", "--json", "--items-out", "items.csv")
+    assert done.returncode == 0, done.stderr
+    body = json.loads(done.stdout)
+    low, high = body["accuracy_change"]["interval"]
+    assert low == high == body["accuracy_change"]["estimate"]
+    assert len((data / "items.csv").read_text(encoding="utf-8").splitlines()) == 401
+
+
+def test_items_whose_truth_says_na_are_left_out_and_counted(inside, tmp_path):
+    lines = [f"i{n},{'NA' if n % 10 == 0 else 'ab'[n % 2]},{'ab'[n % 2]}" for n in range(100)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,true,old", *lines]) + "\n")
+    command = ("shift", "t.csv", "--truth", "true", "--old", "old", "--api", "replay:old")
+    done = inside(*command, "--budget", "50", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "10 of 100 items have no true label and are left out" in done.stderr
+    body = json.loads(done.stdout)
+    assert list(body["recall_change"]) == ["a", "b"]
+    assert any("10 of 100" in note for note in body["notes"])
+
+
+def test_a_missing_token_is_read_in_the_integers_of_ndjson(inside, tmp_path):
+    rows = [{"id": n, "true": n % 2, "old": -1 if n % 5 == 0 else n % 2} for n in range(100)]
+    (tmp_path / "t.ndjson").write_text("\n".join(map(json.dumps, rows)))
+    command = ("shift", "t.ndjson", "--truth", "true", "--old", "old", "--api", "replay:old")
+    asked = inside(*command, "--budget", "50", "--json")
+    assert asked.returncode == 1
+    assert "--missing=-1" in asked.stderr
+    done = inside(*command, "--budget", "50", "--json", "--missing=-1")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["flip_rate"]["estimate"] == 0
+
+
+def test_several_gates_leave_with_the_worst_code(inside, data):
+    gates = ("--gate", "accuracy_change >= -50%", "--gate", "accuracy_change >= 50%")
+    assert inside(*RUN, *gates).returncode == 10
+    body = json.loads(inside(*RUN, *gates, "--json").stdout)
+    assert [gate["passed"] for gate in body["gates"]] == [True, False]

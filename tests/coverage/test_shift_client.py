@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.clients import HttpClient, ReplayClient
 from tallystick.shift import Run, Wire, run
-from tallystick.shift.clients import HttpClient, ReplayClient
 
 from ..shift.conftest import COLUMNS, items_of, serving, table
 

@@ -21,8 +21,8 @@ import scipy.special
 import scipy.stats
 import stamina
 
+from tallystick.clients import HttpClient
 from tallystick.shift import Run, Wire, run
-from tallystick.shift.clients import HttpClient
 from tests.shift.conftest import COLUMNS, items_of, table
 
 PRELOADED = (httpx, scipy.special, scipy.stats, stamina)

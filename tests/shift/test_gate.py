@@ -1,8 +1,8 @@
 import pytest
 
+from tallystick.clients import ReplayClient
 from tallystick.errors import InputError
 from tallystick.shift import Run, metric_interval, run
-from tallystick.shift.clients import ReplayClient
 
 from .conftest import COLUMNS
 

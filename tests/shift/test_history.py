@@ -4,10 +4,10 @@ from datetime import date
 import pytest
 
 from tallystick import plot
+from tallystick.clients import ReplayClient
+from tallystick.clients.journal import _checksum
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.shift import Items, Run, append_history, read_history, run, update_old
-from tallystick.shift.clients import ReplayClient
-from tallystick.shift.journal import _checksum
 
 from .conftest import COLUMNS
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,7 +58,23 @@ class Delivery:
                 raise InputError(f"{seen[place]} and {option} both name {path}: name two files")
             if path.exists() and not path.is_file():
                 raise InputError(f"{option} {path} is not a regular file: name another one")
+            _check_place(option, path)
             seen[place] = option
+
+
+def _check_place(option: str, path: Path) -> None:
+    """Refuse a file that cannot be written: the answer may cost money."""
+    reason = None
+    if not path.parent.is_dir():
+        reason = "its folder does not exist"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        reason = "it may not be written"
+    if reason is not None:
+        raise FileError(f"{option} {path} cannot be written: {reason}. Nothing was done yet")
+    if option == "--items-out":
+        from tallystick.io import check_ending
+
+        check_ending(path)
 
 
 def tell(messages: Iterable[str]) -> None:

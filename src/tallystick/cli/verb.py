@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from tallystick.cli.deliver import Delivery, deliver, tell
-from tallystick.cli.special import special
+from tallystick.cli.special import INPUT_OPTIONS, prepared, special
 from tallystick.data import GROUPS, ROLE_HELP, Capability, Question, conclude, options_of, read
 from tallystick.results import GateOutcome, exit_code
 
@@ -39,6 +39,7 @@ _READING: Mapping[str, tuple[str, str]] = {
     "delimiter": ("--delimiter", "Separator of delimited text."),
     "metric": ("--metric", "Evaluation logs: the score to use, e.g. exact_match."),
     "truth_file": ("--truth-file", "A second file with the truth, joined by --item."),
+    "old_file": ("--old-file", "A second file with the old answers, joined by --item."),
     "ignore": ("--ignore", "Columns to leave out; repeat, or use commas and globs."),
     "missing": ("--missing", "Tokens that mean no answer, e.g. -1,NA (blanks always do)."),
     "labels": ("--labels", "All labels that are possible; repeat, or use commas."),
@@ -60,15 +61,20 @@ class Call:
 def command_of(capability: Capability) -> click.Command:
     """Build the command of a verb from its capability."""
     params: list[click.Parameter] = []
+    other = INPUT_OPTIONS.get(capability.verb)
     if capability.input != "none":
         params.append(
             click.Argument(
                 ["source"],
                 nargs=-1,
-                required=capability.input == "required",
+                required=capability.input == "required" and other is None,
                 metavar="INPUT...",
             )
         )
+        if other is not None:
+            params.append(
+                click.Option([other, "data"], metavar="FILE", help="INPUT, as an option.")
+            )
     params += role_options(capability.reads)
     params += question_options(capability.question)
     if capability.input != "none":
@@ -97,6 +103,7 @@ def run(call: Call) -> None:
     own = special(call.capability.verb)
     if own is not None and own(call):
         return
+    call = prepared(call)
     if not call.source:
         result = conclude(call.capability, None, call.question)
         deliver(result, call.delivery)
@@ -124,7 +131,7 @@ def _call(capability: Capability, given: dict[str, Any]) -> Call:
     """Sort what the parser gives into reading, question and delivery."""
     fields = {one.name for one in dataclasses.fields(capability.question)}
     question = {name: given.pop(name) for name in list(given) if name in fields}
-    source = tuple(given.pop("source", ()))
+    source = _source(capability, given)
     reading, delivery = sorted_options(given)
     return Call(
         capability=capability,
@@ -133,6 +140,19 @@ def _call(capability: Capability, given: dict[str, Any]) -> Call:
         question=capability.question(**question),
         delivery=delivery,
     )
+
+
+def _source(capability: Capability, given: dict[str, Any]) -> tuple[str, ...]:
+    """Take the input from the plain argument, or from the option that also names it."""
+    source = tuple(given.pop("source", ()))
+    if capability.verb not in INPUT_OPTIONS:
+        return source
+    named = given.pop("data", None)
+    found = (*source, *([named] if named else []))
+    if not found and capability.input == "required":
+        flag = INPUT_OPTIONS[capability.verb]
+        raise click.UsageError(f"Missing argument 'INPUT...' (or option '{flag}').")
+    return found
 
 
 def sorted_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], Delivery]:
@@ -244,7 +264,8 @@ def reading_options(
         no_truth = name == "truth_file" and "truth" not in reads
         # A verb whose roles name its columns needs no second way to name them.
         named = name == "columns" and any(role in GROUPS for role in reads)
-        if flag in taken or name in reads or skipped or no_truth or named:
+        no_old = name == "old_file" and "old" not in reads
+        if flag in taken or name in reads or skipped or no_truth or no_old or named:
             continue
         kind = click.Choice(("auto", "wide", "long")) if name == "shape" else str
         found.append(

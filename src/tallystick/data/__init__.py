@@ -22,7 +22,7 @@ from tallystick.data.detect.reading import Detection, OpenQuestion, Taken
 from tallystick.data.layout import Layout, ShapeOption
 from tallystick.data.read import Door, read
 from tallystick.data.roles import ALL_ROLES, GROUPS, ROLE_HELP, Roles
-from tallystick.data.slices import MOST_SLICES, by_slice
+from tallystick.data.slices import MOST_SLICES, by_slice, slice_labels
 
 __all__ = [
     "ALL_ROLES",
@@ -50,4 +50,5 @@ __all__ = [
     "option",
     "options_of",
     "read",
+    "slice_labels",
 ]

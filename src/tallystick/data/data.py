@@ -255,7 +255,8 @@ class Data:
         import duckdb
 
         cell = duckdb.ColumnExpression(column)
-        same = cell.isnull() if label is None else cell == duckdb.ConstantExpression(label)
+        blank = f"{without_missing(column, self.table.kinds[column], ())} is null"
+        same = blank if label is None else cell == duckdb.ConstantExpression(label)
         shown = "blank" if label is None else repr(label)
         part = replace(
             self.table,

@@ -32,6 +32,8 @@ class Layout:
         Evaluation logs: the score to read, where they have several.
     truth_file
         A second file with the truth, joined by item (and by system, where the table has one).
+    old_file
+        A second file with the old answers, joined by item.
     truth_elsewhere
         Another file that may hold the truth: then the table need not have the column.
     columns
@@ -48,6 +50,7 @@ class Layout:
     delimiter: str | None = None
     metric: str | None = None
     truth_file: str | None = None
+    old_file: str | None = None
     truth_elsewhere: str | None = None
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from tallystick.data.defaults import default_columns
 from tallystick.data.detect.names import is_truth
 from tallystick.data.layout import Layout
 from tallystick.data.long_tables import to_wide
+from tallystick.data.old_file import join_old
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.data.truth_file import join_truth
 from tallystick.errors import InputError
@@ -191,6 +192,9 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     if layout.truth_file is not None:
         table, given, notes = join_truth(table, given, layout)
         table = replace(table, notes=(*table.notes, *notes))
+    if layout.old_file is not None:
+        table, given, notes = join_old(table, given, layout)
+        table = replace(table, notes=(*table.notes, *notes))
     absent = given.truth if layout.truth_elsewhere and given.truth not in table.columns else None
     if absent is not None:
         note = f"{table.source} has no column {absent!r}: the truth is that of"
@@ -249,7 +253,8 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
     """Tell the columns of a lazy frame by its first rows; the rows stay in their engine."""
     import narwhals as nw
 
-    if layout.truth_file is not None or layout.shape == "long" or layout.judge or layout.vote:
+    files = layout.truth_file is not None or layout.old_file is not None
+    if files or layout.shape == "long" or layout.judge or layout.vote:
         # These change rows, which only the local engine does: the frame is fetched first.
         return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
     head = nw.from_native(frame).head(_SAMPLE).collect().to_arrow()

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from tallystick.data.data import Data
 from tallystick.errors import InputError, TallystickError
-from tallystick.io import identifier
 from tallystick.results import Result, Slice
+from tallystick.values import Label, without_missing
 
-__all__ = ["MOST_SLICES", "by_slice"]
+__all__ = ["MOST_SLICES", "by_slice", "slice_labels"]
 
 MOST_SLICES = 200
 """More slices than this are refused: nobody reads them, and the correction leaves nothing."""
@@ -25,14 +25,7 @@ def by_slice(
     column = data.roles.by
     if column is None:
         return ()
-    name = identifier(column)
-    found = data.table.query(f"select distinct {name} as label from rows order by 1 nulls last")
-    labels = [label for (label,) in found]
-    if len(labels) > MOST_SLICES:
-        raise InputError(
-            f"{data.source}: column {column!r} has {len(labels):,} different values, and at most"
-            f" {MOST_SLICES} slices can be read: group them first"
-        )
+    labels = slice_labels(data)
     level = alpha / max(1, len(labels))
     slices = []
     for label in labels:
@@ -41,3 +34,22 @@ def by_slice(
         except TallystickError as error:
             slices.append(Slice(label, str(error)))
     return tuple(slices)
+
+
+def slice_labels(data: Data) -> list[Label]:
+    """Return the values of the slice column in order, blank cells (None, NaN) last as one value.
+
+    Too many of them raise `InputError`.
+    """
+    column = data.roles.by
+    if column is None:
+        return []
+    cell = without_missing(column, data.table.kinds[column], ())
+    found = data.table.query(f"select distinct {cell} as label from rows order by 1 nulls last")
+    labels = [label for (label,) in found]
+    if len(labels) > MOST_SLICES:
+        raise InputError(
+            f"{data.source}: column {column!r} has {len(labels):,} different values, and at most"
+            f" {MOST_SLICES} slices can be read: group them first"
+        )
+    return labels

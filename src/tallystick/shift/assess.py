@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
+from tallystick.shift.allocation import allocation_path, baselines, strata_rows
 from tallystick.shift.change import (
     accuracy_bounds,
     entry_bounds,
@@ -19,12 +20,12 @@ from tallystick.shift.change import (
     unseen_error,
 )
 from tallystick.shift.counts import Counts, collapse, count
-from tallystick.shift.describe import allocation_path, baselines, strata_rows
-from tallystick.shift.findings import Ends, decide, top_cells
 from tallystick.shift.intervals import SumBounds
 from tallystick.shift.items import Items
 from tallystick.shift.result import Change, ShiftResult
 from tallystick.shift.stopping import frobenius_bound
+from tallystick.shift.top_cells import Ends, top_cells
+from tallystick.shift.verdict import ASSUMPTIONS, decide, warnings_of
 
 __all__ = ["Answers", "assess"]
 
@@ -116,7 +117,8 @@ def assess(
     number = np.bincount(strata.of[answers.asked[told]], minlength=len(strata))
     used = collapse(strata, number)
     counts = count(items, used, answers.asked, answers.codes)
-    # Phase 1 of other strategies is two answers a stratum: too few to correct by.
+
+    # Phase 1 of other strategies is two answers per stratum: too few to correct by.
     census = bool(told.all()) and len(told) == len(items) and items.old is not None
     corrects = by_item and answers.blind is not None and not answers.blind.all() and not census
     blind = (
@@ -124,19 +126,21 @@ def assess(
         if corrects
         else None
     )
+
     L, level = len(items.labels), 1 - alpha
     possible = int((counts.of_label.sum(axis=0) > 0).sum()) * (L + 1)
     value, variance = point(counts, by_item=by_item)
     shift = np.zeros((L, L + 1)) if by_item else -items.matrix.copy()
     shift[counts.true, counts.answer] = value
     room = np.full_like(shift, -1.0), np.full_like(shift, 1.0)
-    # no cell can lose more than it had, nor hold more than all (the paper's estimates stay as they
-    # are)
+    # No cell can lose more than it had, or hold more than all. The paper's estimates stay as they
+    # are.
     if by_item:
         room = -items.matrix, np.maximum(items.mass[:, None] - items.matrix, 0.0)
     shift = np.clip(shift, *room)
     if census:  # shares of all items, without the rounding errors of sums over strata
         shift = np.rint(shift * len(items)) / len(items)
+
     rows = np.bincount(counts.true, weights=variance, minlength=L)
     each = alpha / possible if simultaneous else alpha
     low, high = (np.clip(end, *room) for end in _cells(counts, shift, alpha=each, by_item=by_item))
@@ -157,6 +161,7 @@ def assess(
     if items.old is not None:
         found = flip_bounds(counts, alpha=alpha, blind=blind)
         flips = _change(found, float(found.value), level, room=(0.0, 1.0), whole=whole)
+
     recall: dict[str, Change] = {}
     for i, label in enumerate(items.labels):
         mass = items.mass[i]
@@ -171,18 +176,19 @@ def assess(
             else Change(estimate=Unknown(f"no item is truly {label}"), interval=None)
         )
     calls = len(answers.asked)
-    warnings = _warnings(items, answers, strata, used)
+    warnings = warnings_of(
+        failed=int((answers.codes == FAILED).sum()),
+        other=int((answers.codes == L).sum()),
+        joined=len(strata) - len(used),
+        strata=len(strata),
+    )
     decision, needed, verdict = decide(accuracy, flips, calls, len(items))
     return ShiftResult(
         verdict=verdict,
         decision=decision,
         needed=needed,
         n_items=int(told.sum()),
-        assumptions=(
-            "the true labels are right, and the items asked stand for these items, not for others",
-            "an item's answer does not depend on when in the run it was asked",
-            "intervals are approximate: their coverage is measured by simulation, not proved",
-        ),
+        assumptions=ASSUMPTIONS,
         warnings=warnings,
         seed=seed,
         labels=items.labels,
@@ -244,9 +250,7 @@ def _change(
     room: tuple[float, float],
     whole: int | None,
 ) -> Change:
-    """Return an estimate with its interval; where every one of the *whole* items was answered it is
-    a count.
-    """
+    """Return an estimate with its interval; it is a count where all *whole* items were answered."""
     if whole is not None:
         share = round(estimate * whole) / whole
         return Change(
@@ -271,9 +275,7 @@ def _sensitivity(
     alpha: float,
     by_item: bool,
 ) -> dict[str, Interval]:
-    """Return where the estimates lie if every failed call had been right (or a flip), and if none
-    had.
-    """
+    """Return the range of the estimates if the failed calls were all one way, or all the other."""
     failed = answers.codes == FAILED
     truth = items.truth[answers.asked]
     p = strata.shares[strata.of[answers.asked]]
@@ -282,7 +284,7 @@ def _sensitivity(
 
     def hull(events: FloatArray, less: float, change: Change, method: str) -> Interval:
         ends = [float((p / n * np.where(failed, all_, events)).sum()) - less for all_ in (0.0, 1.0)]
-        # which leaves the failed calls out, and is one more way to see them
+        # The estimate leaves the failed calls out, which is one more way to see them.
         if isinstance(change.estimate, float):
             ends.append(change.estimate)
         return Interval(min(ends), max(ends), level=1 - alpha, method=method)
@@ -300,24 +302,6 @@ def _sensitivity(
         flip = (answers.codes != items.old[answers.asked]).astype(np.float64)
         found["flip_rate"] = hull(flip, 0.0, changes[1], "failed calls all the same, all flipped")
     return found
-
-
-def _warnings(items: Items, answers: Answers, strata: Strata, used: Strata) -> tuple[str, ...]:
-    told = []
-    failed = int((answers.codes == FAILED).sum())
-    if failed:
-        told.append(f"{failed} calls failed and are missing, not wrong: see the sensitivity bounds")
-    other = int((answers.codes == len(items.labels)).sum())
-    if other:
-        told.append(
-            f"{other} answers were none of the labels (empty, refused, unparsable or unknown)"
-        )
-    if len(used) < len(strata):
-        told.append(
-            f"{len(strata) - len(used)} of {len(strata)} strata had fewer than two answers and were"
-            " joined"
-        )
-    return tuple(told)
 
 
 def _asked(items: Items, strata: Strata, answers: Answers) -> dict[str, list[object]]:

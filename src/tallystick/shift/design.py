@@ -76,7 +76,7 @@ def design(items: Items, *, calls: int, how: AskDesign) -> Plan:
     """Return the plan for *calls* questions.
 
     ``ours`` needs old answers by item; without them refuse rather than guess (the command line
-    falls back to MASA and says so). A budget below two questions a stratum is refused by the plan.
+    falls back to MASA and says so). A budget below two questions per stratum is refused.
     MASA's plans keep L + 1 outcomes in L K strata, the paper's O(L² K) space, and an answer costs
     O(L K): the choice.
 

@@ -1,4 +1,4 @@
-"""What a run would cost before a call is paid for."""
+"""What a run would cost, before a call is paid for."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from tallystick.results import Result
 from tallystick.shift.items import Items
 from tallystick.shift.run import Run
+from tallystick.shift.verdict import forecast_assumptions, forecast_verdict
 
 __all__ = ["Forecast", "forecast"]
 
 FLIPS = (0.001, 0.01, 0.05, 0.2)
-"""Shares of changed answers for which the doubt is foretold."""
+"""Shares of changed answers for which the width is forecast."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,7 @@ class Forecast(Result):
     Parameters
     ----------
     calls, cost, seconds
-        At most; seconds at *latency* a call, or at the rate limit if that is slower.
+        At most; seconds at *latency* per call, or at the rate limit if that is slower.
     strata
         How many strata there will be.
     half_widths
@@ -41,7 +42,7 @@ class Forecast(Result):
     half_widths: dict[str, float]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a share of flips."""
+        """Return one row per share of changed answers."""
         return [
             {"if answers change by": share, "accuracy is known to ±": w}
             for share, w in self.half_widths.items()
@@ -49,7 +50,7 @@ class Forecast(Result):
 
 
 def forecast(items: Items, how: Run, *, latency: float = 1.0) -> Forecast:
-    """Foretell a run; nothing is asked.
+    """Forecast a run; nothing is asked.
 
     Parameters
     ----------
@@ -71,18 +72,15 @@ def forecast(items: Items, how: Run, *, latency: float = 1.0) -> Forecast:
     slots = min(how.wire.concurrency, plan.in_flight)
     seconds = calls * max(latency / slots, 0.0 if how.wire.rate is None else 1 / how.wire.rate)
     left = 1 - plan.calls / len(items)
+
     # Half of the flips gain, half lose: the change of accuracy then has the variance of the flip
     # rate.
     widths = {f"{100 * f:g} %": float(1.96 * np.sqrt(left * f / plan.calls)) for f in FLIPS}
     cost = calls * how.wire.price
-    verdict = (
-        f"At most {calls:,} calls, {cost:g} in money, about {seconds:,.0f} s at {latency:g} s a"
-        " call."
-    )
     return Forecast(
-        verdict=verdict,
+        verdict=forecast_verdict(calls=calls, cost=cost, seconds=seconds, latency=latency),
         n_items=len(items),
-        assumptions=("no call is tried twice", f"a call takes {latency:g} s"),
+        assumptions=forecast_assumptions(latency),
         seed=how.seed,
         calls=calls,
         cost=cost,

@@ -1,15 +1,93 @@
-"""The numbers of a result that a gate can compare, each with its interval."""
+"""Gates of `shift`: which numbers they can compare, and whether they hold."""
 
 from __future__ import annotations
 
-from tallystick.errors import InputError
-from tallystick.results import GateEstimate, Interval, Unknown
-from tallystick.shift.items import Items
-from tallystick.shift.result import Change, ShiftResult
+from collections.abc import Sequence
+from dataclasses import replace
 
-__all__ = ["METRICS", "check_metric", "metric_estimate", "metric_interval"]
+from tallystick.errors import InputError
+from tallystick.results import (
+    Gate,
+    GateEstimate,
+    Interval,
+    Needed,
+    Unknown,
+    check_gates,
+    parse_gate,
+)
+from tallystick.shift.items import Items
+from tallystick.shift.result import Change, ShiftGate, ShiftResult
+from tallystick.shift.verdict import gate_basis, gated_verdict
+
+__all__ = [
+    "METRICS",
+    "check_metric",
+    "flip_limit",
+    "metric_estimate",
+    "metric_interval",
+    "read_gates",
+    "with_gates",
+]
 
 METRICS = ("flip_rate", "accuracy_change", "error", "recall_change:LABEL")
+
+
+def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
+    """Read gates as they are typed; each compares a metric with a number.
+
+    >>> [gate.left for gate in read_gates(["flip_rate <= 1%"])]
+    ['flip_rate']
+    """
+    gates = tuple(parse_gate(text) for text in texts)
+    for gate in gates:
+        if gate.right is not None:
+            raise InputError(
+                "a gate of shift compares a metric with a number, e.g. 'flip_rate <= 0.01', got"
+                f" {str(gate)!r}"
+            )
+    return gates
+
+
+def flip_limit(gates: Sequence[Gate]) -> float | None:
+    """Return the share of changed answers that a run can watch while it asks, if a gate sets one.
+
+    Of several the first is watched; the others are checked against the interval at the end.
+    """
+    return next(
+        (gate.offset for gate in gates if gate.left == "flip_rate" and gate.relation == "<="), None
+    )
+
+
+def with_gates(result: ShiftResult, gates: Sequence[Gate]) -> ShiftResult:
+    """Return the result with the outcome of every gate, and a verdict that begins with them.
+
+    A test that watched the run decides its gate; every other gate is decided by its interval.
+    """
+    if not gates:
+        return result
+    outcomes = list(check_gates(gates, margin=lambda one: metric_estimate(result, one.left)))
+    watched = flip_limit(gates)
+    if result.gate is not None and watched is not None:
+        place = next(
+            n
+            for n, gate in enumerate(gates)
+            if (gate.left, gate.relation, gate.offset) == ("flip_rate", "<=", watched)
+        )
+        outcomes[place] = replace(outcomes[place], passed=result.gate.passed)
+
+    first = outcomes[0]
+    shown = result.gate or ShiftGate(
+        expression=str(gates[0]), passed=first.passed, rests_on=gate_basis(first)
+    )
+    decided = all(one.passed is not None for one in outcomes)
+    return replace(
+        result,
+        gate=shown,
+        gates=tuple(outcomes),
+        verdict=gated_verdict(outcomes, result.verdict),
+        decision="decided" if decided else "undecided",
+        needed=None if decided else Needed(None, "calls"),
+    )
 
 
 def check_metric(metric: str, items: Items) -> None:

@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tallystick.clients import read_label
+from tallystick.clients.journal import read_journal
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Figure, Result, to_json
-from tallystick.shift.clients import read_label
 from tallystick.shift.items import Items
-from tallystick.shift.journal import read_journal
 from tallystick.shift.result import ShiftResult
+from tallystick.shift.verdict import history_verdict
 
 __all__ = ["HistoryResult", "append_history", "read_history", "update_old"]
 
@@ -30,7 +31,7 @@ class HistoryResult(Result):
     assessments: tuple[dict[str, Any], ...]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row an assessment."""
+        """Return one row per assessment."""
         return [
             {
                 "date": one["date"],
@@ -77,16 +78,13 @@ def read_history(path: Path) -> HistoryResult:
             one = json.loads(line)
             found.append({**one, "date": date.fromisoformat(one["date"]).isoformat()})
         except (ValueError, KeyError, TypeError) as error:
-            raise FormatError(f"line {number} of {path} is no assessment: {error}") from error
+            raise FormatError(f"line {number} of {path} is not an assessment: {error}") from error
     if not found:
         raise FormatError(f"{path} holds no assessment")
     found.sort(key=lambda one: str(one["date"]))
     last = found[-1]
     return HistoryResult(
-        verdict=(
-            f"{len(found)} assessments since {found[0]['date']}; the last, of {last['date']}:"
-            f" {last['verdict']}"
-        ),
+        verdict=history_verdict(found),
         n_items=int(last["n_items"]),
         assessments=tuple(found),
     )
@@ -121,7 +119,7 @@ def update_old(items: Items, journal: Path) -> Items:
             )
         if not key.startswith("q") or entry.code is None:
             continue
-        # none of the labels of that time, but perhaps of one that is new
+        # It was none of the labels then, but may be one that was added since.
         if entry.code == len(then):
             label = names[read_label(entry.text, items.labels, loose=loose)]
         else:

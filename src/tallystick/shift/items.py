@@ -1,6 +1,4 @@
-"""What is known before a call is paid for: items, their true labels, and what the API used to
-answer.
-"""
+"""What is known before a call is paid for: items, their true labels and their old answers."""
 
 from __future__ import annotations
 
@@ -42,8 +40,8 @@ class Items:
         The old confusion matrix as shares of all items, shape (L, L + 1); None if nothing is known
         of the past.
     confidence
-        Anything whose rank foretells change (the old API's confidence, or a cheap model's); None if
-        there is none.
+        Any score whose ranking predicts which answers will change (the old API's confidence, or a
+        cheap model's); None if there is none.
     names
         The name of every item.
 
@@ -81,7 +79,7 @@ class Items:
         Parameters
         ----------
         truth, old
-            One value an item; labels are compared as text. A blank old answer, or one of *other*,
+            One value per item; labels are compared as text. A blank old answer, or one of *other*,
             is "none of them".
         matrix
             The old confusion matrix, (L, L) or (L, L + 1), as counts or shares; its rows must have
@@ -107,7 +105,7 @@ class Items:
         if old is not None:
             if len(old) != len(true):
                 raise InputError(
-                    f"old must have one answer an item, got {len(old)} for {len(true)} items"
+                    f"old must have one answer per item, got {len(old)} for {len(true)} items"
                 )
             with_other = {**code, "": len(chosen), **{_text(token): len(chosen) for token in other}}
             before = _coded(
@@ -164,7 +162,7 @@ class Items:
         return self.truth * (len(self.labels) + 1) + answers
 
     def code(self, answer: str | None) -> int:
-        """Return the code of one answer; whatever is no label is "none of them"."""
+        """Return the code of one answer; anything that is not a label is "none of them"."""
         return self._codes.get("" if answer is None else answer.strip(), len(self.labels))
 
     @cached_property

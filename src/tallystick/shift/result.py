@@ -1,6 +1,4 @@
-"""What an assessment says: the change of the matrix, of accuracy and of answers, and what it
-cost.
-"""
+"""What an assessment found: changes of the matrix, of accuracy and of answers, and the cost."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.shift.noise import NoiseFloor
+from tallystick.shift.verdict import cell_text
 
 if TYPE_CHECKING:
     from tallystick.sampling import Strata
@@ -40,7 +39,7 @@ class TopCell:
     change, interval
         By how much of all items, and the interval of this cell alone.
     words
-        For a person: ``four → five +2.1 % ± 0.4``.
+        For a person: ``four → five: +2.1 points ± 0.4 points``.
     survives
         Whether it is beyond chance after correction for all cells.
     examples
@@ -184,14 +183,14 @@ class ShiftResult(Result):
         cells = [(i, j) for i in range(len(self.labels)) for j in range(len(columns))]
         matrix = Figure(
             "matrix",
-            "Change of the confusion matrix",
+            "Change of the confusion matrix, in points of all items",
             {
                 "true": [self.labels[i] for i, _ in cells],
                 "answered": [columns[j] for _, j in cells],
                 "change": [self.shift[i][j] for i, j in cells],
                 "low": [self.interval[i][j].low for i, j in cells],
                 "high": [self.interval[i][j].high for i, j in cells],
-                "text": [f"{100 * self.shift[i][j]:+.2f} %" for i, j in cells],
+                "text": [cell_text(self.shift[i][j]) for i, j in cells],
             },
             {
                 "row": "true",

@@ -14,21 +14,24 @@ from typing import Any
 import numpy as np
 
 from tallystick._rng import spawn
+from tallystick.clients import Caller, Client, Journal, Wire, read_label
 from tallystick.errors import BudgetError, InputError
 from tallystick.results import Json, to_json
 from tallystick.sampling import FAILED, Plan, Sampler
 from tallystick.shift.assess import Answers, assess
-from tallystick.shift.caller import Caller, Wire
 from tallystick.shift.change import point, unseen_error
-from tallystick.shift.clients import Client
-from tallystick.shift.clients.labels import same_label
 from tallystick.shift.counts import collapse, count
 from tallystick.shift.design import AskDesign, design, outcome
 from tallystick.shift.items import Items
-from tallystick.shift.journal import Journal
 from tallystick.shift.noise import noise_floor
 from tallystick.shift.result import Requests, ShiftGate, ShiftResult
 from tallystick.shift.stopping import FlipGate, frobenius_bound, looks
+from tallystick.shift.verdict import (
+    money_warnings,
+    noise_warning,
+    spelling_warnings,
+    watched_basis,
+)
 
 __all__ = ["Progress", "Run", "run", "run_async"]
 
@@ -53,7 +56,7 @@ class Run:
     ----------
     budget
         Questions at most, those asked twice included. A request that is sent again after a failure
-        is no new question.
+        is not a new question.
     how
         Strategy and strata. Its window is set by the run.
     wire
@@ -144,7 +147,7 @@ def run(
 
     Examples
     --------
-    >>> from tallystick.shift.clients import ReplayClient
+    >>> from tallystick.clients import ReplayClient
     >>> rows = [{"new": "a" if n < 30 else "b"} for n in range(100)]
     >>> items = Items.of(["a"] * 50 + ["b"] * 50, old=["a"] * 50 + ["b"] * 50)
     >>> result = run(items, ReplayClient("new", columns=["new"]), rows, Run(budget=60))
@@ -164,7 +167,7 @@ async def run_async(
 ) -> ShiftResult:
     """Do the same as :func:`run`, inside a running event loop."""
     if len(rows) != len(items):
-        raise InputError(f"rows must hold one row an item, got {len(rows)} for {len(items)}")
+        raise InputError(f"rows must hold one row per item, got {len(rows)} for {len(items)}")
     if how.flip_limit is not None and items.old is None:
         raise InputError("a limit on flips needs the old answer to every item (old=…)")
     plan = how.plan(items)
@@ -178,7 +181,11 @@ async def run_async(
     lost = journal.in_flight
     try:
         async with client:
-            caller = Caller(client, items, list(rows), how.wire, journal, coerce=how.coerce)
+
+            def read(text: str | None) -> int:
+                return read_label(text, items.labels, loose=client.loose, coerce=how.coerce)
+
+            caller = Caller(client, rows, how.wire, journal, names=items.names, read=read)
             asking = _Asking(items, plan, how, caller, progress)
             await asking.main()
             answers = asking.answers()
@@ -206,15 +213,15 @@ async def run_async(
         calls=result.calls + len(second),
         cost=caller.spent,
         requests=requests,
-        warnings=(*result.warnings, *asking.short(), *_spellings(items, journal)),
+        warnings=(*result.warnings, *asking.money(), *_spellings(items, journal)),
     )
     if asking.gate is not None:
-        said = ShiftGate(
+        gate = ShiftGate(
             expression=f"flip_rate <= {asking.gate.limit:g}",
             passed=asking.gate.passed,
-            rests_on=f"e-processes on {asking.gate.asked} items in random order (anytime)",
+            rests_on=watched_basis(asking.gate.asked),
         )
-        result = replace(result, gate=said)
+        result = replace(result, gate=gate)
     return _with_noise(result, items, answers, second) if second else result
 
 
@@ -384,35 +391,22 @@ class _Asking:
                 second[item] = code
         return second
 
-    def short(self) -> tuple[str, ...]:
-        """Say what the money did not reach for."""
-        limit, told = self.how.wire.max_cost, []
+    def money(self) -> tuple[str, ...]:
+        """Return warnings about what the limit on the cost left out."""
         wanted = min(self.how.budget - self.how.repeats, len(self.items))
-        if limit is not None and (self.broke or self.plan.calls < wanted):
-            asked = self.ready if self.end is None else self.end
-            told.append(
-                f"max_cost = {limit:g} ended the run: {asked:,} of {wanted:,} items were asked"
-            )
-        if limit is not None and self.unpaid:
-            told.append(
-                f"max_cost = {limit:g} was used up: {self.unpaid:,} items were not asked a second"
-                " time"
-            )
-        return tuple(told)
+        asked = self.ready if self.end is None else self.end
+        return money_warnings(
+            self.how.wire.max_cost,
+            asked=asked if self.broke or self.plan.calls < wanted else None,
+            wanted=wanted,
+            unpaid=self.unpaid,
+        )
 
 
 def _spellings(items: Items, journal: Journal) -> tuple[str, ...]:
-    """Say which answers that count as none of the labels look like one of them."""
     L = len(items.labels)
     none = Counter(entry.text for entry in journal.answers.values() if entry.code == L)
-    alike = [(text, number, same_label(text, items.labels)) for text, number in none.items()]
-    return tuple(
-        f"{number} answers were {text!r}, which looks like the label {items.labels[code]!r} in"
-        " another spelling, and were counted as none of the labels: coerce (--coerce) to read them"
-        " as that label"
-        for text, number, code in alike
-        if code < L
-    )[:3]
+    return spelling_warnings(none, items.labels)
 
 
 def _with_noise(
@@ -425,15 +419,8 @@ def _with_noise(
     floor = noise_floor(
         items.old[twice], [first[item] for item in twice], [second[item] for item in twice]
     )
-    beyond = (
-        "beyond" if floor.p_value <= 1 - result.interval[0][0].level else "not proved to be beyond"
-    )
-    note = (
-        f"{100 * floor.unstable:.1f} % of {floor.items} items asked twice answered differently the"
-        f" second time; about {100 * floor.changed:.1f} % really changed, which is {beyond} the"
-        f" API's own randomness (p = {floor.p_value:.2g})"
-    )
-    return replace(result, noise=floor, warnings=(*result.warnings, note))
+    warning = noise_warning(floor, alpha=1 - result.interval[0][0].level)
+    return replace(result, noise=floor, warnings=(*result.warnings, warning))
 
 
 def _head(items: Items, client: Client, plan: Plan, how: Run) -> dict[str, Json]:

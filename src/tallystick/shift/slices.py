@@ -1,4 +1,4 @@
-"""How the API changed on a part of the items, from the calls that were paid for the whole."""
+"""How the API changed on a part of the items, from the calls of the whole run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
         What :func:`~tallystick.shift.run` or :func:`~tallystick.shift.assess` returned, with old
         answers by item.
     chosen
-        One boolean an item.
+        One boolean per item.
     alpha
         One minus the level; divide it by the number of parts that you look at.
 

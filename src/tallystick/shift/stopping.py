@@ -27,7 +27,7 @@ class FlipGate:
     a clean run over all items passes. Where the items not yet asked can no longer matter, the count
     decides.
 
-    A call that failed is no proof of anything: it counts as a flip against "under" and as no flip
+    A call that failed proves nothing: it counts as a flip against "under" and as no flip
     against "over".
 
     Parameters
@@ -120,7 +120,7 @@ def frobenius_bound(
     Parameters
     ----------
     variance
-        :math:`T_i`, one a row.
+        :math:`T_i`, one per row.
     calls
         Answers that came.
     alpha

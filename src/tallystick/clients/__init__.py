@@ -1,0 +1,45 @@
+"""Calling an API: clients, the reading of their answers, a journal, retries and limits.
+
+Nothing here knows what the answers are for. A client answers one row at a time; `Caller` asks it
+through the `Journal`, so that nothing that was paid for is lost. HTTP and retry libraries load when
+the first call is made.
+"""
+
+from __future__ import annotations
+
+from tallystick.clients.answers import read_label, same_label
+from tallystick.clients.caller import Caller, Wire
+from tallystick.clients.client import Client, ClientError, Fault
+from tallystick.clients.command import CommandClient
+from tallystick.clients.http import HttpClient
+from tallystick.clients.journal import Entry, Journal, read_journal
+from tallystick.clients.kind import ClientKind, ClientSpec, parse_headers, text_or_file
+from tallystick.clients.kinds import KINDS, client_of, kind_of
+from tallystick.clients.openai import OpenAIClient
+from tallystick.clients.python import PythonClient
+from tallystick.clients.replay import ReplayClient
+
+__all__ = [
+    "KINDS",
+    "Caller",
+    "Client",
+    "ClientError",
+    "ClientKind",
+    "ClientSpec",
+    "CommandClient",
+    "Entry",
+    "Fault",
+    "HttpClient",
+    "Journal",
+    "OpenAIClient",
+    "PythonClient",
+    "ReplayClient",
+    "Wire",
+    "client_of",
+    "kind_of",
+    "parse_headers",
+    "read_journal",
+    "read_label",
+    "same_label",
+    "text_or_file",
+]

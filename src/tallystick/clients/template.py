@@ -1,0 +1,157 @@
+"""Requests from templates, keys from the environment, labels by path."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tallystick.errors import InputError
+from tallystick.results import Json
+
+__all__ = ["Secret", "fields", "fill", "fill_json", "find", "parse_path"]
+
+_FIELD = re.compile(r"\{([^{}]+)\}")
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+_STEP = re.compile(r"\.([A-Za-z_][\w-]*)|\[(\d+|-1)\]|\['([^']+)'\]|\[\"([^\"]+)\"\]")
+
+
+def fields(template: Json) -> set[str]:
+    """Return the columns that a template names in braces.
+
+    Examples
+    --------
+    >>> fields({"text": "{review}", "n": 3})
+    {'review'}
+    """
+    if isinstance(template, str):
+        return set(_FIELD.findall(template))
+    if isinstance(template, Mapping):
+        return {name for part in (*template.keys(), *template.values()) for name in fields(part)}
+    return (
+        {name for part in template for name in fields(part)}
+        if isinstance(template, list)
+        else set()
+    )
+
+
+def fill(template: str, row: Mapping[str, Any]) -> str:
+    """Put the values of *row* for ``{column}``; text in a value is never read as a template
+    again.
+    """
+    return _FIELD.sub(lambda match: "" if row[match[1]] is None else str(row[match[1]]), template)
+
+
+def fill_json(template: Json, row: Mapping[str, Any]) -> Json:
+    """Fill every text of a JSON template. The template is parsed before, so no value can change its
+    structure.
+
+    Examples
+    --------
+    >>> fill_json({"text": "{review}"}, {"review": 'say "hi", {you}'})
+    {'text': 'say "hi", {you}'}
+    """
+    if isinstance(template, str):
+        return fill(template, row)
+    if isinstance(template, Mapping):
+        return {fill(key, row): fill_json(value, row) for key, value in template.items()}
+    return [fill_json(value, row) for value in template] if isinstance(template, list) else template
+
+
+def check_fields(template: Json, columns: Sequence[str], what: str) -> None:
+    """Refuse a template that names a column that is not there."""
+    for name in sorted(fields(template)):
+        if name not in columns:
+            raise InputError(
+                f"{what} names {{{name}}}, which is not a column of the data"
+                f" ({', '.join(columns[:8])})"
+            )
+
+
+def parse_json(text: str, what: str) -> Json:
+    """Return *text* as JSON or say where it is not."""
+
+    def refuse(name: str) -> None:
+        raise InputError(f"{what} holds {name}, which is not JSON: write it as a text or as null")
+
+    try:
+        value: Json = json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{what} is not JSON: {error}") from error
+    return value
+
+
+def parse_path(path: str) -> tuple[str | int, ...]:
+    """Return the steps of a JSONPath of names and positions, e.g. ``$.choices[0].text``.
+
+    Examples
+    --------
+    >>> parse_path("$.choices[0]['a b']")
+    ('choices', 0, 'a b')
+    """
+    steps: list[str | int] = []
+    at = 1
+    while path.startswith("$") and at < len(path):
+        match = _STEP.match(path, at)
+        if match is None:
+            break
+        steps.append(int(match[2]) if match[2] else next(part for part in match.groups() if part))
+        at = match.end()
+    if not path.startswith("$") or at != len(path):
+        raise InputError(
+            f"a label path reads like $.result[0].label (names and positions only), got {path!r}"
+        )
+    return tuple(steps)
+
+
+def find(value: Any, steps: Sequence[str | int]) -> Any:
+    """Follow *steps* into parsed JSON; None where they lead nowhere.
+
+    Examples
+    --------
+    >>> find({"a": [{"label": "yes"}]}, ("a", 0, "label"))
+    'yes'
+    """
+    for step in steps:
+        found = None
+        if isinstance(step, int):
+            if isinstance(value, list) and -len(value) <= step < len(value):
+                found = value[step]
+        elif isinstance(value, Mapping):
+            found = value.get(step)
+        if found is None:
+            return None
+        value = found
+    return value
+
+
+class Secret:
+    """Text with ``$NAME`` for keys: shown as it is written, sent with the values of the
+    environment.
+
+    Examples
+    --------
+    >>> import os
+    >>> os.environ["DEMO_KEY"] = "s3cret"
+    >>> header = Secret("Bearer $DEMO_KEY", "header Authorization")
+    >>> header.sent, header.shown, header.values
+    ('Bearer s3cret', 'Bearer $DEMO_KEY', ('s3cret',))
+    """
+
+    def __init__(self, text: str, what: str) -> None:
+        self.shown = text
+        values = []
+        for name in _VARIABLE.findall(text):
+            if not os.environ.get(name):
+                raise InputError(
+                    f"{what} needs the environment variable {name}, which is not set: export"
+                    f" {name}=…"
+                )
+            values.append(os.environ[name])
+        self.values = tuple(values)
+        self.sent = _VARIABLE.sub(lambda match: os.environ[match[1]], text)
+
+    def __repr__(self) -> str:
+        return f"Secret({self.shown!r})"

@@ -1,0 +1,230 @@
+"""From data and a question to an answer about an API."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from tallystick.clients import Client, ReplayClient, client_of
+from tallystick.data import Capability, Data, Door, Roles, answered
+from tallystick.errors import FileError, InputError, TallystickError
+from tallystick.results import Gate, Result, Slice
+from tallystick.sampling import Strata
+from tallystick.shift.assess import Answers, assess
+from tallystick.shift.demo import demo
+from tallystick.shift.design import AskDesign, Strategy, design
+from tallystick.shift.forecast import forecast
+from tallystick.shift.gate import check_metric, flip_limit, read_gates, with_gates
+from tallystick.shift.history import append_history, read_history, update_old
+from tallystick.shift.items import Items
+from tallystick.shift.papers.theorem import theorem_conditions
+from tallystick.shift.prepare import Prepared, client_columns, prepare, rows_of, slices_of
+from tallystick.shift.question import ShiftQuestion
+from tallystick.shift.result import ShiftResult
+from tallystick.shift.run import run
+from tallystick.shift.slices import part_of
+from tallystick.shift.verdict import WITHOUT_OLD
+
+__all__ = ["CAPABILITY", "answer", "evaluate"]
+
+
+def evaluate(source: Any, **options: Any) -> ShiftResult:
+    """Say how an API changed, from whatever `tallystick.data.read` takes.
+
+    With *new*, a column of new answers, nothing is asked. With *api* and *budget* the API is asked.
+
+    Parameters
+    ----------
+    source
+        A path, a frame, a mapping of columns, …
+    **options
+        Roles (*truth*, *old*, *new*, *confidence*, *item*, *by*), the fields of `ShiftQuestion`,
+        and the options of reading (*missing*, *coerce*, *labels*, *old_file*, …).
+
+    Examples
+    --------
+    >>> table = {"gold": ["a", "b"] * 50, "spring": ["a", "b"] * 50, "fall": ["a"] * 100}
+    >>> result = evaluate(table, truth="gold", old="spring", new="fall")
+    >>> result.accuracy_change.estimate, result.flip_rate.estimate
+    (-0.5, 0.5)
+    >>> asked = evaluate(table, truth="gold", old="spring", api="replay:fall", budget=40)
+    >>> asked.calls, asked.verdict[:18]
+    (40, 'The API got worse:')
+    """
+    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+
+
+def answer(data: Data, question: ShiftQuestion) -> Result:
+    """Answer from data that was read. All that can be wrong is found before a call is paid for."""
+    _check_options(data, question)
+    known = prepare(data, question)
+    if known.items.matrix is None:
+        raise InputError(
+            "nothing is known of the past: name the old answers (--old), or give the old matrix"
+            " (--old-matrix)"
+        )
+    if question.since is not None:
+        known = replace(known, items=update_old(known.items, question.since))
+    parts = slices_of(data, known)
+    gates = read_gates(question.gates)
+    for gate in gates:
+        check_metric(gate.left, known.items)
+    if question.history is not None:
+        _check_history(question.history)
+
+    if known.new is not None:
+        result: Result = _compared(known, question)
+    else:
+        result = _asked(data, known, question, gates)
+    if not isinstance(result, ShiftResult):
+        return replace(result, notes=(*known.notes, *result.notes))
+    result = with_gates(result, gates)
+    result = replace(result, notes=(*known.notes, *result.notes))
+    if question.history is not None:
+        append_history(question.history, result, on=datetime.now(UTC).date())
+        so_far = read_history(question.history).verdict
+        result = replace(result, notes=(*result.notes, so_far))
+    return replace(result, slices=_slices(result, parts, question.alpha))
+
+
+def _check_options(data: Data, question: ShiftQuestion) -> None:
+    """Refuse a question that names no API, or two sources of new answers."""
+    if data.roles.new is not None:
+        asking = ("api", "budget", "journal", "dry_run", "repeats", "target_error")
+        given = [name for name in asking if getattr(question, name)]
+        if given:
+            raise InputError(
+                f"new (--new) holds all new answers, so nothing is asked and {given[0]} says"
+                f" nothing: leave one of the two out, or rehearse with --api replay:"
+                f"{data.roles.new}"
+            )
+        return
+    if question.api is None and not question.dry_run:
+        raise InputError(
+            "name the API to ask (--api), or the column of new answers if you have them (--new)"
+        )
+    if question.budget is None:
+        raise InputError("say how many questions may be asked at most (--budget)")
+
+
+def _compared(known: Prepared, question: ShiftQuestion) -> ShiftResult:
+    """Compare two columns: every answer is known."""
+    items = known.items
+    by_item = items.old is not None
+    n = len(items)
+    strata = (
+        design(items, calls=n, how=AskDesign()).strata if by_item else Strata(np.zeros(n, np.intp))
+    )
+    return assess(
+        items,
+        strata,
+        Answers.of(np.arange(n), known.new if known.new is not None else ()),
+        strategy="ours" if by_item else "uniform",
+        alpha=question.alpha,
+        simultaneous=question.simultaneous,
+        seed=question.whole_seed,
+    )
+
+
+def _asked(data: Data, known: Prepared, question: ShiftQuestion, gates: tuple[Gate, ...]) -> Result:
+    """Ask the API, or forecast what asking would cost."""
+    items = known.items
+    strategy, notes = _strategy(items, question)
+    limit = flip_limit(gates)
+    if limit is not None and strategy != "ours":
+        raise InputError(
+            f"a gate on flip_rate asks in random order: it needs strategy ours, got {strategy}"
+        )
+    how = question.run(question.budget or 0, strategy, limit=limit, coerce=data.rules.coerce)
+    if question.dry_run:
+        return replace(forecast(items, how, latency=question.latency), notes=notes)
+
+    client = _client(question, client_columns(data), items)
+    rows = rows_of(data, known, client.column if isinstance(client, ReplayClient) else None)
+    with (question.progress or nullcontext)() as show:
+        result = run(items, client, rows, how, progress=show)
+    return replace(result, notes=notes)
+
+
+def _strategy(items: Items, question: ShiftQuestion) -> tuple[Strategy, tuple[str, ...]]:
+    """Return the strategy that can be used, and notes about it."""
+    strategy = cast(Strategy, question.strategy)
+    notes: tuple[str, ...] = ()
+    if strategy == "ours" and items.old is None:
+        strategy, notes = "masa", (WITHOUT_OLD,)
+    if strategy == "masa":
+        broken = theorem_conditions(
+            labels=len(items.labels),
+            bins=question.bins,
+            calls=min(question.budget or 1, len(items)),
+            exploration=question.exploration,
+        )
+        notes = (*notes, *broken)
+    return strategy, notes
+
+
+def _client(question: ShiftQuestion, columns: tuple[str, ...], items: Items) -> Client:
+    if isinstance(question.api, Client):
+        return question.api
+    return client_of(str(question.api), question.client_spec(columns, items.labels))
+
+
+def _check_history(path: Path) -> None:
+    """Refuse a history that cannot be continued."""
+    reason = None
+    if path.is_dir():
+        reason = "it is a folder"
+    elif not path.parent.is_dir():
+        reason = "its folder does not exist"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        reason = "it may not be written"
+    if reason is not None:
+        raise FileError(f"--history {path} cannot be written: {reason}; nothing was asked yet")
+    if path.exists() and path.stat().st_size:
+        read_history(path)
+
+
+def _slices(result: ShiftResult, parts: Mapping[Any, Any], alpha: float) -> tuple[Slice, ...]:
+    """Assess every slice by the calls of the whole run, at alpha over the number of slices."""
+    found = []
+    for label, chosen in parts.items():
+        try:
+            found.append(Slice(label, part_of(result, chosen, alpha=alpha / len(parts))))
+        except TallystickError as error:
+            found.append(Slice(label, str(error)))
+    return tuple(found)
+
+
+def item_columns(result: Result, data: Data) -> Mapping[str, Any]:
+    """Return the items that were asked, with what was learnt of each."""
+    if not isinstance(result, ShiftResult):
+        raise InputError("a forecast asks nothing, so there are no items to write (--items-out)")
+    return result.asked
+
+
+def applies(roles: Roles) -> Mapping[str, Any] | None:
+    """Return the options with which shift answers a table with these roles, None if it cannot."""
+    if roles.truth is None or roles.old is None or roles.new is None:
+        return None
+    wanted = ("truth", "old", "new", "confidence")
+    return {role: getattr(roles, role) for role in wanted}
+
+
+CAPABILITY = Capability(
+    verb="shift",
+    summary="How did this API change, for the fewest paid calls?",
+    question=ShiftQuestion,
+    answer=answer,
+    reads=("truth", "old", "new", "confidence", "item", "by"),
+    door=Door(pivots=False),
+    applies=applies,
+    items=item_columns,
+    demo=demo,
+)

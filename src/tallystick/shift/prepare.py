@@ -1,0 +1,192 @@
+"""From data that was read to what is known before a call is paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.clients import read_label, same_label
+from tallystick.data import Data, slice_labels
+from tallystick.errors import InputError
+from tallystick.shift.items import Items
+from tallystick.shift.matrix_file import read_matrix
+from tallystick.shift.question import ShiftQuestion
+from tallystick.shift.verdict import reading_notes
+from tallystick.values import Label, check_vocabulary, spelling, whole
+
+__all__ = ["Prepared", "client_columns", "prepare", "rows_of", "slices_of"]
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Prepared:
+    """What a table says before anything is asked.
+
+    Parameters
+    ----------
+    items
+        The items that have a true label.
+    kept
+        The place of each item among the rows of the table.
+    new
+        The code of each new answer, where the table has them.
+    notes
+        What was left out or counted as something else.
+    """
+
+    items: Items
+    kept: NDArray[np.intp]
+    new: NDArray[np.intp] | None
+    notes: tuple[str, ...]
+
+
+def prepare(data: Data, question: ShiftQuestion) -> Prepared:
+    """Return the items of *data*; rows without a true label are left out, and counted in a note.
+
+    A blank old or new answer, and one that can never be true (``refused``), is "none of the
+    labels": the API was asked and gave none of them.
+    """
+    roles = data.roles
+    if roles.truth is None:
+        raise InputError(
+            "shift compares answers with true labels: name the column of true labels (--truth)"
+        )
+    answers = [name for name in (roles.old, roles.new) if name is not None]
+    words = data.label_lists(roles.truth, *answers)
+    kept = np.array([n for n, label in enumerate(words[roles.truth]) if label is not None], np.intp)
+    if not len(kept):
+        raise InputError(f"{data.source}: column {roles.truth!r} holds no true label")
+
+    names = None
+    if roles.item is not None:
+        cells = data.cells(roles.item)[roles.item]
+        names = [str(whole(cells[row])) for row in kept]
+    labels = [_spelled(label, data) for label in data.rules.labels] or None
+    other, strange = _other(data, question, words, labels)
+    items = Items.of(
+        _texts(words[roles.truth], kept),
+        old=None if roles.old is None else _texts(words[roles.old], kept),
+        matrix=None if question.old_matrix is None else read_matrix(question.old_matrix),
+        confidence=_confidence(data, kept),
+        labels=labels,
+        other=other,
+        names=names,
+    )
+
+    new, no_new = None, 0
+    if roles.new is not None:
+        after = _texts(words[roles.new], kept)
+        new = np.array([items.code(text) for text in after], np.intp)
+        no_new = sum(text is None for text in after)
+    rows = len(words[roles.truth])
+    notes = reading_notes(
+        no_truth=rows - len(kept), no_new=no_new, items=rows, column=roles.old, strange=strange
+    )
+    return Prepared(items=items, kept=kept, new=new, notes=notes)
+
+
+def _other(
+    data: Data,
+    question: ShiftQuestion,
+    words: Mapping[str, Sequence[Label]],
+    labels: Sequence[str] | None,
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the old answers that mean none of the labels, and those that nobody has named.
+
+    Before calls are paid for, an old answer that no item has as its truth is refused by `Items`: it
+    may be a mistake. Where both columns are recorded it is counted as new answers are, with a note.
+    """
+    roles = data.roles
+    named = [_spelled(token, data) for token in question.other]
+    named += [str(label) for label in data.meaning.never_true]
+    if roles.new is None or roles.old is None or roles.truth is None:
+        return named, ()
+    true = labels or [str(label) for label in words[roles.truth] if label is not None]
+    before = {str(label) for label in words[roles.old] if label is not None}
+    strange = tuple(sorted(before - {*true, *named}))
+    return [*named, *strange], strange
+
+
+def _texts(labels: Sequence[Label], kept: NDArray[np.intp]) -> list[str | None]:
+    chosen = (labels[row] for row in kept)
+    return [None if label is None else str(label) for label in chosen]
+
+
+def _spelled(label: Any, data: Data) -> str:
+    """Write a label that the user named as the labels of the table are written."""
+    return str(spelling(label) if data.rules.coerce else whole(label)).strip()
+
+
+def _confidence(data: Data, kept: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    column = data.roles.confidence
+    if column is None:
+        return None
+    numbers: NDArray[np.float64] = data.numbers(column)[kept, 0]
+    blank = np.flatnonzero(np.isnan(numbers))
+    if len(blank):
+        raise InputError(
+            f"{data.place(int(kept[blank[0]]) + 1)}: the confidence {column!r} is blank. Give every"
+            " item one, or leave --confidence out"
+        )
+    return numbers
+
+
+def client_columns(data: Data) -> tuple[str, ...]:
+    """Return the columns that a client is given, and that a template may name."""
+    return tuple(name for name in data.table.columns if name not in data.table.left_out)
+
+
+def rows_of(data: Data, known: Prepared, replay: str | None) -> list[Mapping[str, Any]]:
+    """Return what a client gets of each item: its row, blank cells as None.
+
+    Texts for a prompt are passed on as they are. Only the column that a client replays is read as
+    answers are: tokens for no answer are None there, and two spellings of a label are refused.
+
+    Parameters
+    ----------
+    data, known
+        The table, and what was made of it.
+    replay
+        The column of recorded answers that stands for the API, if one does.
+    """
+    columns = client_columns(data)
+    cells: dict[str, Sequence[Any]] = dict(data.cells(*columns))
+    if replay is not None:
+        cells[replay] = data.label_lists(replay)[replay]
+        if not data.rules.coerce:
+            _check_spelling(data, known, replay, cells[replay])
+    return [{name: cells[name][row] for name in columns} for row in known.kept]
+
+
+def _check_spelling(data: Data, known: Prepared, replay: str, answers: Sequence[Label]) -> None:
+    """Refuse recorded answers that are a label in another spelling.
+
+    An answer may also be free text: only what would not be read as the label that it resembles is
+    held to the spelling of the truth.
+    """
+    labels = known.items.labels
+    texts = {str(answer) for answer in answers if answer is not None}
+    unread = [text for text in texts if read_label(text, labels) == len(labels)]
+    alike = sorted(text for text in unread if same_label(text, labels) < len(labels))
+    check_vocabulary({str(data.roles.truth): list(labels), replay: alike})
+
+
+def slices_of(data: Data, known: Prepared) -> dict[Label, BoolArray]:
+    """Return which items belong to each slice that has any, in the order of the slices."""
+    column = data.roles.by
+    if column is None:
+        return {}
+    if known.items.old is None:
+        raise InputError(
+            "--by needs the old answer to every item (--old): a matrix of the past says nothing"
+            " about slices"
+        )
+    cells = data.cells(column)[column]
+    values = [cells[row] for row in known.kept]
+    parts = {label: np.array([value == label for value in values]) for label in slice_labels(data)}
+    return {label: chosen for label, chosen in parts.items() if chosen.any()}

@@ -1,0 +1,21 @@
+import pytest
+
+from tallystick.clients import parse_headers, text_or_file
+from tallystick.errors import InputError
+
+
+def test_an_option_is_its_own_text_or_the_content_of_a_file(tmp_path):
+    (tmp_path / "prompt").write_text("Is {review} good?", encoding="utf-8")
+    assert text_or_file("Is {review} good?") == text_or_file(f"@{tmp_path / 'prompt'}")
+    with pytest.raises(InputError, match="none cannot be read"):
+        text_or_file(f"@{tmp_path / 'none'}")
+
+
+def test_headers_are_split_at_the_first_colon():
+    assert parse_headers(["X-Url: http://a"]) == {"X-Url": "http://a"}
+
+
+def test_a_header_that_cannot_be_read_is_refused_without_showing_it():
+    with pytest.raises(InputError, match=r"header \(--header\)") as error:
+        parse_headers(["sk-very-secret"])
+    assert "sk-very-secret" not in str(error.value)

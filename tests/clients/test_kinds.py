@@ -1,0 +1,39 @@
+import pytest
+
+from tallystick.clients import KINDS, ClientSpec, client_of, kind_of
+from tallystick.errors import InputError
+
+
+def test_every_prefix_belongs_to_one_kind():
+    prefixes = [prefix for kind in KINDS for prefix in kind.prefixes]
+    assert len(set(prefixes)) == len(prefixes)
+    assert all(prefix.endswith(":") for prefix in prefixes)
+
+
+def test_every_example_is_of_its_own_kind():
+    for kind in KINDS:
+        assert kind_of(kind.example)[0] is kind
+
+
+def test_an_unknown_address_lists_what_there_is():
+    with pytest.raises(InputError, match=r"openai:MODEL@URL.*replay:COLUMN.*'ftp://x'"):
+        kind_of("ftp://x")
+
+
+def test_a_client_is_made_from_its_target():
+    spec = ClientSpec(target="", columns=["new"])
+    assert client_of("replay:new", spec).description == {"kind": "replay", "column": "new"}
+    with pytest.raises(InputError, match="replay:newer"):
+        client_of("replay:newer", spec)
+
+
+def test_nothing_about_a_capability_is_known_here():
+    """Clients stand below the capabilities: they may not import any."""
+    from pathlib import Path
+
+    import tallystick.clients
+
+    for path in Path(tallystick.clients.__file__).parent.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for name in ("shift", "judge", "compare", "bound", "dynamic"):
+            assert f"tallystick.{name}" not in text, path.name

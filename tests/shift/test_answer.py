@@ -1,0 +1,166 @@
+import csv
+import json
+import random
+
+import pytest
+
+from tallystick import shift
+from tallystick.clients import ReplayClient
+from tallystick.errors import InputError
+from tallystick.shift import CAPABILITY
+
+rng = random.Random(5)
+TRUE = [rng.choice(("four", "five", "six")) for _ in range(400)]
+OLD = [true if rng.random() < 0.9 else "six" for true in TRUE]
+NEW = [
+    "five" if true == "four" and rng.random() < 0.3 else old
+    for true, old in zip(TRUE, OLD, strict=True)
+]
+TABLE = {"id": [f"i{n}" for n in range(400)], "true": TRUE, "old": OLD, "new": NEW}
+ROLES = {"truth": "true", "old": "old", "item": "id"}
+
+
+def sources(path):
+    """The same table in every form that comes in through the door."""
+    import duckdb
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow = pa.table(TABLE)
+    pq.write_table(arrow, path / "t.parquet")
+    with (path / "t.csv").open("w", newline="", encoding="utf-8") as stream:
+        out = csv.writer(stream)
+        out.writerow(TABLE)
+        out.writerows(zip(*TABLE.values(), strict=True))
+    rows = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
+    (path / "t.ndjson").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    yield "dict", TABLE
+    yield "arrow", arrow
+    yield "pandas", pd.DataFrame(TABLE)
+    yield "polars", pl.DataFrame(TABLE)
+    yield "lazy polars", pl.LazyFrame(TABLE)
+    yield "duckdb", duckdb.from_arrow(arrow)
+    for name in ("t.parquet", "t.csv", "t.ndjson"):
+        yield name, path / name
+
+
+def test_every_source_gives_the_same_answer(tmp_path):
+    asked, compared = {}, {}
+    for name, source in sources(tmp_path):
+        asked[name] = shift.evaluate(source, **ROLES, api="replay:new", budget=150).to_dict()
+        compared[name] = shift.evaluate(source, **ROLES, new="new").to_dict()
+    assert len(asked) == 9
+    assert all(one == asked["dict"] for one in asked.values())
+    assert all(one == compared["dict"] for one in compared.values())
+
+
+def test_a_column_of_new_answers_needs_no_api_and_leaves_no_doubt():
+    result = shift.evaluate(TABLE, **ROLES, new="new")
+    before = sum(a == b for a, b in zip(OLD, TRUE, strict=True)) / 400
+    after = sum(a == b for a, b in zip(NEW, TRUE, strict=True)) / 400
+    assert result.accuracy_change.estimate == pytest.approx(after - before)
+    assert result.accuracy_change.interval.width == 0
+    assert result.calls == 400
+    assert result.requests.sent == 0
+
+
+def test_an_api_asks_no_more_than_the_budget_and_a_client_object_will_do():
+    by_name = shift.evaluate(TABLE, **ROLES, api="replay:new", budget=150)
+    by_object = shift.evaluate(
+        TABLE, **ROLES, api=ReplayClient("new", columns=list(TABLE)), budget=150
+    )
+    assert by_name.calls == 150
+    assert by_name.to_dict() == by_object.to_dict()
+    exact = shift.evaluate(TABLE, **ROLES, new="new").accuracy_change.estimate
+    assert exact in by_name.accuracy_change.interval
+
+
+def test_a_table_of_exactly_item_truth_and_old_works(tmp_path, monkeypatch):
+    """It failed with "no column ''" before."""
+    (tmp_path / "same_api.py").write_text("def ask(row):\n    return row['old']\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    table = {name: TABLE[name] for name in ("id", "true", "old")}
+    result = shift.evaluate(table, **ROLES, api="python:same_api:ask", budget=60)
+    assert result.flip_rate.estimate == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "--api.*--new"),
+        ({"api": "replay:new"}, "--budget"),
+        ({"new": "new", "api": "replay:new"}, "nothing is asked and api"),
+        ({"new": "new", "budget": 10}, "nothing is asked and budget"),
+        ({"new": "new", "judges": ["old"]}, "does not read 'judges'"),
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(options, words):
+    with pytest.raises(InputError, match=words):
+        shift.evaluate(TABLE, **ROLES, **options)
+
+
+def test_without_a_past_nothing_can_have_changed():
+    with pytest.raises(InputError, match=r"--old.*--old-matrix"):
+        shift.evaluate(TABLE, truth="true", api="replay:new", budget=50)
+
+
+def test_an_old_matrix_may_be_an_array_and_falls_back_to_masa():
+    labels = ["five", "four", "six"]
+    pairs = list(zip(TRUE, OLD, strict=True))
+    matrix = [[pairs.count((t, o)) for o in labels] for t in labels]
+    result = shift.evaluate(TABLE, truth="true", old_matrix=matrix, api="replay:new", budget=150)
+    assert result.strategy == "masa"
+    assert any("strategy is masa" in note for note in result.notes)
+    whole = shift.evaluate(TABLE, truth="true", old_matrix=matrix, new="new")
+    exact = shift.evaluate(TABLE, **ROLES, new="new")
+    assert whole.accuracy_change.estimate == pytest.approx(exact.accuracy_change.estimate)
+
+
+def test_several_gates_are_each_decided_and_the_watched_one_by_its_test():
+    gates = ("accuracy_change >= -50%", "flip_rate <= 1%")
+    result = shift.evaluate(TABLE, **ROLES, api="replay:new", budget=300, gates=gates)
+    assert [one.passed for one in result.gates] == [True, False]
+    assert result.verdict.startswith("The gate accuracy_change >= -0.5 holds. The gate flip_rate")
+    assert result.gate.passed is False
+    assert result.calls < 300
+
+
+def test_slices_come_from_the_calls_of_one_run():
+    table = {**TABLE, "part": ["a", "b"] * 200}
+    result = shift.evaluate(table, **ROLES, api="replay:new", budget=200, by="part")
+    assert [part.label for part in result.slices] == ["a", "b"]
+    assert sum(part.answer.calls for part in result.slices) == 200
+    assert {part.answer.accuracy_change.interval.level for part in result.slices} == {0.975}
+
+
+def test_a_forecast_asks_nothing_and_needs_no_api():
+    result = shift.evaluate(TABLE, **ROLES, budget=100, price=0.5, dry_run=True)
+    assert (result.calls, result.cost) == (100, 50)
+    with pytest.raises(InputError, match="forecast"):
+        CAPABILITY.items(result, None)
+
+
+def test_audit_is_told_when_shift_applies():
+    from tallystick.data import Roles
+
+    assert CAPABILITY.applies(Roles(truth="t", old="o")) is None
+    found = CAPABILITY.applies(Roles(truth="t", old="o", new="n"))
+    assert (found["truth"], found["old"], found["new"]) == ("t", "o", "n")
+
+
+def test_progress_lives_for_the_run_only():
+    from contextlib import contextmanager
+
+    seen = []
+
+    @contextmanager
+    def bar():
+        seen.append("open")
+        yield seen.append
+        seen.append("closed")
+
+    shift.evaluate(TABLE, **ROLES, api="replay:new", budget=20, progress=bar)
+    assert (seen[0], seen[-1]) == ("open", "closed")
+    assert seen[-2].calls == 20

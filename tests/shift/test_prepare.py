@@ -1,0 +1,102 @@
+import json
+
+import pytest
+
+from tallystick.data import Door, read
+from tallystick.errors import InputError
+from tallystick.shift.prepare import prepare, rows_of, slices_of
+from tallystick.shift.question import ShiftQuestion
+
+DOOR = Door(pivots=False)
+
+
+def prepared(table, question=None, **options):
+    data = read(table, DOOR, truth="gold", **options)
+    return data, prepare(data, question or ShiftQuestion())
+
+
+def test_a_truth_that_says_na_is_no_truth_and_is_left_out_with_a_count():
+    """It was a label of its own before ("recall of NA")."""
+    table = {"gold": ["a", "NA", "b", "", "a"], "old": ["a", "a", "b", "b", "b"]}
+    data, known = prepared(table, old="old")
+    assert known.items.labels == ("a", "b")
+    assert known.kept.tolist() == [0, 2, 4]
+    assert known.notes == ("2 of 5 items have no true label and are left out",)
+    assert "read as no answer" in data.meaning_notes[0]
+
+
+def test_na_is_a_label_where_the_user_says_so():
+    table = {"gold": ["a", "NA"] * 3, "old": ["a", "NA"] * 3}
+    _, known = prepared(table, old="old", labels=("a", "NA"))
+    assert known.items.labels == ("a", "NA")
+
+
+def test_a_table_without_any_true_label_is_refused():
+    with pytest.raises(InputError, match="holds no true label"):
+        prepared({"gold": [None, None], "old": ["a", "b"]}, old="old")
+    with pytest.raises(InputError, match="--truth"):
+        prepare(read({"old": ["a"]}, DOOR, old="old"), ShiftQuestion())
+
+
+@pytest.mark.parametrize("missing", ["-1", ("-1",)])
+def test_a_missing_token_works_on_the_integers_of_ndjson(tmp_path, missing):
+    rows = [{"id": n, "gold": n % 2, "old": -1 if n % 3 == 0 else n % 2} for n in range(12)]
+    (tmp_path / "t.ndjson").write_text("\n".join(map(json.dumps, rows)))
+    _, known = prepared(tmp_path / "t.ndjson", old="old", missing=missing)
+    assert known.items.labels == ("0", "1")
+    assert [code for n, code in enumerate(known.items.old) if n % 3 == 0] == [2] * 4
+
+
+def test_a_blank_or_refused_old_answer_is_none_of_the_labels():
+    table = {"gold": ["a", "b", "a"], "old": ["a", None, "refused"]}
+    data, known = prepared(table, old="old")
+    assert known.items.old.tolist() == [0, 2, 2]
+    assert any("refused" in note for note in data.meaning_notes)
+
+
+def test_an_old_answer_that_is_no_label_is_refused_before_calls_are_paid_for():
+    table = {"gold": ["a", "b", "a"], "old": ["a", "b", "c"]}
+    with pytest.raises(InputError, match="'c', which is not among the labels"):
+        prepared(table, old="old")
+    _, known = prepared(table, ShiftQuestion(other=("c",)), old="old")
+    assert known.items.old.tolist() == [0, 1, 2]
+
+
+def test_with_both_columns_recorded_it_is_counted_and_noted():
+    table = {"gold": ["a", "b", "a"], "old": ["a", "b", "c"], "new": ["a", "d", None]}
+    _, known = prepared(table, old="old", new="new")
+    assert known.items.old.tolist() == [0, 1, 2]
+    assert known.new.tolist() == [0, 2, 2]
+    assert len(known.notes) == 2
+    assert "says c" in known.notes[1]
+
+
+def test_whole_floats_are_integers():
+    table = {"gold": [1.0, 2.0, None], "old": [1, 2, 2]}
+    _, known = prepared(table, old="old")
+    assert known.items.labels == ("1", "2")
+    assert known.items.old.tolist() == [0, 1]
+
+
+def test_a_blank_confidence_is_refused_with_its_row():
+    table = {"gold": ["a", "b"], "old": ["a", "b"], "sure": [0.5, None]}
+    with pytest.raises(InputError, match=r"row 2.*'sure' is blank"):
+        prepared(table, old="old", confidence="sure")
+
+
+def test_a_client_gets_rows_as_they_are_and_recorded_answers_as_answers():
+    table = {"gold": ["a", "b"], "old": ["a", "b"], "text": ["NA", "-1"], "new": ["-1", "b"]}
+    data, known = prepared(table, old="old", missing="-1")
+    rows = rows_of(data, known, "new")
+    assert [row["text"] for row in rows] == ["NA", "-1"]
+    assert [row["new"] for row in rows] == [None, "b"]
+
+
+def test_slices_are_of_items_that_have_a_truth():
+    table = {"gold": ["a", "b", None], "old": ["a", "b", "b"], "part": ["x", "y", "z"]}
+    data, known = prepared(table, old="old", by="part")
+    parts = slices_of(data, known)
+    assert {label: chosen.tolist() for label, chosen in parts.items()} == {
+        "x": [True, False],
+        "y": [False, True],
+    }
