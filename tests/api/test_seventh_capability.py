@@ -39,7 +39,17 @@ def test_it_answers_as_a_verb_with_slices_json_and_a_page(tmp_path: Path) -> Non
     rows = "".join(f"{i},{'heads' if i % 3 else 'tails'},{i % 2}\n" for i in range(90))
     table.write_text(f"id,toss,thrower\n{rows}")
     page = tmp_path / "page.html"
-    asked = ["coins", str(table), "--judges", "toss", "--by", "thrower", "--json", "--html", str(page)]
+    asked = [
+        "coins",
+        str(table),
+        "--judges",
+        "toss",
+        "--by",
+        "thrower",
+        "--json",
+        "--html",
+        str(page),
+    ]
     done = CliRunner().invoke(app, asked)
     body = json.loads(done.stdout)
     assert done.exit_code == 0

@@ -41,9 +41,7 @@ def _rows() -> dict[str, list[Any]]:
 def _numbers(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     """Return the same votes as 0 and 1."""
     number = {"yes": 1, "no": 0}
-    return {
-        name: [number.get(cell, cell) for cell in column] for name, column in columns.items()
-    }
+    return {name: [number.get(cell, cell) for cell in column] for name, column in columns.items()}
 
 
 def na_in_truth() -> tuple[dict[str, list[Any]], dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def as_csv(file: File) -> File:
         raise MissingExtra("openpyxl", "xlsx") from error
     try:
         book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
-    except Exception as error:  # noqa: BLE001  # the library raises whatever the damage causes
+    except Exception as error:  # the library raises whatever the damage causes
         raise FileError(f"{file.name} is a damaged Excel workbook ({error})") from error
 
     sheets = [sheet for sheet in book.worksheets if sheet.max_row and sheet.max_row > 1]
@@ -39,7 +39,12 @@ def as_csv(file: File) -> File:
             " one that is meant as CSV (UTF-8)"
         )
     with tempfile.NamedTemporaryFile(
-        "w", dir=scratch(), prefix="sheet-", suffix=".csv", delete=False, newline="",
+        "w",
+        dir=scratch(),
+        prefix="sheet-",
+        suffix=".csv",
+        delete=False,
+        newline="",
         encoding="utf-8",
     ) as made:
         writer = csv.writer(made)
@@ -57,4 +62,6 @@ def _text(cell: Any) -> str:
         return "true" if cell else "false"
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
+    if isinstance(cell, datetime) and cell.time() == time():
+        return cell.date().isoformat()  # a day without a time is what the sheet shows
     return cell.isoformat() if isinstance(cell, date | datetime) else str(cell)

@@ -51,9 +51,7 @@ EXTRA = (
     "000:40 111:38 001:9 010:7 100:4 110:8 101:6 011:3 002:4 112:5 020:3 121:2 200:2 211:1 021:2 "
     "102:1 220:1"  # methods page: vote 2 is never true
 )
-ONE_SILENT = (
-    "000:30 111:28 001:6 010:5 100:3 110:6 101:4 011:3 020:4 121:3 200:2 211:2 220:1 021:1"
-)  # corrections: the third judge never casts vote 2
+ONE_SILENT = "000:30 111:28 001:6 010:5 100:3 110:6 101:4 011:3 020:4 121:3 200:2 211:2 220:1 021:1"  # corrections: the third judge never casts vote 2
 
 
 @dataclasses.dataclass(frozen=True)
