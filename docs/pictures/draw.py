@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tallystick import io, plot
-from tallystick.audit.generated import generate
+from tests.generated import generate
 from tallystick.cli.demo import DemoVerb, answer
 
 HERE = Path(__file__).resolve().parent

@@ -5,9 +5,10 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from tallystick.audit import Named, audit, detect
+from tallystick.audit import audit
 from tallystick.errors import FileError, InputError
 from tallystick.io import scan
+from tests.data.detect.seen import seen
 
 CROWD = {"item": "item", "truth": "truth"}
 API = {"item": "item_id", "truth": "true"}
@@ -46,6 +47,7 @@ QUESTIONS = {
     "shift/semisynthetic_2020_to_2021.csv.gz": "--item",
     "judge/adult.data.gz": "--judges",
     "dynamic/snli_devtest.tsv.gz": "--judges",
+    "score/arena_4systems.csv.gz": "--item",
 }
 REFUSED = {
     "judge/agaricus-lepiota.data.gz": (InputError, "put a line with column names above it"),
@@ -58,7 +60,7 @@ REFUSED = {
 def test_the_roles_are_right_without_options(name, shared_data):
     roles, pattern, votes = ROLES[name]
     with scan(shared_data / name) as table:
-        reading = detect(table)
+        reading = seen(table)
         assert reading.questions == ()
         assert {role: getattr(reading, role) for role in roles} == roles
         assert list(reading.votes) == [
@@ -77,7 +79,7 @@ def test_the_roles_are_right_without_options(name, shared_data):
 
 def test_win_rates_are_scores_of_models(shared_data):
     with scan(shared_data / "compare/alpaca_eval2_winrate_805x.parquet") as table:
-        reading = detect(table)
+        reading = seen(table)
         assert reading.questions == ()
         assert (reading.item, reading.slices, reading.truth, reading.votes) == (
             "item_id",
@@ -91,7 +93,7 @@ def test_win_rates_are_scores_of_models(shared_data):
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_cannot_be_told_is_asked_by_the_name_of_the_option(name, shared_data):
     with scan(shared_data / name) as table:
-        assert [question.option for question in detect(table).questions] == [QUESTIONS[name]]
+        assert [question.option for question in seen(table).questions] == [QUESTIONS[name]]
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -109,10 +111,10 @@ def test_no_file_is_forgotten(shared_data):
 
 def test_an_answer_to_the_question_lets_it_run(shared_data):
     with scan(shared_data / "shift/semisynthetic_2020_to_2021.csv.gz") as table:
-        reading = detect(table, Named(rows_are_items=True))
+        reading = seen(table, rows_are_items=True)
         assert (reading.truth, reading.confidence) == ("true", "conf_2020")
         assert (reading.old, reading.new) == ("pred_2020_real", "pred_2021_simulated")
     with scan(shared_data / "compare/helm_lite_binary.parquet") as table:
-        result = audit(table, Named(models=("*",)))
+        result = audit(table, models=("*",))
         assert [part.verb for part in result.sections] == ["compare"]
         assert result.sections[0].to_dict()["contenders"] == ["openai_gpt-4-0613"]

@@ -3,9 +3,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tallystick.audit.generated import generate
 from tallystick.cli.app import app
 from tallystick.io import write_csv
+from tests.generated import generate
 
 
 def run(*arguments):

@@ -7,10 +7,10 @@ import pytest
 import typer
 from click.testing import CliRunner
 
-from tallystick.audit.generated import generate
 from tallystick.cli.app import app
 from tallystick.io import write_csv
 from tallystick.report import write_page
+from tests.generated import generate
 from tests.report.conftest import HOSTILE, result
 
 LONGEST = 2_000_000

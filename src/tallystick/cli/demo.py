@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tallystick.cli.deliver import Delivery, deliver, tell
+from tallystick.data import Demo, Door, conclude, read
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES, capability
 
@@ -17,31 +19,48 @@ __all__ = ["demo"]
 
 def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
     """Make a table such as people bring, answer a question from it, and write the report."""
-    from tallystick.data import conclude, read
     from tallystick.io import write_csv
 
-    shown = capability(_found(verb))
-    if shown.demo is None:
-        raise InputError(f"{verb} has no demonstration")
-    made = shown.demo(seed)
+    made, ask = _audit(seed) if verb == "audit" else _of_capability(verb, seed)
     folder = _folder(to)
     name = verb.replace(" ", "-")
     table, page = folder / f"{name}.csv", folder / f"{name}.html"
     write_csv(table, made.table)
     tell([made.story, f"table: {table}"])
-
-    fields = {one for one in made.options if one in shown.question.__dataclass_fields__}
-    question = shown.question(seed=seed, **{one: made.options[one] for one in fields})
-    roles = {one: value for one, value in made.options.items() if one not in fields}
-    with read(table, shown.door, **roles) as data:
-        result = conclude(shown, data, question)
-        deliver(result, Delivery(as_json=as_json, html=page), data=data)
-    command = ["tallystick", *shown.verb.split(), str(table), *made.command(), "--html", "r.html"]
-    tell([f"do it yourself: {shlex.join(command)}"])
+    ask(table, Delivery(as_json=as_json, html=page))
+    words = [*(_found(verb) if verb != "audit" else verb).split(), str(table), *made.command()]
+    tell([f"do it yourself: {shlex.join(['tallystick', *words])} --html report.html"])
     if open_report:
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())
+
+
+def _audit(seed: int) -> tuple[Demo, Callable[[Path, Delivery], None]]:
+    from tallystick.audit import audit
+    from tallystick.audit.demo import demo as audit_demo
+
+    def ask(table: Path, delivery: Delivery) -> None:
+        with read(table, Door(repeats=True)) as data:
+            deliver(audit(data, rng=seed), delivery, data=data)
+
+    return audit_demo(seed), ask
+
+
+def _of_capability(verb: str, seed: int) -> tuple[Demo, Callable[[Path, Delivery], None]]:
+    shown = capability(_found(verb))
+    if shown.demo is None:
+        raise InputError(f"{verb} has no demonstration")
+    made = shown.demo(seed)
+    fields = {one for one in made.options if one in shown.question.__dataclass_fields__}
+    question = shown.question(seed=seed, **{one: made.options[one] for one in fields})
+    roles = {one: value for one, value in made.options.items() if one not in fields}
+
+    def ask(table: Path, delivery: Delivery) -> None:
+        with read(table, shown.door, **roles) as data:
+            deliver(conclude(shown, data, question), delivery, data=data, items=shown.items)
+
+    return made, ask
 
 
 def _found(verb: str) -> str:
@@ -66,7 +85,7 @@ def _folder(to: Path | None) -> Path:
 
 def _params() -> list[click.Parameter]:
     return [
-        click.Argument(["verb"], default="judge", required=False),
+        click.Argument(["verb"], default="audit", required=False),
         click.Option(
             ["--to"],
             type=click.Path(path_type=Path),

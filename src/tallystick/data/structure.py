@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tallystick.data.detect.names import is_truth
+from tallystick.data.detect.names import ROUNDS, SLICES, SPLITS, is_truth, plain
 from tallystick.data.detect.profile import Profile, look
 from tallystick.data.detect.sample import draw, is_unique
 from tallystick.io import Table, identifier
@@ -122,6 +122,9 @@ def _unique_pairs(
     pairs: list[tuple[str, str]] = []
     for item in repeating:
         for judge in repeating:
+            # Parts of a data set and rounds are facts about items: nobody votes by being one.
+            if plain(judge) in SPLITS | SLICES | ROUNDS:
+                continue
             dense = rows >= _DENSE * distinct[item] * distinct[judge]
             if distinct[judge] >= distinct[item] or not dense:
                 continue

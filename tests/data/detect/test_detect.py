@@ -5,15 +5,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.audit import Named, audit, detect
+from tallystick.audit import audit
 from tallystick.errors import InputError
 from tallystick.io import scan
+from tests.data.detect.seen import seen
 
 N = 400
 
 
 def read(columns, **said):
-    return detect(scan(pa.table(columns)), Named(**said))
+    return seen(columns, **said)
 
 
 def asked(columns, **said):
@@ -451,7 +452,7 @@ def test_what_is_said_is_obeyed_and_not_asked(truth, bits):
         ({"truth": "gold", "item": "gold"}, "given as item and as truth"),
         ({"judges": ("nobody",)}, "has no column 'nobody'"),
         ({"truth": "a*"}, "--truth names one column"),
-        ({"truth": "ann", "judges": ("ann", "bob")}, "given as truth and as a label"),
+        ({"truth": "ann", "judges": ("ann", "bob")}, "given as truth and in a group of columns"),
     ],
 )
 def test_a_wrong_option_is_refused_by_name(said, words, truth):

@@ -3,11 +3,12 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from tallystick.audit.concord import beyond_chance, kappas, plurality
-from tallystick.audit.profile import look
 
-from tallystick.audit import detect, sample
+from tallystick.data.detect import sample
+from tallystick.data.detect.beyond_chance import beyond_chance, kappas, plurality
+from tallystick.data.detect.profile import look
 from tallystick.io import scan
+from tests.data.detect.seen import seen
 
 
 @pytest.fixture
@@ -35,9 +36,9 @@ def test_a_truth_that_is_known_on_few_rows_is_looked_at_where_it_is_known(small_
 
 def test_a_large_table_is_read_as_if_it_were_looked_at_whole(monkeypatch):
     columns = large()
-    whole = detect(scan(pa.table(columns)))
+    whole = seen(columns)
     monkeypatch.setattr(sample, "MOST_ROWS", 2000)
-    part = detect(scan(pa.table(columns)))
+    part = seen(columns)
     assert (
         (part.item, part.truth, part.votes)
         == (whole.item, whole.truth, whole.votes)

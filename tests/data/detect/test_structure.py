@@ -5,9 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.audit import detect
-from tallystick.io import scan
-from tests.audit.test_detect import noisy
+from tests.data.detect.seen import seen
+from tests.data.detect.test_detect import noisy
 
 N = 400
 draw = np.random.default_rng(0)
@@ -171,9 +170,7 @@ ASKED = {
 
 
 def read(columns):
-    return detect(
-        scan(pa.table({name: pa.array(list(values)) for name, values in columns.items()}))
-    )
+    return seen({name: pa.array(list(values)) for name, values in columns.items()})
 
 
 @pytest.mark.parametrize("name", READ)
