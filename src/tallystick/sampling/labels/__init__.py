@@ -4,7 +4,7 @@
 module                 what it answers
 =====================  ==========================================================================
 `strata`               which items do the votes make look alike
-`draws`                which item is drawn next, with which probability; the journal of draws
+`draws`, `journal`     which item is drawn next, with which probability; what was drawn
 `anytime_share`        the share of ones, whenever you stop
 `difference`           which of two is better, from labels where it matters
 `best_of`              which of k models is the best, or nearly
@@ -39,14 +39,11 @@ from tallystick.sampling.labels.difference import (
     classifier_difference,
     disagreement_strata,
     gap_spread,
+    gap_strata,
     judged_difference,
 )
 from tallystick.sampling.labels.draws import (
-    Draw,
-    Journal,
     draw_batch,
-    drawing_probabilities,
-    readable,
     replay,
     share_spread,
     uniform_spread,
@@ -59,6 +56,7 @@ from tallystick.sampling.labels.existing import (
     crossed,
     refused_claim,
 )
+from tallystick.sampling.labels.journal import Draw, Journal, drawing_probabilities, readable
 from tallystick.sampling.labels.readers import (
     ReaderError,
     read_twice,
@@ -70,7 +68,6 @@ from tallystick.sampling.labels.rectified import Steps, rectified_steps
 from tallystick.sampling.labels.strata import (
     LabelStrata,
     class_strata,
-    gap_strata,
     rank_slices,
     score_strata,
     vote_strata,

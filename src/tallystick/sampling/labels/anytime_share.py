@@ -68,7 +68,7 @@ def anytime_share(
 
     Examples
     --------
-    >>> from tallystick.sampling.labels.draws import Journal, draw_batch
+    >>> from tallystick.sampling.labels import Journal, draw_batch
     >>> from tallystick.sampling.labels.rectified import rectified_steps
     >>> from tallystick.sampling.labels.strata import score_strata
     >>> strata = score_strata([0.2] * 100 + [0.9] * 400)

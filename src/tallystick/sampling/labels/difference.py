@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from tallystick.errors import InputError
 from tallystick.sampling.labels.bets import capital, mirrored, sign_bets
 from tallystick.sampling.labels.consensus import Floats, Ints
-from tallystick.sampling.labels.draws import Journal
+from tallystick.sampling.labels.journal import Journal
 from tallystick.sampling.labels.rectified import Steps, rectified_steps
 from tallystick.sampling.labels.strata import GUESS_FLOOR, LabelStrata, rank_slices
 
@@ -40,6 +40,7 @@ __all__ = [
     "classifier_difference",
     "disagreement_strata",
     "gap_spread",
+    "gap_strata",
     "judged_difference",
 ]
 
@@ -125,6 +126,30 @@ def disagreement_strata(
     return LabelStrata(of=of, side=(mean > 0.5).astype(np.int64), guess=rows), mean
 
 
+def gap_strata(
+    votes_a: ArrayLike, votes_b: ArrayLike, *, judges: int
+) -> tuple[LabelStrata, Floats]:
+    """Return strata by how many more votes A has than B, and the guess of the difference in each.
+
+    For two systems whose outputs were both judged: the guess is the vote difference over the
+    number of judges.
+
+    >>> strata, guess = gap_strata([3, 0, 3, 1], [0, 0, 0, 2], judges=3)
+    >>> strata.of.tolist(), guess.round(2).tolist()
+    ([2, 1, 2, 0], [-0.33, 0.0, 1.0])
+    """
+    if judges < 1:
+        raise InputError(f"judges must be at least 1, got {judges!r}")
+    gap = np.asarray(votes_a, dtype=np.int64) - np.asarray(votes_b, dtype=np.int64)
+    values, place = np.unique(gap, return_inverse=True)
+    if np.abs(values).max(initial=0) > judges:
+        raise InputError(f"votes differ by {np.abs(values).max()}, more than the {judges} judges")
+    guess = values / judges
+    rows = np.column_stack(((1 - guess) / 2, (1 + guess) / 2))
+    side = (values > 0).astype(np.int64)
+    return LabelStrata(of=place, side=side, guess=rows), guess
+
+
 def classifier_difference(
     journal: Journal, values: ArrayLike, guess: ArrayLike, *, alpha: float = 0.05
 ) -> SignVerdict:
@@ -180,7 +205,6 @@ def judged_difference(
     Examples
     --------
     >>> from tallystick.sampling.labels.draws import draw_batch
-    >>> from tallystick.sampling.labels.strata import gap_strata
     >>> strata, guess = gap_strata([2] * 60 + [0] * 40, [0] * 60 + [2] * 40, judges=2)
     >>> start = Journal.empty(strata.sizes)
     >>> journal = draw_batch(strata, start, size=60, spread=[1.0, 1.0], rng=1)

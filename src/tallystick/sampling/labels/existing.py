@@ -28,7 +28,7 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.sampling.labels.consensus import Floats
-from tallystick.sampling.labels.draws import Journal
+from tallystick.sampling.labels.journal import Journal
 from tallystick.sampling.labels.strata import LabelStrata
 
 __all__ = ["Apart", "Origin", "as_draws", "both_ways", "count_apart", "crossed", "refused_claim"]

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from tallystick.errors import InputError
 from tallystick.sampling.labels.consensus import Floats
-from tallystick.sampling.labels.draws import Journal
+from tallystick.sampling.labels.journal import Journal
 
 __all__ = ["PRIOR_LABELS", "Steps", "rectified_steps"]
 
@@ -88,7 +88,7 @@ def rectified_steps(
 
     Examples
     --------
-    >>> from tallystick.sampling.labels.draws import Draw
+    >>> from tallystick.sampling.labels.journal import Draw
     >>> first = Draw(t=0, item=0, stratum=0, q=0.8, batch=0)
     >>> journal = Journal.of([400, 100], [first], [[0.5, 0.5]])
     >>> steps = rectified_steps(journal, [1.0], [0.95, 0.3])

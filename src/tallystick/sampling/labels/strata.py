@@ -31,7 +31,6 @@ __all__ = [
     "OUTSIDE",
     "LabelStrata",
     "class_strata",
-    "gap_strata",
     "rank_slices",
     "score_strata",
     "vote_strata",
@@ -214,30 +213,6 @@ def class_strata(posterior: ArrayLike) -> LabelStrata:
         codes=np.empty((each.size, 0), np.int64), counts=np.ones(each.size), place=each
     )
     return _by_class(table, table.max(axis=1), patterns=patterns)
-
-
-def gap_strata(
-    votes_a: ArrayLike, votes_b: ArrayLike, *, judges: int
-) -> tuple[LabelStrata, Floats]:
-    """Return strata by how many more votes A has than B, and the guess of the difference in each.
-
-    For two systems whose outputs were both judged: the guess is the vote difference over the
-    number of judges.
-
-    >>> strata, guess = gap_strata([3, 0, 3, 1], [0, 0, 0, 2], judges=3)
-    >>> strata.of.tolist(), guess.round(2).tolist()
-    ([2, 1, 2, 0], [-0.33, 0.0, 1.0])
-    """
-    if judges < 1:
-        raise InputError(f"judges must be at least 1, got {judges!r}")
-    gap = np.asarray(votes_a, dtype=np.int64) - np.asarray(votes_b, dtype=np.int64)
-    values, place = np.unique(gap, return_inverse=True)
-    if np.abs(values).max(initial=0) > judges:
-        raise InputError(f"votes differ by {np.abs(values).max()}, more than the {judges} judges")
-    guess = values / judges
-    rows = np.column_stack(((1 - guess) / 2, (1 + guess) / 2))
-    side = (values > 0).astype(np.int64)
-    return LabelStrata(of=place, side=side, guess=rows), guess
 
 
 def rank_slices(
