@@ -272,3 +272,18 @@ def test_impossible_options_are_refused_by_name(page, wrong):
 def test_an_impossible_limit_is_refused(page):
     with pytest.raises(InputError, match="limit"):
         share_verdict(page(3), 1.2)
+
+
+def test_labelling_everything_never_refutes_the_share_itself():
+    rng = np.random.default_rng(6)
+    for seed in range(30):
+        n = int(rng.integers(6, 40))
+        strata = LabelStrata(of=rng.integers(0, 3, n), side=[0] * 3, guess=[[0.6, 0.4]] * 3)
+        truth = rng.integers(0, 2, n)
+        journal = Journal.empty(strata.sizes)
+        while journal.n_draws < n:
+            spread = share_spread(journal.stratum, truth[journal.item].astype(float), 3)
+            journal = draw_batch(strata, journal, size=5, spread=spread, rng=seed)
+        steps = rectified_steps(journal, truth[journal.item], [0.4] * 3)
+        found = share_verdict(steps, float(truth.mean()))
+        assert np.isfinite([found.peak_above, found.peak_below]).all()

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.labels.bets import CUT
+from tallystick.sampling.labels.bets import CUT, SLACK
 from tallystick.sampling.labels.consensus import Floats, Ints
 from tallystick.sampling.labels.contest import Contest
 from tallystick.sampling.labels.rectified import PRIOR_LABELS
@@ -261,7 +261,7 @@ def _log_growth(z: Floats, low: Floats, mean: Floats, variance: Floats, epsilon:
         bet = e / (variance + e**2) * np.where(mean >= m, 1.0, TIMID)  # (W5)
         risk = m - low
         cut = np.divide(CUT, risk, out=np.full_like(risk, np.inf), where=risk > 0)
-        grown[row] = np.where(risk < 0, np.inf, np.log1p(np.minimum(bet, cut) * (z - m)))
+        grown[row] = np.where(risk < -SLACK, np.inf, np.log1p(np.minimum(bet, cut) * (z - m)))
     return grown
 
 

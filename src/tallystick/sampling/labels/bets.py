@@ -27,12 +27,23 @@ import numpy as np
 from tallystick.sampling.labels.consensus import Floats
 from tallystick.sampling.labels.rectified import Steps
 
-__all__ = ["CUT", "Mirrored", "capital", "last_refuted", "mirrored", "moments_before", "sign_bets"]
+__all__ = [
+    "CUT",
+    "SLACK",
+    "Mirrored",
+    "capital",
+    "last_refuted",
+    "mirrored",
+    "moments_before",
+    "sign_bets",
+]
 
 _compile = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 CUT = 0.75
 """The largest part of the capital that one draw can lose."""
+SLACK = 1e-9
+"""A mean this far below the least possible value is not refuted: it may be there by rounding."""
 HALVINGS = 40
 """Steps of bisection: an end is good to 1e-12 of the range, and errs outwards."""
 
@@ -104,7 +115,7 @@ def capital(z: Floats, low: Floats, bets: Floats, m: float) -> Floats:
     cut = np.divide(CUT, risk, out=np.full_like(risk, np.inf), where=risk > 0)
     growth = np.cumprod(1 + np.minimum(bets, cut) * (z - m))
     # The mean lies above the least value that Z could have, so a smaller m is refuted at once.
-    return np.where(np.logical_or.accumulate(risk < 0), np.inf, growth)
+    return np.where(np.logical_or.accumulate(risk < -SLACK), np.inf, growth)
 
 
 def _refuted(z: Floats, low: Floats, bets: Floats, threshold: float, m: float) -> bool:
@@ -112,7 +123,7 @@ def _refuted(z: Floats, low: Floats, bets: Floats, threshold: float, m: float) -
     money = 1.0
     for t in range(len(z)):
         risk = m - low[t]
-        if risk < 0.0:
+        if risk < -SLACK:
             return True
         bet = bets[t]
         if bet * risk > CUT:
