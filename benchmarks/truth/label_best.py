@@ -23,8 +23,9 @@ def best(*, runs: int, rng: np.random.Generator) -> None:
             rows.append(_row(one, runs, rng))
             print(rows[-1], flush=True)
     notes = [
-        f"Mean labels until a model is named that is within {EPSILON:g} of the best, alpha .05, "
-        f"batches of 10, {runs} runs of at most {MOST} labels; (page) is methods/label.md.",
+        f"The best judges of each set as models. Mean labels until one is named that is within "
+        f"{EPSILON:g} of the best, alpha .05, batches of 10, {runs} runs of at most {MOST} labels; "
+        "(page) is methods/label.md.",
         "wrong: the model that was named is further behind. open: nobody was named.",
     ]
     record("label-best", "The best of k models, within two points", rows, notes=notes)
@@ -32,7 +33,7 @@ def best(*, runs: int, rng: np.random.Generator) -> None:
 
 def _row(one: Population, runs: int, rng: np.random.Generator) -> dict[str, Any]:
     assert one.votes is not None
-    columns = np.unique(np.linspace(0, one.votes.shape[1] - 1, MODELS[one.name]).astype(int))
+    columns = one.top(MODELS[one.name])
     answers = one.votes[:, columns]
     contest = contest_of(answers, one.strata.of, guess=one.strata.guess)
     accuracy = (answers == one.truth[:, None]).mean(axis=0)
@@ -49,7 +50,7 @@ def _row(one: Population, runs: int, rng: np.random.Generator) -> dict[str, Any]
             wrong += accuracy[state.named] < accuracy.max() - EPSILON - 1e-12
     return {
         "set": one.name,
-        "models": int(columns.size),
+        "models": len(columns),
         "labels": float(labels.mean()),
         "(page)": PAGE[one.name],
         "wrong": wrong / runs,

@@ -13,16 +13,15 @@ from tallystick.sampling.labels import Journal, classifier_difference, disagreem
 from tallystick.sampling.labels.consensus import consensus, patterns_of
 from tallystick.stats.signs import sign_log_e
 
-MODELS = {"bluebirds": 5, "llmbar": 5, "adult": 4, "mushroom": 4, "twonorm": 5, "good3": 3}
-"""How many judges of a set are taken for classifiers, spread evenly over its columns."""
-MOST, CLOSEST = 2000, 0.005
+MODELS = {"bluebirds": 4, "llmbar": 4, "adult": 4, "mushroom": 5, "twonorm": 5, "good3": 3}
+"""How many of the best judges of a set are compared as classifiers: 41 pairs."""
 
 
 def pairs(*, runs: int, rng: np.random.Generator) -> None:
     runs = min(runs, 200)
     rows = []
     for one in populations():
-        for a, b in combinations(_chosen(one), 2):
+        for a, b in combinations(one.top(MODELS.get(one.name, 0)), 2):
             row = _row(one, a, b, runs, rng)
             if row is not None:
                 rows.append(row)
@@ -47,13 +46,6 @@ def pairs(*, runs: int, rng: np.random.Generator) -> None:
     record("label-pairs", "Which of two classifiers is better", rows, notes=notes)
 
 
-def _chosen(one: Population) -> list[int]:
-    count = MODELS.get(one.name, 0)
-    if not count or one.votes is None:
-        return []
-    return np.unique(np.linspace(0, one.votes.shape[1] - 1, count).astype(int)).tolist()
-
-
 def _row(
     one: Population, a: int, b: int, runs: int, rng: np.random.Generator
 ) -> dict[str, Any] | None:
@@ -65,9 +57,9 @@ def _row(
     first = (one.votes[apart, a] == one.truth[apart]).astype(float)
     M, N = apart.size, one.truth.size
     lead = (2 * first.mean() - 1) * M / N
-    if abs(lead) < CLOSEST or M < 20:
+    if not lead:
         return None
-    n = min(MOST, M)
+    n = M
     ours, sign, wrong = np.empty(runs), np.empty(runs), 0
     for run in range(runs):
         order = rng.permutation(M)[:n]

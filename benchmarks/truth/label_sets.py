@@ -17,6 +17,8 @@ from tallystick.sampling.labels.consensus import consensus, patterns_of
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TALLYSTICK_DATA", ROOT.parent / "shared" / "data"))
 DOG_CLASS = "3"
+LARGEST = 3000
+"""Larger real sets are cut to this many items at random, the size that label.md's figures fit."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,6 +35,13 @@ class Population:
     def share(self) -> float:
         """The share of ones."""
         return float(self.truth.mean())
+
+    def top(self, count: int) -> list[int]:
+        """Return the judges that are right most often, to be compared as classifiers."""
+        if self.votes is None:
+            return []
+        right = (self.votes == self.truth[:, None]).mean(axis=0)
+        return np.argsort(-right, kind="stable")[:count].tolist()
 
     @property
     def ones(self) -> NDArray[np.int64]:
@@ -62,6 +71,8 @@ def real(name: str, one: str) -> Population:
     """Return a real set with the label *one* as 1 and every other as 0."""
     _, rows = read(name)
     table = np.array(rows)
+    if len(table) > LARGEST:
+        table = table[np.random.default_rng(len(table)).permutation(len(table))[:LARGEST]]
     codes = np.where(table == "", -1, (table == one).astype(np.int64))
     return from_votes(name.partition("_")[0], codes[:, 1:], codes[:, 0])
 

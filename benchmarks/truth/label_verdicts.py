@@ -14,7 +14,7 @@ from tallystick.sampling.labels.anytime_share import SMALLEST_LEAD
 from tallystick.sampling.labels.bets import capital, mirrored, moments_before, sign_bets
 from tallystick.stats.poststratify import poststratified_share
 
-MOST, LEAD = 1200, 0.08
+MOST, LEAD, PEEKS = 1200, 0.08, 5
 
 
 def verdicts(*, runs: int, rng: np.random.Generator) -> None:
@@ -31,8 +31,9 @@ def verdicts(*, runs: int, rng: np.random.Generator) -> None:
         f"Mean labels until the share is shown to lie on its side of a limit {100 * LEAD:g} points "
         f"away; {runs} runs of at most {MOST} labels. alone: one stratum, no guess. interval: the "
         "anytime interval excludes the limit. verdict: the bets made for this limit.",
-        "wrong: a verdict is reached although the share equals the limit; the last row is the "
-        "worst set, and alpha is .05. peeking: labels alone (t-Wilson), looked at every 10 labels.",
+        "wrong: a verdict is reached although the share equals the limit (alpha is .05), in "
+        f"{PEEKS} times as many runs; the last row is the worst set. peeking: labels alone "
+        "(t-Wilson), looked at every 10 labels.",
     ]
     record("label-verdicts", "Labels to a verdict", rows, notes=notes)
 
@@ -42,6 +43,7 @@ def _row(one: Population, runs: int, rng: np.random.Generator) -> dict[str, Any]
     limit = share - LEAD if share >= 0.5 else share + LEAD
     guess, total = one.strata.guess[:, 1], np.array([one.truth.size])
     steered = sessions(one.strata.sizes, one.ones, runs=runs, most=MOST, rng=rng)
+    peeked = sessions(one.strata.sizes, one.ones, runs=PEEKS * runs, most=MOST, rng=rng)
     uniform = sessions(
         total, np.array([one.truth.sum()]), runs=runs, most=MOST, rng=rng, steered=False
     )
@@ -50,7 +52,7 @@ def _row(one: Population, runs: int, rng: np.random.Generator) -> dict[str, Any]
         "alone": _labels(uniform, np.array([0.5]), limit, _verdict_peaks)[0],
         "interval": _labels(steered, guess, limit, _interval_peaks)[0],
         "verdict": _labels(steered, guess, limit, _verdict_peaks)[0],
-        "wrong": _labels(steered, guess, share, _verdict_peaks)[1],
+        "wrong": _labels(peeked, guess, share, _verdict_peaks)[1],
         "peeking": _peeking(uniform, limit)[0],
         "peeking wrong": _peeking(uniform, share)[1],
     }

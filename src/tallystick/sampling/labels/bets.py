@@ -113,7 +113,8 @@ def capital(z: Floats, low: Floats, bets: Floats, m: float) -> Floats:
     """
     risk = m - low
     cut = np.divide(CUT, risk, out=np.full_like(risk, np.inf), where=risk > 0)
-    growth = np.cumprod(1 + np.minimum(bets, cut) * (z - m))
+    # In logarithms, and no larger than e^700: evidence goes on growing after it has settled things.
+    growth = np.exp(np.minimum(np.cumsum(np.log1p(np.minimum(bets, cut) * (z - m))), 700.0))
     # The mean lies above the least value that Z could have, so a smaller m is refuted at once.
     return np.where(np.logical_or.accumulate(risk < -SLACK), np.inf, growth)
 
