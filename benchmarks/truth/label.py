@@ -22,6 +22,7 @@ from label_best import best
 from label_pairs import pairs
 from label_shares import shares
 from label_verdicts import verdicts
+from record import record
 
 PARTS = {"shares": shares, "verdicts": verdicts, "pairs": pairs, "best": best}
 
@@ -33,7 +34,9 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(PARTS))
     options = parser.parse_args()
     for name in options.only.split(","):
-        PARTS[name](runs=options.runs, rng=np.random.default_rng([19, *name.encode()]))
+        rng = np.random.default_rng([19, *name.encode()])
+        page, title, rows, notes = PARTS[name](runs=options.runs, rng=rng)
+        record(page, title, rows, notes=notes)
 
 
 if __name__ == "__main__":

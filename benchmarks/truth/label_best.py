@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from label_sets import Population, populations
-from record import record
+from label_sets import Population, Table, populations
 
 from tallystick.sampling.labels import advance, contest_of, contested_draws, start
 
@@ -15,20 +14,19 @@ PAGE = {"adult": 330, "mushroom": 92, "twonorm": 1049, "good3": 413, "llmbar": 9
 EPSILON, MOST = 0.02, 1500
 
 
-def best(*, runs: int, rng: np.random.Generator) -> None:
+def best(*, runs: int, rng: np.random.Generator) -> Table:
     runs = min(runs, 40)
     rows = []
     for one in populations():
         if one.name in MODELS:
             rows.append(_row(one, runs, rng))
-            print(rows[-1], flush=True)
     notes = [
-        f"The best judges of each set as models. Mean labels until one is named that is within "
+        "The best judges of each set as models. Mean labels until one is named that is within "
         f"{EPSILON:g} of the best, alpha .05, batches of 10, {runs} runs of at most {MOST} labels; "
         "(page) is methods/label.md.",
         "wrong: the model that was named is further behind. open: nobody was named.",
     ]
-    record("label-best", "The best of k models, within two points", rows, notes=notes)
+    return "label-best", "The best of k models, within two points", rows, notes
 
 
 def _row(one: Population, runs: int, rng: np.random.Generator) -> dict[str, Any]:

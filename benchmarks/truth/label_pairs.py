@@ -6,8 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from label_sets import Population, populations
-from record import record
+from label_sets import Population, Table, populations
 
 from tallystick.sampling.labels import Journal, classifier_difference, disagreement_strata
 from tallystick.sampling.labels.consensus import consensus, patterns_of
@@ -17,7 +16,7 @@ MODELS = {"bluebirds": 4, "llmbar": 4, "adult": 4, "mushroom": 5, "twonorm": 5, 
 """How many of the best judges of a set are compared as classifiers: 41 pairs."""
 
 
-def pairs(*, runs: int, rng: np.random.Generator) -> None:
+def pairs(*, runs: int, rng: np.random.Generator) -> Table:
     runs = min(runs, 200)
     rows = []
     for one in populations():
@@ -27,7 +26,6 @@ def pairs(*, runs: int, rng: np.random.Generator) -> None:
                 rows.append(row)
     ratio = np.array([row["labels"] / row["sign test"] for row in rows])
     random = np.array([row["random items"] / row["labels"] for row in rows])
-    print(f"{len(rows)} pairs")
     rows.append(
         {
             "set": f"geometric mean of {len(rows)}",
@@ -43,7 +41,7 @@ def pairs(*, runs: int, rng: np.random.Generator) -> None:
         f"The last row is ours over the sign test (worst {ratio.max():.2f}), random items over "
         "ours, and the worst share of wrong signs. methods/label.md: .85 (worst 1.11), 4.75, .022.",
     ]
-    record("label-pairs", "Which of two classifiers is better", rows, notes=notes)
+    return "label-pairs", "Which of two classifiers is better", rows, notes
 
 
 def _row(

@@ -7,6 +7,7 @@ import gzip
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from tallystick.sampling.labels.consensus import consensus, patterns_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TALLYSTICK_DATA", ROOT.parent / "shared" / "data"))
+Table: TypeAlias = tuple[str, str, list[dict[str, Any]], list[str]]
+"""What a part of the benchmark returns: the page's name, its title, the rows and the notes."""
 DOG_CLASS = "3"
 LARGEST = 3000
 """Larger real sets are cut to this many items at random, the size that label.md's figures fit."""

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from label_peers import active_inference, truescore_plan
 from label_runs import Sessions, Stopped, planned, sessions, stopped_at_batches
-from label_sets import Population, populations
-from record import record
+from label_sets import Population, Table, populations
 
 from tallystick.sampling.labels import anytime_share, rectified_steps
 from tallystick.sampling.labels.bets import capital, mirrored, moments_before
@@ -26,7 +25,7 @@ PAGE = {
 """methods/label.md, in the order of `populations`; its default is S1, before the correction."""
 
 
-def shares(*, runs: int, rng: np.random.Generator) -> None:
+def shares(*, runs: int, rng: np.random.Generator) -> Table:
     sets = populations()
     rows, ratios = [], []
     for place, one in enumerate(sets):
@@ -34,7 +33,6 @@ def shares(*, runs: int, rng: np.random.Generator) -> None:
         ratios.append(
             [rows[-1][name] / rows[-1]["alone"] for name in ("(P1)", "default", "anytime")]
         )
-        print(rows[-1], flush=True)
     geo = np.exp(np.log(ratios).mean(axis=0))
     rows.append(
         {
@@ -58,7 +56,7 @@ def shares(*, runs: int, rng: np.random.Generator) -> None:
         "Largest ratio of the default to labels alone: "
         f"{max(row['default'] / row['alone'] for row in rows[:-1]):.3f}.",
     ]
-    record("label-shares", "Labels to ± 5 points", rows, notes=notes)
+    return "label-shares", "Labels to ± 5 points", rows, notes
 
 
 def _row(

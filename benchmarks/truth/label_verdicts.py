@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 from label_runs import Sessions, sessions
-from label_sets import Population, populations
-from record import record
+from label_sets import Population, Table, populations
 
 from tallystick.sampling.labels import rectified_steps
 from tallystick.sampling.labels.anytime_share import SMALLEST_LEAD
@@ -17,11 +16,10 @@ from tallystick.stats.poststratify import poststratified_share
 MOST, LEAD, PEEKS = 1200, 0.08, 5
 
 
-def verdicts(*, runs: int, rng: np.random.Generator) -> None:
+def verdicts(*, runs: int, rng: np.random.Generator) -> Table:
     rows = []
     for one in populations():
         rows.append(_row(one, runs, rng))
-        print(rows[-1], flush=True)
     names = ("interval", "verdict")
     geo = np.exp([np.mean([np.log(row[name] / row["alone"]) for row in rows]) for name in names])
     worst = {name: max(row[name] for row in rows) for name in rows[0] if "wrong" in name}
@@ -35,7 +33,7 @@ def verdicts(*, runs: int, rng: np.random.Generator) -> None:
         f"{PEEKS} times as many runs; the last row is the worst set. peeking: labels alone "
         "(t-Wilson), looked at every 10 labels.",
     ]
-    record("label-verdicts", "Labels to a verdict", rows, notes=notes)
+    return "label-verdicts", "Labels to a verdict", rows, notes
 
 
 def _row(one: Population, runs: int, rng: np.random.Generator) -> dict[str, Any]:
