@@ -129,13 +129,13 @@ def _anytime(runs: Sessions, guess: np.ndarray) -> Stopped:
         while left < right:
             middle = (left + right) // 2
             part = rectified_steps(journal, runs.value[run, : ends[middle]], guess)
-            if anytime_share(part, half_width=TARGET).width / 2 <= TARGET:
+            if anytime_share(part).width / 2 <= TARGET:
                 right = middle
             else:
                 left = middle + 1
         part = rectified_steps(journal, runs.value[run, : ends[left]], guess)
         labels[run] = ends[left]
-        low[run], high[run] = anytime_share(part, half_width=TARGET)
+        low[run], high[run] = anytime_share(part)
     return Stopped(labels=labels, low=low, high=high)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from fractions import Fraction
 
@@ -52,7 +53,7 @@ def test_the_first_values_are_those_of_the_page(page):
     ("n", "low", "high"), [(20, 0.4220, 0.9920), (60, 0.7673, 0.9780), (120, 0.8379, 0.9514)]
 )
 def test_the_intervals_are_those_of_the_page(page, n, low, high):
-    found = anytime_share(page(n), half_width=0.05)
+    found = anytime_share(page(n))
     assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
     assert found.guarantee == "anytime"
 
@@ -263,10 +264,24 @@ def test_skips_widen_the_interval_both_ways(scripted):
     assert both.width > plain.width
 
 
-@pytest.mark.parametrize("wrong", [{"half_width": 0.0}, {"half_width": 1.0}, {"alpha": 0.0}])
-def test_impossible_options_are_refused_by_name(page, wrong):
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        anytime_share(page(3), **wrong)
+def test_the_half_width_of_the_bets_stands_in_the_journal(scripted):
+    """w is fixed with the first draw: another w is another journal, and another interval."""
+    journal, values = scripted([60, 40], lambda t: t % 2, lambda t: t % 3 > 0, 60, freeze=FREEZE)
+    wider = dataclasses.replace(journal, half_width=0.2)
+    first, second = (
+        anytime_share(rectified_steps(j, values, [0.6, 0.6])) for j in (journal, wider)
+    )
+    assert first.low != second.low
+    strata = LabelStrata(of=[0] * 9, side=[0], guess=[[0.5, 0.5]])
+    start = Journal.empty(strata.sizes, half_width=0.03)
+    assert draw_batch(strata, start, size=3, spread=[1.0], rng=0).half_width == 0.03
+    with pytest.raises(InputError, match="half_width"):
+        Journal.empty([3], half_width=1.0)
+
+
+def test_an_impossible_level_is_refused(page):
+    with pytest.raises(InputError, match="alpha"):
+        anytime_share(page(3), alpha=0.0)
 
 
 def test_an_impossible_limit_is_refused(page):

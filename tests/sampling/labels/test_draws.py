@@ -13,6 +13,7 @@ from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.labels import (
     Journal,
     LabelStrata,
+    class_spread,
     draw_batch,
     replay,
     share_spread,
@@ -100,6 +101,13 @@ def test_items_outside_the_population_are_never_drawn():
     strata = _strata([10, 10]).without([0, 1, 2, 15])
     journal = draw_batch(strata, Journal.empty(strata.sizes), size=99, spread=[1, 1], rng=1)
     assert sorted(journal.item.tolist()) == [*range(3, 15), *range(16, 20)]
+
+
+def test_spreads_of_two_classes_draw_like_those_of_a_share():
+    stratum, codes = np.array([0, 0, 1, 2]), np.array([1, 0, 1, 1])
+    share = share_spread(stratum, codes.astype(float), 3)
+    assert class_spread(stratum, codes, 3, n_classes=2) == pytest.approx(np.sqrt(2) * share)
+    assert class_spread(stratum, codes, 3, n_classes=4).shape == (3,)
 
 
 def test_spreads_are_those_of_the_page():

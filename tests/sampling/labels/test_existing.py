@@ -15,6 +15,7 @@ from tallystick.sampling.labels import (
     count_apart,
     crossed,
     draw_batch,
+    for_drawing,
     rectified_steps,
     refused_claim,
     share_spread,
@@ -96,6 +97,11 @@ def test_only_claims_are_refused(origin, claim, target, drawn, refused):
 def test_skips_count_as_the_worst_for_each_end():
     skipped = np.array([False, True, False])
     low, high = both_ways([-1.0, np.nan, 1.0], skipped, bounds=(-1.0, 1.0))
+    assert for_drawing([-1.0, np.nan, 1.0], skipped, bounds=(-1.0, 1.0)).tolist() == [
+        -1.0,
+        0.0,
+        1.0,
+    ]
     assert low.tolist() == [-1.0, -1.0, 1.0]
     assert high.tolist() == [-1.0, 1.0, 1.0]
 

@@ -43,6 +43,7 @@ from tallystick.sampling.labels.difference import (
     judged_difference,
 )
 from tallystick.sampling.labels.draws import (
+    class_spread,
     draw_batch,
     replay,
     share_spread,
@@ -54,6 +55,7 @@ from tallystick.sampling.labels.existing import (
     both_ways,
     count_apart,
     crossed,
+    for_drawing,
     refused_claim,
 )
 from tallystick.sampling.labels.journal import Draw, Journal, drawing_probabilities, readable
@@ -95,6 +97,7 @@ __all__ = [
     "best_of",
     "both_ways",
     "certified_mean",
+    "class_spread",
     "class_strata",
     "classifier_difference",
     "contest_of",
@@ -104,6 +107,7 @@ __all__ = [
     "disagreement_strata",
     "draw_batch",
     "drawing_probabilities",
+    "for_drawing",
     "forecast",
     "gap_spread",
     "gap_strata",

@@ -9,8 +9,8 @@ where w is the half-width that is wanted: the best bet against a share that far 
 refuted at :math:`2/\alpha`, at any time so far, is outside the interval. Each factor falls as m
 grows, also where the bet is cut, so the ends are found by bisection.
 
-*w is fixed before the first draw and written down.* An interval whose old bets are computed again
-with a new w is not valid.
+*w is fixed before the first draw and stands in the journal.* An interval whose old bets are
+computed again with a new w is not valid.
 """
 
 from __future__ import annotations
@@ -34,27 +34,17 @@ from tallystick.sampling.labels.rectified import Steps
 
 __all__ = ["ShareVerdict", "anytime_path", "anytime_share", "share_verdict"]
 
-HALF_WIDTH = 0.05
-"""The half-width that bets aim at if none is asked for."""
 SMALLEST_LEAD = 0.03
 """A verdict bets as if the share were at least this far from the limit."""
 
 
-def anytime_share(
-    steps: Steps,
-    *,
-    half_width: float = HALF_WIDTH,
-    alpha: float = 0.05,
-    skipped: Steps | None = None,
-) -> Interval:
+def anytime_share(steps: Steps, *, alpha: float = 0.05, skipped: Steps | None = None) -> Interval:
     """Bound the mean of all items at any stopping time, under any way of choosing when to stop.
 
     Parameters
     ----------
     steps
         What the draws gave, from `rectified_steps`, in draw order.
-    half_width
-        w of (W6), as it was written down before the first draw.
     alpha
         One minus the level.
     skipped
@@ -79,15 +69,13 @@ def anytime_share(
     [0.759, 0.817] (95 %, anytime)
     """
     upper = steps if skipped is None else skipped
-    low, high = _ends(steps, upper, half_width, alpha)
+    low, high = _ends(steps, upper, alpha)
     return Interval(
         low, high, level=1 - alpha, guarantee="anytime", method="betting on rectified draws"
     )
 
 
-def anytime_path(
-    steps: Steps, *, half_width: float = HALF_WIDTH, alpha: float = 0.05
-) -> tuple[Floats, Floats]:
+def anytime_path(steps: Steps, *, alpha: float = 0.05) -> tuple[Floats, Floats]:
     """Return both ends after each draw; the lower never falls and the upper never rises.
 
     >>> one = np.array([0.9])
@@ -95,8 +83,8 @@ def anytime_path(
     >>> [end.tolist() for end in anytime_path(steps)]
     [[0.01], [1.0]]
     """
-    _check(half_width, alpha)
-    below, above = _bets(steps, half_width), mirrored(steps, _bets(steps, half_width))
+    _check(alpha)
+    below, above = _bets(steps), mirrored(steps, _bets(steps))
     lows, highs = np.empty(steps.z.size), np.empty(steps.z.size)
     low, high = steps.floor, steps.ceiling
     for t in range(1, steps.z.size + 1):
@@ -155,7 +143,7 @@ def share_verdict(
     >>> share_verdict(steps, 0.8).verdict
     'above'
     """
-    _check(HALF_WIDTH, alpha)
+    _check(alpha)
     if not steps.floor <= limit <= steps.ceiling:
         raise InputError(f"limit must be in [{steps.floor:g}, {steps.ceiling:g}], got {limit!r}")
     upper = steps if skipped is None else skipped
@@ -178,12 +166,12 @@ def share_verdict(
     )
 
 
-def _ends(lower: Steps, upper: Steps, half_width: float, alpha: float) -> tuple[float, float]:
-    _check(half_width, alpha)
+def _ends(lower: Steps, upper: Steps, alpha: float) -> tuple[float, float]:
+    _check(alpha)
     least, most = lower.logical[0], upper.logical[1]
     start = lower.floor, lower.ceiling
-    low = last_refuted(lower.z, lower.low, _bets(lower, half_width), 2 / alpha, *start)
-    mirror = mirrored(upper, _bets(upper, half_width))
+    low = last_refuted(lower.z, lower.low, _bets(lower), 2 / alpha, *start)
+    mirror = mirrored(upper, _bets(upper))
     high = 1 - last_refuted(
         mirror.z, mirror.low, mirror.bets, 2 / alpha, 1 - start[1], 1 - start[0]
     )
@@ -197,13 +185,11 @@ def _ends(lower: Steps, upper: Steps, half_width: float, alpha: float) -> tuple[
     return low, high
 
 
-def _bets(steps: Steps, half_width: float) -> Floats:
+def _bets(steps: Steps) -> Floats:
     variance = moments_before(steps.z, start=(steps.floor + steps.ceiling) / 2)[1][:-1]
-    return np.asarray(1.25 * half_width / variance)  # (W6), cut where it is used
+    return np.asarray(1.25 * steps.half_width / variance)  # (W6), cut where it is used
 
 
-def _check(half_width: float, alpha: float) -> None:
-    if not 0 < half_width < 1:
-        raise InputError(f"half_width must be in (0, 1), got {half_width!r}")
+def _check(alpha: float) -> None:
     if not 0 < alpha < 1:
         raise InputError(f"alpha must be in (0, 1), got {alpha!r}")

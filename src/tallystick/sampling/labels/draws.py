@@ -17,6 +17,7 @@ a valid sample, so a person may stop in the middle of a batch that is shown in d
 
 from __future__ import annotations
 
+import dataclasses
 from bisect import insort
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -27,10 +28,17 @@ from numpy.typing import ArrayLike
 from tallystick._rng import Rng, as_rng, spawn
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.labels.consensus import Floats, Ints
-from tallystick.sampling.labels.journal import Journal, drawing_probabilities
+from tallystick.sampling.labels.journal import HALF_WIDTH, Journal, drawing_probabilities
 from tallystick.sampling.labels.strata import LabelStrata
 
-__all__ = ["SpreadRule", "draw_batch", "replay", "share_spread", "uniform_spread"]
+__all__ = [
+    "SpreadRule",
+    "class_spread",
+    "draw_batch",
+    "replay",
+    "share_spread",
+    "uniform_spread",
+]
 
 SpreadRule: TypeAlias = Callable[[Ints, Floats, int], Floats]
 """Takes stratum and value of every draw so far, and H; returns one spread per stratum."""
@@ -45,6 +53,22 @@ def share_spread(stratum: Ints, values: Floats, n_strata: int) -> Floats:
     k = np.bincount(stratum, minlength=n_strata)
     p = (np.bincount(stratum, weights=values, minlength=n_strata) + 2) / (k + 4)
     return np.asarray(np.sqrt(p * (1 - p)))
+
+
+def class_spread(stratum: Ints, codes: Floats, n_strata: int, *, n_classes: int) -> Floats:
+    r"""Return the spreads for labels of several classes, :math:`\sqrt{1 - \sum_c p_c^2}`.
+
+    With two classes they are those of `share_spread` times a constant, so the draws are the same.
+    Use it as a rule with ``functools.partial(class_spread, n_classes=K)``.
+
+    >>> class_spread(np.array([0, 0]), np.array([2, 2]), 2, n_classes=3).round(3).tolist()
+    [0.77, 0.816]
+    """
+    k = np.bincount(stratum, minlength=n_strata)
+    cell = stratum * n_classes + np.asarray(codes, dtype=np.int64)
+    x = np.bincount(cell, minlength=n_strata * n_classes).reshape(n_strata, n_classes)
+    p = (x + 4 / n_classes) / (k[:, None] + 4)
+    return np.asarray(np.sqrt(1 - (p**2).sum(axis=1)))
 
 
 def uniform_spread(stratum: Ints, values: Floats, n_strata: int) -> Floats:
@@ -110,8 +134,8 @@ def draw_batch(
         probability.append(float(q[h]))
         left[h] -= 1
 
-    return Journal(
-        sizes=journal.sizes,
+    return dataclasses.replace(
+        journal,
         item=np.concatenate((journal.item, np.array(items, dtype=np.int64))),
         stratum=np.concatenate((journal.stratum, np.array(where, dtype=np.int64))),
         q=np.concatenate((journal.q, probability)),
@@ -127,6 +151,7 @@ def replay(
     batches: Sequence[int],
     rule: SpreadRule = share_spread,
     seed: int,
+    half_width: float = HALF_WIDTH,
 ) -> Journal:
     """Draw a whole session again from its seed, its batch sizes and the values that came back.
 
@@ -138,7 +163,7 @@ def replay(
     [0, 0, 1, 1]
     """
     known = np.asarray(values, dtype=np.float64)
-    journal = Journal.empty(strata.sizes)
+    journal = Journal.empty(strata.sizes, half_width=half_width)
     for number, size in enumerate(batches):
         done = journal.n_draws
         if done > known.size:

@@ -18,7 +18,7 @@ taken for random ones covered .86 at a nominal .95; counted apart, .996.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -28,10 +28,19 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.sampling.labels.consensus import Floats
-from tallystick.sampling.labels.journal import Journal
+from tallystick.sampling.labels.journal import HALF_WIDTH, Journal
 from tallystick.sampling.labels.strata import LabelStrata
 
-__all__ = ["Apart", "Origin", "as_draws", "both_ways", "count_apart", "crossed", "refused_claim"]
+__all__ = [
+    "Apart",
+    "Origin",
+    "as_draws",
+    "both_ways",
+    "count_apart",
+    "crossed",
+    "for_drawing",
+    "refused_claim",
+]
 
 Origin: TypeAlias = Literal["random", "disagreements", "unknown"]
 Claim: TypeAlias = Literal["share", "accuracies", "difference", "best-of"]
@@ -107,7 +116,9 @@ def count_apart(
     return rest, Apart(known=int(known.size), total=float(worth.sum()), sampled=rest.n_items)
 
 
-def as_draws(strata: LabelStrata, items: ArrayLike, *, rng: Rng) -> Journal:
+def as_draws(
+    strata: LabelStrata, items: ArrayLike, *, rng: Rng, half_width: float = HALF_WIDTH
+) -> Journal:
     """Return labels that were drawn uniformly as the first batch of a journal.
 
     Their order is not known, so a random one is drawn; a uniform sample in random order is a
@@ -121,6 +132,8 @@ def as_draws(strata: LabelStrata, items: ArrayLike, *, rng: Rng) -> Journal:
         The labelled items, declared to be a uniform random sample of the population.
     rng
         Seeds the order; the journal keeps it.
+    half_width
+        The half-width that the session asks for, which the journal keeps from its first draw on.
 
     Examples
     --------
@@ -142,16 +155,11 @@ def as_draws(strata: LabelStrata, items: ArrayLike, *, rng: Rng) -> Journal:
         q=np.empty(order.size),
         batch=np.zeros(order.size, np.int64),
         spreads=np.ones((1 if order.size else 0, len(strata))),
+        half_width=half_width,
     )
-    q = journal.probabilities()[np.arange(order.size), stratum] if order.size else journal.q
-    return Journal(
-        sizes=journal.sizes,
-        item=order,
-        stratum=stratum,
-        q=q,
-        batch=journal.batch,
-        spreads=journal.spreads,
-    )
+    if not order.size:
+        return journal
+    return replace(journal, q=journal.probabilities()[np.arange(order.size), stratum])
 
 
 def crossed(strata: LabelStrata, disagree: ArrayLike) -> LabelStrata:
@@ -227,3 +235,17 @@ def both_ways(
     if flags.shape != known.shape:
         raise InputError(f"skipped must flag each of the {known.size} values, got {flags.shape}")
     return np.where(flags, bounds[0], known), np.where(flags, bounds[1], known)
+
+
+def for_drawing(
+    values: ArrayLike, skipped: NDArray[np.bool_], *, bounds: tuple[float, float] = (0.0, 1.0)
+) -> Floats:
+    """Return the values with skips in the middle: what drawing probabilities take them for.
+
+    Any rule would be valid, as long as it is one: a replay has to draw the same items.
+
+    >>> for_drawing([1.0, np.nan], np.array([False, True])).tolist()
+    [1.0, 0.5]
+    """
+    low, high = both_ways(values, skipped, bounds=bounds)
+    return np.asarray((low + high) / 2)

@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.labels.consensus import Floats, Ints
 
-__all__ = ["Draw", "Journal", "drawing_probabilities", "readable"]
+__all__ = ["HALF_WIDTH", "Draw", "Journal", "drawing_probabilities", "readable"]
+
+HALF_WIDTH = 0.05
+"""The half-width that bets aim at if none is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,9 @@ class Journal:
         One entry per draw, as in `Draw`.
     spreads
         Batches x strata: the frozen s_h of (W1).
+    half_width
+        The half-width that anytime bets aim at, w of (W6). It is fixed with the first draw: old
+        bets that are computed again with another w are not valid.
 
     Examples
     --------
@@ -64,10 +70,15 @@ class Journal:
     q: Floats
     batch: Ints
     spreads: Floats
+    half_width: float = HALF_WIDTH
+
+    def __post_init__(self) -> None:
+        if not 0 < self.half_width < 1:
+            raise InputError(f"half_width must be in (0, 1), got {self.half_width!r}")
 
     @classmethod
-    def empty(cls, sizes: ArrayLike) -> Journal:
-        """Return a journal without draws."""
+    def empty(cls, sizes: ArrayLike, *, half_width: float = HALF_WIDTH) -> Journal:
+        """Return a journal without draws, for a session that wants this half-width."""
         n = np.asarray(sizes, dtype=np.int64)
         none = np.empty(0, np.int64)
         return cls(
@@ -77,10 +88,18 @@ class Journal:
             q=np.empty(0),
             batch=none,
             spreads=np.empty((0, n.size)),
+            half_width=half_width,
         )
 
     @classmethod
-    def of(cls, sizes: ArrayLike, draws: Sequence[Draw], spreads: ArrayLike) -> Journal:
+    def of(
+        cls,
+        sizes: ArrayLike,
+        draws: Sequence[Draw],
+        spreads: ArrayLike,
+        *,
+        half_width: float = HALF_WIDTH,
+    ) -> Journal:
         """Return the journal of written draws, and refuse one that its own numbers contradict.
 
         >>> one = Draw(t=0, item=4, stratum=1, q=0.7, batch=0)
@@ -95,6 +114,7 @@ class Journal:
             q=np.array([draw.q for draw in draws], dtype=np.float64),
             batch=np.array([draw.batch for draw in draws], dtype=np.int64),
             spreads=table,
+            half_width=half_width,
         )
         journal.check([draw.t for draw in draws])
         return journal

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from tallystick.errors import InputError
 from tallystick.sampling.labels.consensus import Floats
-from tallystick.sampling.labels.journal import Journal
+from tallystick.sampling.labels.journal import HALF_WIDTH, Journal
 
 __all__ = ["PRIOR_LABELS", "Steps", "rectified_steps"]
 
@@ -41,6 +41,8 @@ class Steps:
         The values that were read.
     items
         N, the items of the population.
+    half_width
+        w of (W6), from the journal.
     floor, ceiling
         The least and largest value of an item.
     """
@@ -50,6 +52,7 @@ class Steps:
     high: Floats
     values: Floats
     items: int
+    half_width: float = HALF_WIDTH
     floor: float = 0.0
     ceiling: float = 1.0
 
@@ -108,11 +111,10 @@ def rectified_steps(
     if prior.shape != (n_strata,):
         raise InputError(f"guess must have one entry per stratum ({n_strata}), got {prior.shape}")
     items = int(journal.sizes.sum())
+    known: dict[str, float] = {"half_width": journal.half_width, "floor": floor, "ceiling": ceiling}
     if not n:
         none = np.empty(0)
-        return Steps(
-            z=none, low=none, high=none, values=none, items=items, floor=floor, ceiling=ceiling
-        )
+        return Steps(z=none, low=none, high=none, values=none, items=items, **known)
 
     # What each stratum had given when the batch of a draw began: all earlier batches.
     where, rows = journal.stratum[:n], np.arange(n)
@@ -132,4 +134,4 @@ def rectified_steps(
     z = base + c[rows, where] * (y - g[rows, where])
     low = base + np.where(left > 0, c * (floor - g), np.inf).min(axis=1)
     high = base + np.where(left > 0, c * (ceiling - g), -np.inf).max(axis=1)
-    return Steps(z=z, low=low, high=high, values=y, items=items, floor=floor, ceiling=ceiling)
+    return Steps(z=z, low=low, high=high, values=y, items=items, **known)
