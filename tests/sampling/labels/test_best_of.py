@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tallystick._rng import spawn
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.labels import advance, best_of, contest_of, contested_draws, start
 from tallystick.sampling.labels import best_of as whole
@@ -150,3 +151,19 @@ def test_cells_of_many_models_do_not_need_a_small_code():
     assert contest.sizes.sum() == 30
     assert (contest.answers[contest.cell] == answers).all()
     assert (contest.chance(contest.guess)[contest.answers < 0] == 0).all()
+
+
+def test_a_contest_is_drawn_again_from_its_seed():
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 2, 200)
+    answers = np.where(rng.random((200, 3)) < 0.85, truth[:, None], 1 - truth[:, None])
+    contest = contest_of(answers, np.zeros(200, int), guess=[[0.5, 0.5]])
+
+    def session():
+        state = start(contest)
+        for number in range(4):
+            batch = contested_draws(state, size=10, rng=spawn(3, number + 1)[number])
+            state = advance(state, batch, truth[batch])
+        return state.drawn.tolist()
+
+    assert session() == session()

@@ -14,6 +14,7 @@ from tallystick.sampling.labels import (
     gap_strata,
     judged_difference,
     uniform_spread,
+    verdict_forecast,
 )
 
 TENS = list(range(0, 100, 10))
@@ -140,6 +141,17 @@ def test_the_wrong_sign_of_judged_outputs_at_a_tie_is_rare():
             judged_difference(journal, truth[journal.item], guess, alpha=alpha).verdict is not None
         )
     assert called <= binom.ppf(1 - 1e-4, runs, alpha)
+
+
+def test_the_forecast_of_a_clear_difference_is_small(scripted):
+    journal, values = scripted(
+        [200] * 4, lambda t: t % 4, lambda t: t % 10 > 0, 15, freeze=TENS, rule=uniform_spread
+    )
+    found = classifier_difference(journal, values, [0.5] * 4)
+    needed = verdict_forecast(float(np.log(found.first[-1])), found.growth)
+    assert 0 <= needed < 30
+    even = scripted([200], lambda t: 0, lambda t: t % 2, 20, freeze=TENS, rule=uniform_spread)
+    assert classifier_difference(*even, [0.5]).growth < 0.01
 
 
 def test_gaps_beyond_the_number_of_judges_are_refused():

