@@ -284,9 +284,11 @@ def test_an_impossible_level_is_refused(page):
         anytime_share(page(3), alpha=0.0)
 
 
-def test_an_impossible_limit_is_refused(page):
+def test_a_limit_that_no_mean_can_reach_is_settled_at_once(page):
+    assert share_verdict(page(3), 1.2).verdict == "below"
+    assert share_verdict(page(3), -0.1).verdict == "above"
     with pytest.raises(InputError, match="limit"):
-        share_verdict(page(3), 1.2)
+        share_verdict(page(3), np.nan)
 
 
 def test_labelling_everything_never_refutes_the_share_itself():

@@ -16,6 +16,7 @@ computed again with a new w is not valid.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 
 import numpy as np
@@ -139,7 +140,8 @@ def share_verdict(
     steps, alpha, skipped
         As in `anytime_share`.
     limit
-        The value in question, fixed before the first draw.
+        The value in question, fixed before the first draw. Outside the range of values the verdict
+        is certain, as it can be for what items counted apart leave of a limit.
 
     Examples
     --------
@@ -149,8 +151,8 @@ def share_verdict(
     'above'
     """
     _check(alpha)
-    if not steps.floor <= limit <= steps.ceiling:
-        raise InputError(f"limit must be in [{steps.floor:g}, {steps.ceiling:g}], got {limit!r}")
+    if not isfinite(limit):
+        raise InputError(f"limit must be a number, got {limit!r}")
     upper = steps if skipped is None else skipped
     options = {"start": (steps.floor + steps.ceiling) / 2, "least": SMALLEST_LEAD, "timid": 1.0}
     up, _ = sign_bets(steps.z, limit, **options)

@@ -45,6 +45,9 @@ __all__ = [
 Origin: TypeAlias = Literal["random", "disagreements", "unknown"]
 Claim: TypeAlias = Literal["share", "accuracies", "difference", "best-of"]
 
+LEARN_EVERY = 10
+"""Labels that were there are read in batches of this size, so that guesses learn on the way."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Apart:
@@ -119,7 +122,7 @@ def count_apart(
 def as_draws(
     strata: LabelStrata, items: ArrayLike, *, rng: Rng, half_width: float = HALF_WIDTH
 ) -> Journal:
-    """Return labels that were drawn uniformly as the first batch of a journal.
+    """Return labels that were drawn uniformly as the first batches of a journal.
 
     Their order is not known, so a random one is drawn; a uniform sample in random order is a
     sequence of uniform draws.
@@ -153,8 +156,8 @@ def as_draws(
         item=order,
         stratum=stratum,
         q=np.empty(order.size),
-        batch=np.zeros(order.size, np.int64),
-        spreads=np.ones((1 if order.size else 0, len(strata))),
+        batch=np.arange(order.size) // LEARN_EVERY,
+        spreads=np.ones((-(-order.size // LEARN_EVERY), len(strata))),
         half_width=half_width,
     )
     if not order.size:
