@@ -1,0 +1,43 @@
+"""What choosing labels saves, and whether its promises hold: one command.
+
+    python benchmarks/truth/label.py [--runs 300] [--write] [--only shares,verdicts,pairs,best]
+
+Labels to ± 5 points and to a verdict on real and generated populations, against labels alone,
+random labels with post-stratification, active inference and truescore's plan; differences of
+classifier pairs against the sign e-process; the best of k models. Real data: the folder of
+TALLYSTICK_DATA; without it the generated sets remain. truescore is measured if it is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from label_best import best
+from label_pairs import pairs
+from label_shares import shares
+from label_verdicts import verdicts
+from record import record
+
+PARTS = {"shares": shares, "verdicts": verdicts, "pairs": pairs, "best": best}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default=",".join(PARTS))
+    options = parser.parse_args()
+    for name in options.only.split(","):
+        rng = np.random.default_rng([19, *name.encode()])
+        page, title, rows, notes = PARTS[name](runs=options.runs, rng=rng)
+        record(page, title, rows, notes=notes)
+
+
+if __name__ == "__main__":
+    main()

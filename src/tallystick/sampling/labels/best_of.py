@@ -1,0 +1,299 @@
+r"""Which of k models is the best, or within ε of it: labels only where the candidates differ.
+
+Live are the models that may still be the best; C are the unlabelled items on which the live models
+do not all agree. Items are drawn uniformly from C. For each ordered pair of live models, with
+:math:`L_{ab}` the sum of the differences d (1 if only a is right, -1 if only b is) over the
+labelled items and :math:`g_{ab}` their guess, a draw gives
+
+.. math:: Z_{ab} = \frac{L_{ab} + \sum_C g_{ab} + |C| (d - g_{ab})}{N}   \tag{W8}
+
+whose expectation is the difference :math:`D_{ab}` of the two accuracies on all N items: outside C
+the live models agree, so d is 0 there. Bets as in (W5), with leads of at least .03, cut at
+:math:`.75/(m - low)`, :math:`low = (L_{ab} + \sum_C g_{ab} + |C| \min(0, \min_i(-1 - g_i)))/N`.
+
+Model b leaves when a live a has :math:`E(D_{ab} \le 0) \ge 2(k-1)/\alpha`. Model a is named when
+:math:`E(D_{ab} \le -\varepsilon) \ge 2(k-1)/\alpha` for every live b. The model that is named fails
+to be within ε of the best with probability at most α: the best is thrown out with at most α/2, and
+a model more than ε behind it is named with at most α/2.
+
+Models leave, and C changes with them, only at the end of a batch, since a batch was drawn uniformly
+from the C of its beginning. Each item leaves C when it is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tallystick._rng import Rng, as_rng
+from tallystick.errors import BudgetError, InputError
+from tallystick.sampling.labels.bets import CUT, SLACK
+from tallystick.sampling.labels.consensus import Floats, Ints
+from tallystick.sampling.labels.contest import Contest
+from tallystick.sampling.labels.rectified import PRIOR_LABELS
+
+__all__ = ["BestOf", "advance", "best_of", "contested_draws", "start"]
+
+SMALLEST_LEAD, TIMID = 0.03, 0.25
+"""Bets are made as if leads were at least this large; a bet against the estimate is a quarter."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BestOf:
+    """Where the contest stands after some batches.
+
+    Parameters
+    ----------
+    contest
+        The models' answers.
+    live
+        Which models may still be the best.
+    named
+        The model that is within ε of the best, or None while that is open.
+    drawn
+        The labelled items, in draw order.
+    log_ahead, log_near
+        Models x models: the largest log of E(D_ab <= 0) and of E(D_ab <= -ε) so far.
+    counts
+        Strata x classes: the labels so far.
+    right
+        How many labelled items each model has right.
+    total, scatter
+        Sums behind the mean and variance (W4) of each pair.
+    log_e
+        The two log e-values of each pair now.
+    alpha, epsilon
+        The level, and how far behind the best is good enough.
+    """
+
+    contest: Contest
+    live: NDArray[np.bool_]
+    named: int | None
+    drawn: Ints
+    log_ahead: Floats
+    log_near: Floats
+    counts: Floats
+    right: Floats
+    total: Floats
+    scatter: Floats
+    log_e: Floats
+    alpha: float
+    epsilon: float
+
+    @property
+    def threshold(self) -> float:
+        """The log e-value at which a pair is settled."""
+        return float(np.log(2 * (self.contest.n_models - 1) / self.alpha))
+
+    def contested(self) -> Ints:
+        """Return, for each cell of the contest, how many items of C it holds."""
+        return self.contest.left(self.drawn) * self.contest.split(self.live)
+
+
+def start(contest: Contest, *, epsilon: float = 0.02, alpha: float = 0.05) -> BestOf:
+    """Return the contest before any label.
+
+    >>> from tallystick.sampling.labels.contest import contest_of
+    >>> answers = [[0, 0], [1, 0], [0, 1], [1, 1]]
+    >>> state = start(contest_of(answers, [0] * 4, guess=[[0.5, 0.5]]))
+    >>> int(state.contested().sum()), state.named
+    (2, None)
+    """
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+    if not 0 <= epsilon < 1:
+        raise InputError(f"epsilon must be in [0, 1), got {epsilon!r}")
+    k = contest.n_models
+    square = np.zeros((k, k))
+    state = BestOf(
+        contest=contest,
+        live=np.ones(k, dtype=np.bool_),
+        named=None,
+        drawn=np.empty(0, np.int64),
+        log_ahead=square,
+        log_near=square,
+        counts=np.zeros(contest.guess.shape),
+        right=np.zeros(k),
+        total=square,
+        scatter=np.full((k, k), 0.25),
+        log_e=np.zeros((2, k, k)),
+        alpha=alpha,
+        epsilon=epsilon,
+    )
+    return _settle(state)
+
+
+def contested_draws(state: BestOf, *, size: int, rng: Rng) -> Ints:
+    """Return the next items to label: uniform draws from C, in draw order.
+
+    >>> from tallystick.sampling.labels.contest import contest_of
+    >>> answers = np.tile([[0, 0], [1, 0], [0, 1], [1, 1]], (25, 1))
+    >>> state = start(contest_of(answers, [0] * 100, guess=[[0.5, 0.5]]))
+    >>> items = contested_draws(state, size=3, rng=1)
+    >>> (items % 4).tolist()
+    [2, 1, 2]
+    """
+    if size < 1:
+        raise InputError(f"size must be at least 1, got {size!r}")
+    items = state.contest.items_of(state.contested() > 0, without=state.drawn)
+    if not items.size:
+        raise BudgetError("no unlabelled item is left on which the live models differ")
+    return np.asarray(as_rng(rng).choice(items, size=min(size, items.size), replace=False))
+
+
+def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
+    """Return the contest after the labels of one batch, or of the part of it that was read.
+
+    Parameters
+    ----------
+    state
+        Where it stood when the batch was drawn.
+    items
+        The batch as it was drawn by `contested_draws`, in draw order.
+    labels
+        The true class of each.
+
+    Examples
+    --------
+    >>> from tallystick.sampling.labels.contest import contest_of
+    >>> answers = np.tile([[0, 1, 1], [1, 0, 1]], (60, 1))
+    >>> state = start(contest_of(answers, [0] * 120, guess=[[0.5, 0.5]]))
+    >>> while state.named is None:
+    ...     batch = contested_draws(state, size=10, rng=len(state.drawn))
+    ...     state = advance(state, batch, answers[batch, 0])
+    >>> state.named, len(state.drawn)
+    (0, 20)
+    """
+    batch, truth = np.asarray(items, dtype=np.int64), np.asarray(labels, dtype=np.int64)
+    if batch.shape != truth.shape or batch.ndim != 1:
+        raise InputError(f"items and labels must be flat and of one length, got {batch.shape}")
+    contest, count = state.contest, state.contested().astype(np.float64)
+    cells = contest.cell[batch]
+    if not (count[cells] > 0).all() or np.isin(batch, state.drawn).any():
+        raise InputError("items must be unlabelled and contested: draw them with contested_draws")
+
+    # Frozen until the batch ends: the guess of each class in each stratum, and its worst case.
+    p = (state.counts + PRIOR_LABELS * contest.guess) / (
+        state.counts.sum(axis=1, keepdims=True) + PRIOR_LABELS
+    )
+    rho = contest.chance(p)
+    worst = contest.largest_gap(rho, count > 0)
+    left, expected = count.sum(), count @ rho
+
+    right, total, scatter = state.right, state.total, state.scatter
+    log_e, peak = state.log_e, np.stack((state.log_ahead, state.log_near))
+    for t, (cell, label) in enumerate(zip(cells, truth, strict=True), start=state.drawn.size):
+        hit = (contest.answers[cell] == label).astype(np.float64)
+        base = right + expected
+        z = _gaps(base + left * (hit - rho[cell])) / contest.n_items  # (W8)
+        low = (_gaps(base) + left * np.minimum(0.0, -1 - worst)) / contest.n_items
+        log_e = log_e + _log_growth(z, low, total / (t + 1), scatter / (t + 1), state.epsilon)
+        peak = np.maximum(peak, log_e)
+
+        total = total + z
+        scatter = scatter + (z - total / (t + 2)) ** 2
+        right, expected, left = right + hit, expected - rho[cell], left - 1
+
+    counts = state.counts.copy()
+    np.add.at(counts, (contest.stratum[cells], truth), 1.0)
+    return _settle(
+        replace(
+            state,
+            drawn=np.concatenate((state.drawn, batch)),
+            counts=counts,
+            right=right,
+            total=total,
+            scatter=scatter,
+            log_e=log_e,
+            log_ahead=peak[0],
+            log_near=peak[1],
+        )
+    )
+
+
+def best_of(
+    contest: Contest,
+    items: ArrayLike,
+    labels: ArrayLike,
+    batch: ArrayLike,
+    *,
+    epsilon: float = 0.02,
+    alpha: float = 0.05,
+) -> BestOf:
+    """Return the contest after a whole journal: the same as `advance`, batch by batch.
+
+    Labels after the batch that named a model are not read.
+
+    Parameters
+    ----------
+    contest, epsilon, alpha
+        As in `start`.
+    items, labels, batch
+        One entry per draw, in draw order; fewer labels than items are fine.
+
+    Examples
+    --------
+    >>> from tallystick.sampling.labels.contest import contest_of
+    >>> contest = contest_of([[0, 1]] * 30, [0] * 30, guess=[[0.5, 0.5]])
+    >>> best_of(contest, range(20), [0] * 16, [0] * 10 + [1] * 10).named
+    0
+    """
+    order, number = np.asarray(items, dtype=np.int64), np.asarray(batch, dtype=np.int64)
+    truth = np.asarray(labels, dtype=np.int64)
+    if order.shape != number.shape or truth.size > order.size:
+        raise InputError("items and batch have one entry per draw, and labels no more than that")
+    state = start(contest, epsilon=epsilon, alpha=alpha)
+    for one in np.unique(number[: truth.size]):
+        if state.named is not None:
+            break
+        part = np.flatnonzero(number[: truth.size] == one)
+        state = advance(state, order[part], truth[part])
+    return state
+
+
+def _log_growth(z: Floats, low: Floats, mean: Floats, variance: Floats, epsilon: float) -> Floats:
+    """Return what one draw adds to log E(D <= 0) and log E(D <= -ε); infinite if impossible."""
+    grown = np.empty((2, *z.shape))
+    for row, m in enumerate((0.0, -epsilon)):
+        e = np.maximum(np.abs(mean - m), SMALLEST_LEAD)
+        bet = e / (variance + e**2) * np.where(mean >= m, 1.0, TIMID)  # (W5)
+        risk = m - low
+        cut = np.divide(CUT, risk, out=np.full_like(risk, np.inf), where=risk > 0)
+        grown[row] = np.where(risk < -SLACK, np.inf, np.log1p(np.minimum(bet, cut) * (z - m)))
+    return grown
+
+
+def _settle(state: BestOf) -> BestOf:
+    """Let models leave and name one, as the batch ends."""
+    live = state.live.copy()
+    beaten = ((state.log_ahead >= state.threshold) & live[:, None]).any(axis=0)
+    if (live & ~beaten).any():  # evidence that throws out everybody contradicts itself
+        live &= ~beaten
+    state = replace(state, live=live)
+
+    near = (state.log_near >= state.threshold) | ~live | np.eye(live.size, dtype=np.bool_)
+    sure = live & near.all(axis=1)
+    if live.sum() == 1 or sure.any():
+        candidates = sure if sure.any() else live
+    elif not state.contested().any():
+        candidates = live  # nothing is left to label: the counts themselves decide
+    else:
+        return replace(state, named=None)
+    return replace(state, named=int(np.where(candidates, _scores(state), -np.inf).argmax()))
+
+
+def _scores(state: BestOf) -> Floats:
+    """Return what is expected of each model: labelled items it has right, and the guess elsewhere.
+
+    Items outside C count alike for all live models, so they are left out.
+    """
+    p = (state.counts + PRIOR_LABELS * state.contest.guess) / (
+        state.counts.sum(axis=1, keepdims=True) + PRIOR_LABELS
+    )
+    return np.asarray(state.right + state.contested() @ state.contest.chance(p))
+
+
+def _gaps(values: Floats) -> Floats:
+    return np.asarray(values[:, None] - values[None, :])

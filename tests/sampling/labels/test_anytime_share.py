@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from tallystick.errors import InputError
+from tallystick.sampling.labels import (
+    Journal,
+    LabelStrata,
+    anytime_path,
+    anytime_share,
+    draw_batch,
+    drawing_probabilities,
+    rectified_steps,
+    share_spread,
+    share_verdict,
+)
+from tallystick.sampling.labels.bets import capital, mirrored, moments_before
+from tallystick.sampling.labels.rectified import Steps
+
+FREEZE = [0, *range(20, 200, 10)]
+
+
+@pytest.fixture
+def page(scripted):
+    """The sequence of the printed vector."""
+
+    def stratum(t):
+        return 1 if t % 3 == 2 else 0
+
+    def value(t):
+        return (t // 3) % 2 == 0 if t % 3 == 2 else t != 10
+
+    def steps(n):
+        journal, values = scripted([400, 100], stratum, value, n, freeze=FREEZE)
+        return rectified_steps(journal, values, [0.95, 0.3])
+
+    return steps
+
+
+def test_the_first_values_are_those_of_the_page(page):
+    steps = page(3)
+    assert (steps.z[0], steps.low[0], steps.high[0]) == pytest.approx((0.87, -0.13, 1.52), abs=5e-5)
+    assert steps.z[2] == pytest.approx(1.5174, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("n", "low", "high"), [(20, 0.4220, 0.9920), (60, 0.7673, 0.9780), (120, 0.8379, 0.9514)]
+)
+def test_the_intervals_are_those_of_the_page(page, n, low, high):
+    found = anytime_share(page(n))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+    assert found.guarantee == "anytime"
+
+
+@pytest.mark.parametrize(
+    ("n", "printed", "digits"), [(20, 1.2550, 4), (60, 10.2813, 4), (120, 1062.5, 1)]
+)
+def test_the_capital_against_point_eight_is_that_of_the_page(page, n, printed, digits):
+    steps = page(n)
+    bets = 1.25 * 0.05 / moments_before(steps.z)[1][:-1]
+    assert round(capital(steps.z, steps.low, bets, 0.8)[-1], digits) == printed
+
+
+def test_the_path_ends_at_the_interval_and_never_widens(page):
+    steps = page(120)
+    low, high = anytime_path(steps)
+    found = anytime_share(steps)
+    assert (low[-1], high[-1]) == pytest.approx((found.low, found.high), abs=1e-9)
+    assert (np.diff(low) >= 0).all()
+    assert (np.diff(high) <= 1e-12).all()
+
+
+def test_any_prefix_of_the_draws_gives_the_interval_of_that_time(page):
+    steps = page(120)
+    low, high = anytime_path(steps)
+    for n in (1, 7, 25, 61, 119):
+        found = anytime_share(page(n))
+        assert (found.low, found.high) == pytest.approx((low[n - 1], high[n - 1]), abs=1e-9)
+
+
+def test_capital_falls_as_the_mean_grows_also_where_bets_are_cut(page):
+    steps = page(60)
+    for bets in (np.full(60, 0.3), np.full(60, 50.0)):
+        money = [capital(steps.z, steps.low, bets, m)[-1] for m in np.linspace(0.0, 1.0, 101)]
+        assert (np.diff([min(one, 1e300) for one in money]) <= 1e-9).all()
+
+
+def test_a_value_below_everything_possible_is_refuted_at_once():
+    z = np.array([0.6])
+    assert np.isinf(capital(z, np.array([0.55]), np.array([1.0]), 0.5)).all()
+
+
+def test_all_items_labelled_leave_a_point():
+    strata = LabelStrata(of=[0] * 6 + [1] * 4, side=[0, 1], guess=[[0.5, 0.5]] * 2)
+    start = Journal.empty(strata.sizes)
+    journal = draw_batch(strata, start, size=10, spread=[1, 1], rng=0)
+    found = anytime_share(rectified_steps(journal, journal.item % 2, [0.5, 0.5]))
+    assert (found.low, found.high) == (0.5, 0.5)
+
+
+def test_no_labels_leave_everything_open():
+    steps = rectified_steps(Journal.empty([5, 5]), [], [0.5, 0.5])
+    assert tuple(anytime_share(steps)) == (0.0, 1.0)
+    assert share_verdict(steps, 0.5).verdict is None
+
+
+def _tree(sizes, truth, batches):
+    """Yield every path: strata in draw order, their values, and where each batch begins."""
+    H = len(sizes)
+    orders = [list(itertools.permutations(truth[h])) for h in range(H)]
+    paths = [()]
+    for _ in range(sum(batches)):
+        paths = [(*p, h) for p in paths for h in range(H) if p.count(h) < sizes[h]]
+    begins = np.repeat(np.cumsum([0, *batches[:-1]]), batches)
+    for path in paths:
+        for order in itertools.product(*orders):
+            seen, values = [0] * H, []
+            for h in path:
+                values.append(order[h][seen[h]])
+                seen[h] += 1
+            yield path, values, begins
+
+
+def _exact(sizes, truth, batches, guess, bet, m):
+    """Return the sum over all paths of probability x capital, in fractions."""
+    H, N = len(sizes), sum(sizes)
+    weight = Fraction(1, int(np.prod([np.prod(range(1, n + 1)) for n in sizes])))
+    total, mass = Fraction(0), Fraction(0)
+    for path, values, begins in _tree(sizes, truth, batches):
+        chance, money, zs = weight, Fraction(1), []
+        for t, h in enumerate(path):
+            known = begins[t]
+            stratum, y = np.array(path[:known], dtype=int), np.array(values[:known], dtype=float)
+            left = [sizes[j] - path[:t].count(j) for j in range(H)]
+            q = [
+                Fraction(float(one))
+                for one in drawing_probabilities(left, share_spread(stratum, y, H))
+            ]
+            q = [one / sum(q) for one in q]  # floats that sum to 1 only nearly
+            k = [int((stratum == j).sum()) for j in range(H)]
+            x = [Fraction(float(y[stratum == j].sum())) for j in range(H)]
+            g = [(x[j] + 4 * guess[j]) / (k[j] + 4) for j in range(H)]
+            base = (sum(map(Fraction, values[:t])) + sum(left[j] * g[j] for j in range(H))) / N
+            c = [Fraction(left[j]) / (N * q[j]) if q[j] else Fraction(0) for j in range(H)]
+            low = base - max(c[j] * g[j] for j in range(H) if left[j])
+            z = base + c[h] * (values[t] - g[h])
+            size = bet(np.array([float(one) for one in zs]))
+            risk = m - low
+            money *= 1 + min(size, Fraction(3, 4) / risk if risk > 0 else size) * (z - m)
+            zs.append(z)
+            chance *= q[h]
+        mass += chance
+        total += chance * money
+    return total, mass
+
+
+def test_the_capital_at_the_true_mean_is_exactly_a_fair_game():
+    sizes, truth, batches = [3, 2], [(1, 1, 0), (1, 0)], [1, 2]
+    guess = [Fraction(4, 5), Fraction(3, 10)]
+
+    def bet(zs):  # the bets of the interval, from the values before
+        return Fraction(float(1.25 * 0.2 / moments_before(zs)[1][-1]))
+
+    money, mass = _exact(sizes, truth, batches, guess, bet, Fraction(3, 5))
+    assert mass == 1
+    assert money == 1
+
+
+def test_the_capital_above_the_true_mean_loses_and_below_it_wins():
+    sizes, truth, batches = [3, 2], [(1, 1, 0), (1, 0)], [2]
+    guess = [Fraction(4, 5), Fraction(3, 10)]
+
+    def bet(zs):
+        return Fraction(1, 2)
+
+    above = _exact(sizes, truth, batches, guess, bet, Fraction(7, 10))[0]
+    below = _exact(sizes, truth, batches, guess, bet, Fraction(1, 2))[0]
+    assert above < 1 < below
+
+
+def test_the_code_itself_plays_the_fair_game_that_was_enumerated():
+    """The same tree through the library in floats: both gamblers keep an expected capital of 1."""
+    sizes, truth, batches, guess = [3, 2], [(1, 1, 0), (1, 0)], [1, 2], [0.8, 0.3]
+    weight = 1 / 12
+    expected = np.zeros(3)
+    for path, values, _ in _tree(sizes, truth, batches):
+        stratum = np.array(path)
+        spreads, done = [], 0
+        for size in batches:
+            spreads.append(share_spread(stratum[:done], np.array(values[:done], dtype=float), 2))
+            done += size
+        journal = Journal(
+            sizes=np.array(sizes), item=np.arange(3), stratum=stratum, q=np.ones(3),
+            batch=np.repeat([0, 1], batches), spreads=np.array(spreads),
+        )  # fmt: skip
+        chance = weight * journal.probabilities()[np.arange(3), stratum].prod()
+        steps = rectified_steps(journal, values, guess)
+        bets = 1.25 * 0.2 / moments_before(steps.z)[1][:-1]
+        mirror = mirrored(steps, bets)
+        up = capital(steps.z, steps.low, bets, 0.6)[-1]
+        down = capital(mirror.z, mirror.low, mirror.bets, 0.4)[-1]
+        expected += chance * np.array([1.0, up, down])
+    assert expected == pytest.approx([1.0, 1.0, 1.0], abs=1e-12)
+
+
+def test_the_truth_is_ever_excluded_in_at_most_alpha_of_runs_looked_at_after_every_label():
+    rng, runs, alpha = np.random.default_rng(5), 400, 0.1
+    sizes, ones = np.array([90, 40, 30]), np.array([85, 20, 2])
+    of = np.repeat(np.arange(3), sizes)
+    strata = LabelStrata(of=of, side=[1, 0, 0], guess=[[0.4, 0.6], [0.5, 0.5], [0.5, 0.5]])
+    truth = np.arange(160) - np.repeat(strata.starts, sizes) < np.repeat(ones, sizes)
+    share = truth.mean()
+    missed = 0
+    for _ in range(runs):
+        journal = Journal.empty(sizes)
+        for size in (20, 10, 10, 20, 20):
+            spread = share_spread(journal.stratum, truth[journal.item].astype(float), 3)
+            journal = draw_batch(strata, journal, size=size, spread=spread, rng=rng)
+        steps = rectified_steps(journal, truth[journal.item], strata.guess[:, 1])
+        bets = 1.25 * 0.05 / moments_before(steps.z)[1][:-1]
+        mirror = mirrored(steps, bets)
+        peak = max(
+            capital(steps.z, steps.low, bets, share).max(),
+            capital(mirror.z, mirror.low, bets, 1 - share).max(),
+        )
+        missed += peak >= 2 / alpha
+    assert missed <= binom.ppf(1 - 1e-4, runs, alpha)
+    assert missed > 0  # a test that could not fail would never miss
+
+
+def test_a_verdict_needs_evidence_and_names_the_right_side():
+    strong, weak = np.full(80, 0.95), np.full(4, 0.82)
+    far = Steps(z=strong, low=strong - 1, high=strong + 0.5, values=strong, items=1000)
+    near = Steps(z=weak, low=weak - 1, high=weak + 0.5, values=weak, items=1000)
+    assert share_verdict(far, 0.8).verdict == "above"
+    assert share_verdict(far, 0.99).verdict is None or share_verdict(far, 0.99).verdict == "below"
+    assert share_verdict(near, 0.8).verdict is None
+
+
+def test_a_verdict_that_logic_gives_needs_no_bets():
+    strata = LabelStrata(of=[0] * 10, side=[1], guess=[[0.5, 0.5]])
+    start = Journal.empty(strata.sizes)
+    journal = draw_batch(strata, start, size=7, spread=[1.0], rng=0)
+    steps = rectified_steps(journal, np.ones(7), [0.5])
+    assert share_verdict(steps, 0.6).verdict == "above"
+    assert np.isinf(share_verdict(steps, 0.6).above)
+
+
+def test_skips_widen_the_interval_both_ways(scripted):
+    journal, values = scripted([60, 40], lambda t: t % 2, lambda t: t % 3 > 0, 60, freeze=FREEZE)
+    at_zero, at_one = values.copy(), values.copy()
+    at_zero[5:10], at_one[5:10] = 0.0, 1.0
+    low, high = (rectified_steps(journal, part, [0.6, 0.6]) for part in (at_zero, at_one))
+    plain = anytime_share(rectified_steps(journal, values, [0.6, 0.6]))
+    both = anytime_share(low, skipped=high)
+    assert both.low <= plain.low
+    assert both.high >= plain.high
+    assert both.width > plain.width
+
+
+def test_the_half_width_of_the_bets_stands_in_the_journal(scripted):
+    """w is fixed with the first draw: another w is another journal, and another interval."""
+    journal, values = scripted([60, 40], lambda t: t % 2, lambda t: t % 3 > 0, 60, freeze=FREEZE)
+    wider = dataclasses.replace(journal, half_width=0.2)
+    first, second = (
+        anytime_share(rectified_steps(j, values, [0.6, 0.6])) for j in (journal, wider)
+    )
+    assert first.low != second.low
+    strata = LabelStrata(of=[0] * 9, side=[0], guess=[[0.5, 0.5]])
+    start = Journal.empty(strata.sizes, half_width=0.03)
+    assert draw_batch(strata, start, size=3, spread=[1.0], rng=0).half_width == 0.03
+    with pytest.raises(InputError, match="half_width"):
+        Journal.empty([3], half_width=1.0)
+
+
+def test_an_impossible_level_is_refused(page):
+    with pytest.raises(InputError, match="alpha"):
+        anytime_share(page(3), alpha=0.0)
+
+
+def test_a_limit_that_no_mean_can_reach_is_settled_at_once(page):
+    assert share_verdict(page(3), 1.2).verdict == "below"
+    assert share_verdict(page(3), -0.1).verdict == "above"
+    with pytest.raises(InputError, match="limit"):
+        share_verdict(page(3), np.nan)
+
+
+def test_labelling_everything_never_refutes_the_share_itself():
+    rng = np.random.default_rng(6)
+    for seed in range(30):
+        n = int(rng.integers(6, 40))
+        strata = LabelStrata(of=rng.integers(0, 3, n), side=[0] * 3, guess=[[0.6, 0.4]] * 3)
+        truth = rng.integers(0, 2, n)
+        journal = Journal.empty(strata.sizes)
+        while journal.n_draws < n:
+            spread = share_spread(journal.stratum, truth[journal.item].astype(float), 3)
+            journal = draw_batch(strata, journal, size=5, spread=spread, rng=seed)
+        steps = rectified_steps(journal, truth[journal.item], [0.4] * 3)
+        found = share_verdict(steps, float(truth.mean()))
+        assert np.isfinite([found.peak_above, found.peak_below]).all()

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tallystick._rng import spawn
+from tallystick.errors import BudgetError, InputError
+from tallystick.sampling.labels import advance, best_of, contest_of, contested_draws, start
+from tallystick.sampling.labels import best_of as whole
+from tallystick.sampling.labels.best_of import _gaps, _log_growth
+
+
+@pytest.fixture
+def page():
+    """N = 100, |C| = 40: on 10 only a votes 1, on 6 only b, on 24 both do and a third does not."""
+    answers = np.zeros((100, 3), int)
+    answers[:10, 0] = 1
+    answers[10:16, 1] = 1
+    answers[16:40, 2] = 1
+    return contest_of(answers, np.zeros(100, int), guess=[[0.4, 0.6]])
+
+
+def test_the_values_of_a_draw_are_those_of_the_page(page):
+    rho = page.chance(np.array([[0.4, 0.6]]))
+    cells = page.split(np.ones(3, bool))
+    count = page.sizes * cells
+    assert count.sum() == 40
+    lead = np.array([3.0, 0.0, 0.0])  # L_ab = 3
+    base = lead + count @ rho
+    worst = page.largest_gap(rho, cells)
+    low = (_gaps(base) + 40 * np.minimum(0.0, -1 - worst)) / 100
+    assert low[0, 1] == pytest.approx(-0.4420, abs=5e-5)
+    for item, label, printed in ((0, 1, 0.3580), (10, 1, -0.2820), (20, 0, 0.0380)):
+        cell = page.cell[item]
+        hit = (page.answers[cell] == label).astype(float)
+        z = _gaps(base + 40 * (hit - rho[cell])) / 100
+        assert z[0, 1] == pytest.approx(printed, abs=5e-5)
+
+
+def test_z_has_the_true_difference_as_its_mean_over_the_contested_items(page):
+    truth = np.random.default_rng(0).integers(0, 2, 100)
+    rho = page.chance(np.array([[0.4, 0.6]]))
+    count = page.sizes * page.split(np.ones(3, bool))
+    items = np.flatnonzero(page.split(np.ones(3, bool))[page.cell])
+    base = count @ rho
+    zs = [
+        _gaps(base + 40 * ((page.answers[page.cell[i]] == truth[i]) - rho[page.cell[i]])) / 100
+        for i in items
+    ]
+    right = (page.answers[page.cell] == truth[:, None]).mean(axis=0)
+    assert np.mean(zs, axis=0) == pytest.approx(_gaps(right), abs=1e-12)
+
+
+def test_no_pair_can_lose_more_than_three_quarters_on_one_draw():
+    z, low = np.array([[-0.5]]), np.array([[-0.5]])
+    grown = _log_growth(z, low, np.array([[0.05]]), np.array([[0.0001]]), 0.02)
+    assert np.exp(grown).min() == pytest.approx(0.25)
+
+
+def test_a_lead_that_is_certain_is_infinite_evidence():
+    grown = _log_growth(
+        np.full((1, 1), 0.1), np.full((1, 1), 0.05), np.zeros((1, 1)), np.ones((1, 1)), 0.0
+    )
+    assert np.isposinf(grown).all()
+
+
+def _run(answers, truth, rng, *, size=10, **options):
+    strata = np.zeros(len(truth), int)
+    state = start(contest_of(answers, strata, guess=[[0.5, 0.5]]), **options)
+    batches = []
+    while state.named is None:
+        batch = contested_draws(state, size=size, rng=rng)
+        batches.append(batch)
+        state = advance(state, batch, truth[batch])
+    return state, batches
+
+
+def test_a_much_better_model_is_named_with_few_labels():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 400)
+    answers = np.where(
+        rng.random((400, 4)) < [0.95, 0.7, 0.7, 0.6], truth[:, None], 1 - truth[:, None]
+    )
+    state, _ = _run(answers, truth, rng)
+    assert state.named == 0
+    assert len(state.drawn) < 120
+
+
+def test_the_journal_gives_the_same_answer_as_batch_by_batch():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 300)
+    answers = np.where(rng.random((300, 3)) < [0.9, 0.8, 0.8], truth[:, None], 1 - truth[:, None])
+    state, batches = _run(answers, truth, rng)
+    order = np.concatenate(batches)
+    number = np.repeat(np.arange(len(batches)), [len(one) for one in batches])
+    again = whole(state.contest, order, truth[order], number)
+    assert again.named == state.named
+    assert (again.live == state.live).all()
+    assert again.log_e == pytest.approx(state.log_e)
+
+
+def test_a_prefix_of_a_batch_may_be_read():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 300)
+    answers = np.where(rng.random((300, 3)) < 0.8, truth[:, None], 1 - truth[:, None])
+    contest = contest_of(answers, np.zeros(300, int), guess=[[0.5, 0.5]])
+    batch = contested_draws(start(contest), size=10, rng=1)
+    part = best_of(contest, batch, truth[batch[:4]], np.zeros(10, int))
+    assert part.drawn.tolist() == batch[:4].tolist()
+
+
+def test_identical_models_are_settled_without_a_label():
+    state = start(contest_of(np.zeros((20, 2), int), np.zeros(20, int), guess=[[0.5, 0.5]]))
+    assert state.named is not None
+    with pytest.raises(BudgetError):
+        contested_draws(state, size=1, rng=0)
+
+
+def test_when_nothing_is_left_the_counts_decide():
+    truth = np.zeros(12, int)
+    answers = np.zeros((12, 2), int)
+    answers[:1, 0] = 1
+    answers[1:3, 1] = 1
+    contest = contest_of(answers, np.zeros(12, int), guess=[[0.5, 0.5]])
+    state = start(contest, epsilon=0.0)
+    batch = contested_draws(state, size=10, rng=0)
+    assert sorted(batch.tolist()) == [0, 1, 2]
+    assert advance(state, batch, truth[batch]).named == 0
+
+
+def test_an_item_outside_the_contest_is_refused(page):
+    with pytest.raises(InputError, match="contested"):
+        advance(start(page), [99], [0])
+
+
+def test_naming_a_model_that_is_not_within_epsilon_is_rare():
+    """Two models far apart and one near the best: 60 runs, none may name the bad one."""
+    rng = np.random.default_rng(4)
+    truth = np.repeat([0, 1], 100)
+    answers = np.tile(truth[:, None], (1, 3))
+    answers[:20, 0] ^= 1
+    answers[20:41, 1] ^= 1
+    answers[:60, 2] ^= 1
+    named = [_run(answers, truth, rng)[0].named for _ in range(40)]
+    assert set(named) <= {0, 1}
+
+
+def test_cells_of_many_models_do_not_need_a_small_code():
+    answers = np.random.default_rng(5).integers(-1, 3, (30, 40))
+    contest = contest_of(answers, np.zeros(30, int), guess=[[0.3, 0.3, 0.4]])
+    assert contest.sizes.sum() == 30
+    assert (contest.answers[contest.cell] == answers).all()
+    assert (contest.chance(contest.guess)[contest.answers < 0] == 0).all()
+
+
+def test_a_contest_is_drawn_again_from_its_seed():
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 2, 200)
+    answers = np.where(rng.random((200, 3)) < 0.85, truth[:, None], 1 - truth[:, None])
+    contest = contest_of(answers, np.zeros(200, int), guess=[[0.5, 0.5]])
+
+    def session():
+        state = start(contest)
+        for number in range(4):
+            batch = contested_draws(state, size=10, rng=spawn(3, number + 1)[number])
+            state = advance(state, batch, truth[batch])
+        return state.drawn.tolist()
+
+    assert session() == session()

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from tallystick.errors import InputError
+from tallystick.sampling.labels import (
+    Journal,
+    classifier_difference,
+    disagreement_strata,
+    draw_batch,
+    gap_spread,
+    gap_strata,
+    judged_difference,
+    uniform_spread,
+    verdict_forecast,
+)
+
+TENS = list(range(0, 100, 10))
+GUESS = [0.9, 0.6, 0.4, 0.1]
+
+
+def _as_printed(value, printed):
+    """Write *value* with as many decimals as the page prints."""
+    return f"{value:.{len(printed.partition('.')[2])}f}"
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "printed"),
+    [
+        (lambda t: 1, 10, ("182.89", "18.552", "100.72", "0.1376")),
+        (lambda t: t % 4 < 2, 16, ("0.1984", "0.6763", "0.4373", "1.0489")),
+        (lambda t: t % 5 != 4, 40, ("3408.5", "575.85", "1992.2", "0.0239")),
+    ],
+)
+def test_the_two_e_processes_of_classifiers_are_those_of_the_page(scripted, value, n, printed):
+    journal, values = scripted(
+        [50] * 4, lambda t: t % 4, value, n, freeze=TENS, rule=uniform_spread
+    )
+    found = classifier_difference(journal, values, GUESS)
+    ends = found.raw[-1], found.rectified[-1], found.first[-1], found.second[-1]
+    assert tuple(map(_as_printed, ends, printed)) == printed
+
+
+@pytest.mark.parametrize(
+    ("value", "n", "up", "down"),
+    [
+        (lambda t: (1, 0, -1)[t % 3], 30, "0.9659", "1.0058"),
+        (lambda t: 1, 12, "55.120", "0.0539"),
+        (lambda t: t % 3 == 0, 60, "10793", "0.0001"),
+    ],
+)
+def test_the_e_process_of_judged_outputs_is_that_of_the_page(scripted, value, n, up, down):
+    journal, values = scripted(
+        [150, 200, 150], lambda t: t % 3, value, n, freeze=TENS, rule=gap_spread
+    )
+    found = judged_difference(journal, values, [0.8, 0.0, -0.8])
+    assert _as_printed(found.first[-1], up) == up
+    assert _as_printed(found.second[-1], down) == down
+
+
+def test_strata_of_disagreements_leave_out_what_both_say_alike():
+    posterior = np.column_stack((1 - np.linspace(0, 1, 40), np.linspace(0, 1, 40)))
+    first, second = np.ones(40, int), np.zeros(40, int)
+    second[:8] = 1
+    strata, guess = disagreement_strata(first, second, posterior)
+    assert (strata.of[:8] == -1).all()
+    assert strata.sizes.tolist() == [8, 8, 8, 8]
+    assert (np.diff(guess) > 0).all()
+
+
+def test_an_answer_of_a_third_class_counts_half():
+    posterior = np.tile([0.2, 0.3, 0.5], (10, 1))
+    _, guess = disagreement_strata([0] * 10, [1] * 10, posterior)
+    assert guess[0] == pytest.approx(0.2 + 0.5 / 2)
+
+
+def test_classifiers_that_never_disagree_are_refused():
+    with pytest.raises(InputError, match="never disagree"):
+        disagreement_strata([0, 1], [0, 1], [[0.5, 0.5]] * 2)
+
+
+def test_draws_that_are_not_uniform_are_refused(scripted):
+    journal, values = scripted([30, 30], lambda t: t % 2, lambda t: t % 4 == 1, 12, freeze=TENS)
+    with pytest.raises(InputError, match="uniform"):
+        classifier_difference(journal, values, [0.5, 0.5])
+
+
+def test_a_sign_that_the_rest_can_not_turn_is_certain():
+    strata, guess = disagreement_strata([0] * 9, [1] * 9, np.full((9, 2), 0.5))
+    journal = draw_batch(strata, Journal.empty(strata.sizes), size=5, spread=[1.0], rng=0)
+    found = classifier_difference(journal, np.zeros(5), guess)
+    assert (found.verdict, found.certain, found.not_needed) == ("second", True, 4)
+
+
+def test_all_labelled_and_even_is_a_tie():
+    strata, guess = disagreement_strata([0] * 4, [1] * 4, np.full((4, 2), 0.5))
+    journal = draw_batch(strata, Journal.empty(strata.sizes), size=4, spread=[1.0], rng=0)
+    found = classifier_difference(journal, [1, 0, 0.5, 0.5], guess)
+    assert (found.verdict, found.certain) == ("tie", True)
+
+
+def test_both_wrong_moves_nothing(scripted):
+    journal, values = scripted(
+        [50], lambda t: 0, lambda t: 0.5, 30, freeze=TENS, rule=uniform_spread
+    )
+    found = classifier_difference(journal, values, [0.5])
+    assert found.verdict is None
+    assert found.first[-1] == pytest.approx(1.0, abs=1e-9)
+    assert found.second[-1] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_wrong_sign_at_an_exact_tie_is_rare_even_if_the_guesses_mislead():
+    rng, runs, alpha = np.random.default_rng(11), 300, 0.1
+    posterior = np.column_stack((np.linspace(0.05, 0.95, 120), np.linspace(0.95, 0.05, 120)))
+    strata, guess = disagreement_strata([0] * 120, [1] * 120, posterior)
+    called = 0
+    for _ in range(runs):
+        truth = rng.permutation(np.repeat([0.0, 1.0], 60))  # a tie, whatever the guesses say
+        journal = Journal.empty(strata.sizes)
+        for _ in range(8):
+            journal = draw_batch(strata, journal, size=10, spread=np.ones(len(strata)), rng=rng)
+        found = classifier_difference(journal, truth[journal.item], guess, alpha=alpha)
+        called += found.verdict is not None
+    assert called <= binom.ppf(1 - 1e-4, runs, alpha)
+
+
+def test_the_wrong_sign_of_judged_outputs_at_a_tie_is_rare():
+    rng, runs, alpha = np.random.default_rng(12), 300, 0.1
+    gap = np.repeat([-2, 0, 2], [50, 60, 50])
+    strata, guess = gap_strata(np.maximum(gap, 0), np.maximum(-gap, 0), judges=2)
+    called = 0
+    for _ in range(runs):
+        truth = rng.permutation(np.repeat([-1.0, 0.0, 1.0], [50, 60, 50]))
+        journal = Journal.empty(strata.sizes)
+        for _ in range(8):
+            spread = gap_spread(journal.stratum, truth[journal.item], 3)
+            journal = draw_batch(strata, journal, size=10, spread=spread, rng=rng)
+        called += (
+            judged_difference(journal, truth[journal.item], guess, alpha=alpha).verdict is not None
+        )
+    assert called <= binom.ppf(1 - 1e-4, runs, alpha)
+
+
+def test_the_forecast_of_a_clear_difference_is_small(scripted):
+    journal, values = scripted(
+        [200] * 4, lambda t: t % 4, lambda t: t % 10 > 0, 15, freeze=TENS, rule=uniform_spread
+    )
+    found = classifier_difference(journal, values, [0.5] * 4)
+    needed = verdict_forecast(float(np.log(found.first[-1])), found.growth)
+    assert 0 <= needed < 30
+    even = scripted([200], lambda t: 0, lambda t: t % 2, 20, freeze=TENS, rule=uniform_spread)
+    assert classifier_difference(*even, [0.5]).growth < 0.01
+
+
+def test_gaps_beyond_the_number_of_judges_are_refused():
+    with pytest.raises(InputError, match="more than the 2 judges"):
+        gap_strata([3], [0], judges=2)

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallystick._rng import spawn
+from tallystick.errors import BudgetError, InputError
+from tallystick.sampling.labels import (
+    Journal,
+    LabelStrata,
+    class_spread,
+    draw_batch,
+    replay,
+    share_spread,
+    uniform_spread,
+)
+
+
+def _strata(sizes):
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    return LabelStrata(of=of, side=np.zeros(len(sizes), int), guess=np.full((len(sizes), 2), 0.5))
+
+
+def test_a_replay_is_the_journal():
+    strata = _strata([40, 25, 60])
+    truth = np.random.default_rng(0).random(125)
+    journal, values = Journal.empty(strata.sizes), np.empty(0)
+    for number, size in enumerate((20, 5, 15, 10)):
+        spread = share_spread(journal.stratum, values, 3)
+        rng = spawn(99, number + 1)[number]
+        journal = draw_batch(strata, journal, size=size, spread=spread, rng=rng)
+        values = truth[journal.item]
+    again = replay(strata, values, batches=[20, 5, 15, 10], seed=99)
+    assert list(again.draws()) == list(journal.draws())
+    assert (again.spreads == journal.spreads).all()
+
+
+def test_a_replay_with_other_answers_draws_other_items():
+    strata = _strata([40, 60])
+    first = replay(strata, np.ones(20), batches=[20, 20], seed=1)
+    other = replay(strata, np.zeros(20), batches=[20, 20], seed=1)
+    assert (first.item[:20] == other.item[:20]).all()
+    second = replay(strata, np.where(first.stratum[:20] == 0, 0.5, 0.0), batches=[20, 20], seed=1)
+    assert (first.q[20:] != second.q[20:]).any()
+
+
+def test_a_replay_needs_the_values_of_the_batches_before():
+    with pytest.raises(InputError, match="needs the 5 values"):
+        replay(_strata([10]), [1.0], batches=[5, 5], seed=1)
+
+
+@given(
+    sizes=st.lists(st.integers(1, 12), min_size=1, max_size=5),
+    seed=st.integers(0, 1000),
+    batch=st.integers(1, 9),
+)
+def test_every_item_is_drawn_once_and_its_stratum_is_right(sizes, seed, batch):
+    strata = _strata(sizes)
+    journal = Journal.empty(sizes)
+    while journal.n_draws < strata.n_items:
+        spread = share_spread(journal.stratum, journal.item % 2.0, len(sizes))
+        rng = seed + journal.n_batches
+        journal = draw_batch(strata, journal, size=batch, spread=spread, rng=rng)
+    assert sorted(journal.item.tolist()) == list(range(strata.n_items))
+    assert (strata.of[journal.item] == journal.stratum).all()
+    journal.check(list(range(journal.n_draws)))
+    with pytest.raises(BudgetError):
+        draw_batch(strata, journal, size=1, spread=np.ones(len(sizes)), rng=0)
+
+
+def test_draws_have_the_probabilities_that_are_written_down():
+    strata = _strata([2, 3])
+    spread = np.array([0.2, 0.5])
+    rng, runs = np.random.default_rng(3), 6_000
+    seen, chance = Counter(), {}
+    for _ in range(runs):
+        journal = draw_batch(strata, Journal.empty([2, 3]), size=2, spread=spread, rng=rng)
+        pair = tuple(journal.item.tolist())
+        seen[pair] += 1
+        left = journal.remaining()[np.arange(2), journal.stratum]
+        chance[pair] = float((journal.q / left).prod())
+    assert set(seen) == set(itertools.permutations(range(5), 2))
+    assert sum(chance.values()) == pytest.approx(1.0)
+    for pair, p in chance.items():
+        assert abs(seen[pair] / runs - p) < 5 * np.sqrt(p / runs)
+
+
+def test_a_stratum_of_spread_zero_takes_no_part():
+    strata = _strata([5, 50])
+    journal = draw_batch(strata, Journal.empty([5, 50]), size=20, spread=[1.0, 0.0], rng=1)
+    assert journal.n_draws == 5
+    assert (journal.stratum == 0).all()
+
+
+def test_items_outside_the_population_are_never_drawn():
+    strata = _strata([10, 10]).without([0, 1, 2, 15])
+    journal = draw_batch(strata, Journal.empty(strata.sizes), size=99, spread=[1, 1], rng=1)
+    assert sorted(journal.item.tolist()) == [*range(3, 15), *range(16, 20)]
+
+
+def test_spreads_of_two_classes_draw_like_those_of_a_share():
+    stratum, codes = np.array([0, 0, 1, 2]), np.array([1, 0, 1, 1])
+    share = share_spread(stratum, codes.astype(float), 3)
+    assert class_spread(stratum, codes, 3, n_classes=2) == pytest.approx(np.sqrt(2) * share)
+    assert class_spread(stratum, codes, 3, n_classes=4).shape == (3,)
+
+
+def test_spreads_are_those_of_the_page():
+    spread = share_spread(np.array([0, 0, 1]), np.array([1.0, 0.0, 1.0]), 2)
+    assert spread == pytest.approx([0.5, np.sqrt(3 / 5 * 2 / 5)])
+    assert (uniform_spread(np.array([0]), np.array([1.0]), 3) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"size": 0}, "size"),
+        ({"spread": [1.0]}, "spread"),
+        ({"spread": [1.0, -1.0]}, "spread"),
+        ({"spread": [1.0, np.inf]}, "spread"),
+    ],
+)
+def test_impossible_batches_are_refused_by_name(options, match):
+    choice = {"size": 2, "spread": [1.0, 1.0], "rng": 0, **options}
+    with pytest.raises(InputError, match=match):
+        draw_batch(_strata([3, 3]), Journal.empty([3, 3]), **choice)
+
+
+def test_a_journal_of_other_strata_is_refused():
+    with pytest.raises(InputError, match="own strata"):
+        draw_batch(_strata([3, 3]), Journal.empty([3, 4]), size=1, spread=[1, 1], rng=0)
+
+
+def test_a_batch_of_twenty_from_a_million_items_takes_well_under_a_second():
+    import time
+
+    of = np.random.default_rng(0).integers(0, 6, 1_000_000)
+    strata = LabelStrata(of=of, side=np.zeros(6, int), guess=np.full((6, 2), 0.5))
+    began = time.perf_counter()
+    journal = draw_batch(strata, Journal.empty(strata.sizes), size=20, spread=np.ones(6), rng=0)
+    assert time.perf_counter() - began < 1.0
+    assert (strata.of[journal.item] == journal.stratum).all()

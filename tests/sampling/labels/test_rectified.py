@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.sampling.labels import Journal, drawing_probabilities, rectified_steps, share_spread
+
+
+def test_each_value_has_the_mean_of_all_items_as_its_expectation(scripted):
+    """One more draw after some: its expectation over stratum and item is the true mean, exactly."""
+    sizes, truth = (
+        [5, 4, 3],
+        [np.array([1, 1, 0, 1, 0]), np.array([0, 0, 1, 0]), np.array([1, 1, 1])],
+    )
+    mean = np.concatenate(truth).mean()
+    seen = [0, 1, 0, 2, 1]
+    place = [seen[:t].count(h) for t, h in enumerate(seen)]
+    first = [truth[h][place[t]] for t, h in enumerate(seen)]
+    total = 0.0
+    for h in range(3):
+        for i in range(seen.count(h), sizes[h]):
+            values = [*first, truth[h][i]]
+            journal, _ = scripted(
+                sizes, lambda t, h=h: [*seen, h][t], lambda t, v=values: v[t], 6, freeze=[0, 2, 4]
+            )
+            steps = rectified_steps(journal, values, [0.7, 0.2, 0.9])
+            total += journal.q[5] / (sizes[h] - seen.count(h)) * steps.z[5]
+    assert total == pytest.approx(mean, abs=1e-12)
+
+
+def test_values_lie_between_their_ends(scripted):
+    journal, values = scripted(
+        [8, 9], lambda t: t % 2, lambda t: (t // 2) % 2, 16, freeze=[0, 4, 8, 12]
+    )
+    steps = rectified_steps(journal, values, [0.3, 0.8])
+    assert (steps.low <= steps.z + 1e-12).all()
+    assert (steps.z <= steps.high + 1e-12).all()
+
+
+def test_guesses_are_frozen_while_a_batch_is_drawn(scripted):
+    journal, values = scripted([20, 20], lambda t: t % 2, lambda t: 1, 10, freeze=[0, 10])
+    learning = rectified_steps(journal, values, [0.5, 0.5])
+    fixed = rectified_steps(journal, values, [0.5, 0.5], learn=False)
+    assert learning.z == pytest.approx(fixed.z)
+    longer, more = scripted([20, 20], lambda t: t % 2, lambda t: t % 4 == 1, 14, freeze=[0, 10])
+    assert (
+        rectified_steps(longer, more, [0.5, 0.5]).z[10:]
+        != rectified_steps(longer, more, [0.5, 0.5], learn=False).z[10:]
+    ).all()
+
+
+def test_a_prefix_of_the_values_gives_a_prefix_of_the_steps(scripted):
+    journal, values = scripted(
+        [30, 20], lambda t: t % 2, lambda t: t % 3 > 0, 25, freeze=[0, 10, 20]
+    )
+    every = rectified_steps(journal, values, [0.6, 0.6])
+    part = rectified_steps(journal, values[:13], [0.6, 0.6])
+    assert part.z == pytest.approx(every.z[:13])
+    assert part.high == pytest.approx(every.high[:13])
+
+
+def test_an_empty_stratum_limits_nothing(scripted):
+    journal, values = scripted([1, 20], lambda t: min(t, 1), lambda t: 1, 5, freeze=[0])
+    steps = rectified_steps(journal, values, [0.0, 0.5])
+    q = drawing_probabilities([0, 20], share_spread(np.empty(0, int), np.empty(0), 2))
+    assert q[0] == 0
+    assert np.isfinite(steps.low).all()
+    assert np.isfinite(steps.high).all()
+
+
+def test_logic_bounds_the_mean(scripted):
+    journal, values = scripted([6, 4], lambda t: 0, lambda t: 1, 4, freeze=[0])
+    assert rectified_steps(journal, values, [0.5, 0.5]).logical == (0.4, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "guess", "match"),
+    [([1.0] * 3, [0.5, 0.5], "more than"), ([2.0], [0.5, 0.5], "lie in"), ([1.0], [0.5], "guess")],
+)
+def test_values_that_do_not_fit_are_refused(scripted, values, guess, match):
+    journal, _ = scripted([6, 4], lambda t: 0, lambda t: 1, 2, freeze=[0])
+    with pytest.raises(InputError, match=match):
+        rectified_steps(journal, values, guess)
+    assert rectified_steps(Journal.empty([6, 4]), [], [0.5, 0.5]).z.size == 0
