@@ -130,14 +130,18 @@ class Run:
 
     def flips(self) -> Bounds:
         """Return the flip rate with its interval."""
-        found = self.repeats.flips()
-        share = noise_share(found.repeats, found.unconfirmed)
-        return noisy_flips(self.counts, share=share, alpha=0.05, blind=self.blind.seen)
+        return noisy_flips(self.counts, share=self.flip_share, alpha=0.05, blind=self.blind.seen)
 
-    def entries(self, alpha: float) -> Bounds:
-        """Return every counted entry with its own noise share."""
-        shares = self.repeats.entry_shares(self.counts.true, self.counts.answer)
+    def entries(self, alpha: float, *, joint: bool = False) -> Bounds:
+        """Return every counted entry with its own noise share, or the *joint* one if larger."""
+        shares = self.repeats.entry_shares(self.counts.true, self.counts.answer, joint=joint)
         return noisy_entries(self.counts, shares=shares, alpha=alpha)
+
+    @property
+    def flip_share(self) -> float:
+        """λ over all flips."""
+        found = self.repeats.flips()
+        return float(noise_share(found.repeats, found.unconfirmed))
 
 
 def assess(case: World, old: np.ndarray, calls: int, rng: np.random.Generator) -> Run:

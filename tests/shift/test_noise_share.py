@@ -63,6 +63,15 @@ def test_an_entry_counts_its_own_indicator():
     assert shares[2] == 1  # no repeat touches it
 
 
+def test_statements_about_many_entries_take_no_share_below_that_of_all_flips():
+    found = repeats()
+    own = found.entry_shares([0, 1], [1, 1])
+    joint = found.entry_shares([0, 1], [1, 1], joint=True)
+    overall = float(noise_share(6, 4))
+    assert own[1] == noise_share(1, 0) < overall
+    assert joint.tolist() == np.maximum(own, overall).tolist()
+
+
 def test_weights_are_scaled_to_mean_one_over_the_repeats_that_count():
     uneven = repeats(weight=[2, 2, 2, 4, 4, 100])
     found = uneven.correctness()

@@ -147,6 +147,12 @@ def test_arguments_out_of_range_are_named(options, named):
         sign_flip(SIX, rng=0, **options)
 
 
+def test_differences_beyond_the_range_are_refused():
+    with pytest.raises(InputError, match=r"differences reach 0\.3 .* more than width = 0\.2"):
+        sign_flip(SIX, width=0.2, rng=0)
+    assert sign_flip([5.0] * 6, sizes=[5] * 6, width=1, rng=0).estimate == 1
+
+
 def test_a_cluster_without_a_difference_is_refused():
     with pytest.raises(InputError, match="leave out clusters"):
         sign_flip([*SIX, np.nan], width=1, rng=0)

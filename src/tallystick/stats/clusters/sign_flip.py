@@ -210,6 +210,13 @@ def flips_of(
     if weights.shape != (clusters,) or not np.all((weights > 0) & np.isfinite(weights)):
         raise InputError(f"sizes must be one positive number per cluster, got {sizes!r}")
     require_enough(clusters, alpha)
+    # Too small a width would make the adverse cluster too weak: an error, not a clipped interval.
+    widest = float(np.max(np.abs(differences) / weights, initial=0.0))
+    if widest > width * (1 + 1e-9):
+        raise InputError(
+            f"differences reach {widest:g} in one cluster, more than width = {width:g}: "
+            "give the width of the score range (for unbounded scores use skewed_pair)"
+        )
     return Flips(
         differences=differences,
         sizes=weights,
