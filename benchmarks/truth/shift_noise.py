@@ -1,0 +1,278 @@
+"""How often an API that answers at random is called changed, when it is not and when it is.
+
+    python benchmarks/truth/shift_noise.py [SECTION…] [--runs 200] [--write]
+
+Sections: unchanged (noise 5, 15 and 30 %, 500-2000 items, budgets of 25-100 %), changed (accuracy
+falls by about 3 points, beside an oracle that knows the noise), flips (the flip rate on real,
+deterministic changes; needs TALLYSTICK_DATA). Figures are coverage / half-width in points / share
+of runs that say "better or worse". Peers draw uniformly, with as many calls as ours.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from noise_cases import LABELS, Run, World, assess, world
+from record import record
+
+from tallystick.sampling import Budget, Flips, Observed, Plan, history_cells, replay
+from tallystick.shift.beyond_noise import beyond_noise, chance_p_value
+from tallystick.shift.intervals import Bounds, sum_bounds
+from tallystick.shift.noise_rules import BLIND_SHARE, FLIP_HULL
+from tallystick.shift.noisy_change import sample_of
+from tallystick.shift.noisy_intervals import blind_gap, flip_rate_bounds, stretched
+
+Z = 1.959964
+
+
+class Score:
+    """Coverage, half-width and verdicts of one interval over many runs."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[bool, float, bool]] = []
+
+    def add(self, low: float, high: float, truth: float) -> None:
+        """Note one interval. A rounding error is no miss: with every item asked ends are exact."""
+        slack = 1e-9
+        self.rows.append(
+            (low - slack <= truth <= high + slack, (high - low) / 2, low > slack or high < -slack)
+        )
+
+    @property
+    def coverage(self) -> float:
+        """The share of runs whose interval holds the truth."""
+        return float(np.mean([row[0] for row in self.rows]))
+
+    @property
+    def says(self) -> float:
+        """The share of runs whose interval excludes 0."""
+        return float(np.mean([row[2] for row in self.rows]))
+
+    def __str__(self) -> str:
+        half = 100 * np.mean([row[1] for row in self.rows])
+        return f"{self.coverage:.3f} / {half:.2f} / {self.says:.3f}"
+
+
+def uniform(case: World, old: np.ndarray, calls: int, rng: np.random.Generator) -> np.ndarray:
+    """Return d of uniformly drawn items, each asked once."""
+    items = rng.permutation(len(old))[: min(calls, len(old))]
+    new = case.new.answers(rng)
+    return np.asarray(
+        (new[items] == case.truth[items]).astype(float) - (old[items] == case.truth[items])
+    )
+
+
+def ends(bounds: Bounds) -> tuple[float, float]:
+    return float(bounds.low), float(bounds.high)
+
+
+class Cell:
+    """All runs on one population at one budget."""
+
+    def __init__(self, case: World) -> None:
+        self.case = case
+        names = ("present", "ours", "full", "paired", "flips", "beyond", "oracle")
+        self.scores = {name: Score() for name in names}
+        self.mcnemar: list[bool] = []
+        self.chance: list[bool] = []
+        self.proved: list[bool] = []
+        self.proved_alone: list[bool] = []
+        self.shares: list[float] = []
+        self.entries: dict[tuple[int, int], list[bool]] = {}
+
+    def run(self, calls: int, rng: np.random.Generator) -> None:
+        """Draw the old answers, assess the new API, and let the peers do so."""
+        case, scores = self.case, self.scores
+        old = case.old.answers(rng)
+        run = assess(case, old, calls, rng)
+        scores["present"].add(*ends(run.present()[0]), case.accuracy)
+        scores["ours"].add(*ends(run.accuracy()), case.accuracy)
+        scores["full"].add(*ends(run.accuracy(1.0)), case.accuracy)
+        flips = run.flips()
+        scores["flips"].add(*ends(flips), case.flips)
+        beyond = beyond_noise(flips, run.repeats.flips())
+        scores["beyond"].add(float(beyond.low), float(beyond.high), case.beyond)
+        self.chance.append(float(chance_p_value(*run.repeats.decided)) <= 0.05)
+        self.shares.append(run.accuracy_share)
+        self._entries(run)
+
+        d = uniform(case, old, run.calls, rng)
+        mean, error = d.mean(), d.std(ddof=1) / np.sqrt(len(d))
+        scores["paired"].add(mean - Z * error, mean + Z * error, case.accuracy)
+        known = np.sqrt(case.variance(len(d)))
+        scores["oracle"].add(mean - Z * known, mean + Z * known, case.accuracy)
+        gains, losses = int((d > 0).sum()), int((d < 0).sum())
+        self.mcnemar.append(
+            bool(gains + losses and binomtest(gains, gains + losses).pvalue <= 0.05)
+        )
+
+    def _entries(self, run: Run) -> None:
+        truth = self.case.matrix
+        found = run.entries(0.05)
+        for i, j, low, high in zip(
+            run.counts.true, run.counts.answer, found.low, found.high, strict=True
+        ):
+            inside = low - 1e-9 <= truth[i, j] <= high + 1e-9
+            self.entries.setdefault((int(i), int(j)), []).append(bool(inside))
+        # A cell is called proved at α over the number of possible cells.
+        level = 0.05 / (len(LABELS) * (len(LABELS) + 1))
+        for joint, noted in ((True, self.proved), (False, self.proved_alone)):
+            sure = run.entries(level, joint=joint)
+            noted.append(bool(((sure.low > 1e-9) | (sure.high < -1e-9)).any()))
+
+    def row(self, title: str, *, oracle: bool) -> dict[str, Any]:
+        """Return the figures of the page's table."""
+        s = self.scores
+        cells = [np.mean(hits) for hits in self.entries.values()]
+        row = {
+            "population, N of M": title,
+            "present": str(s["present"]),
+            "ours": str(s["ours"]),
+            "λ = 1": str(s["full"]),
+            "paired normal": str(s["paired"]),
+            "McNemar says": float(np.mean(self.mcnemar)),
+        }
+        if oracle:
+            row["oracle says"] = s["oracle"].says
+        return row | {
+            "chance test says": float(np.mean(self.chance)),
+            "some cell proved": float(np.mean(self.proved)),
+            "the same, own λ only": float(np.mean(self.proved_alone)),
+            "flips cover": s["flips"].coverage,
+            "beyond noise covers": s["beyond"].coverage,
+            "entries, mean / worst": f"{np.mean(cells):.3f} / {min(cells):.3f}",
+            "mean λ": float(np.mean(self.shares)),
+        }
+
+
+def table(runs: int, noises: tuple[float, ...], changed: float) -> list[dict[str, Any]]:
+    rows = []
+    for noise in noises:
+        for items in (500, 1000, 2000):
+            case = world(items, noise, changed, np.random.default_rng([items, round(100 * noise)]))
+            for part in (0.25, 0.5, 1.0):
+                calls = round(part * items)
+                rng = np.random.default_rng(
+                    [items, round(100 * noise), calls, round(1e3 * changed)]
+                )
+                cell = Cell(case)
+                for _ in range(runs):
+                    cell.run(calls, rng)
+                title = f"noise {noise:g}, {calls} of {items}"
+                rows.append(cell.row(title, oracle=changed > 0))
+                print(rows[-1], flush=True)
+    return rows
+
+
+def unchanged(runs: int) -> None:
+    rows = table(runs, (0.05, 0.15, 0.3), 0.0)
+    says = [float(row["ours"].rsplit("/", 1)[1]) for row in rows]
+    present = [float(row["present"].rsplit("/", 1)[1]) for row in rows]
+    record(
+        "shift-noise-unchanged",
+        "An unchanged API with random answers",
+        rows,
+        notes=[
+            f"{runs} runs per row, b = {BLIND_SHARE}; a random answer is uniform over 4 labels.",
+            f"called changed: ours {np.mean(says):.3f} on average, {max(says):.3f} at most; as a "
+            f"deterministic API {np.mean(present):.3f} and {max(present):.3f}",
+            f"chance test: {max(row['chance test says'] for row in rows):.3f} at most; some cell "
+            f"proved: {max(row['some cell proved'] for row in rows):.3f} at most, with each cell's "
+            f"own λ only {max(row['the same, own λ only'] for row in rows):.3f}",
+            "Where N = M ours makes up to a tenth more calls, the repeats.",
+        ],
+    )
+
+
+def changed(runs: int) -> None:
+    rows = table(runs, (0.0, 0.05, 0.15, 0.3), 0.06)
+    record(
+        "shift-noise-changed",
+        "A changed API (3 points less accurate) with random answers",
+        rows,
+        notes=[
+            f"{runs} runs per row. 6 % of the base answers moved, three quarters from right to "
+            "wrong; noise hides its share of the 3 points.",
+            "The oracle draws uniformly and knows the variance of its estimate.",
+        ],
+    )
+
+
+def flips(runs: int) -> None:
+    """Coverage of the flip rate under adaptive allocation, on real deterministic changes."""
+    from shift_cases import DATA, codes, drifts, swaps
+
+    if not DATA.is_dir():
+        print("real data is absent: set TALLYSTICK_DATA to its folder")
+        return
+    rows = []
+    for case in [*drifts(), *swaps()]:
+        old, new = codes(case, case.old, case.new)
+        row: dict[str, Any] = {"case": case.name, "flips": float((old != new).mean())}
+        for calls in (200, 1000):
+            if calls >= len(old):
+                continue
+            for name, blind, part in (("b .6, half δ", 0.6, 0.5), ("ours", BLIND_SHARE, FLIP_HULL)):
+                strata = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)
+                plan = Plan(
+                    strata=strata,
+                    policy=Flips(blind=blind),
+                    budget=Budget(calls=calls),
+                    n_outcomes=int(max(old.max(), new.max())) + 1,
+                    baseline=old,
+                    in_flight=16,
+                )
+                result = replay(plan, new, runs=runs, rng=7)
+                batches = zip(result.batches(), result.batches(blind=True), strict=True)
+                found = [_flip_ends(*pair, part, len(old)) for pair in batches]
+                low, high = np.concatenate(found, axis=1)
+                inside = (low <= row["flips"]) & (row["flips"] <= high)
+                row[f"{name}, N = {calls}"] = float(inside.mean())
+                row[f"{name}, half-width, N = {calls}"] = float((high - low).mean() / 2)
+        rows.append(row)
+        print(row, flush=True)
+    ours = [row[key] for row in rows for key in row if key.startswith("ours, N =")]
+    before = [row[key] for row in rows for key in row if key.startswith("b .6, half δ, N =")]
+    record(
+        "shift-flip-coverage",
+        "Coverage of the flip rate on real changes, deterministic answers",
+        rows,
+        notes=[
+            f"{runs} runs per cell. Lowest: ours {min(ours):.3f}, b = .6 with half δ "
+            f"{min(before):.3f}; mean {np.mean(ours):.3f} and {np.mean(before):.3f}.",
+        ],
+    )
+
+
+def _flip_ends(seen: Observed, blind: Observed, part: float, items: int) -> np.ndarray:
+    sample = sample_of(seen)
+    assert seen.same is not None
+    assert blind.same is not None
+    events = (seen.answered - seen.same.sum(axis=-1)).astype(float)
+    early = (blind.answered - blind.same.sum(axis=-1)).astype(float)
+    gap = blind_gap(events, sample, early, blind.answered.astype(float))
+    found = (
+        flip_rate_bounds(events, sample, share=0.0, items=items, alpha=0.05)
+        if part == FLIP_HULL
+        else sum_bounds(events, sample, alpha=0.05)
+    )
+    moved = stretched(found, gap, part=part)
+    return np.stack([moved.low, moved.high])
+
+
+def main() -> None:
+    runs = int(sys.argv[sys.argv.index("--runs") + 1]) if "--runs" in sys.argv else 200
+    sections = {"unchanged": unchanged, "changed": changed, "flips": flips}
+    for name in [name for name in sections if name in sys.argv[1:]] or list(sections):
+        sections[name](runs)
+        print()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+r"""Graded shift: answers are scored on [0, 1] (0/1, or 1-5 rescaled) instead of labelled.
+
+Strata are made from the old grade; a flip is a grade that changed; with d = new - old grade, gains
+are max(d, 0) and losses max(-d, 0). In (I1) the variance f̃(1 - f̃) becomes
+
+.. math:: \frac{\sum X^2 + \bar q}{n + 1} - \tilde f^2   \tag{N7}
+
+with q̄ the pooled second moment (cut at 0), and w⁺ is multiplied by the largest |d| seen (1 if
+none). The noise term is :math:`z^2 λ (D_2 + 1/M)/M` under both roots, with
+:math:`D_2 = \sum p_k\, \overline{d^2}` and
+
+.. math::
+
+   λ = \min(1, 2ρ), \quad ρ = \frac{\sum w h + q/2}{\sum w d^2 + q}, \quad
+   h = ½ (g_1 - g_2)^2 (1 + [g_2 = o]), \quad q = \overline{d^2} \text{ of the repeats}   \tag{N8}
+
+methods/shift.md, *Grades*, with item 7 of the corrections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tallystick.errors import InputError
+from tallystick.sampling import Strata
+from tallystick.shift.intervals import Bounds, Sample, minus
+from tallystick.shift.noise_rules import ACCURACY_HULL
+from tallystick.shift.noisy_intervals import blind_gap, one_more, stretched, sum_ends, widened
+
+__all__ = [
+    "GradeMoves",
+    "GradedAnswers",
+    "grade_moves",
+    "grade_noise_share",
+    "graded_bounds",
+    "graded_change",
+    "repeat_noise",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GradedAnswers:
+    """New grades of the items asked.
+
+    Parameters
+    ----------
+    asked
+        Items, by number.
+    grade
+        The new grade of each, in [0, 1].
+    blind
+        Which were chosen without regard to answers; None if all were.
+    """
+
+    asked: IntArray
+    grade: FloatArray
+    blind: BoolArray | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GradeMoves:
+    """Sums of gains and losses by stratum, with their squares.
+
+    Parameters
+    ----------
+    gain, loss, gain_square, loss_square
+        Sums over the answers of each stratum.
+    can_gain, can_lose
+        Strata with an old grade below 1, and above 0.
+    largest
+        The largest |d| seen; 1 if no grade changed.
+    """
+
+    gain: FloatArray
+    loss: FloatArray
+    gain_square: FloatArray
+    loss_square: FloatArray
+    can_gain: BoolArray
+    can_lose: BoolArray
+    largest: float
+
+    @property
+    def net(self) -> FloatArray:
+        """Gains minus losses."""
+        return self.gain - self.loss
+
+    def second_moment(self, sample: Sample) -> float:
+        """Return D₂: the mean of d² over all items."""
+        square = (self.gain_square + self.loss_square) / sample.answered
+        return float((sample.shares * square).sum())
+
+
+def graded_change(
+    strata: Strata, old: ArrayLike, answers: GradedAnswers, *, share: float, alpha: float = 0.05
+) -> Bounds:
+    """Bound the change of the mean grade on these items, over fresh noise.
+
+    Parameters
+    ----------
+    strata
+        By old grade.
+    old
+        The old grade of every item, in [0, 1].
+    answers
+        New grades; every stratum needs at least one.
+    share
+        λ, :func:`grade_noise_share`; 1 needs no assumption, 0 is for a deterministic API.
+    alpha
+        One minus the level.
+
+    Examples
+    --------
+    >>> old = np.repeat([0.5, 1.0], [60, 40])
+    >>> asked = np.r_[0:30, 60:80]
+    >>> d = np.r_[[.25] * 3, [-.25] * 2, -.5, [0] * 24, [-.25] * 4, -1, [0] * 15]
+    >>> answers = GradedAnswers(asked=asked, grade=old[asked] + d)
+    >>> found = graded_change(Strata(np.repeat([0, 1], [60, 40])), old, answers, share=1)
+    >>> print(f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}]")
+    -0.0450 [-0.1216, 0.0282]
+    """
+    before = _grades(old, strata.n_items, "old")
+    moves, sample = grade_moves(strata, before, answers)
+    items = strata.n_items
+    noise = share * (moves.second_moment(sample) + 1 / items) / items
+    found = graded_bounds(moves, sample, noise=noise, alpha=alpha)
+    return blind_stretched(found, strata, before, answers)
+
+
+def graded_bounds(moves: GradeMoves, sample: Sample, *, noise: float, alpha: float) -> Bounds:
+    """Bound gains minus losses of grades, with the variance *noise* of fresh answers added."""
+    gain = _sum(moves.gain, moves.gain_square, sample, moves.can_gain, moves.largest, alpha)
+    loss = _sum(moves.loss, moves.loss_square, sample, moves.can_lose, moves.largest, alpha)
+    return widened(minus(gain, loss, sample), noise, alpha=alpha)
+
+
+def blind_stretched(
+    bounds: Bounds, strata: Strata, old: FloatArray, answers: GradedAnswers
+) -> Bounds:
+    """Stretch an interval by half the gap to the blind estimate."""
+    if answers.blind is None or answers.blind.all():
+        return bounds
+    moves, sample = grade_moves(strata, old, answers)
+    keep = answers.blind
+    some = GradedAnswers(asked=answers.asked[keep], grade=answers.grade[keep])
+    d = some.grade - old[some.asked]
+    of = strata.of[some.asked]
+    sums = np.bincount(of, weights=d, minlength=len(strata)).astype(np.float64)
+    number = np.bincount(of, minlength=len(strata)).astype(np.float64)
+    return stretched(bounds, blind_gap(moves.net, sample, sums, number), part=ACCURACY_HULL)
+
+
+def grade_moves(
+    strata: Strata, old: FloatArray, answers: GradedAnswers
+) -> tuple[GradeMoves, Sample]:
+    """Add up gains and losses by stratum, and say what was answered where."""
+    d = _grades(answers.grade, len(answers.asked), "grade") - old[answers.asked]
+    of, number = strata.of[answers.asked], len(strata)
+    answered = np.bincount(of, minlength=number).astype(np.float64)
+    if not answered.all():
+        empty = int(answered.argmin())
+        raise InputError(f"stratum {empty} has no answer: join it with another, or ask there")
+
+    def total(values: FloatArray) -> FloatArray:
+        return np.bincount(of, weights=values, minlength=number).astype(np.float64)
+
+    up, down = np.maximum(d, 0.0), np.maximum(-d, 0.0)
+    largest = float(np.abs(d).max())
+    moves = GradeMoves(
+        gain=total(up),
+        loss=total(down),
+        gain_square=total(up**2),
+        loss_square=total(down**2),
+        can_gain=np.bincount(strata.of, weights=old < 1, minlength=number) > 0,
+        can_lose=np.bincount(strata.of, weights=old > 0, minlength=number) > 0,
+        largest=largest if largest > 0 else 1.0,
+    )
+    return moves, Sample(strata.shares, answered, answered / strata.sizes)
+
+
+def grade_noise_share(
+    old: ArrayLike, first: ArrayLike, second: ArrayLike, *, weight: ArrayLike | None = None
+) -> float:
+    """Return λ, (N8), from grades of flips that were asked again; 1 without a repeat.
+
+    Parameters
+    ----------
+    old, first, second
+        o, g1 and g2 of each repeat.
+    weight
+        p_k/n_k(blind) of its stratum; None weighs all alike.
+
+    Examples
+    --------
+    >>> first = [.75] * 3 + [.25] * 2 + [0] + [.75] * 4 + [0]
+    >>> old = [.5] * 6 + [1] * 5
+    >>> second = [.5, .75, .75, .5, .25, 0] + [.75] * 4 + [0]
+    >>> round(grade_noise_share(old, first, second), 4)
+    0.2098
+    """
+    h, d, w = repeat_noise(old, first, second, weight=weight)
+    if not h.size:
+        return 1.0
+    q = float((w * d**2).sum() / w.sum())
+    if q <= 0:
+        return 1.0  # nothing flipped, so nothing was repeated that could tell
+    rate = (float((w * h).sum()) + q / 2) / (float((w * d**2).sum()) + q)
+    return min(1.0, 2 * rate)  # (N8)
+
+
+def repeat_noise(
+    old: ArrayLike, first: ArrayLike, second: ArrayLike, *, weight: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return h of (N8), d = first - old, and the weights scaled to mean 1, for each repeat."""
+    o, g1, g2 = (np.atleast_1d(np.asarray(part, dtype=float)) for part in (old, first, second))
+    w = np.ones(o.shape) if weight is None else np.asarray(weight, dtype=float)
+    if o.ndim != 1 or any(part.shape != o.shape for part in (g1, g2, w)):
+        raise InputError(
+            f"old, first, second and weight must be equally long, got {o.shape}, {g1.shape}, "
+            f"{g2.shape} and {w.shape}"
+        )
+    h = 0.5 * (g1 - g2) ** 2 * (1 + np.isclose(g2, o, rtol=0, atol=1e-12))
+    return h, g1 - o, w / w.mean() if w.size else w
+
+
+def _sum(
+    total: FloatArray,
+    square: FloatArray,
+    sample: Sample,
+    possible: BoolArray,
+    largest: float,
+    alpha: float,
+) -> Bounds:
+    """Return the sum of gains (or losses) with its interval, as (I1) and (I2) with (N7)."""
+    p = np.where(possible, sample.shares, 0.0)
+    mass = np.asarray(p.sum())
+    safe = float(mass) if mass > 0 else 1.0
+    n = sample.answered
+    value = (p * total / n).sum()
+    mean, second = value / safe, (p * square / n).sum() / safe
+
+    rate = np.where(possible, (total + mean) / (n + 1), 0.0)
+    spread = np.maximum((square + second) / (n + 1) - rate**2, 0.0)  # (N7)
+    variance = (p**2 * (1 - sample.fraction) / n * spread).sum()
+    more = one_more(sample, possible) * largest
+    low, high = sum_ends(np.asarray(value), np.asarray(variance), more, mass=mass, alpha=alpha)
+    return Bounds(np.asarray(value), low, high, np.asarray(variance), rate)
+
+
+def _grades(values: ArrayLike, number: int, name: str) -> FloatArray:
+    grades = np.asarray(values, dtype=np.float64)
+    if grades.shape != (number,) or not np.all((grades >= 0) & (grades <= 1)):
+        raise InputError(
+            f"{name} must hold {number} grades in [0, 1], got shape {grades.shape}: "
+            "scale 1-5 as (grade - 1)/4"
+        )
+    return grades

@@ -1,0 +1,316 @@
+r"""Several runs per item: pass@k and pass^k, for new items and for new runs of these items.
+
+Item i was run :math:`n_i` times and was right :math:`c_i` times. The unbiased item values are
+
+.. math:: \text{pass@}k = 1 - \binom{n - c}{k} \Big/ \binom{n}{k}, \qquad
+          \text{pass\^{}}k = \binom{c}{k} \Big/ \binom{n}{k}   \tag{R1}
+
+*New items:* item values are scores in [0, 1]; their mean gets the adverse empirical likelihood.
+*These items, new runs:* mean ± z √(ΣV_i)/m over m items, with
+
+.. math:: V_i = \max \mathrm{Var}(\text{item value}) \text{ under } \mathrm{Bin}(n_i, p'), \quad
+          p' \in \{p,\; p \pm ½ \sqrt{p(1-p)/n_i}\}, \quad p = (c_i + ½)/(n_i + 1)   \tag{R2}
+
+cut to [0, 1]. methods/compare.md, *Replicates*, with V_i of the corrections (item 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, sqrt
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.stats.ranges import open_unit, whole
+
+__all__ = [
+    "PassKind",
+    "PassRate",
+    "item_values",
+    "item_variances",
+    "new_items",
+    "new_items_difference",
+    "these_items",
+    "these_items_difference",
+]
+
+Floats = npt.NDArray[np.float64]
+PassKind = Literal["pass@k", "pass^k"]
+
+FEWEST = 10
+"""Items below which new runs of these items get no interval: coverage was measured from here on."""
+ADVERSE_MEAN, ADVERSE_DIFFERENCE = 0.35, 0.25
+"""The fraction of one more item, at the worst value, that each end sees."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassRate:
+    """A pass rate, or a difference of two, with its interval.
+
+    Parameters
+    ----------
+    estimate
+        The mean of the item values.
+    low, high
+        Its interval, approximate.
+    items
+        m.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    items: int
+
+
+def item_values(
+    correct: npt.ArrayLike, runs: npt.ArrayLike, *, k: int, kind: PassKind = "pass@k"
+) -> Floats:
+    """Return pass@k or pass^k of each item, (R1).
+
+    Parameters
+    ----------
+    correct, runs
+        c and n of each item. An item with fewer than k runs is refused.
+    k
+        How many attempts.
+    kind
+        ``pass@k``: at least one of k is right; ``pass^k``: all k are.
+
+    Examples
+    --------
+    >>> item_values([3], [10], k=5).round(4).tolist()
+    [0.9167]
+    >>> item_values([3], [10], k=2, kind="pass^k").round(4).tolist()
+    [0.0667]
+    """
+    c, n = _counts(correct, runs, k, kind)
+    return _values(c, n, k, kind)
+
+
+def item_variances(
+    correct: npt.ArrayLike, runs: npt.ArrayLike, *, k: int, kind: PassKind = "pass@k"
+) -> Floats:
+    """Return V of each item, (R2): how much its value would vary over new runs.
+
+    The plain plug-in at p alone covers as little as .82 when one item is hard among easy ones.
+
+    Examples
+    --------
+    >>> item_variances([0, 3], [10, 10], k=5).round(4).tolist()
+    [0.1013, 0.0649]
+    """
+    c, n = _counts(correct, runs, k, kind)
+    p = (c + 0.5) / (n + 1)
+    reach = 0.5 * np.sqrt(p * (1 - p) / n)
+
+    found = np.empty(c.size)
+    for size in np.unique(n):
+        outcomes = np.arange(size + 1.0)
+        values = _values(outcomes, np.full(outcomes.size, size), k, kind)
+        at = n == size
+        rates = np.clip([p[at], p[at] - reach[at], p[at] + reach[at]], 0.0, 1.0)
+        mass = _binomial(outcomes, size, rates)
+        mean = mass @ values
+        found[at] = np.max(np.maximum(mass @ values**2 - mean**2, 0.0), axis=0)  # (R2)
+    return found
+
+
+def new_items(values: npt.ArrayLike, *, alpha: float = 0.05) -> PassRate:
+    """Bound the mean item value over new items; scores in [0, 1].
+
+    Parameters
+    ----------
+    values
+        :func:`item_values`, or any score in [0, 1] per item.
+    alpha
+        One minus the level.
+
+    Examples
+    --------
+    >>> found = new_items(item_values([0, 3, 10, 5, 1, 8], [10] * 6, k=5))
+    >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
+    (0.7354, 0.35, 0.9416)
+    """
+    return _over_new_items(values, (0.0, 1.0), ADVERSE_MEAN, alpha)
+
+
+def new_items_difference(
+    first: npt.ArrayLike, second: npt.ArrayLike, *, alpha: float = 0.05
+) -> PassRate:
+    """Bound the difference of two models over new items, from item values of the same items.
+
+    Examples
+    --------
+    >>> d = np.array([0, .5, -.25, 1, 0, .25, .5, 0])
+    >>> found = new_items_difference(np.maximum(d, 0), np.maximum(-d, 0))
+    >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
+    (0.25, -0.1461, 0.5672)
+    """
+    x, y = (_scores(values, (0.0, 1.0)) for values in (first, second))
+    if x.shape != y.shape:
+        raise InputError(
+            f"first and second must hold the same items, got {x.size} and {y.size} values"
+        )
+    return _over_new_items(x - y, (-1.0, 1.0), ADVERSE_DIFFERENCE, alpha)
+
+
+def these_items(
+    correct: npt.ArrayLike,
+    runs: npt.ArrayLike,
+    *,
+    k: int,
+    kind: PassKind = "pass@k",
+    alpha: float = 0.05,
+) -> PassRate:
+    """Bound the pass rate of these items over new runs; at least 10 items.
+
+    Examples
+    --------
+    >>> found = these_items([0, 1, 3, 5, 4, 2, 5, 5, 3, 4], [5] * 10, k=1)
+    >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
+    (0.64, 0.518, 0.762)
+    """
+    values = item_values(correct, runs, k=k, kind=kind)
+    variance = item_variances(correct, runs, k=k, kind=kind)
+    return _over_new_runs(values, variance, alpha, least=0.0)
+
+
+def these_items_difference(
+    first: tuple[npt.ArrayLike, npt.ArrayLike],
+    second: tuple[npt.ArrayLike, npt.ArrayLike],
+    *,
+    k: int,
+    kind: PassKind = "pass@k",
+    alpha: float = 0.05,
+) -> PassRate:
+    """Bound the difference of two models on these items over new runs of both.
+
+    Parameters
+    ----------
+    first, second
+        (correct, runs) of each model, in the same order of items.
+    k, kind, alpha
+        As in :func:`these_items`.
+
+    Examples
+    --------
+    >>> found = these_items_difference(([5] * 12, [5] * 12), ([2] * 12, [5] * 12), k=1)
+    >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
+    (0.6, 0.445, 0.755)
+    """
+    values = [item_values(*model, k=k, kind=kind) for model in (first, second)]
+    variance = [item_variances(*model, k=k, kind=kind) for model in (first, second)]
+    if values[0].size != values[1].size:
+        raise InputError(
+            f"first and second must hold the same items, got {values[0].size} and {values[1].size}"
+        )
+    return _over_new_runs(values[0] - values[1], variance[0] + variance[1], alpha, least=-1.0)
+
+
+def _over_new_runs(values: Floats, variance: Floats, alpha: float, *, least: float) -> PassRate:
+    from scipy.special import ndtri
+
+    open_unit(alpha=alpha)
+    m = values.size
+    if m < FEWEST:
+        raise NotIdentifiable(
+            f"{m} items are too few for an interval over new runs: that takes at least {FEWEST}"
+        )
+    mean = float(values.mean())
+    half = -float(ndtri(alpha / 2)) * sqrt(float(variance.sum())) / m
+    return PassRate(estimate=mean, low=max(mean - half, least), high=min(mean + half, 1.0), items=m)
+
+
+def _over_new_items(
+    values: npt.ArrayLike, bounds: tuple[float, float], adverse: float, alpha: float
+) -> PassRate:
+    open_unit(alpha=alpha)
+    u = _scores(values, bounds)
+    low = _adverse_end(u - bounds[0], adverse, alpha) + bounds[0]
+    high = bounds[1] - _adverse_end(bounds[1] - u, adverse, alpha)
+    return PassRate(estimate=float(u.mean()), low=low, high=high, items=u.size)
+
+
+def _adverse_end(distance: Floats, adverse: float, alpha: float) -> float:
+    r"""Return how far the lower end lies above the worst value.
+
+    REPLACE AT MERGE by ``stats/adverse/numbers.py``: this is its special case b = 0, w = 1. With
+    distances d from the worst value, a = *adverse*, n = m + a,
+
+    .. math:: q_i = 1/(1 + γ d_i), \quad s = \sum q_i + a, \quad
+              2 (n \ln(s/n) - \sum \ln q_i) = z^2, \quad L = \sum q_i d_i / s
+
+    by bisection in ln γ on [-14, 30] (methods/score.md, *A mean, numbers*).
+    """
+    from scipy.special import ndtri
+
+    n = distance.size + adverse
+    target = float(ndtri(alpha / 2)) ** 2
+    if not distance.any():
+        return 0.0
+
+    def weights(log_gamma: float) -> Floats:
+        return np.asarray(1 / (1 + exp(log_gamma) * distance))
+
+    low, high = -14.0, 30.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        q = weights(middle)
+        statistic = 2 * (n * np.log((q.sum() + adverse) / n) - np.log(q).sum())
+        low, high = (middle, high) if statistic < target else (low, middle)
+    q = weights(high)
+    return float((q * distance).sum() / (q.sum() + adverse))
+
+
+def _values(c: Floats, n: Floats, k: int, kind: PassKind) -> Floats:
+    """(R1) as a product of k ratios, which neither overflows nor loses digits."""
+    left = n - c if kind == "pass@k" else c
+    product = np.ones(c.size)
+    for j in range(k):
+        product *= np.maximum(left - j, 0.0) / (n - j)
+    return np.asarray(1 - product if kind == "pass@k" else product)
+
+
+def _binomial(outcomes: Floats, size: float, rates: Floats) -> Floats:
+    """Return the probability of each outcome, on a new last axis."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    ways = gammaln(size + 1) - gammaln(outcomes + 1) - gammaln(size - outcomes + 1)
+    p = rates[..., None]
+    return np.asarray(np.exp(ways + xlogy(outcomes, p) + xlog1py(size - outcomes, -p)))
+
+
+def _counts(
+    correct: npt.ArrayLike, runs: npt.ArrayLike, k: int, kind: PassKind
+) -> tuple[Floats, Floats]:
+    whole(0, correct=correct)
+    whole(1, runs=runs, k=k)
+    if kind not in get_args(PassKind):
+        raise InputError(f"kind must be 'pass@k' or 'pass^k', got {kind!r}")
+    c = np.atleast_1d(np.asarray(correct, dtype=float))
+    n = np.atleast_1d(np.asarray(runs, dtype=float))
+    if c.ndim != 1 or c.shape != n.shape or not c.size:
+        raise InputError(
+            f"correct and runs must be one number per item, got shapes {c.shape} and {n.shape}"
+        )
+    if np.any(c > n):
+        item = int(np.argmax(c > n))
+        raise InputError(f"item {item} is right in {c[item]:g} of {n[item]:g} runs")
+    if np.any(n < k):
+        item = int(np.argmin(n))
+        raise InputError(
+            f"{kind} needs at least k = {k} runs of every item, item {item} has {n[item]:g}: "
+            "lower k, or leave such items out"
+        )
+    return c, n
+
+
+def _scores(values: npt.ArrayLike, bounds: tuple[float, float]) -> Floats:
+    u = np.asarray(values, dtype=float)
+    if u.ndim != 1 or not u.size or not np.all((u >= bounds[0]) & (u <= bounds[1])):
+        raise InputError(f"values must be one number in {list(bounds)} per item, got {values!r}")
+    return u

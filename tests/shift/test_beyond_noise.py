@@ -1,0 +1,115 @@
+"""The vectors are those of methods/shift.md and of its corrections."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import binomtest
+
+from tallystick.errors import InputError
+from tallystick.shift.beyond_noise import (
+    ChanceTest,
+    beyond_noise,
+    chance_log_e,
+    chance_p_value,
+)
+from tallystick.shift.intervals import Bounds
+from tallystick.shift.noise_share import Confirmed, Repeats
+
+
+def rate(value, low, high):
+    return Bounds(*(np.asarray(x) for x in (value, low, high, 0.0, 0.0)))
+
+
+def confirmed(m, a, b, size=None):
+    return Confirmed(*(np.asarray(float(x)) for x in (m, a, b, m if size is None else size)))
+
+
+def test_the_printed_vector_comes_out():
+    # F = .13 with the unrounded ends of the flip vector at λ = 1
+    found = beyond_noise(rate(0.13, 0.08781340, 0.15897676), confirmed(39, 19, 16))
+    ends = (found.value, found.low, found.high)
+    assert [round(float(x), 4) for x in ends] == [0.0100, -0.0299, 0.0480]
+
+
+def test_without_a_repeat_nothing_is_known():
+    found = beyond_noise(rate(0.02, 0.01, 0.05), confirmed(0, 0, 0))
+    assert (found.value, found.low, found.high) == (0, -0.05, 0.05)
+    clean = beyond_noise(rate(0.0, 0.0, 0.03), confirmed(0, 0, 0))
+    assert (clean.low, clean.high) == (-0.03, 0.03)
+
+
+def test_all_confirmed_leaves_the_flip_rate_itself():
+    found = beyond_noise(rate(0.1, 0.08, 0.12), confirmed(200, 200, 0))
+    assert found.value == pytest.approx(0.1)
+    assert found.high == pytest.approx(0.12)
+    assert 0.07 < found.low < 0.08
+
+
+def test_a_noisier_new_api_turns_the_reach_of_the_flip_rate():
+    found = beyond_noise(rate(0.4, 0.39, 0.6), confirmed(50, 10, 40))
+    mirrored = beyond_noise(rate(0.4, 0.39, 0.6), confirmed(50, 40, 10))
+    assert found.value == -mirrored.value
+    assert (found.low, found.high) == pytest.approx((-mirrored.high, -mirrored.low))
+
+
+def test_repeats_of_a_given_weight_are_worth_fewer():
+    even, uneven = confirmed(40, 30, 5), confirmed(40, 30, 5, size=20)
+    narrow, wide = (beyond_noise(rate(0.2, 0.15, 0.25), one) for one in (even, uneven))
+    assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_the_evidence_of_the_page_comes_out():
+    found = np.exp(chance_log_e([7, 12, 6], [0, 2, 0]))
+    assert found.round(4).tolist() == [31.8750, 23.9172, 18.1429]
+
+
+@given(st.integers(0, 12), st.integers(0, 12))
+def test_the_evidence_is_the_mean_likelihood_ratio_over_the_upper_half(a, b):
+    integral = 2 * quad(lambda p: p**a * (1 - p) ** b * 2.0 ** (a + b), 0.5, 1)[0]
+    assert float(np.exp(chance_log_e(a, b))) == pytest.approx(integral, rel=1e-6)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_the_fixed_test_is_the_one_sided_binomial(a, b):
+    expected = binomtest(a, a + b, alternative="greater").pvalue if a + b else 1.0
+    assert float(chance_p_value(a, b)) == pytest.approx(expected)
+
+
+def test_batches_of_repeats_make_no_difference():
+    steps = np.random.default_rng(0).choice([-1, 0, 1], 60, p=[0.2, 0.2, 0.6])
+    whole, one = ChanceTest().update(steps), ChanceTest()
+    for step in steps:
+        one = one.update(step)
+    assert one == whole
+    assert (whole.confirmed, whole.reverted) == ((steps > 0).sum(), (steps < 0).sum())
+    assert ChanceTest().update([]) == ChanceTest()
+
+
+def test_other_steps_are_refused():
+    with pytest.raises(InputError, match="confirmed"):
+        ChanceTest().update([2])
+
+
+def test_false_alarms_of_the_stream_stay_below_the_level():
+    rng = np.random.default_rng(1)
+    steps = np.where(rng.random((4000, 100)) < 0.5, 1, -1)
+    a, b = np.cumsum(steps > 0, axis=1), np.cumsum(steps < 0, axis=1)
+    alarms = (chance_log_e(a, b).max(axis=1) >= np.log(20)).mean()
+    assert 0.01 < alarms <= 0.05
+
+
+def test_an_unchanged_api_shows_nothing_beyond_noise():
+    rng = np.random.default_rng(2)
+    hits = 0
+    for _ in range(200):
+        r = rng.choice([0.1, 0.5, 0.9], 1000)
+        old, first, second = ((rng.random(1000) < r).astype(int) for _ in range(3))
+        flipped = np.flatnonzero(old != first)
+        some = rng.permutation(flipped)[:60]
+        repeats = Repeats(old=old[some], first=first[some], second=second[some], weight=np.ones(60))
+        share = len(flipped) / 1000
+        found = beyond_noise(rate(share, share - 0.03, share + 0.03), repeats.flips())
+        hits += found.low <= 0 <= found.high
+    assert hits >= 178  # 1e-3 quantile at .95

@@ -1,0 +1,167 @@
+"""The vectors are those of methods/compare.md and of its corrections."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.stats.clusters import sign_flip
+
+EIGHT = [0.12, 0.05, 0.20, -0.03, 0.08, 0.15, 0.02, 0.10]
+SIX = [0.10, 0.20, 0.15, 0.30, 0.12, 0.25]
+TEN = [0.3, -0.1, 0.25, 0.4, 0.2, 0.15, 0.35, 0.1, 0.05, 0.3]
+SEVEN = [-0.2, 0.05, -0.1, -0.3, -0.15, -0.25, -0.05]
+
+
+def rounded(found):
+    return [round(x, 4) for x in (found.estimate, found.p_value, found.low, found.high)]
+
+
+@pytest.mark.parametrize(
+    ("d", "expected", "margin"),
+    [
+        (EIGHT, [0.0862, 0.0781, -0.0150, 0.1850], 0.07),
+        (SIX, [0.1867, 0.0469, 0.0200, 0.3500], 0.12),
+        (TEN, [0.2000, 0.0137, 0.0667, 0.3250], 0.35),
+        (SEVEN, [-0.1429, 0.0859, -0.3000, 0.0250], 0.05),
+        ([0.3] * 8, [0.3, 0.0078, 0.25, 0.35], 0.6),
+        ([0.0] * 8, [0.0, 1.0, -0.05, 0.05], 0.0),
+    ],
+)
+def test_the_printed_vectors_come_out(d, expected, margin):
+    found = sign_flip(d, width=1, rng=0)
+    # .08625 is printed as .0863 and rounds to .0862 in binary
+    assert rounded(found) == pytest.approx(expected, abs=1e-9)
+    assert found.holds_below == pytest.approx(margin, abs=1e-12)
+    assert found.enumerated
+
+
+def test_without_an_adverse_cluster_it_is_the_plain_sign_flip_test():
+    found = sign_flip(EIGHT, width=1, rng=0, adverse=0)
+    assert rounded(found)[1:] == [0.0234, 0.0233, 0.1500]
+
+
+def test_item_weights_divide_by_the_items_of_a_subset():
+    sums, sizes = [1, 3, 1, 6, -1, 2, 1, 2], [10, 20, 5, 40, 15, 10, 8, 12]
+    found = sign_flip(sums, sizes=sizes, width=1, rng=0)
+    assert rounded(found) == [0.1250, 0.0703, -0.0179, 0.2407]
+    # one more cluster of the mean size (15 items) whose sum is 1
+    assert found.holds_below == pytest.approx(1 / 15)
+
+
+def test_equal_sizes_make_item_weights_and_equal_weights_agree():
+    equal = sign_flip(TEN, width=1, rng=0)
+    items = sign_flip(7 * np.array(TEN), sizes=[7] * 10, width=1, rng=0)
+    for name in ("estimate", "p_value", "low", "high", "holds_below"):
+        assert getattr(items, name) == pytest.approx(getattr(equal, name))
+
+
+clusters = st.lists(st.integers(-30, 30).map(lambda x: x / 100), min_size=6, max_size=11)
+
+
+@settings(max_examples=60)
+@given(clusters)
+def test_p_value_and_interval_agree(d):
+    found = sign_flip(d, width=1, rng=0)
+    assert (found.p_value <= 0.05) == (found.low > 0 or found.high < 0)
+    assert found.low <= found.estimate <= found.high
+
+
+@settings(max_examples=60)
+@given(clusters)
+def test_swapping_the_models_mirrors_everything(d):
+    one, other = sign_flip(d, width=1, rng=0), sign_flip([-x for x in d], width=1, rng=0)
+    assert other.p_value == one.p_value
+    assert (other.low, other.high) == pytest.approx((-one.high, -one.low))
+    assert other.holds_below == pytest.approx(one.holds_below)
+
+
+@settings(max_examples=40)
+@given(clusters)
+def test_the_verdict_falls_exactly_at_the_printed_margin(d):
+    found = sign_flip(d, width=1, rng=0)
+    if found.holds_below > 0:
+        below = sign_flip(d, width=1, rng=0, adverse=found.holds_below - 1e-6)
+        at = sign_flip(d, width=1, rng=0, adverse=found.holds_below)
+        assert below.p_value <= 0.05 < at.p_value
+    else:
+        assert sign_flip(d, width=1, rng=0, adverse=0).p_value > 0.05
+
+
+@settings(max_examples=30)
+@given(clusters, st.integers(0, 100))
+def test_the_p_value_is_the_share_of_flips_at_least_as_extreme(d, shift):
+    """(K1) against a plain loop over the signs of the clusters and of the adverse one."""
+    found = sign_flip(d, width=1, rng=0)
+    lead = abs(sum(d)) - 0.1
+    if lead <= 1e-12:
+        assert found.p_value == 1
+        return
+    sign = 1 if sum(d) > 0 else -1
+    count = 0
+    for code in range(2 ** len(d)):
+        signed = sum(x if code >> g & 1 else -x for g, x in enumerate(d))
+        count += abs(signed - sign * 0.1) >= lead - 1e-9
+    assert found.p_value == pytest.approx(count / 2 ** len(d))
+
+
+def test_the_unit_of_scores_does_not_matter():
+    one, scaled = sign_flip(TEN, width=1, rng=0), sign_flip(4 * np.array(TEN), width=4, rng=0)
+    assert scaled.p_value == one.p_value
+    assert (scaled.low, scaled.high) == pytest.approx((4 * one.low, 4 * one.high))
+
+
+def test_drawn_subsets_come_close_to_all_of_them_and_depend_on_the_seed_alone():
+    d = np.random.default_rng(1).normal(0.04, 0.1, 14)
+    drawn = sign_flip(d, width=1, rng=5)
+    assert not drawn.enumerated
+    assert drawn == sign_flip(d, width=1, rng=5)
+    assert drawn != sign_flip(d, width=1, rng=6)
+    bits = (np.arange(2**14)[:, None] >> np.arange(14)) & 1
+    sign = 1 if d.sum() > 0 else -1
+    inside = sign * bits @ d
+    share = np.mean((inside - 0.1) * (abs(d.sum()) - inside) <= 0)
+    assert drawn.p_value == pytest.approx(share, abs=0.02)
+
+
+def test_too_few_clusters_have_no_interval():
+    with pytest.raises(NotIdentifiable, match="5 clusters"):
+        sign_flip(SIX[:5], width=1, rng=0)
+    # at 90 % five clusters are enough: the smallest p-value is 2/2^5
+    assert sign_flip(SIX[:5], width=1, rng=0, alpha=0.1, adverse=0).p_value == 2 / 32
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"width": 0}, "width"),
+        ({"width": 1, "alpha": 1}, "alpha"),
+        ({"width": 1, "adverse": -1}, "adverse"),
+        ({"width": 1, "sizes": [1, 2]}, "sizes"),
+        ({"width": 1, "sizes": [1, 2, 3, 4, 5, 0]}, "sizes"),
+    ],
+)
+def test_arguments_out_of_range_are_named(options, named):
+    with pytest.raises(InputError, match=named):
+        sign_flip(SIX, rng=0, **options)
+
+
+def test_differences_beyond_the_range_are_refused():
+    with pytest.raises(InputError, match=r"differences reach 0\.3 .* more than width = 0\.2"):
+        sign_flip(SIX, width=0.2, rng=0)
+    assert sign_flip([5.0] * 6, sizes=[5] * 6, width=1, rng=0).estimate == 1
+
+
+def test_a_cluster_without_a_difference_is_refused():
+    with pytest.raises(InputError, match="leave out clusters"):
+        sign_flip([*SIX, np.nan], width=1, rng=0)
+
+
+def test_equal_models_with_symmetric_effects_are_rarely_told_apart():
+    rng = np.random.default_rng(11)
+    wrong = sum(
+        sign_flip(rng.normal(0, 0.2, 9), width=1, rng=0).p_value <= 0.05 for _ in range(800)
+    )
+    # The adverse cluster makes the test conservative here; 55 is the 1e-2 quantile at .05.
+    assert 0 < wrong <= 55
