@@ -67,7 +67,9 @@ def disturbed_hierarchy(found: SharpConstruction, *, rng: Rng) -> ExactCells:
     spread, cells = 10 ** generator.uniform(-2, -0.2), found.cells
     mass, initial = [], []
     for m, i, who in zip(cells.mass, cells.initial, cells.errors, strict=True):
-        factor = _fraction(10 ** (spread * generator.standard_normal())) if who else Fraction(0)
+        # No more than eightfold, or the cells would not fit into the population.
+        lift = min(8.0, 10 ** (spread * generator.standard_normal()))
+        factor = _fraction(lift) if who else Fraction(0)
         mass.append(int(m * factor))
         initial.append(int(i * factor) if m else 0)
     # Nobody errs on the rest, which is the last cell of a construction.
