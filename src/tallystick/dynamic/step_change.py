@@ -10,13 +10,13 @@ import numpy as np
 from tallystick.dynamic.population import Array
 from tallystick.errors import InputError
 
-__all__ = ["StepTest", "step_test"]
+__all__ = ["StepChange", "step_change"]
 
 _FEWEST_ROUNDS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepTest:
+class StepChange:
     """Whether the last two rounds changed the risk: an exact sign test, not a forecast.
 
     Parameters
@@ -39,7 +39,7 @@ class StepTest:
     proved: Literal["lower", "higher"] | None
 
 
-def step_test(errors: Array, *, alpha: float = 0.05, look: int | None = None) -> StepTest:
+def step_change(errors: Array, *, alpha: float = 0.05, look: int | None = None) -> StepChange:
     r"""Test after the fact whether the last two rounds lowered the risk.
 
     Among the items whose majority verdict changed, b repaired and c broken, b is binomial with
@@ -61,7 +61,7 @@ def step_test(errors: Array, *, alpha: float = 0.05, look: int | None = None) ->
     --------
     >>> errors = np.zeros((3, 100), dtype=bool)
     >>> errors[0, :9] = True  # rounds 2 and 3 get all of these right
-    >>> found = step_test(errors)
+    >>> found = step_change(errors)
     >>> found.repaired, found.broken, round(found.p_lower, 4), found.proved
     (9, 0, 0.002, 'lower')
     """
@@ -84,7 +84,7 @@ def step_test(errors: Array, *, alpha: float = 0.05, look: int | None = None) ->
     lower = float(bdtrc(repaired - 1, changed, 0.5)) if repaired else 1.0
     higher = float(bdtrc(broken - 1, changed, 0.5)) if broken else 1.0
     level = alpha if look is None else alpha / (look * (look + 1))
-    return StepTest(
+    return StepChange(
         repaired=repaired,
         broken=broken,
         p_lower=lower,
