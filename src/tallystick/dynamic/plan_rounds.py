@@ -9,14 +9,15 @@ from tallystick.errors import InputError
 
 __all__ = ["MEASURED_GAINS", "PathPlan", "plan_rounds"]
 
-MEASURED_GAINS: dict[int, tuple[float, float]] = {
-    3: (0.0, 0.0),
-    5: (0.145, 0.162),
-    7: (0.245, 0.230),
-    9: (0.302, 0.331),
+MEASURED_GAINS: dict[int, tuple[float, float, float]] = {
+    3: (0.0, 0.0, 0.0),
+    5: (0.145, 0.162, 0.079),
+    7: (0.245, 0.230, 0.136),
+    9: (0.302, 0.331, 0.178),
 }
-"""Share of the risk after three rounds that was gone after so many, on 200 and on 172 campaigns of
-real learners (choice set, fresh set). Longer campaigns were not measured."""
+"""Share of the risk after three rounds that was gone after so many rounds, on three sets of
+campaigns: 200 and 172 of real learners, and 240 simulated ones (docs/benchmarks/dynamic-plans.md).
+Longer campaigns of real learners were not measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,18 +27,18 @@ class PathPlan:
     Parameters
     ----------
     rounds
-        The length with the highest mean net gain over both measured sets.
+        The length with the highest mean net gain over the measured sets.
     price
         Of one round, as a share of the risk after three rounds.
     net
-        Length to net gain (gain minus price), each as (choice set, fresh set).
+        Length to net gain (gain minus price) on each of the measured sets.
     longest
         True if the best length is the longest that was measured: more might be better still.
     """
 
     rounds: int
     price: float
-    net: dict[int, tuple[float, float]]
+    net: dict[int, tuple[float, ...]]
     longest: bool
 
 
@@ -46,9 +47,9 @@ def plan_rounds(price: float) -> PathPlan:
 
     The net gain of T rounds is :math:`G_T - c\,(T-3)` in shares of the risk after three rounds,
     with the gains :math:`G_T` of :data:`MEASURED_GAINS` and c the price of a round. At c = .025
-    the fixed lengths 7 and 9 gained .13 to .18, "while the last step gained" .06 to .10 and "while
-    proved" .04 to .06. Which fixed length is best was known only in hindsight, so take the number
-    as a guide.
+    and on real learners, the fixed lengths 7 and 9 gained .13 to .18, "while the last step gained"
+    .06 to .10 and "while proved" .04 to .06. On the simulated campaigns all of them lay within .03
+    to .05. Which fixed length is best was known only in hindsight, so take the number as a guide.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def plan_rounds(price: float) -> PathPlan:
     if not (isfinite(price) and price >= 0):
         raise InputError(f"price must be finite and not negative, got {price!r}")
     net = {
-        rounds: (gains[0] - price * (rounds - 3), gains[1] - price * (rounds - 3))
+        rounds: tuple(gain - price * (rounds - 3) for gain in gains)
         for rounds, gains in MEASURED_GAINS.items()
     }
     best = max(net, key=lambda rounds: sum(net[rounds]))
