@@ -30,6 +30,56 @@ def test_seven_rounds_reach_the_best_patterns_known():
     assert found.certificate().output_risk() == pytest.approx(found.lower, abs=1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rounds", "boxes", "upper", "lower"),
+    [
+        (5, 300, 5.658, 5.560),
+        (6, 1500, 4.906, 4.471),
+        (7, 2500, 6.925, 6.573),
+        (8, 800, 6.152, 5.275),
+    ],
+)
+def test_branch_and_bound_reaches_the_table_of_the_page(rounds, boxes, upper, lower):
+    """Upper ends to the printed digits; lower ends no worse than the best that was known."""
+    found = worst_case(0.1, rounds, nodes=boxes, starts=30 if rounds == 7 else 8)
+    assert round(found.upper / 0.01, 3) == upper
+    assert found.lower / 0.01 >= lower
+    assert found.certificate().check().consistent
+
+
+@pytest.mark.slow
+def test_nine_rounds_are_bounded_by_default_without_a_search():
+    found = worst_case(0.1, 9)
+    assert (round(found.upper / 0.01, 3), found.nodes) == (9.522, 301)
+
+
+@pytest.mark.slow
+def test_six_rounds_are_closed_by_default():
+    found = worst_case(0.1, 6)
+    assert round(found.lower / 0.01, 4) == round(found.upper / 0.01, 4) == 4.9062
+    assert found.certificate().output_risk() == pytest.approx(found.lower, abs=1e-9)
+
+
+def test_four_rounds_reach_the_value_of_the_corrections():
+    found = worst_case(0.1, 4, gap=1e-3)
+    assert found.lower / 0.01 <= 5.8333 + 1e-4
+    assert found.upper / 0.01 >= 5.8333 - 1e-4
+    assert found.gap <= 1e-3
+
+
+@pytest.mark.parametrize(("rounds", "closed"), [(6, 8.33), (7, 13.17), (8, 11.9), (9, 17.3)])
+def test_the_first_box_is_below_the_closed_form(rounds, closed):
+    root = worst_case(0.1, rounds, nodes=1, search=False).upper / 0.01
+    assert root < closed
+    assert round(root, 2) == {6: 7.31, 7: 11.48, 8: 10.38, 9: 14.94}[rounds]
+
+
+def test_longer_paths_are_sent_to_the_closed_form():
+    with pytest.raises(InputError, match="any_rounds_bound, which is proved but not sharp"):
+        worst_case(0.1, 10)
+
+
 def test_more_rounds_are_worse_in_the_worst_case():
     assert (
         worst_case(0.1, 5, nodes=1, starts=4).lower > worst_case(0.1, 3, gap=0.01, starts=1).upper
@@ -45,8 +95,9 @@ def test_the_search_finds_worse_cases_than_the_boxes_alone():
 
 def test_one_and_two_rounds_are_their_risks():
     assert worst_case(0.2, 1).lower == pytest.approx(0.2)
-    # a tie counts one half: (epsilon + 2 epsilon)/2
-    assert worst_case(0.2, 2).lower == pytest.approx(0.3)
+    assert worst_case(0.2, 2).lower == pytest.approx(
+        0.3
+    )  # a tie counts one half: (epsilon + 2 epsilon)/2
 
 
 def test_the_lower_end_is_reached_by_error_sets_that_pass_the_checker():
@@ -57,8 +108,7 @@ def test_the_lower_end_is_reached_by_error_sets_that_pass_the_checker():
 
 
 def test_the_certificate_of_many_rounds_passes_the_checker_too():
-    """A round without errors would be left out of the mixtures, so none may be empty in the
-    certificate."""
+    """A round without errors would be left out of the mixtures, so none may be empty."""
     for rounds in (6, 7):
         found = worst_case(0.1, rounds, nodes=10, starts=1)
         assert found.certificate().check().consistent
