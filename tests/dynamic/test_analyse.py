@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Correlated, Population, Prices, RoundLog, analyse, roll_path
+from tallystick.dynamic import Correlated, Population, RoundLog, analyse
+from tallystick.dynamic.advice import Prices
+from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 

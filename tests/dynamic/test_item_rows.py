@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tallystick.dynamic import RoundLog, analyse, item_rows
+from tallystick.dynamic import RoundLog, analyse
+from tallystick.dynamic.item_rows import item_rows
 
 MODELS = ("a", "b", "c", "d")
 

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import RoundLog, agreements
+from tallystick.dynamic import RoundLog
 from tallystick.dynamic.spelling import one_spelling, spelled_votes
+from tallystick.dynamic.validators import agreements
 from tallystick.errors import InputError
 
 WIDE = {

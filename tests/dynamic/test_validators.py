@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import agreements, noise_share
-from tallystick.dynamic.validators import random_labels
+from tallystick.dynamic.validators import agreements, noise_share, random_labels
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 
