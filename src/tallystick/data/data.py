@@ -314,4 +314,3 @@ def _spread(tally: Tally, source: str) -> pa.Table:
     again = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
     columns = {name: pa.array(tally.column(name)).take(pa.array(again)) for name in tally.names}
     return pa.table(columns)
-

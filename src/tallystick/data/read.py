@@ -42,11 +42,18 @@ class Door:
         Whether a table with one row per vote becomes one column per judge.
     repeats
         Whether an item may have several rows.
+    named
+        Roles that a column of the same name has where the caller names none.
+    long
+        Roles that only a long table has. If the table has all of them, as the caller says or by
+        name, no columns are wanted: what the caller gives as *want* is then names found in rows.
     """
 
     want: str | None = None
     pivots: bool = True
     repeats: bool = False
+    named: tuple[str, ...] = ()
+    long: tuple[str, ...] = ()
 
 
 def read(source: Any, door: Door | None = None, **options: Any) -> Data:
@@ -196,12 +203,19 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         taken = [name for name in given.columns() if name != given.item and name in table.columns]
         table, votes = to_wide(table, layout, item=given.item, taken=taken)
 
-    roles = assign(table, _named(given, door, layout), coerce=rules.coerce)
+    given, by_name = _by_name(table, _named(given, door, layout), door)
+    is_long = bool(door.long) and all(getattr(given, role) for role in door.long)
+    names = _several(getattr(given, door.want)) if is_long and door.want else ()
+    if names and door.want:
+        given = given.with_columns(door.want, ())
+    roles = assign(table, given, coerce=rules.coerce)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     repeats = door.repeats or layout.rows_are_items
     roles, notes = find_item(table, roles, repeats=repeats)
-    notes = (*table.notes, *notes)
-    if door.want is not None and not getattr(roles, door.want):
+    notes = (*table.notes, *by_name, *notes)
+    if is_long and door.want:
+        roles = roles.with_columns(door.want, names)
+    elif door.want is not None and not getattr(roles, door.want):
         view = _without(table, ignored)
         if votes:
             roles = roles.with_columns(door.want, votes)
@@ -218,6 +232,20 @@ def _named(given: Roles, door: Door, layout: Layout) -> Roles:
     if door.want is None or not layout.columns:
         return given
     return given.with_columns(door.want, layout.columns)
+
+
+def _by_name(table: Table, given: Roles, door: Door) -> tuple[Roles, tuple[str, ...]]:
+    """Give roles to columns of the same name, as the door allows, and say so."""
+
+    def free(role: str) -> bool:
+        return getattr(given, role) is None and role in table.columns
+
+    found = [role for role in door.named if free(role)]
+    if all(free(role) or getattr(given, role) is not None for role in door.long):
+        found += [role for role in door.long if free(role)]
+    note = f"columns taken by their names: {', '.join(found)}"
+    taken: dict[str, Any] = {role: role for role in found}
+    return replace(given, **taken), (note,) if found else ()
 
 
 def _without(table: Table, columns: Sequence[str]) -> Table:
