@@ -42,5 +42,5 @@ rows = [
     )
 ]
 item, when, model, correct = (list(column) for column in zip(*rows, strict=True))
-log = dynamic.RoundLog.from_long(item=item, round=when, model=model, correct=correct)
-print(dynamic.analyse(log, rollouts=40, permutations=99, rng=0).summary())
+log = {"item": item, "round": when, "model": model, "correct": correct}
+print(dynamic.evaluate(log, rollouts=40, permutations=99).summary())

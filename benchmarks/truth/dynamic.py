@@ -204,7 +204,7 @@ def anli() -> None:
         table = list(csv.DictReader(lines))
     columns = {name: [row[name] for row in table] for name in table[0]}
     models = list(table[0])[4:]
-    log = dynamic.RoundLog.from_wide(
+    log = dynamic.read_log(
         columns,
         round="round",
         truth="gold",

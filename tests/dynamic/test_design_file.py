@@ -57,7 +57,10 @@ def test_a_readable_file_gives_the_design():
             TWO.replace('collect = "h1"', 'collect = "h1"\nweights = [1.0]'),
             "steps.e1: collect has no weights",
         ),
-        (TWO.replace("output", "outcome"), "outcome is not known: a design holds name, output, steps"),
+        (
+            TWO.replace("output", "outcome"),
+            "outcome is not known: a design holds name, output, steps",
+        ),
         (TWO.replace('output = "best"', ""), "output must be a text, got None"),
         (TWO.replace("[2.0, 1.0]", '["two", 1.0]'), "steps.best.weights must be a list of numbers"),
         (TWO.replace('["h1", "h2"]', '"h1"'), "steps.best.vote must be a list of names, got 'h1'"),

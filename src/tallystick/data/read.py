@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tallystick.data.assign import assign, expand, find_item
+from tallystick.data.assign import assign, expand, find_item, first_repeat
 from tallystick.data.data import Data, arrow_of
 from tallystick.data.defaults import default_columns
-from tallystick.data.detect.names import is_truth
+from tallystick.data.detect.names import ITEM_NAMES, is_truth
 from tallystick.data.layout import Layout
 from tallystick.data.long_tables import to_wide
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
@@ -46,7 +46,8 @@ class Door:
         Roles that a column of the same name has where the caller names none.
     long
         Roles that only a long table has. If the table has all of them, as the caller says or by
-        name, no columns are wanted: what the caller gives as *want* is then names found in rows.
+        name, no columns are wanted: what the caller gives as *want* is then names found in rows,
+        and the items are found by name although they repeat.
     """
 
     want: str | None = None
@@ -240,12 +241,21 @@ def _by_name(table: Table, given: Roles, door: Door) -> tuple[Roles, tuple[str, 
     def free(role: str) -> bool:
         return getattr(given, role) is None and role in table.columns
 
-    found = [role for role in door.named if free(role)]
-    if all(free(role) or getattr(given, role) is not None for role in door.long):
-        found += [role for role in door.long if free(role)]
-    note = f"columns taken by their names: {', '.join(found)}"
-    taken: dict[str, Any] = {role: role for role in found}
-    return replace(given, **taken), (note,) if found else ()
+    taken: dict[str, Any] = {role: role for role in door.named if free(role)}
+    if door.long and all(free(role) or getattr(given, role) is not None for role in door.long):
+        taken |= {role: role for role in door.long if free(role)}
+        item = _repeated_item(table, given) if given.item is None else None
+        taken |= {"item": item} if item is not None else {}
+    note = f"columns taken by their names: {', '.join(taken.values())}"
+    return replace(given, **taken), (note,) if taken else ()
+
+
+def _repeated_item(table: Table, given: Roles) -> str | None:
+    """Return the column of items of a long table: one with such a name, whose values repeat."""
+    held = {*given.holders(), *table.left_out}
+    likely = [name for name in table.columns if name not in held and name.lower() in ITEM_NAMES]
+    likely.sort(key=lambda name: name.lower() != "item")
+    return next((name for name in likely if first_repeat(table, name) is not None), None)
 
 
 def _without(table: Table, columns: Sequence[str]) -> Table:

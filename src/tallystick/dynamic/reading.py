@@ -65,29 +65,32 @@ def log_of(data: Data, *, chain: Sequence[str] = ()) -> tuple[RoundLog, tuple[st
         raise InputError(
             f"{data.source} has no column 'round': name the column of rounds (--round)"
         )
+    # Labels are read row by row, so weights have no part in that: they are checked on their own.
+    plain = replace(data, roles=replace(roles, weight=None))
     if roles.model is not None and roles.correct is not None:
         # In a long log the models are names that stand in rows, not columns.
-        plain = replace(data, roles=replace(roles, models=()))
-        log, out = _long(plain)
+        plain = replace(plain, roles=replace(plain.roles, models=()))
+        log, out = _long(plain, roles.weight)
         log = log.select(roles.models) if roles.models else log
-        return log, (*plain.meaning_notes, *out)
-    absent = [name for name in chain if name not in roles.models]
-    whole = read(data, DOOR, models=(*absent, *roles.models)) if absent else data
-    log, out = _wide(whole)
-    return log, (*whole.meaning_notes, *out)
+    else:
+        absent = [name for name in chain if name not in roles.models]
+        plain = read(plain, DOOR, models=(*absent, *roles.models)) if absent else plain
+        log, out = _wide(plain, roles.weight)
+    return log, (*plain.meaning_notes, *out)
 
 
 def _left_out(blank: int, items: int) -> tuple[str, ...]:
     if blank == items:
         raise InputError("no item has a true label: name the column that holds them (--truth)")
-    few = "item has" if blank == 1 else "items have"
-    return (f"{blank:,} of {items:,} {few} no true label and are left out",) if blank else ()
+    verbs = ("has", "is") if blank == 1 else ("have", "are")
+    note = f"{blank:,} of {items:,} items {verbs[0]} no true label and {verbs[1]} left out"
+    return (note,) if blank else ()
 
 
 # -- wide logs
 
 
-def _wide(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
+def _wide(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
     """Read a panel with one row per item and one column of answers per model."""
     roles = data.roles
     for role in ("model", "correct", "prediction"):
@@ -129,7 +132,7 @@ def _wide(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
         labels=labels,
         validators=_validators(data, rows, labels),
         cost=_costs(data, rows),
-        weight=_weights(data, rows),
+        weight=_weights(data, weight, rows),
     ), notes
 
 
@@ -145,7 +148,7 @@ def _refuse_blanks(data: Data, codes: Array, rows: Array, columns: Sequence[str]
 # -- long logs
 
 
-def _long(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
+def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
     """Read one row per item and model, and find out which of the two shapes the log has."""
     roles = data.roles
     if roles.item is None:
@@ -175,7 +178,7 @@ def _long(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
     if said is not None:
         told = grid.of_item(np.array([cell or "" for cell in said]), "validators' labels")
         said = tuple(cell or None for cell in told.tolist())
-    cost, weight = _costs(data, rows), _weights(data, rows)
+    cost, weights = _costs(data, rows), _weights(data, weight, rows)
     return RoundLog(
         kind="path" if grid.on_path else "panel",
         items=grid.items,
@@ -186,7 +189,7 @@ def _long(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
         labels=labels,
         validators=said,
         cost=None if cost is None else grid.of_item(cost, "cost"),
-        weight=None if weight is None else grid.of_item(weight, "weight"),
+        weight=None if weights is None else grid.of_item(weights, "weight"),
     ), notes
 
 
@@ -279,9 +282,8 @@ def _costs(data: Data, rows: Array) -> Array | None:
     return np.asarray(values[rows])
 
 
-def _weights(data: Data, rows: Array) -> Array | None:
+def _weights(data: Data, column: str | None, rows: Array) -> Array | None:
     """Return whole weights: how many items, seen alike, each row stands for."""
-    column = data.roles.weight
     if column is None:
         return None
     # A weight is not an answer, so tokens for no answer do not apply to it.
