@@ -6,6 +6,7 @@
 import numpy as np
 
 from tallystick import dynamic
+from tallystick.dynamic.papers.constructions import path_certificate
 
 # %% What three and five rounds can promise, before anything is run.
 known = dynamic.theory(0.1, rounds=5)
@@ -21,7 +22,7 @@ result = dynamic.simulate(
 print(result.summary())
 
 # %% The bad sequence of Theorem 3.5: sixty rounds, and no progress after the third.
-proof = dynamic.path_certificate(1 / 10, rounds=60)
+proof = path_certificate(1 / 10, rounds=60)
 print(
     proof.check(),
     "- majority risk by round:",
@@ -41,5 +42,5 @@ rows = [
     )
 ]
 item, when, model, correct = (list(column) for column in zip(*rows, strict=True))
-log = dynamic.RoundLog.from_long(item=item, round=when, model=model, correct=correct)
-print(dynamic.analyse(log, rollouts=40, permutations=99, rng=0).summary())
+log = {"item": item, "round": when, "model": model, "correct": correct}
+print(dynamic.evaluate(log, rollouts=40, permutations=99).summary())

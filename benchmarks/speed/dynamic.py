@@ -20,6 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick import dynamic
+from tallystick.dynamic.learners import Learner, RandomErrors
+from tallystick.dynamic.probit import fit_correlation
+from tallystick.dynamic.rollouts import roll_path
+from tallystick.dynamic.similarity import overlap_test
 
 ROLLOUTS, ROUNDS, ITEMS, EPSILON = 1000, 60, 800, 0.1
 
@@ -56,13 +60,11 @@ def one_at_a_time(count: int) -> np.ndarray:
 def main() -> None:
     population = dynamic.Population.uniform(ITEMS)
 
-    def rolled(learner: dynamic.Learner) -> Callable[[], object]:
-        return lambda: dynamic.roll_path(
-            population, learner, rounds=ROUNDS, rollouts=ROLLOUTS, rng=0
-        )
+    def rolled(learner: Learner) -> Callable[[], object]:
+        return lambda: roll_path(population, learner, rounds=ROUNDS, rollouts=ROLLOUTS, rng=0)
 
     loop = best(lambda: one_at_a_time(20), 3) * ROLLOUTS / 20
-    random = best(rolled(dynamic.RandomErrors(EPSILON)))
+    random = best(rolled(RandomErrors(EPSILON)))
     correlated = best(rolled(dynamic.Correlated(EPSILON, 0.5, 0.5)))
     rng = np.random.default_rng(0)
     errors = 0.77 * rng.standard_normal(1000) + 0.63 * rng.standard_normal((5, 1000)) > 0.1
@@ -89,11 +91,11 @@ def main() -> None:
         },
         {
             "work": "fit of rho, interval and fit test, five models x 1000 items",
-            "CPU seconds": best(lambda: dynamic.fit_correlation(errors, rng=0), 3),
+            "CPU seconds": best(lambda: fit_correlation(errors, rng=0), 3),
         },
         {
             "work": "overlap test, 999 permutations",
-            "CPU seconds": best(lambda: dynamic.overlap_test(errors, rng=0), 3),
+            "CPU seconds": best(lambda: overlap_test(errors, rng=0), 3),
         },
     ]
     record(

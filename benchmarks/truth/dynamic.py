@@ -26,6 +26,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
 from tallystick import dynamic
+from tallystick.dynamic.bounds import exponential_bound
+from tallystick.dynamic.curves import curves, plurality
+from tallystick.dynamic.experiment import Experiment
+from tallystick.dynamic.learners import Learner, Perfect, RandomErrors
+from tallystick.dynamic.noise import noise_bound, noise_closed_form
+from tallystick.dynamic.papers.constructions import hierarchical_certificate, path_certificate
+from tallystick.dynamic.papers.gradient import exponential_updates, hinge_updates
+from tallystick.dynamic.rollouts import roll_path
+from tallystick.dynamic.similarity import early_signals, rank_persistence
+from tallystick.dynamic.worst_case import WorstCase
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("TALLYSTICK_DATA", HERE.parents[2] / "shared" / "data")) / "dynamic"
@@ -42,7 +52,7 @@ def theorems() -> None:
             mixture = (
                 None if k == 0 else [rng.dirichlet(np.ones(t + 1)).tolist() for t in range(60)]
             )
-            proof = dynamic.path_certificate(epsilon, rounds=60, mixture=mixture)
+            proof = path_certificate(epsilon, rounds=60, mixture=mixture)
             seen = proof.check()
             worst = max(worst, max(seen.risks))
             exact += seen.consistent and all(
@@ -60,7 +70,7 @@ def theorems() -> None:
             }
         )
     for inverse in (4, 5, 10):
-        proof = dynamic.hierarchical_certificate(1 / inverse)
+        proof = hierarchical_certificate(1 / inverse)
         rows.append(
             {
                 "what": f"Theorem 4.2, epsilon 1/{inverse}: output risk / epsilon³",
@@ -69,10 +79,10 @@ def theorems() -> None:
                 "highest risk on D_t": max(proof.check().risks),
             }
         )
-    boosted = dynamic.exponential_updates(
-        dynamic.Population.uniform(2000), dynamic.RandomErrors(0.1), updates=30, rollouts=200, rng=0
+    boosted = exponential_updates(
+        dynamic.Population.uniform(2000), RandomErrors(0.1), updates=30, rollouts=200, rng=0
     )
-    needs = next(t for t in range(100) if dynamic.exponential_bound(0.1, t) < 1 / 2000)
+    needs = next(t for t in range(100) if exponential_bound(0.1, t) < 1 / 2000)
     rows.append(
         {
             "what": "Lemma A.2, epsilon .1: median update with zero risk",
@@ -87,9 +97,9 @@ def theorems() -> None:
             "ours": needs,
         }
     )
-    hinge = dynamic.hinge_updates(
+    hinge = hinge_updates(
         dynamic.Population.uniform(200),
-        dynamic.RandomErrors(0.4),
+        RandomErrors(0.4),
         updates=40,
         rollouts=100,
         rng=0,
@@ -140,7 +150,7 @@ def worst() -> None:
     )
 
 
-def _worst_row(found: dynamic.WorstCase, known: str, seconds: float) -> Row:
+def _worst_row(found: WorstCase, known: str, seconds: float) -> Row:
     unit = found.epsilon**2
     return {
         "epsilon": found.epsilon,
@@ -160,17 +170,17 @@ def noise() -> None:
         "perfect": (0.2, 0.6, 0.733, 0.867, 0.927, 0.962, 0.987),
         "random": (0.2, 0.433, 0.488, 0.521, 0.529, 0.534, 0.536),
     }
-    learners: dict[str, dynamic.Learner] = {
-        "perfect": dynamic.Perfect(),
-        "random": dynamic.RandomErrors(0.05),
+    learners: dict[str, Learner] = {
+        "perfect": Perfect(),
+        "random": RandomErrors(0.05),
     }
     population = dynamic.Population.uniform(2000, noise=0.2)
-    bound = dynamic.noise_bound(0.05, 0.2, 61)
+    bound = noise_bound(0.05, 0.2, 61)
     rows: list[Row] = []
     for name, learner in learners.items():
-        share = dynamic.roll_path(
-            population, learner, rounds=61, rollouts=40, rng=0
-        ).noise_share.mean(axis=0)
+        share = roll_path(population, learner, rounds=61, rollouts=40, rng=0).noise_share.mean(
+            axis=0
+        )
         rows += [
             {
                 "learner": name,
@@ -178,7 +188,7 @@ def noise() -> None:
                 "known": value,
                 "ours": round(float(share[t]), 3),
                 "Theorem 3.6, at least": bound[t],
-                "Eq (37), at least": dynamic.noise_closed_form(0.05, 0.2, t) if t else 0.2,
+                "Eq (37), at least": noise_closed_form(0.05, 0.2, t) if t else 0.2,
             }
             for t, value in zip(at, known[name], strict=True)
         ]
@@ -194,7 +204,7 @@ def anli() -> None:
         table = list(csv.DictReader(lines))
     columns = {name: [row[name] for row in table] for name in table[0]}
     models = list(table[0])[4:]
-    log = dynamic.RoundLog.from_wide(
+    log = dynamic.read_log(
         columns,
         round="round",
         truth="gold",
@@ -281,7 +291,7 @@ _SCATTER = (
 
 def _curve_rows(
     name: str,
-    runs: list[dynamic.Experiment],
+    runs: list[Experiment],
     at: tuple[int, ...],
     known: dict[int, float],
     known_static: dict[int, float],
@@ -296,13 +306,13 @@ def _curve_rows(
     error, control_error = (
         np.std(part, axis=0, ddof=1) / len(part) ** 0.5 for part in (groups, controls)
     )
-    persistence = np.nanmean([dynamic.rank_persistence(each.risk) for each in paths], axis=0)
+    persistence = np.nanmean([rank_persistence(each.risk) for each in paths], axis=0)
     signals = [
-        dynamic.early_signals(
+        early_signals(
             run.predictions != run.labels,
             each.risk,
             early=4,
-            majority=dynamic.plurality(run.predictions[:, :4], run.labels),
+            majority=plurality(run.predictions[:, :4], run.labels),
         )
         for run, each in zip(runs, paths, strict=True)
     ]
@@ -470,11 +480,11 @@ def deep() -> None:
         if folder is not None and (folder / f"{name}.npz").exists():
             with np.load(folder / f"{name}.npz", allow_pickle=False) as saved:
                 calls, truth = saved["predictions"], saved["labels"]
-            path = dynamic.curves(calls, truth)
+            path = curves(calls, truth)
             # the risk is the plurality's, so z is as well
-            vote = dynamic.plurality(calls[:, :early], truth)
-            signals = dynamic.early_signals(calls != truth, path.risk, early=early, majority=vote)
-            binary = dynamic.early_signals(calls != truth, path.risk, early=early)
+            vote = plurality(calls[:, :early], truth)
+            signals = early_signals(calls != truth, path.risk, early=early, majority=vote)
+            binary = early_signals(calls != truth, path.risk, early=early)
             facts = json.loads(
                 (folder / f"{name}_{calls.shape[1]}.json").read_text(encoding="utf-8")
             )
@@ -494,8 +504,7 @@ def deep() -> None:
                         "spread": path.risk.std(axis=0, ddof=1).tolist(),
                         "epsilon": path.epsilon.mean(axis=0).tolist(),
                         "persistence": [
-                            None if np.isnan(v) else v
-                            for v in dynamic.rank_persistence(path.risk).tolist()
+                            None if np.isnan(v) else v for v in rank_persistence(path.risk).tolist()
                         ],
                         "early": early,
                         "z_correlation": signals.z_correlation,

@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from tallystick.dynamic import fit_correlation, noise_share, overlap_test, vote
 from tallystick.dynamic.analyse import _mean_interval
+from tallystick.dynamic.population import vote
+from tallystick.dynamic.probit import fit_correlation
+from tallystick.dynamic.similarity import overlap_test
+from tallystick.dynamic.validators import noise_share
 
 REPETITIONS = 2000
 LEAST = binom.ppf(1e-4, REPETITIONS, 0.95) / REPETITIONS

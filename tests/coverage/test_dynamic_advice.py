@@ -5,19 +5,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tallystick.dynamic import (
-    Continued,
-    Correlated,
-    Population,
-    advise,
-    fit_correlation,
-    hierarchical,
-    roll_design,
-    roll_path,
-    run_experiment,
-)
+from tallystick.dynamic import Correlated, Population, hierarchical, run_experiment
+from tallystick.dynamic.advice import advise
 from tallystick.dynamic.design import mixture_table
 from tallystick.dynamic.forecast import fitted_learner
+from tallystick.dynamic.learners import Continued
+from tallystick.dynamic.probit import fit_correlation
+from tallystick.dynamic.rollouts import roll_design, roll_path
 
 REPETITIONS, ITEMS, LEVEL = 100, 400, 0.9
 BASE_MODELS = 8

@@ -1,16 +1,11 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import (
-    Continued,
-    Correlated,
-    Population,
-    Prices,
-    RandomErrors,
-    advise,
-    path_certificate,
-    roll_path,
-)
+from tallystick.dynamic import Correlated, Population
+from tallystick.dynamic.advice import Prices, advise
+from tallystick.dynamic.learners import Continued, RandomErrors
+from tallystick.dynamic.papers.constructions import path_certificate
+from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
 
 

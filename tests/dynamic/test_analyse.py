@@ -5,9 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Correlated, Population, Prices, RoundLog, analyse, roll_path
+from tallystick.dynamic import Correlated, Population, analyse, read_log
+from tallystick.dynamic.advice import Prices
+from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
+from tallystick.results.numbers import percent, points
 
 
 def panel(seed=0, rho=0.6, validators=None):
@@ -21,7 +24,7 @@ def panel(seed=0, rho=0.6, validators=None):
         "gold": ["a"] * items,
         "said": validators or ["aaa"] * items,
     }
-    return RoundLog.from_wide(
+    return read_log(
         columns,
         round="round",
         truth="gold",
@@ -45,7 +48,7 @@ def walk(rounds=5, seed=0, size=600):
         for i in range(size)
     ]
     item, round_, model, correct = map(list, zip(*rows, strict=True))
-    return RoundLog.from_long(item=item, round=round_, model=model, correct=correct), done
+    return read_log({"item": item, "round": round_, "model": model, "correct": correct}), done
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +81,14 @@ def test_the_text_says_all_that_was_found_with_its_intervals():
     )
     text = said.summary()
     for number in (1, 2, 3):
-        assert f"Wrong together, round {number}: {said.overlap[number - 1].all_wrong:.3f} [" in text
+        share = percent(said.overlap[number - 1].all_wrong)
+        assert f"Wrong together, round {number}: {share} [" in text
     assert f"rho {said.overlap[0].rho:.2f} [" in text
     assert "z " in text
     assert "by chance" in text
-    assert "Random labels among the items of round 3: 0.000 to" in text
-    assert f"From m0 to m1, on the first items: risk {said.forgetting[0].change:+.3f} [" in text
+    assert "Random labels among the items of round 3: 0.0\xa0% to" in text
+    change = points(said.forgetting[0].change)
+    assert f"From m0 to m1, on the first items: risk {change} [" in text
     assert "control" not in text  # a log has none
 
 
@@ -136,11 +141,14 @@ def test_answers_are_voted_by_plurality_with_an_interval_in_every_round():
         for i in range(200)
     ]
     item, round_, model, correct, prediction, truth = map(list, zip(*rows, strict=True))
-    log = RoundLog.from_long(
-        item=item, round=round_, model=model, correct=correct, prediction=prediction, truth=truth
+    columns = {"item": item, "round": round_, "model": model, "correct": correct}
+    log = read_log(
+        {**columns, "prediction": prediction, "truth": truth},
+        prediction="prediction",
+        truth="truth",
     )
     result = analyse(log, permutations=19, rollouts=20, rng=0)
-    plain = RoundLog.from_long(item=item, round=round_, model=model, correct=correct)
+    plain = read_log(columns)
     binary = analyse(plain, permutations=19, rollouts=20, rng=0)
     assert all(each.risk in each.interval for each in result.rounds)
     assert result.rounds[0].interval == binary.rounds[0].interval
@@ -191,9 +199,8 @@ def test_the_result_is_json_and_has_its_figures(read):
 
 
 def test_a_round_of_one_item_is_refused():
-    log = RoundLog.from_long(
-        item=["x", "x", "y", "y"], round=[1, 1, 2, 2], model=["a", "b"] * 2, correct=[1, 0, 0, 1]
-    )
+    columns = {"item": list("xxyy"), "round": [1, 1, 2, 2], "model": ["a", "b"] * 2}
+    log = read_log({**columns, "correct": [1, 0, 0, 1]})
     with pytest.raises(InputError, match="round 1 has one item"):
         analyse(log, rng=0)
 
@@ -209,7 +216,7 @@ def test_anli_is_the_table_of_the_baseline_with_advice_and_its_reason(shared_dat
     ) as lines:
         rows = list(csv.DictReader(lines))
     models = list(rows[0])[4:]
-    log = RoundLog.from_wide(
+    log = read_log(
         {name: [row[name] for row in rows] for name in rows[0]},
         round="round",
         truth="gold",

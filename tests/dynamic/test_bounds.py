@@ -5,26 +5,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.dynamic import (
-    Perfect,
-    Population,
-    RandomErrors,
+from tallystick.dynamic import Population, hierarchical
+from tallystick.dynamic.bounds import (
     exponential_bound,
-    exponential_updates,
     hdh_distance,
-    hierarchical,
     hierarchical_bound,
     hierarchical_floor,
-    hinge_slope,
     path_bound,
     path_floor,
     perfect_bad_models,
     perfect_majority_risk,
     random_pick_rounds,
-    roll_design,
-    roll_path,
     three_round_bound,
 )
+from tallystick.dynamic.learners import Perfect, RandomErrors
+from tallystick.dynamic.papers.gradient import exponential_updates, hinge_slope
+from tallystick.dynamic.rollouts import roll_design, roll_path
 from tallystick.errors import InputError
 
 

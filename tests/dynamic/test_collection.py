@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Collection
-from tallystick.dynamic.collection import gather
+from tallystick.dynamic.collection import Collection, gather
 from tallystick.errors import InputError
 
 WEIGHTS = np.full(20, 0.05)

@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Population, RandomErrors, check, hierarchical, path, roll_design
+from tallystick.dynamic import Population, hierarchical, path
+from tallystick.dynamic.consistency import check
+from tallystick.dynamic.learners import RandomErrors
+from tallystick.dynamic.rollouts import roll_design
 from tallystick.errors import InputError
 
 

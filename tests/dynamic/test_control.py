@@ -1,14 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import (
-    Correlated,
-    Perfect,
-    Population,
-    RandomErrors,
-    control_risk,
-    roll_path,
-)
+from tallystick.dynamic import Correlated, Population
+from tallystick.dynamic.control import control_risk
+from tallystick.dynamic.learners import Perfect, RandomErrors
+from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
 
 

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Population, RandomErrors, curves, plurality, roll_path
-from tallystick.dynamic.curves import path_weights
+from tallystick.dynamic import Population
+from tallystick.dynamic.curves import curves, path_weights, plurality
+from tallystick.dynamic.learners import RandomErrors
+from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Design, Step, hierarchical, path
-from tallystick.dynamic.design import as_path
+from tallystick.dynamic import hierarchical, path
+from tallystick.dynamic.design import Design, Step, as_path
 from tallystick.errors import InputError
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from tallystick.dynamic import envelope, worst_case
-from tallystick.dynamic.envelope import worst_by_round
+from tallystick.dynamic import worst_case
+from tallystick.dynamic.envelope import envelope, worst_by_round
 from tallystick.errors import InputError
 
 

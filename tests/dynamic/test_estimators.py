@@ -5,8 +5,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from tallystick.dynamic import EstimatorTrainer
-from tallystick.dynamic.estimators import fresh_copy, refuse_weight_blind
+from tallystick.dynamic.estimators import EstimatorTrainer, fresh_copy, refuse_weight_blind
 from tallystick.errors import InputError
 
 RNG = np.random.default_rng(0)

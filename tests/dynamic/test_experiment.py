@@ -7,7 +7,10 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
-from tallystick.dynamic import EstimatorTrainer, curves, learner_rollouts, run_experiment
+from tallystick.dynamic import run_experiment
+from tallystick.dynamic.curves import curves
+from tallystick.dynamic.estimators import EstimatorTrainer
+from tallystick.dynamic.experiment import learner_rollouts
 from tallystick.errors import InputError
 
 X, Y = load_digits(return_X_y=True)

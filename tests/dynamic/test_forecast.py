@@ -1,14 +1,10 @@
 import numpy as np
 
-from tallystick.dynamic import (
-    Correlated,
-    Population,
-    RandomErrors,
-    fit_correlation,
-    fitted_learner,
-    forecast,
-    roll_path,
-)
+from tallystick.dynamic import Correlated, Population
+from tallystick.dynamic.forecast import fitted_learner, forecast
+from tallystick.dynamic.learners import RandomErrors
+from tallystick.dynamic.probit import fit_correlation
+from tallystick.dynamic.rollouts import roll_path
 from tallystick.results import Unknown
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tallystick.dynamic import RoundLog, analyse, item_rows
+from tallystick.dynamic import analyse, read_log
+from tallystick.dynamic.item_rows import item_rows
 
 MODELS = ("a", "b", "c", "d")
 
@@ -40,7 +41,7 @@ def wide(columns, **options):
         "validators": "said",
         "cost": "cost",
     }
-    return RoundLog.from_wide(columns, **{**named, **options})
+    return read_log(columns, **{**named, **options})
 
 
 def long(columns, *, on_path=False, answers=True, weight=True):
@@ -51,17 +52,21 @@ def long(columns, *, on_path=False, answers=True, weight=True):
         for name in ("uid", "round", "gold", "said", "w", "cost")
     }
     calls = [columns[MODELS[m]][k] for k, m in rows]
-    return RoundLog.from_long(
-        item=of["uid"],
-        round=[m + 1 for _, m in rows] if on_path else of["round"],
-        model=[MODELS[m] for _, m in rows],
-        correct=[int(call == gold) for call, gold in zip(calls, of["gold"], strict=True)],
-        prediction=calls if answers else None,
-        truth=of["gold"] if answers else None,
-        validators=of["said"] if answers else None,
-        cost=of["cost"],
-        weight=of["w"] if weight else None,
-    )
+    log = {
+        "item": of["uid"],
+        "round": [m + 1 for _, m in rows] if on_path else of["round"],
+        "model": [MODELS[m] for _, m in rows],
+        "correct": [int(call == gold) for call, gold in zip(calls, of["gold"], strict=True)],
+        "cost": of["cost"],
+    }
+    if answers:
+        log |= {"prediction": calls, "truth": of["gold"], "validators": of["said"]}
+    if weight:
+        log["weight"] = of["w"]
+    roles = [
+        name for name in ("prediction", "truth", "validators", "cost", "weight") if name in log
+    ]
+    return read_log(log, **{name: name for name in roles})
 
 
 def copies(columns):
@@ -144,12 +149,12 @@ SMALL = {
 
 
 def test_a_tie_is_said_with_its_answers_and_counts_for_its_share():
-    log = RoundLog.from_wide(SMALL, round="round", truth="gold", models=list("mnop"))
+    log = read_log(SMALL, round="round", truth="gold", models=list("mnop"))
     rows = item_rows(log, said(log)).columns
     assert rows["vote"] == ["a", "b | c", "b", "a"]
     assert rows["tie"] == [False, True, False, False]
     assert rows["vote_error"] == [0.0, 1.0, 1.0, 0.0]
-    two = RoundLog.from_wide(SMALL, round="round", truth="gold", models=["m", "o"])
+    two = read_log(SMALL, round="round", truth="gold", models=["m", "o"])
     assert item_rows(two, said(two)).columns["vote_error"] == [0.0, 1.0, 1.0, 0.5]
 
 
@@ -160,7 +165,7 @@ def test_without_answers_the_vote_is_right_or_wrong():
         for m, ok in zip("mn", all_ok, strict=True)
     ]
     item, number, model, correct = map(list, zip(*rows, strict=True))
-    log = RoundLog.from_long(item=item, round=number, model=model, correct=correct)
+    log = read_log({"item": item, "round": number, "model": model, "correct": correct})
     found = item_rows(log, said(log)).columns
     assert found["vote"] == ["right | wrong", "right", "wrong", "right"]
     assert found["tie"] == [True, False, False, False]
@@ -177,9 +182,7 @@ def test_items_are_checked_by_errors_then_agreement_then_dissent_then_place():
         "n": list("abbbca"),
         "o": list("aabbba"),
     }
-    log = RoundLog.from_wide(
-        columns, round="round", truth="gold", models=["m", "n", "o"], validators="said"
-    )
+    log = read_log(columns, round="round", truth="gold", models=["m", "n", "o"], validators="said")
     assert item_rows(log, said(log)).columns["check_order"] == [6, 4, 1, 2, 3, 5]
 
 
@@ -198,7 +201,7 @@ def test_difficulty_rises_with_the_models_that_err_and_is_blank_with_its_reason_
     ]
     assert np.all(np.diff(by_wrong) > 0)
     assert not any(note.startswith("difficulty") for note in rows.notes)
-    small = RoundLog.from_wide(SMALL, round="round", truth="gold", models=list("mnop"))
+    small = read_log(SMALL, round="round", truth="gold", models=list("mnop"))
     blank = item_rows(small, said(small))
     assert blank.columns["difficulty"] == [None] * 4
     assert blank.notes == (
@@ -285,7 +288,7 @@ def test_anli_lists_first_the_items_that_all_models_get_wrong_alike(shared_data)
         rows = list(csv.DictReader(lines))
     models = list(rows[0])[7:]
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    log = RoundLog.from_wide(
+    log = read_log(
         columns,
         round="round",
         truth="gold",

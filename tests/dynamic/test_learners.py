@@ -4,15 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from tallystick.dynamic import (
-    Continued,
-    Correlated,
-    Perfect,
-    Population,
-    RandomErrors,
-    Scripted,
-    Wander,
-)
+from tallystick.dynamic import Correlated, Population
+from tallystick.dynamic.learners import Continued, Perfect, RandomErrors, Scripted, Wander
 from tallystick.errors import InputError
 
 

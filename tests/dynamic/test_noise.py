@@ -4,15 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dynamic.test_bounds import Spiteful, people
 
-from tallystick.dynamic import (
-    Perfect,
-    Population,
-    RandomErrors,
-    noise_bound,
-    noise_closed_form,
-    noise_path,
-    roll_path,
-)
+from tallystick.dynamic import Population
+from tallystick.dynamic.learners import Perfect, RandomErrors
+from tallystick.dynamic.noise import noise_bound, noise_closed_form, noise_path
+from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
 
 AT = (0, 1, 2, 5, 10, 20, 60)

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.dynamic import Population, collect, mix, risk, vote
+from tallystick.dynamic import Population
+from tallystick.dynamic.population import collect, mix, risk, vote
 from tallystick.errors import InputError
 
 

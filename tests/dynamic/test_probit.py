@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Correlated, Population, fit_correlation, roll_path
-from tallystick.dynamic.probit import _objective
+from tallystick.dynamic import Correlated, Population
+from tallystick.dynamic.probit import _objective, fit_correlation
+from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError, NotIdentifiable
 
 

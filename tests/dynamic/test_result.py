@@ -1,4 +1,5 @@
-from tallystick.dynamic import Population, RandomErrors, path, simulate
+from tallystick.dynamic import Population, path, simulate
+from tallystick.dynamic.learners import RandomErrors
 from tallystick.dynamic.result import Round
 from tallystick.results import Figure, Unknown
 

@@ -1,19 +1,11 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import (
-    Collection,
-    Correlated,
-    Design,
-    Perfect,
-    Population,
-    RandomErrors,
-    Step,
-    hierarchical,
-    path,
-    roll_design,
-    roll_path,
-)
+from tallystick.dynamic import Correlated, Population, hierarchical, path
+from tallystick.dynamic.collection import Collection
+from tallystick.dynamic.design import Design, Step
+from tallystick.dynamic.learners import Perfect, RandomErrors
+from tallystick.dynamic.rollouts import roll_design, roll_path
 from tallystick.errors import InputError
 
 

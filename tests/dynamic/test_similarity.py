@@ -3,14 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.dynamic import (
-    early_signals,
-    overlap_test,
-    path_certificate,
-    rank_persistence,
-    similarity,
-    vote,
-)
+from tallystick.dynamic.papers.constructions import path_certificate
+from tallystick.dynamic.population import vote
+from tallystick.dynamic.similarity import early_signals, overlap_test, rank_persistence, similarity
 from tallystick.errors import InputError
 
 

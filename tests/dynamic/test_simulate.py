@@ -3,18 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from tallystick.dynamic import (
-    Collection,
-    Correlated,
-    Perfect,
-    Population,
-    RandomErrors,
-    hierarchical,
-    hierarchical_certificate,
-    path,
-    path_certificate,
-    simulate,
-)
+from tallystick.dynamic import Correlated, Population, hierarchical, path, simulate
+from tallystick.dynamic.collection import Collection
+from tallystick.dynamic.learners import Perfect, RandomErrors
+from tallystick.dynamic.papers.constructions import hierarchical_certificate, path_certificate
 from tallystick.results import Unknown
 
 

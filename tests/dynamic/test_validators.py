@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import agreements, noise_share
-from tallystick.dynamic.validators import random_labels
+from tallystick.dynamic.validators import agreements, noise_share, random_labels, spelled_votes
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 
@@ -86,3 +85,27 @@ def test_a_sign_inside_a_label_separates_nothing():
     agree, count = agreements(["yes, mostly; no", "no | no"], ["yes, mostly", "no"])
     assert agree.tolist() == [1, 2]
     assert count.tolist() == [2, 2]
+
+
+def test_validators_in_another_spelling_are_refused_or_read_as_the_true_labels():
+    with pytest.raises(
+        InputError,
+        match=r"'c' \(text, in column 'gold'\) and the label 'C' \(text, in column 'said'\)",
+    ):
+        spelled_votes(["cCc"], ["c"], name="said", truth="gold")
+    read = spelled_votes(
+        ["CnC", "N; c", None], ["c", "n", "c"], name="said", truth="gold", coerce=True
+    )
+    assert agreements(read, ["c", "n", "c"])[0].tolist() == [2, 1, 0]
+
+
+def test_a_number_of_several_signs_is_one_vote_and_a_word_of_labels_is_several():
+    read = spelled_votes(
+        ["01", "1.0", "True", "110"], ["0", "1", "1", "1"], name="said", truth="gold", coerce=True
+    )
+    assert read == ("0,1", "1", "1", "1,1,0")
+
+
+def test_validators_that_are_spelled_alike_stay_as_they_are():
+    cells = ("cnc", "c|n", None, "x")
+    assert spelled_votes(cells, ["c", "n", "c", "c"], name="said", truth="gold") == cells

@@ -14,7 +14,9 @@ from tallystick.errors import FileError, InputError
 from tallystick.results import Result, harmless, to_json
 
 if TYPE_CHECKING:
-    from tallystick.data import Data
+    from tallystick.data import Data, ItemTable
+
+    Items = Callable[[Result, Data], Mapping[str, Any] | ItemTable]
 
 __all__ = ["Delivery", "deliver", "tell"]
 
@@ -88,7 +90,7 @@ def deliver(
     delivery: Delivery | None = None,
     *,
     data: Data | None = None,
-    items: Callable[[Result, Data], Mapping[str, Any]] | None = None,
+    items: Items | None = None,
 ) -> None:
     """Write the files, then print the result and make sure that it arrived.
 
@@ -117,7 +119,7 @@ def _writers(
     result: Result,
     to: Delivery,
     data: Data | None,
-    items: Callable[[Result, Data], Mapping[str, Any]] | None,
+    items: Items | None,
 ) -> list[Callable[[], None]]:
     found: list[Callable[[], None]] = []
     if to.items_out is not None and data is not None:
@@ -143,10 +145,14 @@ def _attached(result: Result, data: Data) -> Mapping[str, Any]:
     return {name: attached[name] for name in attached.column_names}
 
 
-def _write_items(path: Path, columns: Mapping[str, Any]) -> None:
+def _write_items(path: Path, learnt: Mapping[str, Any] | ItemTable) -> None:
+    from tallystick.data import ItemTable
     from tallystick.io import write_csv
 
-    write_csv(path, columns)
+    if isinstance(learnt, ItemTable):
+        tell(learnt.notes)
+        learnt = learnt.columns
+    write_csv(path, learnt)
 
 
 def _write_page(path: Path, result: Result, data: Data | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from tallystick.data.capability import (
     Capability,
     Demo,
+    ItemTable,
     Option,
     Question,
     answered,
@@ -36,6 +37,7 @@ __all__ = [
     "Demo",
     "Detection",
     "Door",
+    "ItemTable",
     "Layout",
     "OpenQuestion",
     "Option",

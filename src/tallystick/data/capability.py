@@ -25,6 +25,7 @@ from tallystick.results import Result
 __all__ = [
     "Capability",
     "Demo",
+    "ItemTable",
     "Option",
     "Question",
     "answered",
@@ -159,6 +160,14 @@ class Demo:
         return words
 
 
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """What was learnt of each item: columns of equal length, and notes on what they leave blank."""
+
+    columns: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Capability:
     """One verb: what it asks, what it reads, how it answers, when it applies, how it is shown.
@@ -185,8 +194,9 @@ class Capability:
     demo
         A table and options that show it at work.
     items
-        The columns that ``--items-out`` writes, from a result and its data; None for what the
-        result learnt of each vote pattern, put beside the rows.
+        The columns that ``--items-out`` writes, from a result and its data, with notes if it
+        returns an `ItemTable`; None for what the result learnt of each vote pattern, put beside the
+        rows.
     """
 
     verb: str
@@ -198,7 +208,7 @@ class Capability:
     input: str = "required"
     applies: Callable[[Roles], Mapping[str, Any] | None] | None = None
     demo: Callable[[Rng], Demo] | None = None
-    items: Callable[[Any, Data], Mapping[str, Any]] | None = None
+    items: Callable[[Any, Data], Mapping[str, Any] | ItemTable] | None = None
 
 
 def answered(capability: Capability, source: Any, options: Mapping[str, Any]) -> Result:

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tallystick.data.assign import assign, expand, find_item
+from tallystick.data.assign import assign, expand, find_item, first_repeat
 from tallystick.data.data import Data, arrow_of
 from tallystick.data.defaults import default_columns
-from tallystick.data.detect.names import is_truth
+from tallystick.data.detect.names import ITEM_NAMES, is_truth
 from tallystick.data.layout import Layout
 from tallystick.data.long_tables import to_wide
 from tallystick.data.old_file import join_old
@@ -43,11 +43,19 @@ class Door:
         Whether a table with one row per vote becomes one column per judge.
     repeats
         Whether an item may have several rows.
+    named
+        Roles that a column of the same name has where the caller names none.
+    long
+        Roles that only a long table has. If the table has all of them, as the caller says or by
+        name, no columns are wanted: what the caller gives as *want* is then names found in rows,
+        and the items are found by name although they repeat.
     """
 
     want: str | None = None
     pivots: bool = True
     repeats: bool = False
+    named: tuple[str, ...] = ()
+    long: tuple[str, ...] = ()
 
 
 def read(source: Any, door: Door | None = None, **options: Any) -> Data:
@@ -205,12 +213,19 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         taken = [name for name in given.columns() if name != given.item and name in table.columns]
         table, votes = to_wide(table, layout, item=given.item, taken=taken)
 
-    roles = assign(table, _named(given, door, layout), coerce=rules.coerce)
+    given, by_name = _by_name(table, _named(given, door, layout), door)
+    is_long = bool(door.long) and all(getattr(given, role) for role in door.long)
+    names = _several(getattr(given, door.want)) if is_long and door.want else ()
+    if names and door.want:
+        given = given.with_columns(door.want, ())
+    roles = assign(table, given, coerce=rules.coerce)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     repeats = door.repeats or layout.rows_are_items
     roles, notes = find_item(table, roles, repeats=repeats)
-    notes = (*table.notes, *notes)
-    if door.want is not None and not getattr(roles, door.want):
+    notes = (*table.notes, *by_name, *notes)
+    if is_long and door.want:
+        roles = roles.with_columns(door.want, names)
+    elif door.want is not None and not getattr(roles, door.want):
         view = _without(table, ignored)
         if votes:
             roles = roles.with_columns(door.want, votes)
@@ -234,6 +249,29 @@ def _named(given: Roles, door: Door, layout: Layout) -> Roles:
     if door.want is None or not layout.columns:
         return given
     return given.with_columns(door.want, layout.columns)
+
+
+def _by_name(table: Table, given: Roles, door: Door) -> tuple[Roles, tuple[str, ...]]:
+    """Give roles to columns of the same name, as the door allows, and say so."""
+
+    def free(role: str) -> bool:
+        return getattr(given, role) is None and role in table.columns
+
+    taken: dict[str, Any] = {role: role for role in door.named if free(role)}
+    if door.long and all(free(role) or getattr(given, role) is not None for role in door.long):
+        taken |= {role: role for role in door.long if free(role)}
+        item = _repeated_item(table, given) if given.item is None else None
+        taken |= {"item": item} if item is not None else {}
+    note = f"columns taken by their names: {', '.join(taken.values())}"
+    return replace(given, **taken), (note,) if taken else ()
+
+
+def _repeated_item(table: Table, given: Roles) -> str | None:
+    """Return the column of items of a long table: one with such a name, whose values repeat."""
+    held = {*given.holders(), *table.left_out}
+    likely = [name for name in table.columns if name not in held and name.lower() in ITEM_NAMES]
+    likely.sort(key=lambda name: name.lower() != "item")
+    return next((name for name in likely if first_repeat(table, name) is not None), None)
 
 
 def _without(table: Table, columns: Sequence[str]) -> Table:

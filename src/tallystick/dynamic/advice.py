@@ -20,6 +20,7 @@ from tallystick.dynamic.design import hierarchical, mixture_table
 from tallystick.dynamic.learners import Learner
 from tallystick.dynamic.population import Array, Population
 from tallystick.dynamic.rollouts import roll_design, roll_path
+from tallystick.dynamic.verdict import advice_text, go_on_reason, stop_reason
 from tallystick.errors import InputError
 from tallystick.results import Interval
 
@@ -102,13 +103,7 @@ class Advice:
     options: tuple[Option, ...]
 
     def __str__(self) -> str:
-        if self.interval is None:
-            return self.course
-        ends = f"{self.interval.low:.2g} to {self.interval.high:.2g}"
-        return (
-            f"{self.course} (expected gain {self.gain:.2g}, 90 % range {ends}, price"
-            f" {self.price:g})"
-        )
+        return advice_text(self)
 
 
 def advise(
@@ -211,44 +206,25 @@ def advise(
         for option in options
     )
     best = max((option for option in options if not option.note), key=lambda option: option.net)
-    warning = f" Beware: {doubt}." if doubt else ""
     if best.net <= 0:
-        reason = (
-            f"the best option, {best.course}, would lower the majority risk of {present:.3g} "
-            f"by {max(best.gain, 0):.2g}, "
-            f"worth {max(value * best.gain, 0):.3g} for a price of {best.price:.3g}.{warning}"
-        )
         return Advice(
             course="stop",
-            reason=reason,
+            reason=stop_reason(best, present, value, doubt),
             gain=0.0,
             interval=None,
             no_gain=1.0,
             price=0.0,
             options=options,
         )
-    reason = (
-        f"it is expected to lower the majority risk from {present:.3g} by {best.gain:.2g}"
-        f" ({100 * (1 - best.no_gain):.0f} % of simulated futures gain), worth"
-        f" {value * best.gain:.3g} for a price of {best.price:.3g}"
-        f" ({_rounds(best.rounds, rounds)}).{warning}"
-    )
     return Advice(
         course=best.course,
-        reason=reason,
+        reason=go_on_reason(best, present, value, rounds=rounds, doubt=doubt),
         gain=best.gain,
         interval=best.interval,
         no_gain=best.no_gain,
         price=best.price,
         options=options,
     )
-
-
-def _rounds(ahead: int, so_far: int) -> str:
-    """Name the number of rounds, and why it is two where one was named."""
-    if ahead == 2:
-        return f"2 rounds, since after an even number, {so_far + 1}, ties would eat the gain"
-    return "1 round" if ahead == 1 else f"{ahead} rounds"
 
 
 def _option(

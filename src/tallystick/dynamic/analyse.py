@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.dynamic.advice import Advice, Prices
+from tallystick.dynamic.advice import Prices
 from tallystick.dynamic.bounds import path_floor
 from tallystick.dynamic.curves import path_weights
 from tallystick.dynamic.envelope import worst_by_round
@@ -18,8 +18,14 @@ from tallystick.dynamic.probit import ProbitFit, fit_correlation
 from tallystick.dynamic.result import Forgetting, LogResult, Overlap, Round
 from tallystick.dynamic.similarity import overlap_test, similarity
 from tallystick.dynamic.validators import NoiseShare, agreements, noise_share
+from tallystick.dynamic.verdict import (
+    LEARNER_ROLLOUTS,
+    log_assumptions,
+    log_verdict,
+    log_warnings,
+)
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Interval, Needed, Unknown
+from tallystick.results import Interval, Unknown
 
 __all__ = ["analyse"]
 
@@ -58,7 +64,6 @@ def analyse(
     if log.kind == "path" and chain:
         raise InputError("chain is for panels: on a path the models are the chain")
     panel = log if not chain else log.select([name for name in log.models if name not in chain])
-    whole = panel.errors.shape[1]
     noise = _noise(panel, alpha)
     overlap, fits = [], []
     for where, number in panel.parts():
@@ -87,17 +92,8 @@ def analyse(
         rollouts=rollouts,
         rng=generator,
     )
-    warnings = _warnings(panel, last, noise)
-    first, final = overlap[0], overlap[-1]
-    verdict = (
-        f"All {len(panel.models)} models are wrong together on {100 * final.all_wrong:.1f} % of the"
-        f" items of round {final.round} {final.interval}, against {100 * final.independent:.1f} %"
-        " if their errors were independent"
-        + (f" (round {first.round}: {100 * first.all_wrong:.1f} %)" if len(overlap) > 1 else "")
-        + (f"; advice: {advice}." if isinstance(advice, Advice) else ".")
-    )
     return LogResult(
-        verdict=verdict,
+        verdict=log_verdict(len(panel.models), overlap, advice),
         decision=(
             "unknowable"
             if isinstance(advice, Unknown)
@@ -105,29 +101,10 @@ def analyse(
             if _trusted(last)
             else "undecided"
         ),
-        needed=(
-            None
-            if _trusted(last)
-            else Needed(None, "rollouts of the learner itself (run_experiment)")
-        ),
-        n_items=whole,
-        assumptions=(
-            "items of a round are a random sample of what it could have collected",
-            (
-                "the advice simulates further models, trained on the last round's items with the"
-                " errors weighed up, that err as often and as jointly as the models there are"
-            ),
-            (
-                "majority is binary: at least half of the models wrong, a tie counting one half"
-                if panel.predictions is None or panel.labels is None
-                else (
-                    "risk by round is that of the plurality of the models' answers, ties split; the"
-                    " advice knows only right from wrong, so its majority errs where at least half"
-                    " of the models do"
-                )
-            ),
-        ),
-        warnings=warnings,
+        needed=None if _trusted(last) else LEARNER_ROLLOUTS,
+        n_items=panel.errors.shape[1],
+        assumptions=log_assumptions(panel),
+        warnings=log_warnings(panel, last, noise),
         seed=seed_of(rng),
         action="analyse",
         design=f"log of {len(panel.round_numbers)} rounds, {len(panel.models)} models",
@@ -303,31 +280,3 @@ def _doubtful(log: RoundLog, where: Array, noise: NoiseShare) -> Array:
         ]
     ] = True
     return marked
-
-
-def _warnings(
-    log: RoundLog, fit: ProbitFit | Unknown, noise: Sequence[NoiseShare]
-) -> tuple[str, ...]:
-    out = []
-    if isinstance(fit, ProbitFit) and not fit.fits:
-        out.append(
-            f"The fitted correlation is refuted by the log (p = {fit.fit_p:.3g}): do not rely on"
-            " the envelopes."
-        )
-    if log.kind == "panel":
-        out.append(
-            "A panel does not show what its models were trained on, so the advice assumes that"
-            " up-weighting protects no item (gamma = 0)."
-        )
-        if log.round_numbers[0] != 0:
-            out.append(
-                f"The log has no round 0 (D_0): round {log.round_numbers[0]} stands in for it."
-            )
-    if any(
-        isinstance(each.share, Unknown) and isinstance(each.interval, Interval) for each in noise
-    ):
-        out.append(
-            "The share of random labels is known only as a set: validators' disagreements were"
-            " filtered."
-        )
-    return tuple(out)

@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tallystick.data import Data, ItemTable
 from tallystick.dynamic.log import RoundLog
 from tallystick.dynamic.population import Array
 from tallystick.dynamic.probit import ProbitFit
+from tallystick.dynamic.reading import log_of
 from tallystick.dynamic.result import LogResult
 from tallystick.dynamic.validators import agreements, random_labels
 from tallystick.results import Unknown
 
-__all__ = ["ItemRows", "item_rows"]
+__all__ = ["item_columns", "item_rows"]
 
 _TIED = " | "
 
 
-@dataclass(frozen=True, eq=False)
-class ItemRows:
-    """One row an item, in the order of the log.
-
-    Parameters
-    ----------
-    columns
-        Name to values, None where there is none: *item*; *round* (none on a path, where each item
-        is tried in every round); *weight*, if the log has one; *truth*, if known; *answered* and
-        *wrong*, numbers of models; *vote*, what the plurality answers (without answers, whether the
-        majority is right or wrong), tied ones with bars between them; *tie*; *vote_error*, 1 if the
-        vote errs and for a tie the share of it that does, so that its mean over a round is the
-        round's risk; with validators *validators*, *validators_disagree* (numbers of them) and
-        *random_label*, the probability that the label is a coin toss; *difficulty*, the posterior
-        mean of the difficulty that the models share (0 is the average of the round, 1 a standard
-        deviation harder); *check_order*, 1 for the item to have checked first.
-    notes
-        Why there are blanks, each reason once.
-    """
-
-    columns: dict[str, list[Any]]
-    notes: tuple[str, ...] = ()
-
-
-def item_rows(log: RoundLog, result: LogResult) -> ItemRows:
+def item_rows(log: RoundLog, result: LogResult) -> ItemTable:
     """Say of each item who errs on it, what its vote says, how hard it is, and when to have its
     label checked.
 
@@ -54,19 +31,28 @@ def item_rows(log: RoundLog, result: LogResult) -> ItemRows:
     validators who disagree with the label, by difficulty, by weight, and last by their place in the
     log. Nothing is drawn, so the order is the same each time.
 
+    The columns, None where there is nothing to say: *item*; *round* (not on a path, where each item
+    is tried in every round); *weight* and *truth*, if the log has them; *answered* and *wrong*,
+    numbers of models; *vote*, what the plurality answers (without answers, whether the majority is
+    right or wrong), tied ones with bars between them; *tie*; *vote_error*, 1 if the vote errs and
+    for a tie the share of it that does, so that its mean over a round is the round's risk; with
+    validators *validators*, *validators_disagree* (numbers of them) and *random_label*, the
+    probability that the label is a coin toss; *difficulty*, the posterior mean of the difficulty
+    that the models share (0 is the average of the round, 1 a standard deviation harder);
+    *check_order*, 1 for the item to have checked first. Notes say why there are blanks.
+
     Parameters
     ----------
     log
         The log itself, with its weights.
     result
-        What :func:`analyse` said of it; the models of a *chain* are left out here as they are
-        there.
+        What `analyse` said of it. The models of a *chain* are left out here as they are there.
 
     Examples
     --------
-    >>> from tallystick.dynamic import analyse
+    >>> from tallystick.dynamic import analyse, read_log
     >>> table = {"round": [1, 1, 2, 2], "gold": ["a"] * 4, "m": list("abab"), "n": list("abba"), "o": list("acaa")}
-    >>> log = RoundLog.from_wide(table, round="round", truth="gold", models=["m", "n", "o"])
+    >>> log = read_log(table, truth="gold", models=["m", "n", "o"])
     >>> found = item_rows(log, analyse(log, rng=0))
     >>> found.columns["wrong"], found.columns["vote"], found.columns["check_order"]
     ([0, 3, 1, 1], ['a', 'b', 'a', 'a'], [4, 1, 2, 3])
@@ -108,7 +94,12 @@ def item_rows(log: RoundLog, result: LogResult) -> ItemRows:
     columns["check_order"] = [
         int(rank) if heavy else None for rank, heavy in zip(ranks, weight > 0, strict=True)
     ]
-    return ItemRows(columns, tuple(_notes(panel, weight, result)))
+    return ItemTable(columns, tuple(_notes(panel, weight, result)))
+
+
+def item_columns(result: LogResult, data: Data) -> ItemTable:
+    """Return what ``--items-out`` writes: the rows of `item_rows` for the log that *data* holds."""
+    return item_rows(log_of(data)[0], result)
 
 
 def _votes(log: RoundLog) -> tuple[list[str], Array, Array]:

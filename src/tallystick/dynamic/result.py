@@ -1,4 +1,4 @@
-"""What a dynamic benchmark's answer looks like: rounds, advice, and the results that carry them."""
+"""What an answer about a dynamic benchmark holds: rounds, advice, and the results that carry them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tallystick.dynamic.envelope import Envelope
 from tallystick.dynamic.probit import ProbitFit
 from tallystick.dynamic.similarity import OverlapTest, Signals
 from tallystick.dynamic.validators import NoiseShare
+from tallystick.dynamic.verdict import forgetting_line, noise_line, overlap_line
 from tallystick.results import Figure, Interval, Result, Unknown
 
 __all__ = [
@@ -87,11 +88,11 @@ class DynamicResult(Result):
         return "\n".join(parts)
 
     def details(self) -> tuple[str, ...]:
-        """Return what the table of rounds has no room for, a line each."""
+        """Return what the table of rounds has no room for, line by line."""
         return ()
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a round; controls only where there are any."""
+        """Return one row per round; controls only where there are any."""
         names = [
             name
             for name in Round.__dataclass_fields__
@@ -142,6 +143,10 @@ class TheoryResult(DynamicResult):
 
     epsilon: float
     statements: tuple[str, ...]
+
+    def details(self) -> tuple[str, ...]:
+        """Return the statements."""
+        return self.statements
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,26 +201,6 @@ class Overlap:
     fit_p: float | Unknown
     test: OverlapTest
 
-    def line(self) -> str:
-        """Return it as a sentence."""
-        text = (
-            f"Wrong together, round {self.round}: {self.all_wrong:.3f} [{self.interval.low:.3f},"
-            f" {self.interval.high:.3f}] of {self.n_items} items; independent errors would give"
-            f" {self.independent:.4f}"
-        )
-        if isinstance(self.rho_interval, Interval) and not isinstance(self.predicted, Unknown):
-            text += (
-                f", the fit {self.predicted:.3f} (rho {self.rho:.2f} [{self.rho_interval.low:.2f}, "
-                f"{self.rho_interval.high:.2f}], p of the fit {self.fit_p:.2g})"
-            )
-        if self.test.z is not None and self.test.z_null is not None:
-            low, high = self.test.z_null
-            text += (
-                f"; z {self.test.z:.2f}, by chance {low:.2f} to {high:.2f} (p of the overlap"
-                f" {self.test.p_value:.2g})"
-            )
-        return text + "."
-
     @classmethod
     def known(cls, fit: ProbitFit | Unknown) -> dict[str, Any]:
         """Return the fields that come from a fit, or the reason why there is none."""
@@ -253,14 +238,6 @@ class Forgetting:
     forgotten: float
     learnt: float
 
-    def line(self) -> str:
-        """Return it as a sentence."""
-        return (
-            f"From {self.before} to {self.model}, on the first items: risk {self.change:+.3f}"
-            f" [{self.interval.low:+.3f}, {self.interval.high:+.3f}]; {self.forgotten:.3f}"
-            f" forgotten, {self.learnt:.3f} learnt."
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class LogResult(DynamicResult):
@@ -286,15 +263,14 @@ class LogResult(DynamicResult):
 
     def details(self) -> tuple[str, ...]:
         """Return joint errors against chance and fit, random labels, and forgetting."""
-        lines = [each.line() for each in self.overlap]
-        for each, noise in zip(self.overlap, self.noise_sets, strict=True):
-            if isinstance(noise, Interval):
-                lines.append(
-                    f"Random labels among the items of round {each.round}: {noise.low:.3f} to"
-                    f" {noise.high:.3f}."
-                )
+        lines = [overlap_line(each) for each in self.overlap]
+        lines += [
+            noise_line(each.round, noise)
+            for each, noise in zip(self.overlap, self.noise_sets, strict=True)
+            if isinstance(noise, Interval)
+        ]
         if not isinstance(self.forgetting, Unknown):
-            lines += [each.line() for each in self.forgetting]
+            lines += [forgetting_line(each) for each in self.forgetting]
         return tuple(lines)
 
     def figures(self) -> tuple[Figure, ...]:

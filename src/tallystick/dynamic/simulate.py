@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.dynamic.advice import Advice, Prices, advise
+from tallystick.dynamic.advice import Prices, advise
 from tallystick.dynamic.bounds import path_floor
 from tallystick.dynamic.collection import IDEAL, Collection
 from tallystick.dynamic.control import Control, control_risk
@@ -16,6 +16,7 @@ from tallystick.dynamic.population import TOLERANCE, Population
 from tallystick.dynamic.result import Round, SimulationResult
 from tallystick.dynamic.rollouts import Rollouts, roll
 from tallystick.dynamic.similarity import Signals, early_signals, rank_persistence, similarity
+from tallystick.dynamic.verdict import simulation_verdict
 from tallystick.results import Unknown
 
 __all__ = ["simulate"]
@@ -113,12 +114,8 @@ def simulate(
         else Unknown("advice is for paths with uniform mixing and a learner that can go on")
     )
     return SimulationResult(
-        verdict=(
-            f"The {design.name} delivers a risk of {mean:.3g} on average over {rollouts:,}"
-            f" rollouts, 90 % of them between {output.low:.3g} and {output.high:.3g}; its first"
-            f" model alone has {rounds[0].risk:.3g}"
-            + _against(rounds[-1])
-            + (f"; advice: {advice}." if isinstance(advice, Advice) else ".")
+        verdict=simulation_verdict(
+            design.name, (mean, output), rollouts=rollouts, rounds=rounds, advice=advice
         ),
         n_items=population.size,
         assumptions=(f"the learner is {type(learner).__name__}", "a tie of votes counts one half"),
@@ -156,18 +153,6 @@ def _controls(
     static = by_round("static")
     same = np.array_equal(population.start, population.weights)
     return {"static": static, "fresh": static if same else by_round("fresh")}
-
-
-def _against(last: Round) -> str:
-    """Say what the controls deliver."""
-    if isinstance(last.control, Unknown) or isinstance(last.fresh, Unknown):
-        return ""
-    fresh = (
-        ""
-        if last.fresh == last.control
-        else f", and {last.fresh:.3g} with fresh random data instead of errors"
-    )
-    return f", as many models on the plain data {last.control:.3g}{fresh}"
 
 
 def _bounds(

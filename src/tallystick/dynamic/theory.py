@@ -15,6 +15,12 @@ from tallystick.dynamic.envelope import worst_by_round
 from tallystick.dynamic.learners import checked_epsilon
 from tallystick.dynamic.noise import noise_bound
 from tallystick.dynamic.result import Round, TheoryResult
+from tallystick.dynamic.verdict import (
+    THEORY_ASSUMPTIONS,
+    noisy_verdict,
+    theory_statements,
+    theory_verdict,
+)
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 
@@ -80,51 +86,27 @@ def theory(
     )
     if not distance:
         three = min(three, worst_by_round(epsilon, 3)[2])
-    statements = [
-        f"Three rounds guarantee a majority risk of at most {three:.3g} (Theorem 3.4, sharpened).",
-        (
-            "No path, however long and however weighted, can promise less than"
-            f" {path_floor(epsilon):.3g} (Theorem 3.5)."
-        ),
-        (
-            f"A {mixing} hierarchy of depth 2 and width 3 guarantees at most {deep:.3g} (Theorem"
-            f" 4.1, sharpened) and cannot promise less than {hierarchical_floor(epsilon):.3g}"
-            " (Theorem 4.2), for 9 rounds."
-        ),
-        (
-            "Updating the model by exponential loss guarantees at most"
-            f" {exponential_bound(epsilon, rounds):.3g} after {rounds} updates (Lemma A.2), if the"
-            " population can be reweighted at will."
-        ),
-    ]
-    verdict = (
-        f"A learner with excess risk {epsilon:g} has a majority risk of at most {three:.3g} after"
-        f" three rounds; no number of rounds can promise less than {path_floor(epsilon):.2g}."
-    )
-    if noise:
-        statements = [
-            f"Were no label random: {statement[0].lower()}{statement[1:]}"
-            for statement in statements
-        ]
-        statements.append(
-            f"With {100 * noise:g} % random labels, at least {100 * shares[-1]:.0f} % of round"
-            f" {rounds}'s data have random labels (Theorem 3.6, sharpened)."
-        )
-        verdict = (
-            f"With {100 * noise:g} % random labels no risk is proved; by round {rounds} at least "
-            f"{100 * shares[-1]:.0f} % of the data that is trained on has random labels."
-        )
+    bounds = {
+        "three": three,
+        "floor": path_floor(epsilon),
+        "deep": deep,
+        "deep_floor": hierarchical_floor(epsilon),
+        "updates": exponential_bound(epsilon, rounds),
+    }
     return TheoryResult(
-        verdict=verdict,
-        n_items=0,
-        assumptions=(
-            "every model has risk at most epsilon above the best on its own distribution",
-            "uniform mixing and voting",
+        verdict=(
+            noisy_verdict(noise, rounds, shares[-1])
+            if noise
+            else theory_verdict(epsilon, three, path_floor(epsilon))
         ),
+        n_items=0,
+        assumptions=THEORY_ASSUMPTIONS,
         action="theory",
         design=path(rounds).name,
         rounds=table,
         advice=Unknown("theory gives bounds, not forecasts: simulate or analyse gives advice"),
         epsilon=epsilon,
-        statements=tuple(statements),
+        statements=theory_statements(
+            bounds, mixing=mixing, rounds=rounds, noise=noise, share=shares[-1]
+        ),
     )

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,14 @@ from tallystick.dynamic.population import Array
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 
-__all__ = ["NoiseShare", "agreements", "noise_share", "random_labels", "votes_reader"]
+__all__ = [
+    "NoiseShare",
+    "agreements",
+    "noise_share",
+    "random_labels",
+    "spelled_votes",
+    "votes_reader",
+]
 
 _MARKS = ",;|"
 _MODEL = "validators of an ambiguous item agree by a coin toss, and each errs independently"
@@ -100,6 +108,63 @@ def votes_reader(
         return list(votes[0]) if short and len(votes) == 1 else votes
 
     return read
+
+
+def spelled_votes(
+    cells: Sequence[str | None],
+    labels: Sequence[Any],
+    *,
+    name: str,
+    truth: str,
+    coerce: bool = False,
+) -> tuple[str | None, ...]:
+    """Return what validators said, in the spelling of the true labels.
+
+    Parameters
+    ----------
+    cells
+        One list of labels per item, as `agreements` reads them.
+    labels
+        The true labels.
+    name, truth
+        The columns, for the message.
+    coerce
+        Whether several spellings of one label are read as one instead of refused.
+
+    Examples
+    --------
+    >>> spelled_votes(["CnC", "C, N", "1.0", None], ["c", "n", "1", "c"], name="said", truth="gold", coerce=True)
+    ('c,n,c', 'c,n', '1', None)
+    """
+    from tallystick.values import check_vocabulary, spelling
+
+    known = list(dict.fromkeys(str(label) for label in labels))
+    if not coerce:
+        read = votes_reader(known)
+        said = dict.fromkeys(vote for cell in cells for vote in read(cell))
+        check_vocabulary({truth: known, name: list(said)})
+        return tuple(cells)
+
+    known = list(dict.fromkeys(str(spelling(label)) for label in known))
+    words_in, short = votes_reader(known, words=True), all(len(label) == 1 for label in known)
+    mark = next((sign for sign in ",;|" if not any(sign in label for label in known)), ",")
+
+    def respelled(cell: str) -> str:
+        words = words_in(cell)
+        if short and len(words) == 1 and not _is_one_label(words[0], known):
+            words = list(words[0])
+        return mark.join(str(spelling(word)) for word in words)
+
+    return tuple(None if cell is None else respelled(cell) for cell in cells)
+
+
+def _is_one_label(word: str, known: Sequence[str]) -> bool:
+    """Whether a word is a label in another spelling ("1.0", "True"), and not a list of labels
+    ("01").
+    """
+    from tallystick.values import spelling
+
+    return str(spelling(word)) in known and not all(str(spelling(sign)) in known for sign in word)
 
 
 def noise_share(agree: Array, count: Array, *, alpha: float = 0.05) -> NoiseShare:

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Perfect, Population, RandomErrors, exponential_updates, hinge_updates
+from tallystick.dynamic import Population
+from tallystick.dynamic.learners import Perfect, RandomErrors
+from tallystick.dynamic.papers.gradient import exponential_updates, hinge_updates
 from tallystick.errors import InputError
 
 

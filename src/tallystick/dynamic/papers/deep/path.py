@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from tallystick._rng import spawn
-from tallystick.dynamic.deep.stacked import Forward, StackedModel
+from tallystick.dynamic.papers.deep.stacked import Forward, StackedModel
 from tallystick.errors import FormatError, InputError
 
 __all__ = ["DeepRollouts", "TrainingRecipe", "path_rollouts", "train"]

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from tallystick.dynamic.deep.path import DeepRollouts, TrainingRecipe, path_rollouts
-from tallystick.dynamic.deep.stacked import StackedBiLSTM, StackedCNN, StackedModel
+from tallystick.dynamic.papers.deep.path import DeepRollouts, TrainingRecipe, path_rollouts
+from tallystick.dynamic.papers.deep.stacked import StackedBiLSTM, StackedCNN, StackedModel
 
 __all__ = [
     "DeepRollouts",

@@ -5,8 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")
 
-from tallystick.dynamic.deep import StackedCNN, TrainingRecipe, path_rollouts  # noqa: E402  after the skip
-from tallystick.dynamic.deep.path import mixture, predict, train  # noqa: E402
+from tallystick.dynamic.papers.deep import StackedCNN, TrainingRecipe, path_rollouts  # noqa: E402  after the skip
+from tallystick.dynamic.papers.deep.path import mixture, predict, train  # noqa: E402
 from tallystick.errors import FormatError  # noqa: E402
 
 RECIPE = TrainingRecipe(epochs=2, batch=16)

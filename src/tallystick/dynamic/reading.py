@@ -1,0 +1,324 @@
+"""The log of a dynamic benchmark, from data behind the one door: wide or long."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tallystick.data import Data, Door, read
+from tallystick.dynamic.log import MOST_ITEMS, TOO_MANY, RoundLog
+from tallystick.dynamic.long_log import arrange
+from tallystick.dynamic.population import Array
+from tallystick.dynamic.validators import spelled_votes
+from tallystick.errors import InputError
+from tallystick.io import Table
+from tallystick.values import is_missing, is_no_answer
+
+__all__ = ["DOOR", "log_of", "read_log"]
+
+DOOR = Door(want="models", pivots=False, repeats=True, named=("round",), long=("model", "correct"))
+"""A log is long if it has a column that names the model and one that says whether it was right."""
+
+_EVERY_ANSWER = "a log needs every model's answer on every item"
+
+
+def read_log(source: Any, **options: Any) -> RoundLog:
+    """Read a log from whatever `tallystick.data.read` takes.
+
+    Parameters
+    ----------
+    source
+        A wide log (one row per item, one column of answers per model) or a long one (one row per
+        item and model, with columns for the model and for whether it was right).
+    **options
+        Roles (*item*, *round*, *truth*, *models*, *model*, *correct*, *prediction*, *validators*,
+        *cost*, *weight*) and the options of reading (*missing*, *coerce*, *labels*, …).
+
+    Examples
+    --------
+    >>> wide = {"round": [1, 1, 2], "gold": list("aba"), "m": list("aab"), "n": list("abb")}
+    >>> read_log(wide, truth="gold").errors.sum(axis=1).tolist()
+    [2, 1]
+    >>> long = {"item": list("xyxy"), "round": [1, 1, 2, 2], "model": ["h", "h", "i", "i"]}
+    >>> path = read_log({**long, "correct": [1, 0, 0, 1]})
+    >>> path.kind, path.errors.tolist()
+    ('path', [[False, True], [True, False]])
+    """
+    data = read(source, DOOR, **options)
+    with nullcontext() if isinstance(source, Data | Table) else data:
+        return log_of(data)[0]
+
+
+def log_of(data: Data, *, chain: Sequence[str] = ()) -> tuple[RoundLog, tuple[str, ...]]:
+    """Return the log that *data* holds, and notes on what was read into it.
+
+    Items without a true label are left out and counted in a note: nobody can say who was wrong on
+    them. Columns named in *chain* are read as models too.
+    """
+    roles = data.roles
+    if roles.round is None:
+        raise InputError(
+            f"{data.source} has no column 'round': name the column of rounds (--round)"
+        )
+    # Labels are read row by row, so weights have no part in that: they are checked on their own.
+    plain = replace(data, roles=replace(roles, weight=None))
+    if roles.model is not None and roles.correct is not None:
+        # In a long log the models are names that stand in rows, not columns.
+        plain = replace(plain, roles=replace(plain.roles, models=()))
+        log, out = _long(plain, roles.weight)
+        log = log.select(roles.models) if roles.models else log
+    else:
+        absent = [name for name in chain if name not in roles.models]
+        plain = read(plain, DOOR, models=(*absent, *roles.models)) if absent else plain
+        log, out = _wide(plain, roles.weight)
+    return log, (*plain.meaning_notes, *out)
+
+
+def _left_out(blank: int, items: int) -> tuple[str, ...]:
+    if blank == items:
+        raise InputError("no item has a true label: name the column that holds them (--truth)")
+    verbs = ("has", "is") if blank == 1 else ("have", "are")
+    note = f"{blank:,} of {items:,} items {verbs[0]} no true label and {verbs[1]} left out"
+    return (note,) if blank else ()
+
+
+# -- wide logs
+
+
+def _wide(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
+    """Read a panel with one row per item and one column of answers per model."""
+    roles = data.roles
+    for role in ("model", "correct", "prediction"):
+        if getattr(roles, role):
+            raise InputError(
+                f"{role} is a role of long logs, which also have a column that names the model and"
+                " one that says whether it was right: name both (--model, --correct)"
+            )
+    if roles.truth is None:
+        raise InputError(
+            f"{data.source} has no columns model and correct, so it is wide: name the true label"
+            " (--truth)"
+        )
+    coded = data.labels(roles.truth, *roles.models)
+    rows = coded.codes[:, 0] >= 0
+    notes = _left_out(int((~rows).sum()), rows.size)
+    _refuse_blanks(data, coded.codes[:, 1:], rows, roles.models)
+
+    words = np.array([str(label) for label in coded.labels])
+    labels, calls = words[coded.codes[rows, 0]], words[coded.codes[rows, 1:].T]
+    for name, said in zip(roles.models, calls, strict=True):
+        if not np.isin(said, labels).any():  # it would count as a model that is always wrong
+            raise InputError(
+                f"column {name!r} never gives one of the true labels (its first value is"
+                f" {str(said[0])!r}), so it is not a model. Name the models (--models), or name"
+                " this column as what the validators said (--validators)"
+            )
+    items = _item_names(data, rows)
+    twice = [name for name, rows_of in Counter(items).items() if rows_of > 1]
+    if twice:
+        raise InputError(f"item {twice[0]!r} has two rows: a wide log has one row per item")
+    return RoundLog(
+        kind="panel",
+        items=items,
+        rounds=_rounds(data, rows),
+        models=roles.models,
+        errors=calls != labels,
+        predictions=calls,
+        labels=labels,
+        validators=_validators(data, rows, labels),
+        cost=_costs(data, rows),
+        weight=_weights(data, weight, rows),
+    ), notes
+
+
+def _refuse_blanks(data: Data, codes: Array, rows: Array, columns: Sequence[str]) -> None:
+    gaps = np.argwhere((codes < 0) & rows[:, None])
+    if gaps.size:
+        row, column = gaps[0]
+        raise InputError(
+            f"{data.place(int(row) + 1)}: column {columns[column]!r} is blank: {_EVERY_ANSWER}"
+        )
+
+
+# -- long logs
+
+
+def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
+    """Read one row per item and model, and find out which of the two shapes the log has."""
+    roles = data.roles
+    if roles.item is None:
+        raise InputError(f"{data.source} is a long log: name the column of items (--item)")
+    if len(roles.prediction) > 1:
+        raise InputError(f"a long log has one column of answers, got {', '.join(roles.prediction)}")
+    if not data.n_rows:
+        raise InputError("the log is empty")
+
+    names = np.array(_item_names(data, np.ones(data.n_rows, dtype=bool)))
+    truth, calls, rows = _answers(data)
+    blank = set(names[~rows].tolist())
+    half = blank & set(names[rows].tolist())
+    if half:
+        raise InputError(f"item {min(half)!r} has a true label in one row and none in another")
+    notes = _left_out(len(blank), np.unique(names).size)
+
+    when = _rounds(data, rows)
+    whose = _model_names(data, rows)
+    wrong = _wrong(data, rows)
+    if truth is not None and calls is not None:
+        _check_correct(data, rows, truth, calls, wrong)
+    grid = arrange(names[rows].tolist(), when.tolist(), whose)
+
+    labels = None if truth is None else grid.of_item(truth, "true label")
+    said = _validators(data, rows, truth)
+    if said is not None:
+        told = grid.of_item(np.array([cell or "" for cell in said]), "validators' labels")
+        said = tuple(cell or None for cell in told.tolist())
+    cost, weights = _costs(data, rows), _weights(data, weight, rows)
+    return RoundLog(
+        kind="path" if grid.on_path else "panel",
+        items=grid.items,
+        rounds=np.ones(len(grid.items), dtype=int) if grid.on_path else when[grid.cells[0]],
+        models=grid.models,
+        errors=wrong[grid.cells],
+        predictions=None if calls is None else calls[grid.cells],
+        labels=labels,
+        validators=said,
+        cost=None if cost is None else grid.of_item(cost, "cost"),
+        weight=None if weights is None else grid.of_item(weights, "weight"),
+    ), notes
+
+
+def _answers(data: Data) -> tuple[Array | None, Array | None, Array]:
+    """Return true labels and answers of the rows that are kept, and which rows those are."""
+    columns = data.roles.columns("truth", "prediction")
+    rows = np.ones(data.n_rows, dtype=bool)
+    if not columns:
+        return None, None, rows
+    coded = data.labels(*columns)
+    words = np.array([str(label) for label in coded.labels] or [""])
+    place = {name: k for k, name in enumerate(columns)}
+    if data.roles.truth is not None:
+        rows = coded.codes[:, place[data.roles.truth]] >= 0
+    if data.roles.prediction:
+        _refuse_blanks(data, coded.codes[:, -1:], rows, data.roles.prediction)
+    found = {name: words[coded.codes[rows, k]] for name, k in place.items()}
+    return (
+        found.get(data.roles.truth or ""),
+        found[data.roles.prediction[0]] if data.roles.prediction else None,
+        rows,
+    )
+
+
+def _check_correct(data: Data, rows: Array, truth: Array, calls: Array, wrong: Array) -> None:
+    """Refuse a row that is called right though its answer is not the true label, or the reverse."""
+    against = np.flatnonzero((truth != calls) != wrong)
+    if against.size:
+        k = int(against[0])
+        raise InputError(
+            f"{data.place(int(np.flatnonzero(rows)[k]) + 1)}: the answer {str(calls[k])!r} to a"
+            f" true {str(truth[k])!r} is called {'wrong' if wrong[k] else 'right'} (so in"
+            f" {against.size} of the rows): correct them, or leave out the predictions"
+        )
+
+
+# -- the columns of both
+
+
+def _item_names(data: Data, rows: Array) -> tuple[str, ...]:
+    kept = np.flatnonzero(rows).tolist()
+    if data.roles.item is None:
+        return tuple(str(k + 1) for k in kept)
+    cells = data.cells(data.roles.item)[data.roles.item]
+    return tuple(str(cells[k]) for k in kept)
+
+
+def _model_names(data: Data, rows: Array) -> list[str]:
+    column = data.roles.model or ""
+    cells = data.cells(column)[column]
+    for k in np.flatnonzero(rows).tolist():
+        if is_missing(cells[k]):
+            raise InputError(
+                f"{data.place(k + 1)}: column {column!r} is blank: name every model, or remove the"
+                " row"
+            )
+    return [str(cells[k]) for k in np.flatnonzero(rows).tolist()]
+
+
+def _refuse(data: Data, column: str, bad: Array, values: Array, wanted: str) -> None:
+    """Refuse the first bad cell of a column with its place and value."""
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        got = "is blank" if np.isnan(values[row]) else f"is {values[row]:.15g}"
+        raise InputError(f"{data.place(row + 1)}: column {column!r} {got}: {wanted}")
+
+
+def _rounds(data: Data, rows: Array) -> Array:
+    column = data.roles.round or ""
+    values = data.numbers(column)[:, 0]
+    bad = rows & ~((values >= 0) & (values == np.floor(values)))
+    _refuse(data, column, bad, values, "a round is a whole number from 0 on")
+    return values[rows].astype(np.int64)
+
+
+def _wrong(data: Data, rows: Array) -> Array:
+    column = data.roles.correct or ""
+    values = data.numbers(column)[:, 0]
+    bad = rows & ~((values == 0) | (values == 1))
+    _refuse(data, column, bad, values, "it needs 0 or 1 (or true and false, right and wrong)")
+    return np.asarray(values[rows] == 0)
+
+
+def _costs(data: Data, rows: Array) -> Array | None:
+    column = data.roles.cost
+    if column is None:
+        return None
+    values = data.numbers(column, low=0.0)[:, 0]
+    _refuse(data, column, rows & np.isnan(values), values, "every row needs its cost")
+    return np.asarray(values[rows])
+
+
+def _weights(data: Data, column: str | None, rows: Array) -> Array | None:
+    """Return whole weights: how many items, seen alike, each row stands for."""
+    if column is None:
+        return None
+    # A weight is not an answer, so tokens for no answer do not apply to it.
+    plain = replace(data, rules=replace(data.rules, missing=()))
+    values = plain.numbers(column)[:, 0]
+    bad = rows & ~((values >= 0) & (values == np.floor(values)))
+    wanted = (
+        "a weight counts items that were seen alike, so it is a whole number from 0 on; sampling"
+        " weights cannot be used here"
+    )
+    _refuse(data, column, bad, values, wanted)
+    _refuse(data, column, rows & (values > MOST_ITEMS), values, TOO_MANY)
+    return values[rows].astype(np.int64)
+
+
+def _validators(data: Data, rows: Array, labels: Array | None) -> tuple[str | None, ...] | None:
+    """Return what validators said, in the spelling of the true labels where there are any."""
+    column = data.roles.validators
+    if column is None:
+        return None
+    known = set() if labels is None else set(labels.tolist())
+    tokens = frozenset(data.rules.missing)
+    cells = data.cells(column)[column]
+
+    def kept(cell: Any) -> str | None:
+        silent = is_missing(cell, tokens) or (is_no_answer(cell) and str(cell) not in known)
+        return None if silent else str(cell)
+
+    said = [kept(cells[k]) for k in np.flatnonzero(rows).tolist()]
+    if labels is None:
+        return tuple(said)
+    return spelled_votes(
+        said,
+        labels.tolist(),
+        name=column,
+        truth=data.roles.truth or "",
+        coerce=data.rules.coerce,
+    )
