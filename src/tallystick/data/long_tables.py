@@ -22,8 +22,8 @@ __all__ = ["to_wide"]
 
 def to_wide(
     table: Table, layout: Layout, *, item: str | None, taken: Sequence[str] = ()
-) -> tuple[Table, tuple[str, ...]]:
-    """Return *table* with one row per item, and the columns of votes if it was long.
+) -> tuple[Table, tuple[str, ...], str | None]:
+    """Return *table* with one row per item; if it was long, also its votes and its item.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ def to_wide(
             raise InputError(missing_column(column, table.columns, table.source))
     sure = layout.shape == "long" or layout.judge is not None or layout.vote is not None
     if layout.shape == "wide" or (not sure and len(table.columns) < 3):
-        return table, ()
+        return table, (), item
 
     roles = _roles(table, named, taken, sure)
     if roles is None:
-        return table, ()
+        return table, (), item
     _check_pairs(table, roles, sure)
     extras = [
         name
@@ -55,7 +55,8 @@ def to_wide(
     ]
     steady = [name for name in extras if steady_within(table, roles.item, name)]
     varying = [name for name in extras if name not in steady]
-    return _pivot(table, roles, steady, varying)
+    wide, votes = _pivot(table, roles, steady, varying)
+    return wide, votes, roles.item
 
 
 def _roles(

@@ -211,7 +211,8 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     votes: tuple[str, ...] = ()
     if door.pivots or layout.shape == "long":
         taken = [name for name in given.columns() if name != given.item and name in table.columns]
-        table, votes = to_wide(table, layout, item=given.item, taken=taken)
+        table, votes, item = to_wide(table, layout, item=given.item, taken=taken)
+        given = replace(given, item=item)
 
     given, by_name = _by_name(table, _named(given, door, layout), door)
     is_long = bool(door.long) and all(getattr(given, role) for role in door.long)
@@ -297,7 +298,9 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
         return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
     head = nw.from_native(frame).head(_SAMPLE).collect().to_arrow()
     glance = scan(head)
-    wide, votes = to_wide(glance, layout, item=given.item) if door.pivots else (glance, ())
+    wide, votes = glance, ()
+    if door.pivots:
+        wide, votes, _ = to_wide(glance, layout, item=given.item)
     if votes:
         return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
     seen = _tabled(wide, door, given, replace(layout, shape="wide"), rules)

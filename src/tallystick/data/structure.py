@@ -69,6 +69,8 @@ def long_readings(table: Table, *, taken: Sequence[str] = ()) -> tuple[LongShape
     found = []
     for item, judge in _unique_pairs(table, keys, distinct, rows):
         rest = [name for name in free if name not in (item, judge)]
+        # What is said once of every voter, such as a name beside an id, is no vote either.
+        rest = [name for name in rest if not steady_within(table, judge, name)]
         votes = vote_columns(table, profiles, rest, item)
         # Several columns that vary within an item are the votes of a wide table of outputs.
         if len(votes) == 1:

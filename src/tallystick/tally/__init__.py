@@ -5,7 +5,6 @@ any order.
 from __future__ import annotations
 
 from tallystick.tally.attach import attach
-from tallystick.tally.blanks import blank_looking
 from tallystick.tally.grades import unordered
 from tallystick.tally.moments import Moments
 from tallystick.tally.result import TallyResult, describe
@@ -18,7 +17,6 @@ __all__ = [
     "Tally",
     "TallyResult",
     "attach",
-    "blank_looking",
     "describe",
     "unordered",
 ]

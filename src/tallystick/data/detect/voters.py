@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tallystick.data.detect.beyond_chance import beyond_chance, plurality
@@ -14,7 +14,6 @@ from tallystick.data.detect.reading import Notebook, listed
 from tallystick.data.detect.sample import Sample, spellings
 from tallystick.data.roles import Roles
 from tallystick.io import Label, Table
-from tallystick.io.truth import unknown_in
 from tallystick.values.spelling import spelling
 from tallystick.values.words import NEVER_TRUE, NO_ANSWER, TIES, is_no_answer
 
@@ -234,7 +233,7 @@ def _missing(
         else:
             doubtful |= dict.fromkeys(written, holders)
     if truth is not None:
-        for value in sorted(set(unknown_in(true)) - set(said), key=repr):
+        for value in sorted(set(_unknown_in(true)) - set(said), key=repr):
             written = spellings(table, [truth], value)
             # A word for no answer that only the truth holds is read as one, as in every verb.
             if is_no_answer(value):
@@ -266,3 +265,23 @@ def _is_abstention(
         return value != -1 or (are_voters(tuple(votes), "judges") and 0 in said)
     expected = profiles[truth].filled * said[value] / sum(said.values())
     return expected >= 20  # as a label it would have shown in the truth
+
+
+def _unknown_in(true: Iterable[Label]) -> tuple[Label, ...]:
+    """Return the labels of a truth that are written like "not known".
+
+    A -1 is a label like any other beside nothing but 1, and beside other numbers below 0.
+    """
+    known = [label for label in true if label is not None]
+    meanings = {label: spelling(label) for label in known}
+    rest = {meaning for meaning in meanings.values() if meaning != -1}
+    code = (
+        bool(rest)
+        and rest != {1}
+        and not any(not isinstance(m, str) and m is not None and m < 0 for m in rest)
+    )
+    return tuple(
+        label
+        for label in known
+        if is_no_answer(label) or meanings[label] == "unknown" or (code and meanings[label] == -1)
+    )

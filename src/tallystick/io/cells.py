@@ -1,85 +1,19 @@
-"""The columns that a method works on: missing values as NULL, distinct labels, numbers that are
-numbers.
-"""
+"""Tokens that stand nowhere, and columns of numbers that hold something else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
 from tallystick.io.nearest import missing_column
-from tallystick.io.roles import Roles
 from tallystick.io.table import Table
-from tallystick.values.label import MOST_LABELS, Label, in_order
 from tallystick.values.missing import as_number, without_missing
-from tallystick.values.sql import Kind, identifier
+from tallystick.values.sql import Kind
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyRelation
-
-__all__ = ["check_numbers", "label_sets", "select", "unmatched"]
+__all__ = ["check_numbers", "unmatched"]
 
 _AT_ONCE = 200
 """Columns that one query looks at: an expression of thousands is too deep for the engine."""
-
-
-def select(table: Table, roles: Roles) -> DuckDBPyRelation:
-    """Return the columns that have a role, in file order, every missing value as NULL; weights as
-    DOUBLE.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from tallystick.io import ColumnOptions, assign, scan
-    >>> table = scan(pa.table({"gpt": ["yes", " "], "claude": [1, -1]}))
-    >>> select(table, assign(table, ColumnOptions(missing=("-1",)))).fetchall()
-    [('yes', 1), (None, None)]
-    """
-    used = {*roles.labels, roles.item, roles.truth, roles.weight, roles.by, *roles.others.values()}
-    columns = []
-    for column, kind in table.kinds.items():
-        if column in used:
-            cell = without_missing(column, kind, roles.missing)
-            if column == roles.weight:
-                check_numbers(table, column, low=0.0)
-                cell = f"cast({cell} as double)"
-            columns.append(f"{cell} as {identifier(column)}")
-    return table.relation.project(", ".join(columns))
-
-
-def label_sets(
-    table: Table, roles: Roles, columns: Sequence[str] | None = None
-) -> dict[str, tuple[Label, ...]]:
-    """Return the distinct labels of each label column and of the truth, sorted, missing ones left
-    out.
-
-    A column with more than 10,000 of them is refused before they are all collected.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from tallystick.io import assign, scan
-    >>> table = scan(pa.table({"a": ["yes", "no", None], "b": [1, 0, 1]}))
-    >>> label_sets(table, assign(table))
-    {'a': ('no', 'yes'), 'b': (0, 1)}
-    """
-    names = (
-        columns if columns is not None else [*roles.labels, *([roles.truth] if roles.truth else [])]
-    )
-    kinds = table.kinds
-    sets: dict[str, tuple[Label, ...]] = {}
-    for name in names:
-        cell = without_missing(name, kinds[name], roles.missing)
-        # The inner query keeps the name apart from a column of the table that is called the same.
-        inner = f"select {cell} as label from rows"
-        found = table.query(
-            f"select distinct label from ({inner}) where label is not null limit {MOST_LABELS + 1}"
-        )
-        if len(found) > MOST_LABELS:
-            raise InputError(_too_many(table, name))
-        sets[name] = in_order(label for (label,) in found)
-    return sets
 
 
 def unmatched(table: Table, columns: Sequence[str], tokens: Sequence[str]) -> tuple[str, ...]:
@@ -164,10 +98,3 @@ def check_numbers(
         " remove the row"
     )
 
-
-def _too_many(table: Table, column: str) -> str:
-    return (
-        f"{table.source}: column {column!r} has more than {MOST_LABELS:,} different values: it"
-        " looks like text or item names, not labels; name the label columns, or name this one as"
-        " the item (--item)"
-    )

@@ -1,0 +1,90 @@
+"""Named columns are held against the table: they exist, have one role, and items are unique."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tallystick.data import Roles
+from tallystick.data.assign import assign, find_item
+from tallystick.errors import InputError
+from tallystick.io import Table, scan
+
+
+def _table(columns: Mapping[str, Sequence[Any]] | None = None) -> Table:
+    usual = {"item": ["x", "y"], "gold": [1, 0], "lr_a": [1, 0], "lr_b": [0, 0], "w": [1.0, 2.0]}
+    return scan(pa.table(columns or usual))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "judges"),
+    [
+        (("lr_*",), ("lr_a", "lr_b")),
+        (("lr_b,lr_a",), ("lr_b", "lr_a")),
+        (("lr_b, lr_a",), ("lr_b", "lr_a")),
+        (("lr_b", "lr_*"), ("lr_b", "lr_a")),
+        (("*",), ("lr_a", "lr_b", "w")),
+        (("lr_[a]",), ("lr_a",)),
+    ],
+)
+def test_groups_are_named_with_commas_globs_and_repetition(
+    patterns: tuple[str, ...], judges: tuple[str, ...]
+) -> None:
+    assert assign(_table(), Roles(truth="gold", item="item", judges=patterns)).judges == judges
+
+
+def test_a_literal_name_wins_over_commas_and_globs() -> None:
+    table = _table({"a,b": [1], "a": [1], "b": [1], "lr_*": [1], "lr_x": [1], " c": [1]})
+    for name in ("a,b", "lr_*", " c"):
+        assert assign(table, Roles(judges=(name,))).judges == (name,)
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        (Roles(truth="glod"), r"has no column 'glod'; did you mean 'gold'\?"),
+        (Roles(judges=("lr_c",)), r"no column 'lr_c'; did you mean 'lr_"),
+        (Roles(judges=("gpt*",)), "no column of the table matches 'gpt\\*'"),
+        (Roles(judges=("lr_a,",)), "has no column ''"),
+        (Roles(judges=("gold",), truth="gold"), "'gold' is given as truth and in a group"),
+        (Roles(item="item", truth="item"), "column 'item' is given as item and as truth"),
+        (Roles(cluster="nope"), "has no column 'nope'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(roles: Roles, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        assign(_table(), roles)
+
+
+def test_one_may_slice_by_any_column() -> None:
+    roles = assign(_table(), Roles(truth="gold", by="gold", judges=("lr_*",)))
+    assert (roles.truth, roles.by) == ("gold", "gold")
+
+
+def test_an_item_has_a_usual_name_and_different_values() -> None:
+    roles, notes = find_item(_table(), Roles(), repeats=False)
+    assert roles.item == "item"
+    assert notes == ("column 'item' names the items",)
+
+
+def test_a_duplicate_item_is_refused_with_both_rows() -> None:
+    table = _table({"q": ["x", "y", "y", "x"], "a": [1, 1, 1, 0]})
+    words = r"duplicate item 'x' in column 'q', at row 1 of the table and row 4 of the table"
+    with pytest.raises(InputError, match=words):
+        find_item(table, Roles(item="q"), repeats=False)
+    assert find_item(table, Roles(item="q"), repeats=True)[0].item == "q"
+
+
+def test_a_blank_item_is_refused_with_its_row() -> None:
+    table = _table({"q": ["x", None], "a": [1, 1]})
+    with pytest.raises(InputError, match="row 2 of the table: the item column 'q' is blank"):
+        find_item(table, Roles(item="q"), repeats=False)
+
+
+def test_a_column_that_is_named_like_the_items_but_repeats_is_pointed_out() -> None:
+    roles, [note] = find_item(_table({"item_id": [1, 1], "a": [1, 0]}), Roles(), repeats=False)
+    assert roles.item is None
+    assert "every row counts as an item of its own" in note
