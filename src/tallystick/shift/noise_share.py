@@ -173,8 +173,8 @@ class Repeats:
         joint
             For a statement about many entries at once ("some cell changed"): no λ is below that of
             all flips. An entry has few repeats, so the smallest of many own λ is too small by
-            luck: on an unchanged API asked in full, some cell was "proved" in .10 of runs with own
-            λ, in .01-.02 with this (``docs/benchmarks/shift-noise-unchanged.md``).
+            luck: on an unchanged API some cell was "proved" in up to .12 of runs with own λ, in at
+            most .05 with this (27 cells, ``docs/benchmarks/shift-noise-unchanged.md``).
         """
         cells = zip(np.asarray(true).tolist(), np.asarray(answer).tolist(), strict=True)
         found = [self.entry(i, j) for i, j in cells]
