@@ -133,13 +133,19 @@ def test_a_label_that_never_is_the_truth_is_told_as_it_is_written(truth):
     assert any("say --missing=Maybe" in note for note in reading.notes)
 
 
-@pytest.mark.parametrize("word", ["NA", "?", "Unknown", "None"])
-def test_a_truth_that_is_written_like_a_blank_is_asked_about(truth, word):
+@pytest.mark.parametrize("word", ["NA", "?", "None"])
+def test_a_word_for_no_answer_in_the_truth_alone_is_no_truth(truth, word):
     part = np.where(np.arange(N) < 60, truth, word)
+    reading = read({"gold": part, **judges(truth)})
+    assert (reading.questions, reading.missing) == ((), (word,))
+
+
+def test_a_word_that_may_be_a_label_is_asked_about(truth):
+    part = np.where(np.arange(N) < 60, truth, "Unknown")
     [question] = read({"gold": part, **judges(truth)}).questions
     assert question.option == "--missing"
-    assert f"{word!r} in 'gold' mean no answer (--missing={word})" in question.text
-    assert read({"gold": part, **judges(truth)}, missing=(word,)).questions == ()
+    assert "'Unknown' in 'gold' mean no answer (--missing=Unknown)" in question.text
+    assert read({"gold": part, **judges(truth)}, missing=("Unknown",)).questions == ()
 
 
 def test_judges_without_a_truth_are_found_by_their_agreement(truth):
