@@ -38,9 +38,11 @@ JUDGY_DRAWS = 400
 CJE_LABELS = (30, 100)
 CJE_EVERY = 3
 """cje takes .3 s a call, so it is asked about every third population only."""
+FEWEST = 20
+"""A method that answered fewer draws of a cell than this has no coverage there."""
 CHECKED = 3
 """Draws per cell on which the written-out peers are held to their packages."""
-VERSION = 1
+VERSION = 2
 """Raise it when a method changes, so that no cell of an older one is reused."""
 
 PEERS = {
@@ -74,17 +76,25 @@ class Sums:
             cell[i] += float(value)
 
     def finished(self) -> dict[str, dict[str, float]]:
-        """Return share answered, coverage and mean width of every method."""
+        """Return draws asked, share answered, coverage and mean width of every method."""
         return {
-            method: {"answered": answered / asked, "coverage": held / max(answered, 1),
-                     "width": width / max(answered, 1)}
+            method: {
+                "asked": asked,
+                "answered": answered / asked,
+                "coverage": held / max(answered, 1),
+                "width": width / max(answered, 1),
+            }
             for method, (asked, answered, held, width) in self.cells.items()
-        }  # fmt: skip
+        }
 
 
 def measure(population: Population, place: int, m: int, options: argparse.Namespace) -> dict:
     """Draw m labels again and again; return what each method covered and how wide it was."""
     rng = np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=(place, m)))
+    # judgy's bootstrap has a stream of its own, so that it does not change which labels are drawn.
+    resampling = np.random.default_rng(
+        np.random.SeedSequence(options.seed, spawn_key=(place, m, 2))
+    )
     sums = Sums(float(population.truth.mean()))
     gap, done = 0.0, 0
     while done < options.draws:
@@ -96,7 +106,7 @@ def measure(population: Population, place: int, m: int, options: argparse.Namesp
             sums.add(method, ends)
         if population.kind != "numbers" and done < JUDGY_DRAWS:
             some = min(runs, JUDGY_DRAWS - done)
-            sums.add(JUDGY, peers.judgy(y[:some], c[:some], population.consensus, rng))
+            sums.add(JUDGY, peers.judgy(y[:some], c[:some], population.consensus, resampling))
         if done == 0:
             few = slice(0, min(runs, CHECKED))
             gap = peers.largest_gap(y[few], c[few], population.consensus, at[few])
@@ -206,11 +216,20 @@ def summary(rows: list[dict], method: str, kinds: tuple[str, ...]) -> dict[str, 
     return line
 
 
+def _has_coverage(row: dict) -> bool:
+    return row["asked"] * row["answered"] >= FEWEST - 0.5
+
+
 def _short(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
 
 
 def tables(rows: list[dict], options: argparse.Namespace) -> None:
+    binary = [row for row in rows if row["kind"] != "numbers"]
+    judged = [row for row in binary if row["method"] == JUDGY]
+    raised = [1 - row["answered"] for row in judged]
+    unanswered = sum(not _has_coverage(row) for row in judged)
+    rows = [row for row in rows if _has_coverage(row)]
     every = [
         {
             "method": method,
@@ -220,8 +239,6 @@ def tables(rows: list[dict], options: argparse.Namespace) -> None:
         for method in METHODS
         if any(row["method"] == method for row in rows)
     ]
-    binary = [row for row in rows if row["kind"] != "numbers"]
-    raised = [1 - row["answered"] for row in binary if row["method"] == JUDGY]
     names = {row["population"] for row in rows}
     real = {row["population"] for row in rows if row["real"]}
     gap = max(row["gap"] for row in rows)
@@ -232,11 +249,16 @@ def tables(rows: list[dict], options: argparse.Namespace) -> None:
         "First mean and worst coverage over all populations and m at nominal .95; then by m the "
         "worst coverage, and the mean width divided by that of labels alone (Wilson's interval, "
         "for numbers Student's).",
-        "The target is the mean of these items. Peers get our consensus as their judge.",
+        "The target is the mean of these items. Peers get our consensus as their judge. truescore "
+        "and ppi_python aim at new items, so on these they are too wide where m is a large share.",
         f"truescore {version('truescore')} and ppi_python {version('ppi_python')} are written out "
         f"for many draws at once; on {CHECKED} draws per cell they differ from the packages by "
         f"{gap:.0e} at most. judgy {version('judgy')} raises on "
-        f"{np.mean(raised) if raised else 0:.0%} of its draws, which are left out.",
+        f"{np.mean(raised) if raised else 0:.0%} of its draws, which are left out, and so are "
+        f"{unanswered} cells in which it answered fewer than {FEWEST}. It is given the votes on "
+        "all items.",
+        "A worst coverage is a minimum over many cells, and so too low by luck. For cje, with so "
+        "few draws, it is no more than a hint.",
     ]
     for title, some in (
         ("Graded judge, binary labels", [row for row in rows if row["kind"] == "graded"]),

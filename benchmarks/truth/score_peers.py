@@ -55,14 +55,17 @@ def truescore(y: np.ndarray, c: np.ndarray, every: np.ndarray) -> Ends:
 
 
 def judgy(y: np.ndarray, c: np.ndarray, every: np.ndarray, rng: np.random.Generator) -> Ends:
-    """Rogan-Gladen with a percentile bootstrap; NaN where the package raises."""
-    m, n = y.shape[1], every.size
+    """Rogan-Gladen with a percentile bootstrap; NaN where the package raises.
+
+    It estimates the pass rate of the items whose votes it is given, so it is given those of all
+    items: with the unlabelled ones alone it would be held to a mean that it never aimed at.
+    """
+    m = y.shape[1]
     votes, labels = c > 0.5, y == 1
-    total = (every > 0.5).sum()
+    seen = (every > 0.5).mean()
     low, high = np.full(len(y), np.nan), np.full(len(y), np.nan)
     for row in range(len(y)):
         cells = np.array([(labels[row] == a) & (votes[row] == b) for a, b in _CELLS]).sum(axis=1)
-        seen = (total - votes[row].sum()) / (n - m)
         if np.isnan(_rogan_gladen(cells[None], seen)[0]):
             continue
         drawn = _rogan_gladen(rng.multinomial(m, cells / m, size=BOOTSTRAPS), seen)
