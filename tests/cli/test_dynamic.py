@@ -1,5 +1,4 @@
-"""``tallystick dynamic``: once as the installed command, else through its door, since a process a
-case takes long."""
+"""``tallystick dynamic``: once as the installed command, else in this process, which is faster."""
 
 import csv
 import json
@@ -214,10 +213,30 @@ def test_analyse_answers_by_slice_and_knows_tokens_for_no_answer(leave, tmp_path
     assert [part["n_items"] for part in body["slices"]] == [120, 120]
     rows[1] = rows[1].rsplit(",", 1)[0] + ",NONE"
     (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert leave("analyse", "log.csv", *asked)[0] == 0
-    code, _, err = leave("analyse", "log.csv", *asked, "--missing", "NONE")
-    assert code == 1
-    assert "column 'c', row 1 is blank" in err
+    # A word for no answer needs no --missing any more; --labels says that it is a label.
+    for more in ((), ("--missing", "NONE")):
+        code, _, err = leave("analyse", "log.csv", *asked, *more)
+        assert code == 1
+        assert "row 1 of log.csv (line 2): column 'c' is blank: a log needs every model's" in err
+    assert leave("analyse", "log.csv", *asked, "--labels", "x,y,NONE")[0] == 0
+
+
+def test_analyse_leaves_out_items_whose_truth_is_na_and_counts_them(leave, tmp_path):
+    once, _ = weighted_rows()
+    rows = [line.rsplit(",", 1)[0] for line in once]
+    write(
+        tmp_path / "some.csv",
+        HEAD,
+        [*rows[::2], *(r.replace(",x,", ",NA,", 1) for r in rows[1::2])],
+    )
+    write(tmp_path / "kept.csv", HEAD, rows[::2])
+    code, out, err = leave("analyse", "some.csv", *ASKED, "--json")
+    assert code == 0, err
+    assert err.count("30 of 60 items have no true label and are left out") == 1
+    some, kept = json.loads(out), json.loads(leave("analyse", "kept.csv", *ASKED, "--json")[1])
+    assert "30 of 60 items have no true label and are left out" in some["notes"]
+    assert some["overlap"] == kept["overlap"]
+    assert some["n_items"] == 30
 
 
 def weighted_rows():
@@ -283,8 +302,8 @@ def test_a_bad_weight_is_refused_by_its_row_and_value(leave, tmp_path, weight):
     write(tmp_path / "bad.csv", HEAD + ",w", once)
     code, out, err = leave("analyse", "bad.csv", *ASKED, "--weight", "w", "--missing", "-1")
     assert (code, out) == (1, "")
-    assert "column 'w', row 5: " in err
-    assert (repr(weight) if weight else "is blank") in err
+    assert "row 5 of bad.csv (line 6): column 'w' is " in err
+    assert (weight or "is blank") in err
 
 
 def test_an_item_of_a_long_log_has_one_weight(leave, log):
@@ -298,7 +317,7 @@ def test_an_item_of_a_long_log_has_one_weight(leave, log):
     assert "item '1-0' has the weight 0 in one row and 1 in another" in err
     code, _, err = leave("analyse", log, "--weight", "correct")
     assert code == 1
-    assert "column 'correct' is given as weight and as a label column" in err
+    assert "column 'correct' is given as correct and as weight" in err
 
 
 def test_analyse_writes_a_row_an_item_of_a_wide_log(leave, tmp_path):
@@ -431,7 +450,7 @@ def test_bad_input_leaves_with_one_and_names_it(leave, arguments, message):
             ),
             "needs 0 or 1",
         ),
-        (lambda text: text.replace("model", "who"), "name the true label (--truth)"),
+        (lambda text: text.replace("model", "who"), "name the true answers (--truth)"),
     ],
 )
 def test_a_bad_log_is_refused_by_name(leave, log, edit, message):
@@ -456,6 +475,15 @@ def test_a_population_too_small_to_err_on_is_refused(leave):
     assert "an item of 5 weighs 0.2, more than a model may get wrong" in err
 
 
+def test_theory_prints_its_statements_on_stdout_and_without_epsilon_says_what_is_needed(leave):
+    code, out, err = leave("theory", "--epsilon", ".1")
+    assert (code, err) == (0, "")
+    assert "No path, however long and however weighted, can promise less than 0.00125" in out
+    code, out, err = leave("theory")
+    assert (code, out) == (1, "")
+    assert "add --epsilon" in err
+
+
 def test_theory_says_nothing_in_its_sentence_that_its_table_withholds(leave):
     body = json.loads(
         leave("theory", "--epsilon", ".1", "--noise", ".2", "--rounds", "3", "--json")[1]
@@ -463,7 +491,8 @@ def test_theory_says_nothing_in_its_sentence_that_its_table_withholds(leave):
     assert "no risk is proved" in body["verdict"]
     assert body["rounds"][2]["worst_case"] is None
     assert all(
-        text.startswith(("Were no label random", "With 20 %")) for text in body["statements"]
+        text.startswith(("If no label were random", "With 20.0\xa0%"))
+        for text in body["statements"]
     )
     body = json.loads(leave("theory", "--epsilon", ".3", "--rounds", "3", "--json")[1])
     assert f"at most {body['rounds'][2]['worst_case']:.3g} after three rounds" in body["verdict"]

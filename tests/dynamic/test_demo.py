@@ -5,6 +5,7 @@ import json
 from click.testing import CliRunner
 
 from tallystick.cli.app import app
+from tallystick.dynamic.demo import demo
 
 
 def test_the_demo_reads_three_rounds_gives_advice_and_names_a_command_that_says_the_same(tmp_path):
@@ -21,6 +22,7 @@ def test_the_demo_reads_three_rounds_gives_advice_and_names_a_command_that_says_
     assert "<html" in page
     assert "<script" not in page
     assert f"tallystick dynamic analyse {tmp_path / 'dynamic.csv'} --truth gold" in done.stderr
+    assert demo(1).options == {"truth": "gold"}
     again = CliRunner().invoke(
         app,
         [

@@ -32,7 +32,6 @@ _NEEDED = (
     "vl-convert-python",
     "httpx",
     "stamina",
-    "pydantic",
     "joblib",
 )
 _OPTIONAL = {

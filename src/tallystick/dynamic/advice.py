@@ -24,7 +24,7 @@ from tallystick.dynamic.verdict import advice_text, go_on_reason, stop_reason
 from tallystick.errors import InputError
 from tallystick.results import Interval
 
-__all__ = ["Advice", "Course", "Option", "Prices", "advise"]
+__all__ = ["Advice", "Course", "CourseOption", "Prices", "advise"]
 
 Course: TypeAlias = Literal[
     "stop", "one more round", "reset the weight of D_0", "go hierarchical", "clean labels"
@@ -62,7 +62,7 @@ class Prices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Option:
+class CourseOption:
     """One way to go on.
 
     Parameters
@@ -100,7 +100,7 @@ class Advice:
     interval: Interval | None
     no_gain: float
     price: float
-    options: tuple[Option, ...]
+    options: tuple[CourseOption, ...]
 
     def __str__(self) -> str:
         return advice_text(self)
@@ -229,7 +229,7 @@ def advise(
 
 def _option(
     course: Course, now: Array, future: Array, rounds: int, price: float, value: float
-) -> Option:
+) -> CourseOption:
     gain = now - future
     best, worst = np.quantile(future, (0.05, 0.95))
     low, high = np.quantile(gain, (0.05, 0.95))
@@ -242,7 +242,7 @@ def _option(
         method="rollouts",
     )
     mean = float(gain.mean())
-    return Option(
+    return CourseOption(
         course=course,
         gain=mean,
         interval=interval,

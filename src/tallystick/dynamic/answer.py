@@ -38,7 +38,7 @@ def evaluate(source: Any, **options: Any) -> LogResult:
     >>> log = {"round": [1] * 20 + [2] * 20, "gold": right, "m": half, "n": half[1:] + ["a"]}
     >>> result = evaluate(log, truth="gold", rollouts=20)
     >>> [(each.round, each.epsilon) for each in result.rounds], result.models
-    ([(1, 0.5), (2, 0.475)], ('m', 'n'))
+    ([(1, 0.5), (2, 0.5)], ('m', 'n'))
     """
     return answered(ANALYSE, source, options)  # type: ignore[return-value]  # its own result
 

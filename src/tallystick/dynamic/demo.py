@@ -1,4 +1,4 @@
-"""A table for the demonstration: three rounds of a benchmark that collects what models get wrong."""
+"""A table for the demonstration: three rounds of a benchmark that collects models' errors."""
 
 from __future__ import annotations
 

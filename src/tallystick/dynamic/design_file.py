@@ -141,9 +141,9 @@ def _quoted(text: str) -> str:
 def draw_design(design: Design) -> str:
     """Return the graph of *design* as one SVG image.
 
-    Time runs to the right, one column per depth of operations; models stand below the data that they are
-    trained on and votes below the models. A is model building, H data collection, ⊕ mixing and M a
-    majority vote, as in the paper.
+    Time runs to the right, one column per depth of operations. Models stand below the data that
+    they are trained on, and votes below the models. A is model building, H data collection, ⊕
+    mixing and M a majority vote, as in the paper.
 
     >>> from tallystick.dynamic.design import path
     >>> image = draw_design(path(3))

@@ -11,11 +11,11 @@ import numpy as np
 from tallystick.dynamic.population import Array
 from tallystick.errors import InputError
 
-__all__ = ["Grid", "arrange"]
+__all__ = ["LongGrid", "arrange"]
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class LongGrid:
     """Where the row of each model (or round of a path) and item stands."""
 
     items: tuple[str, ...]
@@ -37,7 +37,7 @@ class Grid:
         return np.asarray(cells[0])
 
 
-def arrange(names: Sequence[str], when: Sequence[int], whose: Sequence[str]) -> Grid:
+def arrange(names: Sequence[str], when: Sequence[int], whose: Sequence[str]) -> LongGrid:
     """Put the rows of a long log into a grid of models by items; refuse gaps and doubles.
 
     Parameters
@@ -72,7 +72,7 @@ def arrange(names: Sequence[str], when: Sequence[int], whose: Sequence[str]) -> 
         heads = [f"{whose[int(row[0])]} (round {r})" for row, r in zip(cells, heads, strict=True)]
     else:
         _check_panel(cells, heads, items, names, when)
-    return Grid(tuple(items), tuple(heads), cells, on_path)
+    return LongGrid(tuple(items), tuple(heads), cells, on_path)
 
 
 def _check_panel(

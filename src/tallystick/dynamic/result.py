@@ -1,4 +1,4 @@
-"""What an answer about a dynamic benchmark holds: rounds, advice, and the results that carry them."""
+"""What an answer about a dynamic benchmark holds: rounds, advice, and what is known of them."""
 
 from __future__ import annotations
 

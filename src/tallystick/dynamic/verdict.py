@@ -16,7 +16,7 @@ from tallystick.results.numbers import (
 )
 
 if TYPE_CHECKING:
-    from tallystick.dynamic.advice import Advice, Option
+    from tallystick.dynamic.advice import Advice, CourseOption
     from tallystick.dynamic.log import RoundLog
     from tallystick.dynamic.probit import ProbitFit
     from tallystick.dynamic.result import Forgetting, Overlap, Round
@@ -130,7 +130,7 @@ def simulation_verdict(
     rounds: Sequence[Round],
     advice: Advice | Unknown,
 ) -> str:
-    """Say what the design delivers, what its first model and the controls deliver, and the advice."""
+    """Say what the design, its first model and the controls deliver, then the advice."""
     mean, interval = output
     first, last = rounds[0].risk, rounds[-1]
     text = (
@@ -159,7 +159,7 @@ def advice_text(advice: Advice) -> str:
     )
 
 
-def stop_reason(best: Option, present: float, value: float, doubt: str | None) -> str:
+def stop_reason(best: CourseOption, present: float, value: float, doubt: str | None) -> str:
     """Say why nothing is worth its price."""
     return (
         f"the best option, {best.course}, would lower the majority risk of {risk(present)} by"
@@ -169,7 +169,7 @@ def stop_reason(best: Option, present: float, value: float, doubt: str | None) -
 
 
 def go_on_reason(
-    best: Option, present: float, value: float, *, rounds: int, doubt: str | None
+    best: CourseOption, present: float, value: float, *, rounds: int, doubt: str | None
 ) -> str:
     """Say why an option is worth its price."""
     return (
