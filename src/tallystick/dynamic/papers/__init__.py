@@ -1,9 +1,41 @@
-"""What exists to reproduce the source, [SAH23]_: constructions, gradient updates, experiments.
+"""What exists to reproduce and sharpen the source, [SAH23]_: bounds, constructions, adversaries.
 
-Import from the modules: ``constructions`` (Theorems 3.5, 4.2, C.2, C.3), ``gradient`` (Lemma A.2),
-``deep`` (Section 5, many neural networks at once; extra ``[torch]``).
+Theory and proofs: ``docs/theory/dynamic-sharp.md``.
 """
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from tallystick.dynamic.papers.adversaries import (
+    disturbed_hierarchy,
+    random_hierarchy,
+    random_path,
+)
+from tallystick.dynamic.papers.exact_cells import ExactCells
+from tallystick.dynamic.papers.sharp_bounds import (
+    any_rounds_bound,
+    hierarchical_constants,
+    most_overlap,
+    noise_closed_floor,
+    noise_floor,
+    pair_factor,
+    sharp_hierarchical_bound,
+    three_round_lemma,
+)
+from tallystick.dynamic.papers.sharp_constructions import SharpConstruction, sharp_construction
+
+__all__ = [
+    "ExactCells",
+    "SharpConstruction",
+    "any_rounds_bound",
+    "disturbed_hierarchy",
+    "hierarchical_constants",
+    "most_overlap",
+    "noise_closed_floor",
+    "noise_floor",
+    "pair_factor",
+    "random_hierarchy",
+    "random_path",
+    "sharp_construction",
+    "sharp_hierarchical_bound",
+    "three_round_lemma",
+]
