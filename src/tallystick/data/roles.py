@@ -132,7 +132,8 @@ class Roles:
 
     def with_columns(self, role: str, columns: Sequence[str]) -> Roles:
         """Return the same roles with *columns* in the group *role*."""
-        return replace(self, **{role: tuple(columns)})
+        changed: dict[str, Any] = {role: tuple(columns)}
+        return replace(self, **changed)
 
     def _pairs(self, roles: Sequence[str]) -> Iterator[tuple[str, str]]:
         for role in roles:

@@ -1,0 +1,41 @@
+"""Every module is tested, by one of three ways that this file states and checks.
+
+A module has a mirror (``tests/PACKAGE/test_FILE.py``), or examples in its docstrings that run, or
+some test imports it, or a public name of it, directly. Only then may its behaviour be relied on.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "tallystick"
+MODULES = [
+    path.relative_to(SOURCE)
+    for path in sorted(SOURCE.rglob("*.py"))
+    if not path.name.startswith("_")
+]
+
+
+@cache
+def tested() -> tuple[str, frozenset[str]]:
+    """Return the text of all tests, and every word in it."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    return text, frozenset(re.findall(r"\w+", text))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_the_module_has_a_mirror_examples_or_a_test_that_imports_it(module: Path) -> None:
+    mirror = ROOT / "tests" / module.parent / f"test_{module.name}"
+    text = (SOURCE / module).read_text(encoding="utf-8")
+    dotted = ".".join(("tallystick", *module.with_suffix("").parts))
+    if mirror.exists() or ">>>" in text or dotted in tested()[0]:
+        return
+    # Names of a module that its package exports: a test that uses one of them tests the module.
+    public = re.search(r"__all__[^=]*= \[(.*?)\]", text, re.DOTALL)
+    names = re.findall(r'"(\w+)"', public[1]) if public else []
+    assert tested()[1] & set(names), f"{module} has no mirror test, no example, and no test that imports it"
