@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tallystick.data import Data, Roles, read
     from tallystick.errors import TallystickError
     from tallystick.report import plot
     from tallystick.results import Figure, Interval, Needed, Result, Unknown
@@ -22,36 +23,43 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Data",
     "Figure",
     "Interval",
     "Moments",
     "Needed",
     "Result",
+    "Roles",
     "Tally",
     "TallystickError",
     "Unknown",
     "__version__",
     "attach",
     "plot",
+    "read",
 ]
 
 _HOME = {
+    "Data": "data",
     "Figure": "results",
     "Interval": "results",
     "Moments": "tally",
     "Needed": "results",
     "Result": "results",
+    "Roles": "data",
     "Tally": "tally",
     "TallystickError": "errors",
     "Unknown": "results",
     "attach": "tally",
     "plot": "report",
+    "read": "data",
 }
 """Public name to the room that holds it."""
 
 _CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "shift"})
 _ROOMS = _CAPABILITIES | {
     "clients",
+    "data",
     "errors",
     "io",
     "report",

@@ -13,12 +13,12 @@ COMMAND = str(Path(sys.executable).with_name("tallystick"))
 def ask(shell, words):
     asked = {
         "bash": {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)},
-        "zsh": {"_TYPER_COMPLETE_ARGS": words},
-        "fish": {"_TYPER_COMPLETE_ARGS": words, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+        "zsh": {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)},
+        "fish": {"COMP_WORDS": words, "COMP_CWORD": words.split()[-1]},
     }[shell]
     return subprocess.run(
         [COMMAND],
-        env={**os.environ, "_TALLYSTICK_COMPLETE": f"complete_{shell}", **asked},
+        env={**os.environ, "_TALLYSTICK_COMPLETE": f"{shell}_complete", **asked},
         capture_output=True,
         text=True,
         check=False,
@@ -35,7 +35,7 @@ def test_verbs_and_options_are_completed(shell):
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_for_a_named_shell_can_be_had(shell):
-    asked = {**os.environ, "_TALLYSTICK_COMPLETE": f"source_{shell}"}
+    asked = {**os.environ, "_TALLYSTICK_COMPLETE": f"{shell}_source"}
     done = subprocess.run(
         [COMMAND], env=asked, capture_output=True, text=True, check=False, timeout=60
     )
@@ -47,5 +47,15 @@ def test_the_documented_options_exist():
     offered = subprocess.run(
         [COMMAND, "--help"], capture_output=True, text=True, check=True, timeout=60
     ).stdout
-    assert "--install-completion" in offered
     assert "--show-completion" in offered
+
+
+def test_the_script_is_printed_by_an_option_too():
+    done = subprocess.run(
+        [COMMAND, "--show-completion", "zsh"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "_TALLYSTICK_COMPLETE" in done.stdout

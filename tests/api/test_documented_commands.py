@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-import typer
 
 from tallystick.cli.app import app
 
@@ -28,8 +27,8 @@ def leaves(command, path=()):
         )
 
 
-VERBS = dict(leaves(typer.main.get_command(app)))
-ROOT_OPTIONS = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
+VERBS = dict(leaves(app))
+ROOT_OPTIONS = {"--help", "-h", "--version", "--show-completion"}
 
 
 def commands(text):

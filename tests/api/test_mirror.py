@@ -38,4 +38,6 @@ def test_the_module_has_a_mirror_examples_or_a_test_that_imports_it(module: Path
     # Names of a module that its package exports: a test that uses one of them tests the module.
     public = re.search(r"__all__[^=]*= \[(.*?)\]", text, re.DOTALL)
     names = re.findall(r'"(\w+)"', public[1]) if public else []
-    assert tested()[1] & set(names), f"{module} has no mirror test, no example, and no test that imports it"
+    assert tested()[1] & set(names), (
+        f"{module} has no mirror test, no example, and no test that imports it"
+    )

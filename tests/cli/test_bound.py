@@ -234,7 +234,7 @@ def test_a_score_outside_the_unit_interval_is_refused_with_its_range(tallystick,
     path = edited(lambda i, row: {"score": 3 * float(row["score"])})
     done = tallystick("bound", path, "--score", "score", "--weak", WEAK)
     assert done.returncode == 1
-    assert "goes from 0.6 to 2.4: a score lies in [0, 1]" in done.stderr
+    assert "at most 1: correct the cell" in done.stderr
 
 
 def test_minus_one_is_not_silently_taken_for_a_third_class(tallystick, edited):

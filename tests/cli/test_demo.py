@@ -51,5 +51,5 @@ def test_without_a_folder_the_report_goes_to_a_new_one(monkeypatch, tmp_path):
     assert len(list(tmp_path.glob("tallystick-demo-*/compare.html"))) == 1
 
 
-def test_an_unknown_verb_is_wrong_usage():
-    assert CliRunner().invoke(app, ["demo", "everything"]).exit_code == 2
+def test_an_unknown_verb_is_refused_by_name():
+    assert CliRunner().invoke(app, ["demo", "everything"]).exit_code == 1

@@ -89,10 +89,10 @@ def test_a_long_table_is_pivoted(tallystick):
     )
     done = tallystick("tally", "-", "--json", stdin=long)
     assert list(json.loads(done.stdout)["columns"]) == ["a", "b", "c"]
-    assert "long" in done.stderr
+    assert "one row per vote" in done.stderr
 
 
 def test_a_missing_token_that_stands_nowhere_is_told(tallystick, votes):
     done = tallystick("tally", votes, "--missing", "none")
-    assert "--missing none: no cell of 'ann', 'bob' is 'none'" in done.stderr
-    assert "--missing" not in tallystick("tally", votes, "--missing", "ham").stderr
+    assert "--missing none: no cell of" in done.stderr
+    assert "no cell" not in tallystick("tally", votes, "--missing", "ham").stderr

@@ -18,7 +18,9 @@ import click
 from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.special import INPUT_OPTIONS, prepared, special
 from tallystick.data import GROUPS, ROLE_HELP, Capability, Question, conclude, options_of, read
+from tallystick.errors import InputError
 from tallystick.results import GateOutcome, exit_code
+from tallystick.tally import Tally
 
 __all__ = [
     "Call",
@@ -113,6 +115,10 @@ def run(call: Call) -> None:
     more = call.question.reading()
     with read(list(call.source), call.capability.door, **call.reading, **more) as data:
         tell(data.notes)
+        if call.delivery.items_out is not None and isinstance(data.held, Tally):
+            raise InputError(
+                f"--items-out needs the rows, and {data.source} holds counts: give the table itself"
+            )
         result = conclude(call.capability, data, call.question)
         tell(note for note in result.notes if note not in data.notes)
         deliver(result, call.delivery, data=data, items=call.capability.items)
@@ -222,7 +228,8 @@ def _kind(hint: Any, name: str) -> tuple[Any, bool]:
     origin = typing.get_origin(hint)
     if origin in (typing.Union, UnionType):
         inner = [one for one in typing.get_args(hint) if one is not NoneType]
-        return _kind(inner[0], name)
+        # A field that also takes text is text on the command line, whatever Python may pass.
+        return _kind(str if str in inner else inner[0], name)
     if origin is tuple:
         args = typing.get_args(hint)
         if len(args) == 2 and args[1] is Ellipsis:

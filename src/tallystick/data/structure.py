@@ -72,8 +72,9 @@ def long_readings(table: Table, *, taken: Sequence[str] = ()) -> tuple[LongShape
         # What is said once of every voter, such as a name beside an id, is no vote either.
         rest = [name for name in rest if not steady_within(table, judge, name)]
         votes = vote_columns(table, profiles, rest, item)
-        # Several columns that vary within an item are the votes of a wide table of outputs.
-        if len(votes) == 1:
+        # Several columns that vary within an item are the votes of a wide table of outputs, and
+        # nobody is called like a label: two columns of yes and no are two columns of votes.
+        if len(votes) == 1 and not profiles[judge].values & profiles[votes[0]].values:
             found.append(LongShape(item, judge, votes[0]))
     return tuple(found)
 

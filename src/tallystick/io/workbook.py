@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
+import zipfile
 from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
@@ -26,9 +27,13 @@ def as_csv(file: File) -> File:
         import openpyxl
     except ImportError as error:
         raise MissingExtra("openpyxl", "xlsx") from error
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    # What damage raises depends on the part that is hit: the archive, its XML, or its contents.
+    damaged = (InvalidFileException, zipfile.BadZipFile, OSError, KeyError, ValueError, SyntaxError)
     try:
         book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
-    except Exception as error:  # the library raises whatever the damage causes
+    except damaged as error:
         raise FileError(f"{file.name} is a damaged Excel workbook ({error})") from error
 
     sheets = [sheet for sheet in book.worksheets if sheet.max_row and sheet.max_row > 1]

@@ -66,7 +66,7 @@ def test_ends_that_make_no_intervals_are_refused(low, high, message):
 
 
 def test_an_assumption_without_its_guarantee_is_refused():
-    with pytest.raises(InputError, match="names its assumption"):
+    with pytest.raises(InputError, match="needs an assumption"):
         Intervals(np.zeros(1), np.ones(1), guarantee="under")
 
 
