@@ -1,4 +1,4 @@
-"""Say a result: text or one JSON object on stdout, pages and files beside it, messages on stderr."""
+"""Say a result: text or one JSON object on stdout, files beside it, messages on stderr."""
 
 from __future__ import annotations
 
@@ -110,7 +110,8 @@ def deliver(
         from tallystick.report import show
 
         show(result)
-    sys.stdout.flush()  # a closed pipe shows here, inside the verb, and not at the interpreter's end
+    # A closed pipe shows here, inside the verb, and not at the interpreter's end.
+    sys.stdout.flush()
     if failed is not None:
         raise failed
 

@@ -25,7 +25,7 @@ _MOST_CANDIDATES = 12
 """Columns that are tried as item or voter; more of them are facts of a wide table."""
 
 _DENSE = 0.01
-"""Share of (item, voter) cells that are filled at least; below it the pair is unique by accident."""
+"""Least share of (item, voter) cells that are filled; below it a pair is unique by accident."""
 
 
 @dataclass(frozen=True)
