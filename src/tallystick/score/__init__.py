@@ -1,4 +1,4 @@
-"""How good are my systems, when judges grade every output and people only few?
+"""Score systems when judges grade every output and people only few.
 
 `evaluate` answers. The mathematics is in `tallystick.stats.adverse`; here it meets tables of
 outputs: who made them, how judges graded them, and what people said of a few.

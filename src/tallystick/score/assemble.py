@@ -21,7 +21,7 @@ from tallystick.score.no_labels import breakdown
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.pairs import Pair, board_of, compare_pairs
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.result import NOT_SETTLED, JudgeRow, PairRow, ScoreResult, SystemRow
+from tallystick.score.result import NOT_SETTLED, JudgeRow, PairRow, Rate, ScoreResult, SystemRow
 from tallystick.score.systems import System, estimate_systems, judge_only
 from tallystick.score.units import Units
 from tallystick.stats.ranks import ranks
@@ -222,8 +222,7 @@ def _sign(pair: Pair, alpha: float) -> int:
 def _system_rows(
     scored: _Scored, question: ScoreQuestion, known: Known | None
 ) -> tuple[SystemRow, ...]:
-    outputs, units = scored.outputs, scored.units
-    count = len(outputs.systems)
+    count = len(scored.outputs.systems)
     if known is None:
         order = [int(s) for s in np.argsort(-np.nan_to_num(scored.judges, nan=-1.0), kind="stable")]
     else:
@@ -349,7 +348,8 @@ def _plan(
     for row in sorted(rows, key=lambda row: row.difference):
         if not row.settled and leader in (row.a, row.b):
             pair = by_names[frozenset((row.a, row.b))]
-            plan = settle_plan(pair, question.alpha / max(1, len(rows)))
+            level = question.alpha / max(1, len(rows))
+            plan = settle_plan(pair, level, certified=question.certified)
             if plan is not None:
                 return row, plan
     return None
@@ -357,13 +357,23 @@ def _plan(
 
 def _judges(scored: _Scored, question: ScoreQuestion) -> tuple[tuple[JudgeRow, ...], str | None]:
     """Return every judge, and the one that would be enough alone."""
-    rows = grade_judges(scored.outputs, scored.values, question)
+    rows = tuple(
+        replace(row, bias=_in_units(row.bias, scored.units))
+        for row in grade_judges(scored.outputs, scored.values, question)
+    )
     single = {one.judge: one for one in alone(scored.outputs, scored.systems, question)}
     if not single:
         return rows, None
     rows = tuple(replace(row, wider=single[row.name].wider) for row in rows)
     best = min(single.values(), key=lambda one: one.wider)
     return rows, best.judge if best.enough else None
+
+
+def _in_units(rate: Rate, units: Units) -> Rate:
+    """Return a bias on the scale of the grades."""
+    if isinstance(rate.estimate, Unknown) or isinstance(rate.interval, Unknown):
+        return rate
+    return Rate(units.size(rate.estimate), units.sizes(rate.interval))
 
 
 def _graded_items(outputs: Outputs) -> int:

@@ -1,4 +1,4 @@
-r"""Does a judge's error depend on something, such as the length of the output?
+r"""How a judge's error depends on something, such as the length of the output.
 
 With human grades y, the error of a judge is regressed on the covariate x, in standard deviations,
 
@@ -12,6 +12,7 @@ accounts for is :math:`b (\bar x_A - \bar x_B)`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def covariate_rows(
             overall = _row(name, judge, None, x, error, units, alpha)
             if not isinstance(overall.slope, Unknown):
                 lead = _explained(outputs, x, overall.slope)
-                overall = CovariateRow(**{**_fields(overall), "explained": lead})
+                overall = replace(overall, explained=lead)
             found.append(overall)
             if len(outputs.systems) > 1:
                 found += [
@@ -49,10 +50,6 @@ def covariate_rows(
                     if (np.isfinite(x) & np.isfinite(error) & held).sum() >= FEWEST
                 ]
     return tuple(found)
-
-
-def _fields(row: CovariateRow) -> dict[str, object]:
-    return {name: getattr(row, name) for name in row.__dataclass_fields__}
 
 
 def _row(

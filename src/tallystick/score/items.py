@@ -75,7 +75,7 @@ def _corrected(outputs: Outputs, values: Floats) -> Floats:
     total = np.bincount(cell, weights=gap, minlength=size)
     labels = np.bincount(cell, weights=known * outputs.counts, minlength=size)
     moved = values + (total / (labels + PSEUDO))[cell]  # (SC5)
-    return np.clip(moved, 0.005, 0.995)
+    return np.asarray(np.clip(moved, 0.005, 0.995))
 
 
 def _order(outputs: Outputs, seed: int) -> list[int | None]:
@@ -85,11 +85,11 @@ def _order(outputs: Outputs, seed: int) -> list[int | None]:
     """
     draw = as_rng(seed)
     if outputs.item is None:
-        rank = draw.permutation(len(outputs.counts)).astype(np.float64)
-        keys = (rank,)
+        keys: tuple[Floats, ...] = (draw.permutation(len(outputs.counts)).astype(np.float64),)
     else:
         items, where = np.unique(outputs.item, return_inverse=True)
-        keys = (outputs.system.astype(np.float64), draw.permutation(len(items))[where.ravel()])
+        place = draw.permutation(len(items))[where.ravel()].astype(np.float64)
+        keys = (outputs.system.astype(np.float64), place)
     order: list[int | None] = [None] * len(outputs.counts)
     rank_now = 0
     for row in np.lexsort(keys):

@@ -189,7 +189,9 @@ def favours(outputs: Outputs, alpha: float) -> tuple[Partial, ...]:
     for j, judge in enumerate(outputs.judges):
         both = _both(outputs, j)
         error = outputs.grades[:, j] - outputs.truth
-        classes = (("good", 1.0), ("bad", 0.0)) if outputs.pass_fail else (("", None),)
+        classes: tuple[tuple[str, float | None], ...] = (("", None),)
+        if outputs.pass_fail:
+            classes = (("good", 1.0), ("bad", 0.0))
         for name, value in classes:
             used = both if value is None else both & (outputs.truth == value)
             for s, system in enumerate(outputs.systems):
@@ -197,22 +199,34 @@ def favours(outputs: Outputs, alpha: float) -> tuple[Partial, ...]:
                 one, two = (_moments(error[m], outputs.counts[m]) for m in (inside, rest))
                 if min(one[0], two[0]) >= FEWEST:
                     spread = np.sqrt((one[2] + 0.5) / one[0] ** 2 + (two[2] + 0.5) / two[0] ** 2)
-                    tests.append((judge, system, name, one[1], two[1], (one[1] - two[1]) / spread))
+                    z = (one[1] - two[1]) / spread
+                    tests.append((z, _partial(judge, system, name, one, two)))
     if not tests:
         return ()
     bar = float(ndtri(1 - (1 - (1 - alpha) ** (1 / len(tests))) / 2))
-    return tuple(
-        Partial(
-            judge=judge,
-            system=system,
-            outputs=name,
-            # Of good outputs a judge passes 1 + e, of bad ones e; of numbers e is its bias.
-            here=1 + here if name == "good" else here,
-            elsewhere=1 + other if name == "good" else other,
-            kinder=z > 0,
-        )
-        for judge, system, name, here, other, z in sorted(tests, key=lambda test: -abs(test[5]))
-        if abs(z) > bar
+    beyond = [(z, found) for z, found in tests if abs(z) > bar]
+    # A judge that favours one of two systems is harsh on the other: the favour is named first.
+    return tuple(found for z, found in sorted(beyond, key=lambda one: (one[0] < 0, -abs(one[0]))))
+
+
+def _partial(
+    judge: str,
+    system: str,
+    outputs: str,
+    one: tuple[float, float, float],
+    two: tuple[float, float, float],
+) -> Partial:
+    # Of good outputs a judge passes 1 + e, of bad ones e; of numbers e is its bias.
+    here, elsewhere = (1 + part[1] if outputs == "good" else part[1] for part in (one, two))
+    return Partial(
+        judge=judge,
+        system=system,
+        outputs=outputs,
+        here=here,
+        elsewhere=elsewhere,
+        n_here=round(one[0]),
+        n_elsewhere=round(two[0]),
+        kinder=one[1] > two[1],
     )
 
 

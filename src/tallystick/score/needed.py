@@ -15,6 +15,9 @@ __all__ = ["Plan", "for_precision", "pair_range", "settle_plan"]
 FORECAST = (0.77, 1.36)
 """Usual ratios of forecast to actual width, so of forecast to actual spread."""
 
+CERTIFIED = 1.5
+"""Width of certified intervals against the default's."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -47,18 +50,23 @@ def pair_range(pair: Pair, alpha: float) -> LabelRange | Unknown:
     return labels_to_settle(pair.difference, (low, high), pair.variance, pair.items, alpha=alpha)
 
 
-def settle_plan(pair: Pair, alpha: float) -> Plan | None:
+def settle_plan(pair: Pair, alpha: float, *, certified: bool = False) -> Plan | None:
     """Return how many items would settle a pair if its difference is what it looks like (AL14).
 
     The plausible range comes from how wrong forecasts of a spread usually are. None where nothing
-    can be forecast: no common labels, or no difference at all.
+    can be forecast: no common labels, or no difference at all. *certified* intervals are about half
+    as wide again.
     """
     if pair.variance is None or not pair.items or pair.difference == 0:
         return None
+    variance = pair.variance * (CERTIFIED**2 if certified else 1.0)
     sizes = [
-        settle_at(abs(pair.difference), pair.variance * factor, pair.items, alpha=alpha, power=0.8)
+        settle_at(abs(pair.difference), variance * factor, pair.items, alpha=alpha, power=0.8)
         for factor in (FORECAST[0] ** 2, 1.0, FORECAST[1] ** 2)
     ]
+    # What was graded did not settle it, so a forecast of fewer labels than that is not believed.
+    least = 1.1 * pair.common
+    sizes = [max(size, min(least, pair.items)) for size in sizes]
     spread = label_range(sizes[0], sizes[2], pair.items)
     guess = label_range(sizes[1], sizes[1], pair.items)
     # With 95 % of all items graded the pair is as good as known, settled or not.

@@ -41,6 +41,8 @@ class Outputs:
         The number of each entry's item; None if items cannot be told.
     no_items
         Why items cannot be told.
+    counted
+        Whether the entries are patterns of a tally.
     probability
         Known probability with which each output was chosen for a human grade; None if all alike.
     slice
@@ -61,6 +63,7 @@ class Outputs:
     votes: bool
     item: Ints | None = None
     no_items: str = ""
+    counted: bool = False
     probability: Floats | None = None
     slice: Ints | None = None
     slices: tuple[str, ...] = ()
@@ -94,14 +97,21 @@ class Outputs:
 
     def part(self, chosen: NDArray[np.bool_]) -> Outputs:
         """Return the chosen entries."""
-        held = ("system", "grades", "truth", "counts", "item", "probability", "slice")
-        arrays = {name: getattr(self, name) for name in held}
-        kept = {name: a if a is None else a[chosen] for name, a in arrays.items()}
-        return replace(self, **kept)
+        return replace(
+            self,
+            system=self.system[chosen],
+            grades=self.grades[chosen],
+            truth=self.truth[chosen],
+            counts=self.counts[chosen],
+            item=None if self.item is None else self.item[chosen],
+            probability=None if self.probability is None else self.probability[chosen],
+            slice=None if self.slice is None else self.slice[chosen],
+        )
 
     def mean_grade(self) -> Floats:
         """Return the mean grade of the judges per entry, NaN where no judge graded."""
         seen = ~np.isnan(self.grades)
         total = np.where(seen, self.grades, 0.0).sum(axis=1)
         graded = seen.sum(axis=1)
-        return np.divide(total, graded, out=np.full(len(total), np.nan), where=graded > 0)
+        none = np.full(len(total), np.nan)
+        return np.asarray(np.divide(total, graded, out=none, where=graded > 0))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,8 +142,8 @@ def compare_pairs(
         its own, and its pairs always come from the scores.
     """
     graded = tuple(s for s, one in enumerate(systems) if one.score is not None)
-    if len(graded) < 2:
-        return []
+    if len(graded) < 2 or outputs.counted:
+        return []  # a tally does not say which grades are on common items
     board = board_of(outputs, values, graded)
     simple = estimates is None and outputs.probability is None
     at = estimates or (lambda alpha: estimate_systems(outputs, values, question, alpha=alpha))
@@ -249,7 +250,7 @@ def _certified(board: Board, systems: list[System], question: ScoreQuestion) -> 
     raw = []
     for a in range(k):
         for b in range(a + 1, k):
-            p = _inverted(lambda alpha, a=a, b=b: interval_of(a, b, alpha))  # type: ignore[misc]
+            p = _inverted(partial(interval_of, a, b))
             raw.append((a, b, p, interval_of(a, b, question.alpha / count)))
     adjusted = holm([p for *_, p, _ in raw])
     pairs = []
@@ -360,7 +361,12 @@ def _way(
     count = int(both.sum())
     if board is not None and paired and not question.certified and _all_common(board, a, b):
         return _paired(board, a, b, both, question)
-    common = None
+    held = scores(question.alpha)
+    both_labels = min(held[place].n_labels for place in places)
+    # Where items are not known, all of them may be common, in the worst way.
+    common: CommonItems | None = CommonItems(count=both_labels, correlation=-1.0)
+    if board is not None:
+        common = None
     if board is not None and count:
         common = CommonItems.of(board.truth[both, a], board.truth[both, b])
 

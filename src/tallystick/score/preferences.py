@@ -40,7 +40,8 @@ def read_preferences(data: Data) -> tuple[Outputs, Swaps]:
     columns = [first, second, *judges, *([truth] if truth else [])]
     coded = data.words(*columns)
     words = [str(label) for label in coded.labels]
-    a, b = coded.codes[:, 0].astype(np.int64), coded.codes[:, 1].astype(np.int64)
+    codes = coded.codes.astype(np.int64)
+    a, b = codes[:, 0], codes[:, 1]
     _check_sides(data, a, b, (first, second), words)
 
     # A pair is the same pair in either order; it is named in the order of the names.
@@ -51,7 +52,7 @@ def read_preferences(data: Data) -> tuple[Outputs, Swaps]:
     order = [(words[key // len(words)], words[key % len(words)]) for key in names]
 
     grades = [
-        _answers(data, name, coded.codes[:, j + 2], coded.labels, (a, b), (first, second))
+        _answers(data, name, codes[:, j + 2], coded.labels, (a, b), (first, second))
         for j, name in enumerate(columns[2:])
     ]
     values = np.stack([np.where(swapped, 1 - one, one) for one in grades], axis=1)

@@ -73,6 +73,7 @@ def read_outputs(data: Data, *, scale: Scale | None, sliced: bool = False) -> Ou
         pass_fail=pass_fail,
         votes=votes,
         no_items=NO_ITEM if rows else FROM_COUNTS,
+        counted=not rows,
         scale=scale,
     )
     if data.roles.probability is not None:

@@ -136,7 +136,8 @@ class JudgeRow:
 class Partial:
     """A judge that treats one system differently: *outputs* are good, bad or all ("") of them.
 
-    *here* and *elsewhere* are the shares it passes (its bias, for numbers).
+    *here* and *elsewhere* are the shares it passes of the *n_here* outputs of that system and of the
+    *n_elsewhere* outputs of the others that people graded (its bias, for numbers).
     """
 
     judge: str
@@ -144,6 +145,8 @@ class Partial:
     outputs: str
     here: float
     elsewhere: float
+    n_here: int
+    n_elsewhere: int
     kinder: bool
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "swap_note",
     "warnings_of",
     "without_labels",
+    "without_preferences",
 ]
 
 NO_LABELS = "there are no human grades of this system"
@@ -320,6 +321,20 @@ def without_labels(
     )
 
 
+def without_preferences(rows: Sequence[SystemRow], unit: str) -> Sentences:
+    """Say what the judges prefer, and that it is no win rate."""
+    parts = [
+        f"{row.name} in {percent(row.judge_only)}"
+        for row in rows
+        if not isinstance(row.judge_only, Unknown)
+    ]
+    return Sentences(
+        answer=f"The judges prefer {_names(parts)} of the {unit}s (a tie counts half).",
+        contrast="That is not a win rate: no human preference says how far the judges are off.",
+        next=f"Next: let people compare 50 random {unit}s per pair.",
+    )
+
+
 # -- what it rests on
 
 
@@ -409,7 +424,9 @@ def warnings_of(
             found.append(f"{judge} never graded {_names(never)}. Its grades favour nobody there.")
         elif not graded.any():
             found.append(f"{judge} graded nothing.")
-    found += [_partial(one) for one in partial[:MOST_NAMED]]
+    # One line per judge: the strongest favour says it.
+    first = {one.judge: one for one in reversed(partial)}
+    found += [_partial(one) for one in partial if first[one.judge] is one][:MOST_NAMED]
     if not complete and len(rows) > 1 and outputs.n_labels:
         found.append(
             "The systems were not run on the same items, so a difference compares each on its own"
@@ -423,8 +440,10 @@ def _partial(one: Partial) -> str:
         word = "kinder" if one.kinder else "stricter"
         return f"{one.judge} is {word} to {one.system} than to the others. Do not rank by it."
     return (
-        f"{one.judge} passes {percent(one.here)} of the {one.outputs} outputs of {one.system} and"
-        f" {percent(one.elsewhere)} of those of the others. Do not rank by it."
+        f"{one.judge} passes {count(round(one.here * one.n_here))} of {count(one.n_here)}"
+        f" {one.outputs} outputs of {one.system}, and"
+        f" {count(round(one.elsewhere * one.n_elsewhere))} of {count(one.n_elsewhere)} of the"
+        " others. Do not rank by it."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from tallystick.score.question import ScoreQuestion
 from tallystick.score.result import NOT_SETTLED, PairRow, Rate, ScoreResult, SystemRow
 from tallystick.score.systems import System, estimate_systems, judge_only
 from tallystick.score.units import Units
+from tallystick.stats.adverse import Estimate
 from tallystick.stats.multiplicity import holm
 
 __all__ = ["score_preferences"]
@@ -49,7 +50,7 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
             rows, shown, (), Units(None), plan=_plan(pairs, shown, question), preferences=True
         )
         if scored
-        else words.without_labels(rows, (), Units(None), outputs.unit)
+        else words.without_preferences(rows, outputs.unit)
     )
     contenders, tiers = _order(outputs, names, pairs, question)
     judge_rows = tuple(
@@ -58,6 +59,7 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
     )
     undecided = not scored or any(not row.settled for row in shown)
     chosen = chosen_by_consensus(outputs, values)
+    worth = float(sum(one.found.worth for one in found if one.found is not None))
     return ScoreResult(
         verdict=said.verdict,
         decision="undecided" if undecided else "decided",
@@ -80,11 +82,13 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
         contenders=contenders,
         judges=judge_rows,
         n_labels=outputs.n_labels,
-        labels_worth=float(sum(one.found.worth for one in found if one.found is not None)),
+        labels_worth=worth,
         population=question.population,
         alpha=question.alpha,
         sentences=said,
-        basis=words.basis(outputs, question, pairs=len(shown), worth=Unknown("-"), items=0),
+        basis=(
+            words.basis(outputs, question, pairs=len(shown), worth=worth, items=0) if scored else ""
+        ),
     )
 
 
@@ -109,7 +113,10 @@ def _pairs(
             cache[alpha] = estimate_systems(outputs, values, question, alpha=alpha)
         return cache[alpha]
 
-    p_values = [_p_value(lambda alpha, s=s: _interval(at(alpha)[s])) for s in scored]  # type: ignore[misc]
+    def interval_at(place: int) -> Callable[[float], Interval]:
+        return lambda alpha: _interval(at(alpha)[place])
+
+    p_values = [_p_value(interval_at(s)) for s in scored]
     adjusted = holm(p_values)
     level = question.alpha / len(scored)
     pairs = []
@@ -140,11 +147,11 @@ def _interval(system: System) -> Interval:
     return system.found.interval if system.found is not None else Interval(0.0, 1.0)
 
 
-def _p_value(interval: object) -> float:
+def _p_value(interval: Callable[[float], Interval]) -> float:
     """Return the least α at which the interval of a win rate excludes one half."""
 
     def holds(alpha: float) -> bool:
-        return 0.5 in interval(alpha)  # type: ignore[operator]
+        return 0.5 in interval(alpha)
 
     if holds(1 - 1e-9):
         return 1.0
@@ -225,7 +232,11 @@ def _plan(
     for row in rows:
         if not row.settled:
             match = [p for p in pairs if p.adjusted_p == row.adjusted_p]
-            plan = settle_plan(match[0], question.alpha / len(rows)) if match else None
+            plan = (
+                settle_plan(match[0], question.alpha / len(rows), certified=question.certified)
+                if match
+                else None
+            )
             if plan is not None:
                 return row, plan
     return None
@@ -253,10 +264,8 @@ def _order(
     return known.contenders, known.tiers
 
 
-def _placed(wins: float, count: int) -> object:
+def _placed(wins: float, count: int) -> Estimate:
     """Return a stand-in estimate whose value orders the systems by wins minus losses."""
-    from tallystick.stats.adverse import Estimate
-
     value = 0.5 + wins / (2 * count)
     interval = Interval(0.0, 1.0)
     return Estimate(
