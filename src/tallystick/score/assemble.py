@@ -22,7 +22,7 @@ from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.pairs import Pair, board_of, compare_pairs
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.result import NOT_SETTLED, JudgeRow, PairRow, Rate, ScoreResult, SystemRow
-from tallystick.score.systems import System, estimate_systems, judge_only
+from tallystick.score.systems import System, estimate_systems, judge_means, judge_only
 from tallystick.score.units import Units
 from tallystick.stats.ranks import ranks
 
@@ -39,6 +39,7 @@ class _Scored:
     outputs: Outputs
     values: Floats
     judges: Floats
+    means: Floats
     systems: list[System]
     pairs: list[Pair]
     units: Units
@@ -78,7 +79,7 @@ def score_outputs(
         systems, judges = mixed(question.alpha), mixed_judges(outputs, shares)
         pairs = compare_pairs(outputs, values, systems, question, estimates=mixed)
     units = Units(outputs.scale if not outputs.pass_fail else None)
-    scored = _Scored(outputs, values, judges, systems, pairs, units)
+    scored = _Scored(outputs, values, judges, judge_means(outputs), systems, pairs, units)
     if not any(one.score is not None for one in systems):
         return _without_labels(scored, question)
     rows = covariate_rows(outputs, covariates or {}, units, question.alpha)
@@ -272,24 +273,21 @@ def _system_row(
         n_outputs=one.n,
         n_labels=one.n_labels,
         rank_interval=rank,
-        by_judge=_by_judge(outputs, s, units),
+        by_judge=_by_judge(outputs, s, scored.means, units),
         needed=for_precision(one, question.precision, question.alpha),
         **held,
     )
 
 
-def _by_judge(outputs: Outputs, s: int, units: Units) -> dict[str, float | Unknown]:
-    found: dict[str, float | Unknown] = {}
-    inside = outputs.of(s)
-    for j, judge in enumerate(outputs.judges):
-        used = inside & ~np.isnan(outputs.grades[:, j])
-        weight = outputs.counts[used]
-        found[judge] = (
-            units.value(float(weight @ outputs.grades[used, j] / weight.sum()))
-            if weight.sum()
+def _by_judge(outputs: Outputs, s: int, means: Floats, units: Units) -> dict[str, float | Unknown]:
+    return {
+        judge: (
+            units.value(float(means[s, j]))
+            if np.isfinite(means[s, j])
             else Unknown(f"{judge} never graded {outputs.systems[s]}")
         )
-    return found
+        for j, judge in enumerate(outputs.judges)
+    }
 
 
 def _promised(interval: Interval, question: ScoreQuestion) -> Interval:

@@ -39,13 +39,14 @@ def consensus(outputs: Outputs) -> Floats:
 
     # An output that nobody graded is still one of the system's outputs: it says nothing.
     blank = np.isnan(values)
-    for s in range(len(outputs.systems)):
-        inside = outputs.of(s)
-        graded = inside & ~blank
-        weight = outputs.counts[graded]
-        middle = float((weight * values[graded]).sum() / weight.sum()) if weight.sum() else 0.5
-        values = np.where(inside & blank, middle, values)
-    return values
+    if not blank.any():
+        return values
+    k, seen = len(outputs.systems), ~blank
+    weight = outputs.counts[seen]
+    total = np.bincount(outputs.system[seen], weights=weight * values[seen], minlength=k)
+    times = np.bincount(outputs.system[seen], weights=weight, minlength=k)
+    middle = np.divide(total, times, out=np.full(k, 0.5), where=times > 0)
+    return np.where(blank, middle[outputs.system], values)
 
 
 def _posterior(outputs: Outputs) -> Floats | None:

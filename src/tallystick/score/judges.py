@@ -43,14 +43,17 @@ def grade_judges(outputs: Outputs, values: Floats, question: ScoreQuestion) -> t
     above the middle of the scale.
     """
     target: Target = "population" if question.population == "new" else "items"
-    overall = _rates(outputs, values, question.alpha, target)
+    unknown = _no_rates(outputs)
+    counts = _Counts.of(outputs, values)
+    overall = _rates(outputs.judges, counts.summed(), question.alpha, target, unknown)
     by_system: dict[str, list[tuple[Rate, Rate] | None]] = {}
     for s, name in enumerate(outputs.systems):
-        part = outputs.part(outputs.of(s))
-        if len(outputs.systems) > 1 and part.n_labels >= 2 * FEWEST and outputs.pass_fail:
-            found = _rates(part, values[outputs.of(s)], question.alpha, target)
+        part = counts.of_system(s)
+        enough = part.enough()
+        if len(outputs.systems) > 1 and unknown is None and enough.any():
+            found = _rates(outputs.judges, part, question.alpha, target, None)
             by_system[name] = [
-                rates if _enough_labels(part, j) else None for j, rates in enumerate(found)
+                rates if graded else None for rates, graded in zip(found, enough, strict=True)
             ]
     rows = []
     for j, name in enumerate(outputs.judges):
@@ -79,38 +82,64 @@ def _both(outputs: Outputs, judge: int) -> Mask:
     return np.asarray(outputs.known & ~np.isnan(outputs.grades[:, judge]))
 
 
-def _enough_labels(outputs: Outputs, judge: int) -> bool:
-    both = _both(outputs, judge)
-    passes = float(outputs.counts[both & (outputs.truth == 1)].sum())
-    fails = float(outputs.counts[both & (outputs.truth == 0)].sum())
-    return min(passes, fails) >= FEWEST
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """Outputs per judge and cell: all, those with a human grade, and those of them that pass.
+
+    Cells are crossed by vote and consensus: pass/pass, pass/fail, fail/pass, fail/fail. The arrays
+    are systems x judges x cells, or judges x cells.
+    """
+
+    sizes: Floats
+    labelled: Floats
+    good: Floats
+
+    @classmethod
+    def of(cls, outputs: Outputs, values: Floats) -> _Counts:
+        """Count every judge in one pass: the position of an output says all that is needed."""
+        k, judges = len(outputs.systems), len(outputs.judges)
+        human = np.where(outputs.known, np.where(outputs.truth == 1, 2, 1), 0)
+        base = outputs.system * 12 + 3 * (values <= 0.5) + human
+        table = np.zeros((k, judges, 4, 3))
+        for j in range(judges):
+            voted = ~np.isnan(outputs.grades[:, j])
+            place = base[voted] + 6 * (outputs.grades[voted, j] <= 0.5)
+            counted = np.bincount(place, weights=outputs.counts[voted], minlength=12 * k)
+            table[:, j] = counted.reshape(k, 4, 3)
+        return cls(table.sum(axis=3), table[..., 1:].sum(axis=3), table[..., 2])
+
+    def summed(self) -> _Counts:
+        """Return the counts over all systems."""
+        return _Counts(*(part.sum(axis=0) for part in (self.sizes, self.labelled, self.good)))
+
+    def of_system(self, s: int) -> _Counts:
+        """Return the counts of one system."""
+        return _Counts(self.sizes[s], self.labelled[s], self.good[s])
+
+    def enough(self) -> Mask:
+        """Return which judges have ten human grades of each class."""
+        good, bad = self.good.sum(axis=1), (self.labelled - self.good).sum(axis=1)
+        return np.asarray(np.minimum(good, bad) >= FEWEST)
+
+
+def _no_rates(outputs: Outputs) -> Unknown | None:
+    """Return why there are no TPR and TNR here, None if there are."""
+    if not outputs.pass_fail:
+        return Unknown(NUMBERS)
+    return Unknown(CHOSEN) if outputs.probability is not None else None
 
 
 def _rates(
-    outputs: Outputs, values: Floats, alpha: float, target: Target
+    judges: tuple[str, ...],
+    counts: _Counts,
+    alpha: float,
+    target: Target,
+    unknown: Unknown | None,
 ) -> list[tuple[Rate, Rate]]:
     """Return TPR and TNR of every judge from all its grades and the labels (P2)."""
-    count = len(outputs.judges)
-    if not outputs.pass_fail or outputs.probability is not None:
-        none = Unknown(CHOSEN if outputs.pass_fail else NUMBERS)
-        return [(Rate(none, none), Rate(none, none))] * count
-    voted = ~np.isnan(outputs.grades)
-    passed = voted & (np.nan_to_num(outputs.grades) > 0.5)
-    agreed = (values > 0.5)[:, None]
-    # Cells are crossed by vote and consensus: pass/pass, pass/fail, fail/pass, fail/fail.
-    cells = [
-        passed & agreed,
-        passed & ~agreed,
-        voted & ~passed & agreed,
-        voted & ~passed & ~agreed,
-    ]
-    known = outputs.known[:, None]
-
-    def counted(mask: Mask) -> Floats:
-        return np.stack([outputs.counts @ (cell & mask) for cell in cells], axis=1)
-
-    sizes, labelled = counted(np.ones_like(known)), counted(known)
-    good = counted(known & (outputs.truth == 1)[:, None])
+    if unknown is not None:
+        return [(Rate(unknown, unknown), Rate(unknown, unknown))] * len(judges)
+    sizes, labelled, good = counts.sizes.copy(), counts.labelled, counts.good
     silent = sizes.sum(axis=1) == 0
     sizes[silent, 0] = 1.0  # a judge without grades: nothing is known, and nothing is divided
     inside = np.array([True, True, False, False])
@@ -119,7 +148,7 @@ def _rates(
         sizes, labelled, labelled - good, inside=~inside, alpha=alpha, target=target
     )
     found = []
-    for j, name in enumerate(outputs.judges):
+    for j, name in enumerate(judges):
         pair = []
         for one, class_, seen in ((tpr, "good", good[j]), (tnr, "bad", labelled[j] - good[j])):
             if silent[j] or not seen.sum():

@@ -29,6 +29,7 @@ from tallystick.stats.adverse import (
 __all__ = [
     "System",
     "estimate_systems",
+    "judge_means",
     "judge_only",
     "population_of",
     "system_strata",
@@ -74,12 +75,23 @@ def population_of(question: ScoreQuestion) -> Population:
 def judge_only(outputs: Outputs) -> Floats:
     """Return each system's mean grade by the judges, NaN where none of its outputs was graded."""
     mean = outputs.mean_grade()
-    found = np.full(len(outputs.systems), np.nan)
-    for s in range(len(outputs.systems)):
-        used = outputs.of(s) & ~np.isnan(mean)
-        weight = outputs.counts[used]
-        if weight.sum():
-            found[s] = (weight * mean[used]).sum() / weight.sum()
+    seen, k = ~np.isnan(mean), len(outputs.systems)
+    weight = outputs.counts[seen]
+    total = np.bincount(outputs.system[seen], weights=weight * mean[seen], minlength=k)
+    times = np.bincount(outputs.system[seen], weights=weight, minlength=k)
+    return np.asarray(np.divide(total, times, out=np.full(k, np.nan), where=times > 0))
+
+
+def judge_means(outputs: Outputs) -> Floats:
+    """Return systems x judges: the mean grade, NaN where a judge never graded a system."""
+    k = len(outputs.systems)
+    found = np.full((k, len(outputs.judges)), np.nan)
+    for j in range(len(outputs.judges)):
+        seen = ~np.isnan(outputs.grades[:, j])
+        place, weight = outputs.system[seen], outputs.counts[seen]
+        total = np.bincount(place, weights=weight * outputs.grades[seen, j], minlength=k)
+        times = np.bincount(place, weights=weight, minlength=k)
+        np.divide(total, times, out=found[:, j], where=times > 0)
     return found
 
 
