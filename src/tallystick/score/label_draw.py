@@ -72,12 +72,21 @@ def chosen_by_consensus(outputs: Outputs, values: Floats) -> tuple[float, float]
     """
     if outputs.probability is not None or not 0 < outputs.n_labels < outputs.n:
         return None
-    passed = values > 0.5
-    n, m = outputs.n, outputs.n_labels
-    inside = float(outputs.counts[passed].sum())
-    seen = float(outputs.counts[passed & outputs.known].sum())
-    share = inside / n
-    spread = math.sqrt(m * share * (1 - share) * (n - m) / max(1, n - 1))
-    if spread == 0 or abs(seen - m * share) < 4.0 * spread + 0.5:
+    # System by system: that people graded one system only is said elsewhere.
+    passed, k = values > 0.5, len(outputs.systems)
+    n, m, inside, seen = (
+        np.bincount(outputs.system[mask], weights=outputs.counts[mask], minlength=k)
+        for mask in (
+            np.ones(len(values), np.bool_),
+            outputs.known,
+            passed,
+            passed & outputs.known,
+        )
+    )
+    share = np.divide(inside, n, out=np.zeros(k), where=n > 0)
+    left = np.divide(n - m, np.maximum(1, n - 1))
+    spread = math.sqrt(float((m * share * (1 - share) * left).sum()))
+    expected, found = float((m * share).sum()), float(seen.sum())
+    if spread == 0 or abs(found - expected) < 4.0 * spread + 0.5:
         return None
-    return seen / m, share
+    return found / float(m.sum()), expected / float(m.sum())

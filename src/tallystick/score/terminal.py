@@ -19,6 +19,8 @@ WIDTH = 100
 """No line is longer than this."""
 PICTURED = 80
 """Below this many columns the picture is left out."""
+NARROWEST = 20
+"""A picture with fewer columns than this shows nothing."""
 MOST = 40
 MOST_PAIRS = 15
 
@@ -173,10 +175,13 @@ def _table(
         for row in rows
     ]
     room = width - len(texts[0]) - 3
-    if width < PICTURED or room < 16:
+    if width < PICTURED or room < NARROWEST:
         return [text.rstrip() for text in texts]
     room = min(room, 50)
-    track = [legend[:room], *(one.drawn(ends, room, zero=zero) for one in marks)]
+    track = [
+        legend if len(legend) <= room else "",
+        *(one.drawn(ends, room, zero=zero) for one in marks),
+    ]
     drawn = [f"{text}   {line}".rstrip() for text, line in zip(texts, track, strict=True)]
     axis = _ticks(ends, room, units, zero=zero)
     return [*drawn, f"{' ' * (len(texts[0]) + 3)}{axis}".rstrip()]
