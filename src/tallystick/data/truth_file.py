@@ -144,7 +144,7 @@ def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> t
     writer: pq.ParquetWriter | None = None
     with reading(table.source):
         rows = table.derive(f"select *, {key} as key_ from rows")
-        for batch in rows.fetch_arrow_reader(_BATCH):
+        for batch in rows.to_arrow_reader(_BATCH):
             part = pa.Table.from_batches([batch])
             found = said.take(pc.index_in(part["key_"].combine_chunks(), value_set=known))
             landed += len(found) - found.null_count
