@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -60,10 +61,14 @@ def test_files_are_written(outputs, tmp_path):
 
 
 def test_a_misspelt_grade_is_an_error_with_its_place(outputs):
-    text = open(outputs).read().replace("pass", "passs", 1)
-    open(outputs, "w").write(text)
+    path = Path(outputs)
+    lines = path.read_text().splitlines()
+    lines[5] = lines[5].replace("pass", "passs", 1).replace("fail", "failed", 1)
+    path.write_text("\n".join(lines))
     done = run(outputs, "--judges", "x,y,z", "--truth", "human")
     assert done.exit_code != 0
+    assert "row 5" in str(done.exception)
+    assert "is not a grade" in str(done.exception)
 
 
 def test_every_option_of_the_contract_is_there():

@@ -36,7 +36,7 @@ def test_a_system_may_hold_the_separator_in_its_name():
 
 
 def test_named_systems_find_an_unusual_separator():
-    wide = table(**{"a_x": [1], "b_x": [0], "c_y": [3]})
+    wide = table(a_x=[1], b_x=[0], c_y=[3])
     long, _, _ = find_outputs(wide, Roles(systems=("a", "b")), Layout())
     assert set(long.columns) == {"c_y", "system", "x"}
 
@@ -57,7 +57,7 @@ def test_long_and_wide_cannot_both_be_named():
 
 
 def test_two_columns_of_systems_are_preferences():
-    held, roles, _ = find_outputs(table(model_a=["x"], model_b=["y"]), Roles(), Layout())
+    _held, roles, _ = find_outputs(table(model_a=["x"], model_b=["y"]), Roles(), Layout())
     assert roles.systems == ("model_a", "model_b")
     assert roles.system is None
 

@@ -45,7 +45,8 @@ def test_the_json_has_the_fields_of_the_contract():
     } <= set(body["pairs"][0])
     assert {"name", "tpr", "tnr", "kappa", "per_system"} <= set(body["judges"][0])
     assert {"estimate", "interval"} <= set(body["judges"][0]["tpr"])
-    assert body["tiers"] and body["contenders"]
+    assert body["tiers"]
+    assert body["contenders"]
 
 
 def test_the_bias_is_judges_minus_score_with_the_same_doubt():
