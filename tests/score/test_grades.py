@@ -49,7 +49,7 @@ def test_fractions_need_a_scale_too():
 
 
 def test_a_grade_outside_the_scale_is_refused_with_its_place():
-    with pytest.raises(InputError, match="row 217.*column human: 7 is outside the scale 1 to 5"):
+    with pytest.raises(InputError, match=r"row 217.*column human: 7 is outside the scale 1 to 5"):
         read_column("human", [1, 7], (1, 5), place, human=True)
 
 

@@ -19,7 +19,7 @@ def test_labels_only_where_judges_disagree_are_refused():
     human = [
         value if apart else None for value, apart in zip(table["human"], split(table), strict=True)
     ]
-    with pytest.raises(InputError, match="where the judges disagree.*drawn at random"):
+    with pytest.raises(InputError, match=r"where the judges disagree.*drawn at random"):
         evaluate({**table, "human": human}, **ROLES)
 
 

@@ -6,7 +6,7 @@ from tallystick.results import Interval, Unknown
 from tallystick.score import ScoreQuestion, evaluate
 from tallystick.score.consensus import consensus
 from tallystick.score.needed import for_precision, pair_range, settle_plan
-from tallystick.score.pairs import Pair
+from tallystick.score.pairs import SystemPair
 from tallystick.score.systems import System, estimate_systems
 from tests.score.tables import ROLES, drawn, outputs_of
 
@@ -25,7 +25,7 @@ def pair(**change):
         "common": 20,
         "items": 1000,
     }
-    return Pair(**{**held, **change})
+    return SystemPair(**{**held, **change})
 
 
 def test_the_best_guess_is_the_printed_formula_rounded_up():

@@ -1,5 +1,7 @@
 """Every way in gives the same outputs, and bad tables are refused by name."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -187,15 +189,25 @@ def test_a_probability_is_needed_for_every_graded_output(table):
         evaluate(tally, system="system", judges=("x", "y", "z"), truth="human", probability="p")
 
 
-def test_a_spark_frame_gives_the_same_answer(table, expected):
+@pytest.fixture(scope="module")
+def spark():
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, and there is none on this machine")
     pyspark = pytest.importorskip("pyspark.sql")
-    try:
-        spark = pyspark.SparkSession.builder.master("local[1]").getOrCreate()
-    except Exception as error:  # Java may be missing
-        pytest.skip(f"Spark does not start: {error}")
-    try:
-        rows = list(zip(*table.values(), strict=True))
-        schema = ", ".join(f"{name} string" for name in table)
-        assert key(evaluate(spark.createDataFrame(rows, schema), **ROLES)) == expected
-    finally:
-        spark.stop()
+    session = (
+        pyspark.SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_spark_frame_gives_the_same_answer(spark, table, expected):
+    rows = list(zip(*table.values(), strict=True))
+    schema = ", ".join(f"{name} string" for name in table)
+    assert key(evaluate(spark.createDataFrame(rows, schema), **ROLES)) == expected

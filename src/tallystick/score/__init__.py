@@ -9,28 +9,28 @@ from __future__ import annotations
 from tallystick.score.answer import CAPABILITY, evaluate
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.result import (
-    Breakdown,
     CovariateRow,
     CriteriaResult,
+    JudgeBreakdown,
     JudgeRow,
-    PairRow,
     Partial,
     Rate,
     ScoreResult,
+    SystemPairRow,
     SystemRow,
 )
 
 __all__ = [
     "CAPABILITY",
-    "Breakdown",
     "CovariateRow",
     "CriteriaResult",
+    "JudgeBreakdown",
     "JudgeRow",
-    "PairRow",
     "Partial",
     "Rate",
     "ScoreQuestion",
     "ScoreResult",
+    "SystemPairRow",
     "SystemRow",
     "evaluate",
 ]

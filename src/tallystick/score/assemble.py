@@ -19,9 +19,16 @@ from tallystick.score.mix import mixed_judges, mixed_systems
 from tallystick.score.needed import Plan, for_precision, pair_range, settle_plan
 from tallystick.score.no_labels import breakdown
 from tallystick.score.outputs import Floats, Outputs
-from tallystick.score.pairs import Pair, board_of, compare_pairs
+from tallystick.score.pairs import SystemPair, board_of, compare_pairs
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.result import NOT_SETTLED, JudgeRow, PairRow, Rate, ScoreResult, SystemRow
+from tallystick.score.result import (
+    NOT_SETTLED,
+    JudgeRow,
+    Rate,
+    ScoreResult,
+    SystemPairRow,
+    SystemRow,
+)
 from tallystick.score.systems import System, estimate_systems, judge_means, judge_only
 from tallystick.score.units import Units
 from tallystick.stats.ranks import ranks
@@ -41,7 +48,7 @@ class _Scored:
     judges: Floats
     means: Floats
     systems: list[System]
-    pairs: list[Pair]
+    pairs: list[SystemPair]
     units: Units
 
 
@@ -101,7 +108,7 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
     worth = float(sum(one.found.worth for one in graded if one.found is not None))
     only_one = len(outputs.systems) == 1
     settled = only_one or (len(graded) == len(outputs.systems) and len(known.contenders) == 1)
-    told: tuple[PairRow, ...] | Unknown = pairs
+    told: tuple[SystemPairRow, ...] | Unknown = pairs
     if not pairs and len(outputs.systems) > 1 and len(graded) > 1:
         told = Unknown(outputs.no_items or "no pair of systems has human grades")
     judge_rows, enough = _judges(scored, question)
@@ -189,7 +196,7 @@ class Known:
     tiers: tuple[tuple[str, ...], ...]
 
 
-def ranked(systems: Sequence[System], pairs: Sequence[Pair], alpha: float) -> Known:
+def ranked(systems: Sequence[System], pairs: Sequence[SystemPair], alpha: float) -> Known:
     """Return ranks, contenders and tiers of the systems that have a score.
 
     A system without one may stand anywhere: it is a contender, and widens every rank.
@@ -213,7 +220,7 @@ def ranked(systems: Sequence[System], pairs: Sequence[Pair], alpha: float) -> Kn
     )
 
 
-def _sign(pair: Pair, alpha: float) -> int:
+def _sign(pair: SystemPair, alpha: float) -> int:
     """Return 1 or -1 where the order is shown: by the test, in the direction that is displayed."""
     if pair.adjusted_p > alpha or pair.interval.low < 0 < pair.interval.high:
         return 0
@@ -297,7 +304,7 @@ def _promised(interval: Interval, question: ScoreQuestion) -> Interval:
     return replace(interval, guarantee="under", assumption=words.ASSUMED_DRAW)
 
 
-def _pair_rows(scored: _Scored, question: ScoreQuestion) -> tuple[PairRow, ...]:
+def _pair_rows(scored: _Scored, question: ScoreQuestion) -> tuple[SystemPairRow, ...]:
     systems, units = scored.systems, scored.units
     rows = []
     for pair in scored.pairs:
@@ -312,7 +319,7 @@ def _pair_rows(scored: _Scored, question: ScoreQuestion) -> tuple[PairRow, ...]:
         gap = float(scored.judges[a] - scored.judges[b])
         count = len(scored.pairs)
         rows.append(
-            PairRow(
+            SystemPairRow(
                 a=systems[a].name,
                 b=systems[b].name,
                 difference=units.size(abs(pair.difference)),
@@ -333,10 +340,10 @@ def _pair_rows(scored: _Scored, question: ScoreQuestion) -> tuple[PairRow, ...]:
 
 def _plan(
     scored: _Scored,
-    rows: Sequence[PairRow],
+    rows: Sequence[SystemPairRow],
     contenders: Sequence[str],
     question: ScoreQuestion,
-) -> tuple[PairRow, Plan] | None:
+) -> tuple[SystemPairRow, Plan] | None:
     """Return the pair that keeps the first place open, and what would settle it."""
     leader = contenders[0] if contenders else None
     by_names = {

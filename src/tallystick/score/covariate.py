@@ -97,7 +97,7 @@ def slope(x: Floats, y: Floats, *, alpha: float = 0.05) -> tuple[float, Interval
     >>> x = np.linspace(-1, 1, 40)
     >>> value, interval, p = slope(x, 0.3 * x + 0.1 * np.sin(20 * x))
     >>> round(value, 2), interval.low < 0.3 < interval.high, p < 1e-6
-    (0.31, True, True)
+    (0.3, True, True)
     """
     from scipy.special import stdtr, stdtrit
 

@@ -21,8 +21,8 @@ def score_criteria(
 ) -> Result:
     """Ask about every criterion, each at alpha divided by their number.
 
-    A criterion that cannot be answered says why; the others stand. A gate names the criterion as its
-    measure: ``helpful(new) >= helpful(old) - 0.02``.
+    A criterion that cannot be answered says why; the others stand. A gate names the criterion as
+    its measure: ``helpful(new) >= helpful(old) - 0.02``.
     """
     column = str(data.roles.criterion)
     labels = slice_labels(replace(data, roles=replace(data.roles, by=column)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tallystick.results import Unknown
-from tallystick.score.pairs import Pair
+from tallystick.score.pairs import SystemPair
 from tallystick.score.systems import System
 from tallystick.stats.adverse import LabelRange, labels_to_settle
 from tallystick.stats.adverse.forecast import label_range, settle_at
@@ -40,7 +40,7 @@ def for_precision(system: System, half: float, alpha: float) -> LabelRange | Unk
     return system.outlook.needed(2 * half, alpha=alpha)
 
 
-def pair_range(pair: Pair, alpha: float) -> LabelRange | Unknown:
+def pair_range(pair: SystemPair, alpha: float) -> LabelRange | Unknown:
     """Return how many common items settle a pair (AL14), from one end of its interval to the
     other.
     """
@@ -50,7 +50,7 @@ def pair_range(pair: Pair, alpha: float) -> LabelRange | Unknown:
     return labels_to_settle(pair.difference, (low, high), pair.variance, pair.items, alpha=alpha)
 
 
-def settle_plan(pair: Pair, alpha: float, *, certified: bool = False) -> Plan | None:
+def settle_plan(pair: SystemPair, alpha: float, *, certified: bool = False) -> Plan | None:
     """Return how many items would settle a pair if its difference is what it looks like (AL14).
 
     The plausible range comes from how wrong forecasts of a spread usually are. None where nothing

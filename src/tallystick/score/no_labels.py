@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from tallystick.score.outputs import Floats
-from tallystick.score.result import Breakdown
+from tallystick.score.result import JudgeBreakdown
 from tallystick.score.units import Units
 
 __all__ = ["breakdown"]
@@ -25,7 +25,7 @@ MOST = 20
 """Neighbours beyond this many systems are not listed."""
 
 
-def breakdown(names: tuple[str, ...], judges: Floats, units: Units) -> tuple[Breakdown, ...]:
+def breakdown(names: tuple[str, ...], judges: Floats, units: Units) -> tuple[JudgeBreakdown, ...]:
     """Return, for neighbours by the judges' means, how wrong the judges would have to be (SC2).
 
     Examples
@@ -38,5 +38,5 @@ def breakdown(names: tuple[str, ...], judges: Floats, units: Units) -> tuple[Bre
     found = []
     for a, b in pairwise(order[: MOST + 1]):
         lead = float(judges[a] - judges[b])
-        found.append(Breakdown(a=names[a], b=names[b], lead=units.size(lead), error=lead / 2))
+        found.append(JudgeBreakdown(a=names[a], b=names[b], lead=units.size(lead), error=lead / 2))
     return tuple(found)

@@ -38,7 +38,7 @@ from tallystick.stats.adverse import (
 )
 from tallystick.stats.multiplicity import holm
 
-__all__ = ["Board", "Pair", "board_of", "compare_pairs", "crossed"]
+__all__ = ["SystemBoard", "SystemPair", "board_of", "compare_pairs", "crossed"]
 
 FEWEST = 3
 """Common items below which pairs are not tested on the differences themselves."""
@@ -51,7 +51,7 @@ MOVER = "the two systems were not graded on the same items"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Board:
+class SystemBoard:
     """Outputs by item and system, for the systems that have human grades.
 
     Parameters
@@ -86,7 +86,7 @@ class Board:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class SystemPair:
     """Two systems, by position: how much better the first is.
 
     *variance* is that of one pair of labels, for forecasts; None where there is none. *items* are
@@ -104,7 +104,7 @@ class Pair:
     items: int
 
 
-def board_of(outputs: Outputs, values: Floats, systems: tuple[int, ...]) -> Board | None:
+def board_of(outputs: Outputs, values: Floats, systems: tuple[int, ...]) -> SystemBoard | None:
     """Put the outputs of some systems side by side, item by item; None if items are not known."""
     if outputs.item is None or not outputs.plain:
         return None
@@ -116,7 +116,7 @@ def board_of(outputs: Outputs, values: Floats, systems: tuple[int, ...]) -> Boar
     truth, c = np.full(shape, np.nan), np.full(shape, np.nan)
     place = row.ravel(), column[outputs.system[used]]
     truth[place], c[place] = outputs.truth[used], values[used]
-    return Board(systems=systems, truth=truth, values=c, complete=not bool(np.isnan(c).any()))
+    return SystemBoard(systems=systems, truth=truth, values=c, complete=not bool(np.isnan(c).any()))
 
 
 def compare_pairs(
@@ -126,7 +126,7 @@ def compare_pairs(
     question: ScoreQuestion,
     *,
     estimates: Callable[[float], list[System]] | None = None,
-) -> list[Pair]:
+) -> list[SystemPair]:
     """Compare every pair of systems that has human grades.
 
     Parameters
@@ -154,7 +154,9 @@ def compare_pairs(
     return _from_scores(board, graded, systems, at, question, paired=simple)
 
 
-def _simultaneous(board: Board, systems: list[System], question: ScoreQuestion) -> list[Pair]:
+def _simultaneous(
+    board: SystemBoard, systems: list[System], question: ScoreQuestion
+) -> list[SystemPair]:
     """Compare systems that were graded on the same items."""
     m = board.shared
     found = compare_systems(
@@ -182,7 +184,7 @@ def _simultaneous(board: Board, systems: list[System], question: ScoreQuestion) 
         )
         outlook = mean_outlook(u[:, a] - u[:, b], len(board.truth), bounds=(-1.0, 1.0))
         pairs.append(
-            Pair(
+            SystemPair(
                 first=first,
                 second=second,
                 difference=difference,
@@ -227,7 +229,9 @@ def crossed(interval: Interval) -> bool:
     return interval.low <= 0 <= interval.high
 
 
-def _certified(board: Board, systems: list[System], question: ScoreQuestion) -> list[Pair]:
+def _certified(
+    board: SystemBoard, systems: list[System], question: ScoreQuestion
+) -> list[SystemPair]:
     """Bound every difference exactly, at a level that all pairs share (Bonferroni)."""
     m = board.shared
     k = len(board.systems)
@@ -260,7 +264,7 @@ def _certified(board: Board, systems: list[System], question: ScoreQuestion) -> 
         low, high = min(interval.low, difference), max(interval.high, difference)
         outlook = mean_outlook(u[:, a] - u[:, b], len(board.truth), bounds=(-1.0, 1.0))
         pairs.append(
-            Pair(
+            SystemPair(
                 first=first,
                 second=second,
                 difference=difference,
@@ -276,14 +280,14 @@ def _certified(board: Board, systems: list[System], question: ScoreQuestion) -> 
 
 
 def _from_scores(
-    board: Board | None,
+    board: SystemBoard | None,
     graded: tuple[int, ...],
     systems: list[System],
     at: Callable[[float], list[System]],
     question: ScoreQuestion,
     *,
     paired: bool,
-) -> list[Pair]:
+) -> list[SystemPair]:
     """Compare systems by their scores, and pairs with all grades in common by their differences."""
     cache: dict[float, list[System]] = {}
 
@@ -321,7 +325,7 @@ def _from_scores(
             moved.method,
         )
         pairs.append(
-            Pair(
+            SystemPair(
                 first=first,
                 second=second,
                 difference=difference,
@@ -348,7 +352,7 @@ class _Way:
 
 
 def _way(
-    board: Board | None,
+    board: SystemBoard | None,
     columns: tuple[int, int],
     places: tuple[int, int],
     scores: Callable[[float], list[System]],
@@ -397,14 +401,16 @@ def _way(
     )
 
 
-def _all_common(board: Board, a: int, b: int) -> bool:
+def _all_common(board: SystemBoard, a: int, b: int) -> bool:
     """Return whether two systems have all outputs, and all grades, on the same items."""
     graded = ~np.isnan(board.truth[:, [a, b]])
     whole = not np.isnan(board.values[:, [a, b]]).any()
     return whole and bool((graded[:, 0] == graded[:, 1]).all()) and graded[:, 0].sum() >= FEWEST
 
 
-def _paired(board: Board, a: int, b: int, both: NDArray[np.bool_], question: ScoreQuestion) -> _Way:
+def _paired(
+    board: SystemBoard, a: int, b: int, both: NDArray[np.bool_], question: ScoreQuestion
+) -> _Way:
     labels = board.truth[both, a] - board.truth[both, b]
     difference = board.values[:, a] - board.values[:, b]
     every = Spread.of(difference)

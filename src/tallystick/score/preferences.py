@@ -1,8 +1,8 @@
 """Pairwise preferences: each row shows outputs of two systems, and judges say a, b or tie.
 
 For each pair of systems the score is the win rate of the first, a tie counting half. Where an item
-was shown in both orders, a judge's two answers are averaged, so that a judge that always prefers the
-first position says nothing.
+was shown in both orders, a judge's two answers are averaged, so that a judge that always prefers
+the first position says nothing.
 """
 
 from __future__ import annotations

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_SETTLED",
-    "Breakdown",
     "CovariateRow",
     "CriteriaResult",
+    "JudgeBreakdown",
     "JudgeRow",
-    "PairRow",
     "Partial",
     "Rate",
     "ScoreResult",
+    "SystemPairRow",
     "SystemRow",
 ]
 
@@ -78,9 +78,10 @@ class SystemRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairRow:
-    """Two systems; *a* has the higher score. *interval* and *adjusted_p* hold for all pairs at once.
+class SystemPairRow:
+    """Two systems; *a* has the higher score.
 
+    *interval* and *adjusted_p* hold for all pairs at once.
     *verdict* is ``a is better`` with its name, or ``not settled``. *needed* are items to grade for
     both systems, in all.
     """
@@ -136,8 +137,8 @@ class JudgeRow:
 class Partial:
     """A judge that treats one system differently: *outputs* are good, bad or all ("") of them.
 
-    *here* and *elsewhere* are the shares it passes of the *n_here* outputs of that system and of the
-    *n_elsewhere* outputs of the others that people graded (its bias, for numbers).
+    *here* and *elsewhere* are the shares it passes of the *n_here* outputs of that system and of
+    the *n_elsewhere* outputs of the others that people graded (its bias, for numbers).
     """
 
     judge: str
@@ -151,7 +152,7 @@ class Partial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Breakdown:
+class JudgeBreakdown:
     """Without human grades: *a* leads *b* unless the judges err on more than *error* of each."""
 
     a: str
@@ -215,13 +216,13 @@ class ScoreResult(Result):
     verb: ClassVar[str] = "score"
 
     systems: tuple[SystemRow, ...]
-    pairs: tuple[PairRow, ...] | Unknown
+    pairs: tuple[SystemPairRow, ...] | Unknown
     tiers: tuple[tuple[str, ...], ...]
     contenders: tuple[str, ...]
     judges: tuple[JudgeRow, ...]
     partial: tuple[Partial, ...] = ()
     enough: str | None = None
-    breakdown: tuple[Breakdown, ...] = ()
+    breakdown: tuple[JudgeBreakdown, ...] = ()
     covariates: tuple[CovariateRow, ...] = ()
     n_labels: int = 0
     labels_worth: float | Unknown = 0.0
@@ -243,7 +244,7 @@ class ScoreResult(Result):
                 return row
         raise InputError(f"there is no system {name!r}: there are {[r.name for r in self.systems]}")
 
-    def pair(self, a: str, b: str) -> PairRow:
+    def pair(self, a: str, b: str) -> SystemPairRow:
         """Return the row of two systems, in the order in which it is listed."""
         if isinstance(self.pairs, Unknown):
             raise InputError(f"pairs are not known: {self.pairs.reason}")

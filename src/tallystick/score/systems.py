@@ -214,7 +214,7 @@ def _mean(
 
 
 def with_interval(found: Estimate, interval: Interval) -> Estimate:
-    """Return an estimate with an exact interval; the estimate is moved into it if it lies outside."""
+    """Return an estimate with an exact interval; the estimate is moved inside if it must."""
     value = found.estimate
     if not isinstance(value, Unknown):
         value = min(max(value, interval.low), interval.high)

@@ -11,7 +11,7 @@ from tallystick.results.numbers import GAP
 from tallystick.score.units import Units
 
 if TYPE_CHECKING:
-    from tallystick.score.result import PairRow, ScoreResult, SystemRow
+    from tallystick.score.result import ScoreResult, SystemPairRow, SystemRow
 
 __all__ = ["lines"]
 
@@ -105,7 +105,9 @@ def _score(row: SystemRow, units: Units) -> str:
     return units.score(row.score, row.interval)
 
 
-def _pairs(result: ScoreResult, pairs: Sequence[PairRow], units: Units, width: int) -> list[str]:
+def _pairs(
+    result: ScoreResult, pairs: Sequence[SystemPairRow], units: Units, width: int
+) -> list[str]:
     """Return the table of differences with its picture."""
     shown = pairs[:MOST_PAIRS]
     word = "difference, points" if units.share else "difference"

@@ -10,7 +10,7 @@ from tallystick.score.needed import Plan
 from tallystick.score.outputs import Outputs
 from tallystick.score.preferences import Swaps
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.result import Breakdown, CovariateRow, PairRow, Partial, SystemRow
+from tallystick.score.result import CovariateRow, JudgeBreakdown, Partial, SystemPairRow, SystemRow
 from tallystick.score.units import Units
 
 __all__ = [
@@ -60,11 +60,11 @@ class Sentences:
 
 def sentences(
     rows: Sequence[SystemRow],
-    pairs: Sequence[PairRow],
+    pairs: Sequence[SystemPairRow],
     contenders: Sequence[str],
     units: Units,
     *,
-    plan: tuple[PairRow, Plan] | None,
+    plan: tuple[SystemPairRow, Plan] | None,
     unit: str = "item",
     preferences: bool = False,
 ) -> Sentences:
@@ -96,7 +96,7 @@ def _text(row: SystemRow, units: Units) -> str:
 
 def _best(
     scored: Sequence[SystemRow],
-    pairs: Sequence[PairRow],
+    pairs: Sequence[SystemPairRow],
     contenders: Sequence[str],
     units: Units,
 ) -> str:
@@ -156,7 +156,7 @@ def _off(row: SystemRow, units: Units) -> str:
 
 def _open(
     scored: Sequence[SystemRow],
-    pairs: Sequence[PairRow],
+    pairs: Sequence[SystemPairRow],
     contenders: Sequence[str],
     units: Units,
 ) -> str:
@@ -220,7 +220,7 @@ def _win_contrast(scored: Sequence[SystemRow]) -> str:
     return ""
 
 
-def _open_pairs(pairs: Sequence[PairRow]) -> str:
+def _open_pairs(pairs: Sequence[SystemPairRow]) -> str:
     left = [f"{row.a} against {row.b}" for row in pairs if not row.settled]
     return f"Not settled: {_names(left)}." if left else ""
 
@@ -239,7 +239,7 @@ def _mirrored(interval: Interval) -> Interval:
 # -- the next step
 
 
-def _next(plan: tuple[PairRow, Plan] | None, unit: str, *, preferences: bool = False) -> str:
+def _next(plan: tuple[SystemPairRow, Plan] | None, unit: str, *, preferences: bool = False) -> str:
     if plan is None:
         return ""
     row, found = plan
@@ -266,7 +266,7 @@ def _next(plan: tuple[PairRow, Plan] | None, unit: str, *, preferences: bool = F
 
 
 def needed_of(
-    plan: tuple[PairRow, Plan] | None, *, labels: int, systems: int, unit: str, single: bool
+    plan: tuple[SystemPairRow, Plan] | None, *, labels: int, systems: int, unit: str, single: bool
 ) -> Needed | None:
     """Return what would settle the order, for the field *needed*."""
     if plan is not None:
@@ -290,15 +290,18 @@ def needed_of(
 
 
 def without_labels(
-    rows: Sequence[SystemRow], lost: Sequence[Breakdown], units: Units, unit: str
+    rows: Sequence[SystemRow], lost: Sequence[JudgeBreakdown], units: Units, unit: str
 ) -> Sentences:
     """Say what the judges say, how little would undo it, and what to grade first."""
-    judged = [row for row in rows if isinstance(row.judge_only, float)]
-    verb = "pass" if units.share and units.scale is None else "give"
-    if verb == "pass":
-        parts = [f"{units.score(float(row.judge_only))} of {row.name}" for row in judged]  # type: ignore[arg-type]
-    else:
-        parts = [f"{row.name} {units.score(float(row.judge_only))}" for row in judged]  # type: ignore[arg-type]
+    judged = [
+        (row.name, units.score(row.judge_only))
+        for row in rows
+        if not isinstance(row.judge_only, Unknown)
+    ]
+    verb = "pass" if units.scale is None else "give"
+    parts = [
+        f"{value} of {name}" if verb == "pass" else f"{name} {value}" for name, value in judged
+    ]
     answer = f"The judges {verb} {_names(parts, most=6)}."
     said = ""
     if lost:
@@ -487,7 +490,7 @@ def criteria_verdict(parts: Sequence[tuple[str, str]]) -> str:
 # -- small words
 
 
-def _settled(pairs: Sequence[PairRow], a: str, b: str) -> bool:
+def _settled(pairs: Sequence[SystemPairRow], a: str, b: str) -> bool:
     return any(row.settled and (row.a, row.b) == (a, b) for row in pairs)
 
 

@@ -17,9 +17,9 @@ from tallystick.score.judges import grade_judges
 from tallystick.score.label_draw import check_draw, chosen_by_consensus
 from tallystick.score.needed import Plan, for_precision, settle_plan
 from tallystick.score.outputs import Floats, Outputs
-from tallystick.score.pairs import HALVINGS, SMALLEST, Pair
+from tallystick.score.pairs import HALVINGS, SMALLEST, SystemPair
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.result import NOT_SETTLED, PairRow, Rate, ScoreResult, SystemRow
+from tallystick.score.result import NOT_SETTLED, Rate, ScoreResult, SystemPairRow, SystemRow
 from tallystick.score.systems import System, estimate_systems, judge_only
 from tallystick.score.units import Units
 from tallystick.stats.adverse import Estimate
@@ -102,7 +102,7 @@ def _pairs(
     found: list[System],
     scored: Sequence[int],
     question: ScoreQuestion,
-) -> list[Pair]:
+) -> list[SystemPair]:
     """Test every win rate against one half."""
     if not scored:
         return []
@@ -126,7 +126,7 @@ def _pairs(
         score = float(one.score or 0.0)
         spread = None if one.outlook is None else 4 * one.outlook.variance
         pairs.append(
-            Pair(
+            SystemPair(
                 first=s,
                 second=s,
                 difference=2 * score - 1,
@@ -195,8 +195,8 @@ def _row(
 
 
 def _pair_rows(
-    outputs: Outputs, pairs: Sequence[Pair], judges: Floats, question: ScoreQuestion
-) -> tuple[PairRow, ...]:
+    outputs: Outputs, pairs: Sequence[SystemPair], judges: Floats, question: ScoreQuestion
+) -> tuple[SystemPairRow, ...]:
     rows = []
     for pair in pairs:
         first, second = outputs.preferences[pair.first]
@@ -208,7 +208,7 @@ def _pair_rows(
         if not settled:
             ends = [min(ends[0], 0.0), max(ends[1], 0.0)]
         rows.append(
-            PairRow(
+            SystemPairRow(
                 a=a,
                 b=b,
                 difference=abs(pair.difference),
@@ -226,8 +226,8 @@ def _pair_rows(
 
 
 def _plan(
-    pairs: Sequence[Pair], rows: Sequence[PairRow], question: ScoreQuestion
-) -> tuple[PairRow, Plan] | None:
+    pairs: Sequence[SystemPair], rows: Sequence[SystemPairRow], question: ScoreQuestion
+) -> tuple[SystemPairRow, Plan] | None:
     """Return the open pair that is nearest to being settled."""
     for row in rows:
         if not row.settled:
@@ -243,7 +243,7 @@ def _plan(
 
 
 def _order(
-    outputs: Outputs, names: tuple[str, ...], pairs: Sequence[Pair], question: ScoreQuestion
+    outputs: Outputs, names: tuple[str, ...], pairs: Sequence[SystemPair], question: ScoreQuestion
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return contenders and tiers, if every pair of systems was compared."""
     if not pairs or len(pairs) < len(names) * (len(names) - 1) // 2:
