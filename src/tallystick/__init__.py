@@ -56,7 +56,7 @@ _HOME = {
 }
 """Public name to the room that holds it."""
 
-_CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "shift"})
+_CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "score", "shift"})
 _ROOMS = _CAPABILITIES | {
     "clients",
     "data",

@@ -29,6 +29,11 @@ class Entry:
 
 ENTRIES: list[Entry] = [
     Entry(
+        "score",
+        "tallystick.score:CAPABILITY",
+        "How good are my systems, when judges grade every output and people only few?",
+    ),
+    Entry(
         "compare",
         "tallystick.compare:CAPABILITY",
         "Which model is better, how sure is that, and what would settle the rest?",

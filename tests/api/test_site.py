@@ -42,7 +42,7 @@ def test_the_index_of_generated_pages_lists_them_all(folder):
     )
 
 
-@pytest.mark.parametrize("capability", ["compare", "judge", "bound", "shift", "dynamic"])
+@pytest.mark.parametrize("capability", ["score", "compare", "judge", "bound", "shift", "dynamic"])
 def test_every_capability_has_a_tutorial_a_how_to_and_a_theory_page(capability):
     home = (DOCS / "index.md").read_text(encoding="utf-8")
     [row] = [

@@ -58,7 +58,8 @@ def _limits(found: Detection, sections: Sequence[Result]) -> list[str]:
         used = [part.verb for part in sections if part.verb in _WEIGHED]
         reach = f"is used by {' and '.join(used)} only" if used else "is not used"
         said.append(
-            f"the weight {found.roles.weight!r} {reach}; every row counts once in {' and '.join(plain)}"
+            f"the weight {found.roles.weight!r} {reach}; every row counts once in"
+            f" {' and '.join(plain)}"
         )
     counted = [part.verb for part in sections if _is_count(part)]
     if counted:

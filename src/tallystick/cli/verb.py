@@ -42,6 +42,7 @@ _READING: Mapping[str, tuple[str, str]] = {
     "metric": ("--metric", "Evaluation logs: the score to use, e.g. exact_match."),
     "truth_file": ("--truth-file", "A second file with the truth, joined by --item."),
     "old_file": ("--old-file", "A second file with the old answers, joined by --item."),
+    "separator": ("--separator", "Wide tables: what stands between system and judge in A.gpt."),
     "ignore": ("--ignore", "Columns to leave out; repeat, or use commas and globs."),
     "missing": ("--missing", "Tokens that mean no answer, e.g. -1,NA (blanks always do)."),
     "labels": ("--labels", "All labels that are possible; repeat, or use commas."),
@@ -272,7 +273,8 @@ def reading_options(
         # A verb whose roles name its columns needs no second way to name them.
         named = name == "columns" and any(role in GROUPS for role in reads)
         no_old = name == "old_file" and "old" not in reads
-        if flag in taken or name in reads or skipped or no_truth or no_old or named:
+        no_wide = name == "separator" and "systems" not in reads
+        if flag in taken or name in reads or skipped or no_truth or no_old or named or no_wide:
             continue
         kind = click.Choice(("auto", "wide", "long")) if name == "shape" else str
         found.append(

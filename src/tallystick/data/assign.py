@@ -106,7 +106,9 @@ def _reason(table: Table, column: str) -> str | None:
     return f"{table.source}: {table.left_out[column]}" if column in table.left_out else None
 
 
-def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tuple[str, ...]]:
+def find_item(
+    table: Table, roles: Roles, *, repeats: bool, beside: Sequence[str] = ()
+) -> tuple[Roles, tuple[str, ...]]:
     """Return the roles with the column of items, where one can be told, and notes.
 
     Parameters
@@ -115,6 +117,8 @@ def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tupl
         What was read, and what the caller named.
     repeats
         Whether an item may have several rows (replicates, systems, rounds).
+    beside
+        Columns, such as the system, with which an item is named once.
     """
     if roles.item is not None:
         blank = table.row_of(roles.item, None)
@@ -138,7 +142,7 @@ def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tupl
         free = name not in holders and name not in table.left_out and name not in table.doubtful
         if not (free and name.strip().lower() in ITEM_NAMES):
             continue
-        if table.row_of(name, None) is None and first_repeat(table, name) is None:
+        if table.row_of(name, None) is None and first_repeat(table, name, *beside) is None:
             return replace(roles, item=name), (f"column {name!r} names the items",)
         doubtful = (*doubtful, name)
     if repeats or not doubtful:
@@ -149,15 +153,20 @@ def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tupl
     )
 
 
-def first_repeat(table: Table, column: str) -> tuple[str, str, str] | None:
-    """Return the first value that occurs twice, and the two places; None if all differ."""
-    name = identifier(column)
-    if not table.query(f"select 1 from rows group by {name} having count(*) > 1 limit 1"):
+def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str] | None:
+    """Return the first value that occurs twice, and the two places; None if all differ.
+
+    With *beside*, values of several columns together are looked at.
+    """
+    keys = ", ".join(map(identifier, (column, *beside)))
+    if not table.query(f"select 1 from rows group by {keys} having count(*) > 1 limit 1"):
         return None
-    [(value, places)] = table.query(
-        "select any_value(value), list(place order by place) from "
-        f"(select {name} as value, row_number() over () as place from rows) "
-        f"where value in (select {name} from rows group by 1 having count(*) > 1) "
-        "group by value order by min(place) limit 1"
+    names = ", ".join(f"{identifier(name)} as key{i}" for i, name in enumerate((column, *beside)))
+    held = ", ".join(f"key{i}" for i in range(1 + len(beside)))
+    [(*values, places)] = table.query(
+        f"select {held}, list(place order by place) from "
+        f"(select {names}, row_number() over () as place from rows) "
+        f"group by {held} having count(*) > 1 order by min(place) limit 1"
     )
-    return repr(value), str(table.place(places[0])), str(table.place(places[1]))
+    shown = " and ".join(map(repr, values))
+    return shown, str(table.place(places[0])), str(table.place(places[1]))

@@ -192,9 +192,19 @@ class Data:
 
     def labels(self, *columns: str) -> Coded:
         """Return labels as codes, row by row, under the label rules of this data."""
+        return self._coded(columns, self.meaning.missing)
+
+    def words(self, *columns: str) -> Coded:
+        """Return cells as codes, row by row, as they are written.
+
+        Only blank cells and the caller's tokens are missing, and columns need not share labels:
+        grades of one judge may be words while those of another are numbers.
+        """
+        return self._coded(columns, self.rules.missing)
+
+    def _coded(self, columns: Sequence[str], tokens: Sequence[str]) -> Coded:
         import numpy as np
 
-        tokens = self.meaning.missing
         codes: dict[Any, int] = {}
         labels: list[Label] = []
         coded = []

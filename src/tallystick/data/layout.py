@@ -40,6 +40,8 @@ class Layout:
         The columns that are asked about, where the verb has no role of its own for them.
     ignore
         Columns to leave out: names, commas and globs.
+    separator
+        Wide tables of outputs: what stands between system and judge in ``A.gpt``; found if None.
     rows_are_items
         Every row is an item of its own, whatever a column of item names says.
     """
@@ -54,6 +56,7 @@ class Layout:
     truth_elsewhere: str | None = None
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    separator: str | None = None
     rows_are_items: bool = False
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from tallystick.data.detect.names import ITEM_NAMES, is_truth
 from tallystick.data.layout import Layout
 from tallystick.data.long_tables import to_wide
 from tallystick.data.old_file import join_old
+from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.data.truth_file import join_truth
 from tallystick.errors import InputError
@@ -49,6 +50,9 @@ class Door:
         Roles that only a long table has. If the table has all of them, as the caller says or by
         name, no columns are wanted: what the caller gives as *want* is then names found in rows,
         and the items are found by name although they repeat.
+    outputs
+        Whether rows are outputs of systems: the system is then found by name, a wide table becomes
+        one row per output, and an item is named once per system.
     """
 
     want: str | None = None
@@ -56,6 +60,7 @@ class Door:
     repeats: bool = False
     named: tuple[str, ...] = ()
     long: tuple[str, ...] = ()
+    outputs: bool = False
 
 
 def read(source: Any, door: Door | None = None, **options: Any) -> Data:
@@ -196,7 +201,10 @@ def _name(source: Any) -> str:
 
 
 def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
-    """Decide about a table, in one order: truth file, shape, roles, items, defaults."""
+    """Decide about a table, in one order: outputs, truth file, shape, roles, items, defaults."""
+    if door.outputs:
+        table, given, notes = find_outputs(table, given, layout)
+        table = replace(table, notes=(*table.notes, *notes))
     if layout.truth_file is not None:
         table, given, notes = join_truth(table, given, layout)
         table = replace(table, notes=(*table.notes, *notes))
@@ -222,7 +230,8 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     roles = assign(table, given, coerce=rules.coerce)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     repeats = door.repeats or layout.rows_are_items
-    roles, notes = find_item(table, roles, repeats=repeats)
+    beside = roles.columns("system", "criterion") if door.outputs else ()
+    roles, notes = find_item(table, roles, repeats=repeats, beside=beside)
     notes = (*table.notes, *by_name, *notes)
     if is_long and door.want:
         roles = roles.with_columns(door.want, names)
@@ -301,7 +310,8 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
     wide, votes = glance, ()
     if door.pivots:
         wide, votes, _ = to_wide(glance, layout, item=given.item)
-    if votes:
+    unfolds = door.outputs and find_outputs(glance, given, layout)[0] is not glance
+    if votes or unfolds:
         return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
     seen = _tabled(wide, door, given, replace(layout, shape="wide"), rules)
     return replace(seen, held=frame, source="the frame")
@@ -317,6 +327,9 @@ def _counted(
         raise InputError("the tally is empty: count at least one item first")
     names = scan(pa.table({name: pa.array([], pa.string()) for name in tally.names}))
     names = replace(names, source=source)
+    if door.outputs and given.system is None:
+        found = next((name for name in SYSTEM_NAMES if name in tally.names), None)
+        given = replace(given, system=found)
     roles = assign(names, _named(given, door, layout), coerce=True)
     notes: tuple[str, ...] = ()
     if door.want is not None and not getattr(roles, door.want):

@@ -62,7 +62,7 @@ def join_truth(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles
 
 def _keys(table: Table, labels: Table, given: Roles) -> tuple[str, ...]:
     """Return the columns that join the two files: the item, and the system if both have it."""
-    roles, _ = find_item(table, given, repeats=True)
+    roles, _ = find_item(table, given, repeats=True, beside=given.columns("system"))
     item = roles.item
     if item is None:
         shared = [name for name in table.columns if name in labels.columns and name != given.truth]

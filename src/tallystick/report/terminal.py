@@ -12,10 +12,15 @@ from tallystick.results import Result, harmless
 __all__ = ["show"]
 
 MOST_ROWS = 40
+PIPE_WIDTH = 100
+"""Columns of text in a pipe or a file."""
 
 
 class _Pen(Protocol):
     """Whatever can write a line and a table; signs in it that steer a terminal are spelled out."""
+
+    @property
+    def width(self) -> int: ...
 
     def say(self, text: str, style: str = "") -> None: ...
 
@@ -61,6 +66,11 @@ def _tell_parts(result: Composed, pen: _Pen, most: int) -> None:
 
 
 def _tell(result: Result, pen: _Pen, most: int) -> None:
+    own = result.terminal(pen.width)
+    if own is not None:
+        for text, style in own:
+            pen.say(text, style)
+        return
     pen.say(result.verdict, "bold")
     if result.needed is not None:
         pen.say(f"To settle it: {result.needed}.")
@@ -89,6 +99,10 @@ class _Pipe:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
+    @property
+    def width(self) -> int:
+        return PIPE_WIDTH
+
     def say(self, text: str, style: str = "") -> None:
         del style
         self._stream.write(f"{harmless(text)}\n")
@@ -102,6 +116,10 @@ class _Terminal:
         from rich.console import Console
 
         self._console = Console(file=stream, highlight=False)
+
+    @property
+    def width(self) -> int:
+        return self._console.width
 
     def say(self, text: str, style: str = "") -> None:
         self._console.print(harmless(text), style=style or None, markup=False)

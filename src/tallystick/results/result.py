@@ -137,6 +137,13 @@ class Result:
         """Return what was learnt of each vote pattern; None if nothing belongs to items."""
         return None
 
+    def terminal(self, width: int) -> Sequence[tuple[str, str]] | None:
+        """Return the lines that a terminal of this width shows, each with its style.
+
+        A style is bold, yellow, dim or nothing. None: the verdict and the main table are shown.
+        """
+        return None
+
     def to_frame(self) -> pa.Table:
         """Return the main table as an Arrow table; an interval is two columns."""
         import pyarrow as pa

@@ -27,8 +27,8 @@ def inspect_log(file: File, header: Any, samples: Any) -> Log:
         )
     if header.get("status") != "success":
         raise FileError(
-            f"{file.name} is the log of a run that ended with {header.get('status')!r}: the items it"
-            " scored are not a fair sample; finish it with 'inspect eval-retry'"
+            f"{file.name} is the log of a run that ended with {header.get('status')!r}: the items"
+            " it scored are not a fair sample; finish it with 'inspect eval-retry'"
         )
     scores: Scores = {}
     unscored = 0

@@ -1,0 +1,163 @@
+"""From data and a question to an answer about systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tallystick.data import Capability, Data, Door, Roles, answered
+from tallystick.errors import InputError
+from tallystick.results import Result, parse_gate
+from tallystick.score.assemble import score_outputs
+from tallystick.score.criteria import score_criteria
+from tallystick.score.demo import demo
+from tallystick.score.gates import MEASURES, checked
+from tallystick.score.items import item_columns
+from tallystick.score.mix import check_mix
+from tallystick.score.outputs import Floats, Outputs
+from tallystick.score.preferences import read_preferences
+from tallystick.score.question import ScoreQuestion
+from tallystick.score.reading import read_outputs
+from tallystick.score.result import ScoreResult
+from tallystick.score.verdict import swap_note
+from tallystick.score.win_rates import score_preferences
+from tallystick.tally import Tally
+
+__all__ = ["CAPABILITY", "answer", "evaluate"]
+
+
+def evaluate(source: Any, **options: Any) -> ScoreResult:
+    """Say how good systems are when judges grade every output and people only few.
+
+    Parameters
+    ----------
+    source
+        A path, a frame, a mapping of columns, a Tally, …
+    **options
+        Roles (*item*, *system* or *systems*, *judges*, *truth*, *probability*, *covariate*,
+        *criterion*, *weight*, *by*), the fields of `ScoreQuestion`, and the options of reading
+        (*missing*, *truth_file*, *separator*, …).
+
+    Examples
+    --------
+    The judge passes 84 % of the old outputs and 87 % of the new ones. People graded 40 of each.
+
+    >>> rows = [
+    ...     {"id": i, "system": system, "gpt": int(i % 100 < kind), "human": human}
+    ...     for system, kind, good in (("old", 84, 80), ("new", 87, 60))
+    ...     for i in range(400)
+    ...     for human in [int(i % 100 < good) if i % 10 == 3 else None]
+    ... ]
+    >>> table = {name: [row[name] for row in rows] for name in rows[0]}
+    >>> result = evaluate(table, system="system", judges="gpt", truth="human", item="id")
+    >>> [(row.name, round(row.score, 3), round(row.judge_only, 3)) for row in result.systems]
+    [('old', 0.747, 0.84), ('new', 0.58, 0.87)]
+    """
+    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+
+
+def answer(data: Data, question: ScoreQuestion) -> Result:
+    """Answer from data that was read."""
+    _check(data, question)
+    if data.roles.criterion is not None:
+        return score_criteria(data, question, _one)
+    return _one(data, question)
+
+
+def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
+    """Answer one question about every system."""
+    if len(data.roles.systems) == 2:
+        return _preferences(data, question)
+    mix = question.mix()
+    outputs = read_outputs(data, scale=question.scale, sliced=mix is not None)
+    # Gates are parsed before the work, so that a misspelt one costs nothing.
+    for text in question.gates:
+        parse_gate(text, known=outputs.systems, measures=MEASURES)
+    shares = None if mix is None else check_mix(outputs, mix, str(data.roles.by))
+    result = score_outputs(outputs, question, covariates=_covariates(data, outputs), shares=shares)
+    return replace(result, gates=checked(question.gates, result, outputs.systems))
+
+
+def _preferences(data: Data, question: ScoreQuestion) -> ScoreResult:
+    outputs, swaps = read_preferences(data)
+    result = score_preferences(outputs, question)
+    note = swap_note(swaps)
+    names = tuple(dict.fromkeys(name for pair in outputs.preferences for name in pair))
+    gates = checked(question.gates, result, (*outputs.systems, *names))
+    return replace(result, gates=gates, notes=() if note is None else (note,))
+
+
+def _check(data: Data, question: ScoreQuestion) -> None:
+    """Refuse options that contradict each other or the data."""
+    roles = data.roles
+    if not roles.judges:
+        raise InputError(f"{data.source}: name the columns of judges (--judges)")
+    if len(roles.systems) == 2:
+        for name in ("probability", "weight", "covariate", "criterion"):
+            if getattr(roles, name):
+                raise InputError(f"{name} is not read with preferences: leave it out")
+        if question.scale is not None or question.target_mix is not None:
+            raise InputError("scale and target_mix are for grades, and these are preferences")
+        if isinstance(data.held, Tally):
+            raise InputError("preferences need rows: give the table itself")
+    if question.certified and roles.probability is not None:
+        raise InputError(
+            "certified intervals need outputs that were drawn uniformly, not with probabilities:"
+            " leave out one of the two"
+        )
+    if question.target_mix is not None:
+        if roles.by is None:
+            raise InputError("target_mix gives the shares of slices: name their column (--by)")
+        if question.certified:
+            raise InputError("target_mix has no certified intervals: leave out one of the two")
+    if roles.weight is not None and roles.probability is not None:
+        raise InputError("a row with a probability is one output: leave out weight")
+
+
+def _covariates(data: Data, outputs: Outputs) -> dict[str, Floats]:
+    """Return the covariates, row by row."""
+    names = data.roles.covariate
+    if not names:
+        return {}
+    if isinstance(data.held, Tally):
+        raise InputError("covariates belong to single outputs: give the table itself")
+    values = data.numbers(*names)
+    return {name: values[:, j] for j, name in enumerate(names)}
+
+
+def applies(roles: Roles) -> Mapping[str, Any] | None:
+    """Return the options with which score answers a table with these roles, None if it cannot."""
+    if roles.system is None or not roles.judges:
+        return None
+    return {
+        "system": roles.system,
+        "judges": roles.judges,
+        "truth": roles.truth,
+        "item": roles.item,
+        "weight": roles.weight,
+    }
+
+
+CAPABILITY = Capability(
+    verb="score",
+    summary="How good are my systems, when judges grade every output and people only few?",
+    question=ScoreQuestion,
+    answer=answer,
+    reads=(
+        "system",
+        "systems",
+        "judges",
+        "truth",
+        "item",
+        "probability",
+        "covariate",
+        "criterion",
+        "weight",
+        "by",
+    ),
+    door=Door(want="judges", pivots=False, repeats=True, outputs=True),
+    applies=applies,
+    items=item_columns,
+    demo=demo,
+)

@@ -1,0 +1,114 @@
+"""What can be asked of systems that judges grade: scale, labels, population, precision, gates."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from tallystick.data import Question, option
+from tallystick.errors import FileError, InputError
+from tallystick.values import Label
+
+__all__ = ["DRAWS", "LabelDraw", "ScoreQuestion"]
+
+LabelDraw: TypeAlias = Literal["random", "all", "unknown"]
+"""How the outputs that people graded were chosen."""
+
+DRAWS = ("random", "all", "unknown")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreQuestion(Question):
+    """What is asked of systems.
+
+    In Python *target_mix* is a mapping from slice to share; the command line names a file.
+    """
+
+    scale: tuple[float, float] | None = option(
+        None, "Grades are numbers from LO to HI.", metavar="LO,HI"
+    )
+    label_draw: str = option(
+        "random",
+        "How the outputs with human grades were chosen: at random, all of them, or unknown.",
+        choices=DRAWS,
+    )
+    population: str = option(
+        "these", "Score these items, or new items like them.", choices=("these", "new")
+    )
+    certified: bool = option(
+        False, "Exact intervals instead of shorter approximate ones (see --anytime)."
+    )
+    anytime: bool = option(
+        False, "With --certified: exact even if you look at the result and then go on labelling."
+    )
+    precision: float = option(
+        0.03, "Half-width of a score for which the labels needed are forecast.", within=(0.0, 0.5)
+    )
+    target_mix: Path | Mapping[Label, float] | None = option(
+        None, "CSV file of slice,share: reweight the answer to this mix of the --by column."
+    )
+    gates: tuple[str, ...] = option(
+        (), "Condition such as 'new >= old - 0.02' or 'score(new) > 0.8'; repeat.", flag="--gate"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.gates, str):
+            object.__setattr__(self, "gates", (self.gates,))
+        if self.anytime and not self.certified:
+            raise InputError("anytime makes certified intervals hold while you look: add certified")
+        if self.scale is not None:
+            low, high = self.scale
+            if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
+                raise InputError(f"scale must be LO,HI with LO < HI, got {low:g},{high:g}")
+
+    def mix(self) -> Mapping[str, float] | None:
+        """Return the share of each slice, by the text of its label; None without a target mix.
+
+        Shares are divided by their sum, so counts of requests do as well.
+        """
+        if self.target_mix is None:
+            return None
+        given = (
+            {str(label): share for label, share in self.target_mix.items()}
+            if isinstance(self.target_mix, Mapping)
+            else _read_mix(self.target_mix)
+        )
+        total = sum(given.values())
+        if (
+            not given
+            or not all(0 <= share < float("inf") for share in given.values())
+            or total <= 0
+        ):
+            raise InputError(
+                f"target_mix must give each slice a share of at least 0, not all 0, got {given}"
+            )
+        return {label: share / total for label, share in given.items()}
+
+
+def _read_mix(path: Path) -> dict[str, float]:
+    """Read ``slice,share`` lines; a first line without a number is a heading."""
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as stream:
+            lines = [line for line in csv.reader(stream) if any(map(str.strip, line))]
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"--target-mix {path} cannot be read: {error}") from error
+    found: dict[str, float] = {}
+    for number, line in enumerate(lines, start=1):
+        try:
+            label, share = line
+            value = float(share.strip().rstrip("%"))
+        except ValueError:
+            if number == 1 and len(line) == 2:
+                continue
+            raise FileError(
+                f"--target-mix {path}, line {number}: write slice,share with a number, got"
+                f" {','.join(line)!r}"
+            ) from None
+        if label.strip() in found:
+            raise FileError(f"--target-mix {path}, line {number}: {label.strip()!r} stands twice")
+        found[label.strip()] = value
+    return found

@@ -1,0 +1,273 @@
+"""Corrected win rates: preferences of judges on every item, and of people on few."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tallystick._rng import seed_of
+from tallystick.results import Interval, Unknown
+from tallystick.score import verdict as words
+from tallystick.score.assemble import ranked
+from tallystick.score.consensus import consensus
+from tallystick.score.judges import grade_judges
+from tallystick.score.label_draw import check_draw, chosen_by_consensus
+from tallystick.score.needed import Plan, for_precision, settle_plan
+from tallystick.score.outputs import Floats, Outputs
+from tallystick.score.pairs import HALVINGS, SMALLEST, SystemPair
+from tallystick.score.question import ScoreQuestion
+from tallystick.score.result import NOT_SETTLED, Rate, ScoreResult, SystemPairRow, SystemRow
+from tallystick.score.systems import System, estimate_systems, judge_only
+from tallystick.score.units import Units
+from tallystick.stats.adverse import Estimate
+from tallystick.stats.multiplicity import holm
+
+__all__ = ["score_preferences"]
+
+NO_CLASS = "preferences have no good and no bad outputs"
+
+
+def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
+    """Score every pair of systems by the win rate of its first system, against one half.
+
+    The difference of a pair is twice the win rate minus one: wins minus losses. p-values invert the
+    interval of the win rate, and Holm's rule adjusts them for the number of pairs.
+    """
+    check_draw(outputs, question.label_draw)
+    values = consensus(outputs)
+    found = estimate_systems(outputs, values, question)
+    judges = judge_only(outputs)
+    scored = [s for s, one in enumerate(found) if one.score is not None]
+    pairs = _pairs(outputs, values, found, scored, question)
+    names = tuple(dict.fromkeys(name for pair in outputs.preferences for name in pair))
+    rows = tuple(_row(outputs, s, one, float(judges[s]), question) for s, one in enumerate(found))
+    shown = _pair_rows(outputs, pairs, judges, question)
+    said = (
+        words.sentences(
+            rows, shown, (), Units(None), plan=_plan(pairs, shown, question), preferences=True
+        )
+        if scored
+        else words.without_preferences(rows, outputs.unit)
+    )
+    contenders, tiers = _order(outputs, names, pairs, question)
+    judge_rows = tuple(
+        replace(row, tpr=_none(), tnr=_none(), per_system={})
+        for row in grade_judges(outputs, values, question)
+    )
+    undecided = not scored or any(not row.settled for row in shown)
+    chosen = chosen_by_consensus(outputs, values)
+    worth = float(sum(one.found.worth for one in found if one.found is not None))
+    return ScoreResult(
+        verdict=said.verdict,
+        decision="undecided" if undecided else "decided",
+        needed=words.needed_of(
+            _plan(pairs, shown, question),
+            labels=outputs.n_labels,
+            systems=len(names),
+            unit=outputs.unit,
+            single=True,
+        ),
+        n_items=outputs.n,
+        assumptions=words.assumptions(outputs, question, same_items=False),
+        warnings=words.warnings_of(
+            outputs, question, rows, partial=(), chosen=chosen, complete=True
+        ),
+        seed=seed_of(question.seed),
+        systems=rows,
+        pairs=shown if scored else Unknown("there are no human preferences"),
+        tiers=tiers,
+        contenders=contenders,
+        judges=judge_rows,
+        n_labels=outputs.n_labels,
+        labels_worth=worth,
+        population=question.population,
+        alpha=question.alpha,
+        sentences=said,
+        basis=(
+            words.basis(outputs, question, pairs=len(shown), worth=worth, items=0) if scored else ""
+        ),
+    )
+
+
+def _none() -> Rate:
+    return Rate(Unknown(NO_CLASS), Unknown(NO_CLASS))
+
+
+def _pairs(
+    outputs: Outputs,
+    values: Floats,
+    found: list[System],
+    scored: Sequence[int],
+    question: ScoreQuestion,
+) -> list[SystemPair]:
+    """Test every win rate against one half."""
+    if not scored:
+        return []
+    cache: dict[float, list[System]] = {}
+
+    def at(alpha: float) -> list[System]:
+        if alpha not in cache:
+            cache[alpha] = estimate_systems(outputs, values, question, alpha=alpha)
+        return cache[alpha]
+
+    def interval_at(place: int) -> Callable[[float], Interval]:
+        return lambda alpha: _interval(at(alpha)[place])
+
+    p_values = [_p_value(interval_at(s)) for s in scored]
+    adjusted = holm(p_values)
+    level = question.alpha / len(scored)
+    pairs = []
+    for s, p, step in zip(scored, p_values, adjusted, strict=True):
+        one, interval = found[s], _interval(at(level)[s])
+        ends = 2 * interval.low - 1, 2 * interval.high - 1
+        score = float(one.score or 0.0)
+        spread = None if one.outlook is None else 4 * one.outlook.variance
+        pairs.append(
+            SystemPair(
+                first=s,
+                second=s,
+                difference=2 * score - 1,
+                interval=Interval(
+                    *ends, 1 - question.alpha, interval.guarantee, None, interval.method
+                ),
+                p_value=p,
+                adjusted_p=float(step),
+                variance=spread,
+                common=one.n_labels,
+                items=one.n,
+            )
+        )
+    return pairs
+
+
+def _interval(system: System) -> Interval:
+    return system.found.interval if system.found is not None else Interval(0.0, 1.0)
+
+
+def _p_value(interval: Callable[[float], Interval]) -> float:
+    """Return the least α at which the interval of a win rate excludes one half."""
+
+    def holds(alpha: float) -> bool:
+        return 0.5 in interval(alpha)
+
+    if holds(1 - 1e-9):
+        return 1.0
+    if not holds(SMALLEST):
+        return SMALLEST
+    low, high = math.log(SMALLEST), 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(math.exp(middle)) else (low, middle)
+    return math.exp(high)
+
+
+def _row(
+    outputs: Outputs, s: int, one: System, judged: float, question: ScoreQuestion
+) -> SystemRow:
+    none = Unknown(words.NO_LABELS)
+    known: float | Unknown = judged if np.isfinite(judged) else Unknown("no judge answered")
+    score: float | Unknown = none
+    interval: Interval | Unknown = none
+    bias: float | Unknown = none
+    ends: Interval | Unknown = none
+    if one.found is not None and one.score is not None:
+        score, interval = one.score, one.found.interval
+        if isinstance(known, float):
+            bias = known - score
+            ends = replace(interval, low=known - interval.high, high=known - interval.low)
+    return SystemRow(
+        name=one.name,
+        score=score,
+        interval=interval,
+        judge_only=known,
+        bias=bias,
+        bias_interval=ends,
+        n_outputs=one.n,
+        n_labels=one.n_labels,
+        labels_worth=none if one.found is None else one.found.worth,
+        rank_interval=Unknown("a pair has no rank: see tiers"),
+        by_judge={},
+        needed=for_precision(one, question.precision, question.alpha),
+    )
+
+
+def _pair_rows(
+    outputs: Outputs, pairs: Sequence[SystemPair], judges: Floats, question: ScoreQuestion
+) -> tuple[SystemPairRow, ...]:
+    rows = []
+    for pair in pairs:
+        first, second = outputs.preferences[pair.first]
+        ahead = pair.difference >= 0
+        a, b = (first, second) if ahead else (second, first)
+        sign = 1.0 if ahead else -1.0
+        ends = sorted((sign * pair.interval.low, sign * pair.interval.high))
+        settled = pair.adjusted_p <= question.alpha and not ends[0] < 0 < ends[1]
+        if not settled:
+            ends = [min(ends[0], 0.0), max(ends[1], 0.0)]
+        rows.append(
+            SystemPairRow(
+                a=a,
+                b=b,
+                difference=abs(pair.difference),
+                interval=replace(pair.interval, low=ends[0], high=ends[1]),
+                p_value=pair.p_value,
+                adjusted_p=pair.adjusted_p,
+                judge_only_difference=sign * (2 * float(judges[pair.first]) - 1),
+                verdict=f"{a} is better" if settled else NOT_SETTLED,
+                needed=Unknown("see the win rate of the pair"),
+                common_labels=pair.common,
+            )
+        )
+    rows.sort(key=lambda row: (not row.settled, row.adjusted_p, -row.difference))
+    return tuple(rows)
+
+
+def _plan(
+    pairs: Sequence[SystemPair], rows: Sequence[SystemPairRow], question: ScoreQuestion
+) -> tuple[SystemPairRow, Plan] | None:
+    """Return the open pair that is nearest to being settled."""
+    for row in rows:
+        if not row.settled:
+            match = [p for p in pairs if p.adjusted_p == row.adjusted_p]
+            plan = (
+                settle_plan(match[0], question.alpha / len(rows), certified=question.certified)
+                if match
+                else None
+            )
+            if plan is not None:
+                return row, plan
+    return None
+
+
+def _order(
+    outputs: Outputs, names: tuple[str, ...], pairs: Sequence[SystemPair], question: ScoreQuestion
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return contenders and tiers, if every pair of systems was compared."""
+    if not pairs or len(pairs) < len(names) * (len(names) - 1) // 2:
+        return (), ()
+    place = {name: i for i, name in enumerate(names)}
+    wins = np.zeros(len(names))
+    held = []
+    for pair in pairs:
+        a, b = (place[name] for name in outputs.preferences[pair.first])
+        wins[a] += pair.difference
+        wins[b] -= pair.difference
+        held.append(replace(pair, first=a, second=b))
+    systems = [
+        System(name=name, found=_placed(wins[i], len(names)), outlook=None, n=0, n_labels=0)
+        for i, name in enumerate(names)
+    ]
+    known = ranked(systems, held, question.alpha)
+    return known.contenders, known.tiers
+
+
+def _placed(wins: float, count: int) -> Estimate:
+    """Return a stand-in estimate whose value orders the systems by wins minus losses."""
+    value = 0.5 + wins / (2 * count)
+    interval = Interval(0.0, 1.0)
+    return Estimate(
+        estimate=float(value), interval=interval, labels_only=interval, n_labels=0, worth=0.0
+    )

@@ -1,0 +1,130 @@
+"""From a table to JSON, by slice, and what contradicts itself."""
+
+import json
+
+import pytest
+
+from tallystick import registry
+from tallystick.data import Roles
+from tallystick.errors import InputError
+from tallystick.results import to_json
+from tallystick.score import CAPABILITY, ScoreQuestion, evaluate
+from tallystick.score.answer import applies
+from tallystick.tally import Tally
+from tests.score.tables import ROLES, drawn
+
+
+def test_it_is_the_first_verb():
+    assert registry.verbs()[0] == "score"
+    assert registry.capability("score") is CAPABILITY
+
+
+def test_the_json_has_the_fields_of_the_contract():
+    body = json.loads(to_json(evaluate(drawn(), **ROLES).to_dict()))
+    assert body["verb"] == "score"
+    assert {
+        "name",
+        "score",
+        "interval",
+        "judge_only",
+        "bias",
+        "bias_interval",
+        "n_labels",
+        "labels_worth",
+        "rank_interval",
+    } <= set(body["systems"][0])
+    assert {
+        "a",
+        "b",
+        "difference",
+        "interval",
+        "p_value",
+        "adjusted_p",
+        "judge_only_difference",
+        "verdict",
+    } <= set(body["pairs"][0])
+    assert {"name", "tpr", "tnr", "kappa", "per_system"} <= set(body["judges"][0])
+    assert {"estimate", "interval"} <= set(body["judges"][0]["tpr"])
+    assert body["tiers"]
+    assert body["contenders"]
+
+
+def test_the_bias_is_judges_minus_score_with_the_same_doubt():
+    for row in evaluate(drawn(), **ROLES).systems:
+        assert row.bias == pytest.approx(row.judge_only - row.score)
+        assert row.bias_interval.width == pytest.approx(row.interval.width)
+
+
+def test_slices_are_answered_at_a_level_for_all_of_them():
+    table = {**drawn(items=200, graded=80), "half": [i % 2 for i in range(200) for _ in "abc"]}
+    result = evaluate(table, by="half", **ROLES)
+    assert [part.label for part in result.slices] == [0, 1]
+    assert result.slices[0].answer.alpha == 0.025
+
+
+def test_a_slice_without_labels_claims_nothing():
+    table = drawn(items=200, graded=80)
+    table["half"] = [i % 2 for i in range(200) for _ in "abc"]
+    table["human"] = [v if h else None for v, h in zip(table["human"], table["half"], strict=True)]
+    first = evaluate(table, by="half", **ROLES).slices[0].answer
+    assert first.n_labels == 0
+    assert first.decision == "undecided"
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    one, two = (to_json(evaluate(drawn(), seed=7, **ROLES).to_dict()) for _ in range(2))
+    assert one == two
+
+
+def test_ranks_follow_the_settled_pairs():
+    result = evaluate(drawn(items=300, graded=100), **ROLES)
+    assert [row.rank_interval for row in result.systems] == [(1, 1), (2, 2), (3, 3)]
+    assert result.tiers == (("b",), ("c",), ("a",))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"certified": True, "probability": "p"}, "drawn uniformly"),
+        ({"certified": True, "target_mix": {"0": 1}, "by": "p"}, "no certified intervals"),
+        ({"weight": "w", "probability": "p"}, "leave out weight"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(options, message):
+    table = {**drawn(), "p": [0.2] * 600, "w": [1] * 600}
+    with pytest.raises(InputError, match=message):
+        evaluate(table, **options, **ROLES)
+
+
+def test_preferences_need_rows():
+    tally = Tally.of({"a": ["x"], "b": ["y"], "gpt": ["a"]}, columns=["a", "b", "gpt"])
+    with pytest.raises(InputError, match="need rows"):
+        evaluate(tally, systems=("a", "b"), judges="gpt")
+
+
+def test_it_applies_to_tables_with_systems_and_judges():
+    assert applies(Roles(judges=("x",))) is None
+    assert applies(Roles(judges=("x",), system="s", truth="t"))["truth"] == "t"
+
+
+def test_a_question_may_be_given_whole():
+    asked = ScoreQuestion(population="new")
+    assert evaluate(drawn(), question=asked, **ROLES).population == "new"
+
+
+def test_figures_and_tables_can_be_drawn():
+    result = evaluate(drawn(), **ROLES)
+    scores, pairs = result.figures()
+    assert scores.columns["system"] == ["b", "c", "a"]
+    assert pairs.roles["mark"] == "judges alone"
+    assert len(result.to_frame()) == 3
+    assert "judges" in result.to_markdown()
+    assert result.answer_line in result.verdict
+
+
+def test_an_unknown_pair_or_system_is_refused_by_name():
+    result = evaluate(drawn(), **ROLES)
+    with pytest.raises(InputError, match="'nobody'"):
+        result.system("nobody")
+    with pytest.raises(InputError, match="'nobody'"):
+        result.pair("a", "nobody")

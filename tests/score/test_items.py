@@ -1,0 +1,91 @@
+"""What was learnt of each output."""
+
+import numpy as np
+import pytest
+
+from tallystick.data import read
+from tallystick.errors import InputError
+from tallystick.score import evaluate
+from tallystick.score.answer import CAPABILITY, answer
+from tallystick.score.consensus import consensus
+from tallystick.score.items import item_columns, pass_probability
+from tallystick.score.question import ScoreQuestion
+from tests.score.tables import ROLES, drawn, outputs_of
+
+
+def columns_of(table, **more):
+    question = ScoreQuestion(**more)
+    with read(table, CAPABILITY.door, **ROLES) as data:
+        return item_columns(answer(data, question), data)
+
+
+def test_probabilities_are_calibrated_per_system():
+    table = drawn(items=400, graded=80)
+    full = drawn(items=400, graded=400)
+    found = columns_of(table)
+    p = np.array(found["probability"])
+    truth = np.array([value == "pass" for value in full["human"]])
+    blank = np.array([value is None for value in table["human"]])
+    system = np.array(table["system"])
+    raw = np.array([v == "pass" for v in table["x"]], float)
+    for name in "abc":
+        held = (system == name) & blank
+        assert abs(p[held].mean() - truth[held].mean()) < 0.12
+    wrong = (system == "a") & blank
+    assert abs(p[wrong].mean() - truth[wrong].mean()) < abs(raw[wrong].mean() - truth[wrong].mean())
+
+
+def test_a_graded_output_keeps_its_grade_and_needs_none():
+    table = drawn()
+    found = columns_of(table)
+    for value, p, rank in zip(
+        table["human"], found["probability"], found["label_next"], strict=True
+    ):
+        assert (rank is None) == (value is not None)
+        if value is not None:
+            assert p == (1.0 if value == "pass" else 0.0)
+
+
+def test_the_order_of_grading_keeps_the_systems_of_an_item_together():
+    table = drawn()
+    found = columns_of(table)
+    rows = sorted(
+        (rank, item) for rank, item in zip(found["label_next"], table["item"], strict=True) if rank
+    )
+    assert [rank for rank, _ in rows] == list(range(1, len(rows) + 1))
+    assert rows[0][1] == rows[1][1] == rows[2][1]
+    assert rows[3][1] != rows[0][1]
+
+
+def test_below_twenty_grades_the_judges_view_is_called_support():
+    found = columns_of(drawn(graded=5))
+    assert "support" in found
+    assert "probability" not in found
+
+
+def test_the_consensus_stays_without_labels():
+    outputs = outputs_of([1, 0, 1], [float("nan")] * 3)
+    assert pass_probability(outputs, consensus(outputs)).tolist() == [1.0, 0.0, 1.0]
+
+
+def test_numbers_have_an_expected_grade():
+    table = {
+        "item": list(range(60)),
+        "gpt": [1 + i % 5 for i in range(60)],
+        "human": [1 + i % 5 if i < 30 else None for i in range(60)],
+    }
+    roles = {"judges": "gpt", "truth": "human", "item": "item"}
+    with read(table, CAPABILITY.door, **roles) as data:
+        found = item_columns(answer(data, ScoreQuestion(scale=(1, 5))), data)
+    assert found["consensus"][:5] == [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert "expected" in found
+
+
+def test_several_criteria_are_written_one_at_a_time():
+    table = {**drawn(), "kind": ["safe"] * 600}
+    result = evaluate(table, criterion="kind", **ROLES)
+    with (
+        read(table, CAPABILITY.door, **ROLES) as data,
+        pytest.raises(InputError, match="criterion"),
+    ):
+        item_columns(result, data)

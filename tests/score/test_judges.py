@@ -1,0 +1,107 @@
+"""Judges against the people."""
+
+import numpy as np
+import pytest
+
+from tallystick.results import Unknown
+from tallystick.score import ScoreQuestion, evaluate
+from tallystick.score.consensus import consensus
+from tallystick.score.judges import favours, grade_judges
+from tests.score.tables import ROLES, drawn, outputs_of
+
+NONE = float("nan")
+
+
+def test_with_every_label_rates_are_plain_shares_and_kappa_is_cohens():
+    grades = [[1], [1], [0], [0], [1], [0]]
+    outputs = outputs_of(grades, [1, 1, 1, 0, 0, 0])
+    [row] = grade_judges(outputs, consensus(outputs), ScoreQuestion())
+    assert row.tpr.estimate == pytest.approx(2 / 3)
+    assert row.tnr.estimate == pytest.approx(2 / 3)
+    assert row.kappa.estimate == pytest.approx(1 / 3)
+    assert row.bias.estimate == pytest.approx(0.0)
+    assert row.n_labels == 6
+
+
+def test_rates_use_all_grades_of_a_judge_beside_the_labels():
+    table = drawn(items=400, graded=400, rates={"b": 0.6}, seed=2)
+    truth = np.array(table["human"]) == "pass"
+    judged = np.array(table["x"]) == "pass"
+    shown = [value if i < 80 else None for i, value in enumerate(table["human"])]
+    result = evaluate({**table, "human": shown}, **ROLES)
+    row = result.judges[0]
+    assert judged[truth].mean() in row.tpr.interval
+    assert (~judged)[~truth].mean() in row.tnr.interval
+    assert row.kappa.interval.low > 0.2
+
+
+def test_a_judge_is_graded_per_system_from_ten_labels_of_each_class():
+    result = evaluate(drawn(items=300, graded=60), **ROLES)
+    for row in result.judges:
+        assert "a" in row.per_system
+        assert "b" not in row.per_system  # fewer than ten bad outputs of b were graded
+        assert row.per_system["a"]["tnr"].estimate < row.tnr.estimate
+
+
+def test_a_judge_that_favours_a_system_is_named():
+    result = evaluate(drawn(items=300, graded=80), **ROLES)
+    assert {one.judge for one in result.partial if one.system == "a"} == {"x", "y", "z"}
+    first = result.partial[0]
+    assert (first.system, first.outputs, first.kinder) == ("a", "bad", True)
+    assert any("bad outputs of a" in text for text in result.warnings)
+
+
+def test_fair_judges_are_hardly_ever_named():
+    named = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        truth = (rng.random(180) < 0.5).astype(float)
+        grades = np.where(rng.random((180, 3)) < 0.85, truth[:, None], 1 - truth[:, None])
+        outputs = outputs_of(grades, truth, np.arange(180) % 3)
+        named += bool(favours(outputs, 0.05))
+    assert named <= 6
+
+
+def test_numbers_have_weighted_kappa_and_bias_and_no_rates():
+    rng = np.random.default_rng(0)
+    human = rng.integers(1, 6, 80)
+    gpt = np.clip(human + rng.integers(0, 2, 80), 1, 5)
+    table = {"id": range(80), "gpt": gpt, "human": human}
+    result = evaluate(table, judges="gpt", truth="human", item="id", scale=(1, 5))
+    [row] = result.judges
+    assert isinstance(row.tpr.estimate, Unknown)
+    assert row.kappa.estimate > 0.7
+    assert row.bias.estimate == pytest.approx(float((gpt - human).mean()))
+
+
+def test_a_judge_that_says_nothing_is_no_crash():
+    outputs = outputs_of([[1, NONE], [0, NONE], [1, NONE]], [1, 0, 1])
+    rows = grade_judges(outputs, consensus(outputs), ScoreQuestion())
+    assert isinstance(rows[1].tpr.estimate, Unknown)
+    assert isinstance(rows[1].kappa.estimate, Unknown)
+
+
+def test_the_judge_that_would_be_enough_is_named():
+    rng = np.random.default_rng(4)
+    truth = rng.random(600) < 0.6
+    table = {
+        "id": np.arange(600),
+        "sharp": np.where(rng.random(600) < 0.97, truth, ~truth).astype(int),
+        "blind": rng.integers(0, 2, 600),
+        "human": [int(value) if i < 60 else None for i, value in enumerate(truth)],
+    }
+    result = evaluate(table, judges=("sharp", "blind"), truth="human", item="id")
+    assert result.enough == "sharp"
+    wider = {row.name: row.wider for row in result.judges}
+    assert wider["blind"] > 1.1 > wider["sharp"]
+
+
+def test_a_judge_that_never_grades_one_system_is_said():
+    table = drawn()
+    table["x"] = [
+        None if system == "b" else value
+        for value, system in zip(table["x"], table["system"], strict=True)
+    ]
+    result = evaluate(table, **ROLES)
+    assert any(text.startswith("x never graded b") for text in result.warnings)
+    assert isinstance(result.system("b").by_judge["x"], Unknown)

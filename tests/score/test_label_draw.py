@@ -1,0 +1,74 @@
+"""Which outputs were graded decides what the grades can say."""
+
+import numpy as np
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.score import evaluate
+from tests.score.tables import ROLES, drawn
+
+
+def split(table):
+    """Return which outputs the judges disagree on."""
+    votes = zip(table["x"], table["y"], table["z"], strict=True)
+    return [len(set(row)) > 1 for row in votes]
+
+
+def test_labels_only_where_judges_disagree_are_refused():
+    table = drawn(items=200, graded=200)
+    human = [
+        value if apart else None for value, apart in zip(table["human"], split(table), strict=True)
+    ]
+    with pytest.raises(InputError, match=r"where the judges disagree.*drawn at random"):
+        evaluate({**table, "human": human}, **ROLES)
+
+
+def test_two_such_labels_may_be_chance_and_pass():
+    table = drawn(items=200, graded=200)
+    places = [i for i, apart in enumerate(split(table)) if apart][:2]
+    human = [value if i in places else None for i, value in enumerate(table["human"])]
+    assert evaluate({**table, "human": human}, **ROLES).n_labels == 2
+
+
+def test_all_means_all():
+    with pytest.raises(InputError, match="480 of 600 have none"):
+        evaluate(drawn(), label_draw="all", **ROLES)
+
+
+def test_labels_of_unknown_origin_change_the_guarantee_and_warn():
+    result = evaluate(drawn(), label_draw="unknown", **ROLES)
+    assert result.systems[0].interval.guarantee == "under"
+    assert result.pairs[0].interval.promise == "under the graded outputs are like a random draw"
+    assert any("complaints" in text for text in result.warnings)
+    body = result.to_dict()
+    assert body["systems"][0]["interval_guarantee"].startswith("under")
+
+
+def test_a_draw_that_favours_judged_failures_is_noticed():
+    table = drawn(items=400, graded=400)
+    rng = np.random.default_rng(0)
+    human = [
+        value if rng.random() < (0.4 if x == "fail" else 0.05) else None
+        for value, x in zip(table["human"], table["x"], strict=True)
+    ]
+    result = evaluate({**table, "human": human}, **ROLES)
+    assert any("A random draw does not do that" in text for text in result.warnings)
+
+
+def test_a_random_draw_is_not_accused():
+    for seed in range(10):
+        result = evaluate(drawn(seed=seed), **ROLES)
+        assert not any("random draw" in text for text in result.warnings)
+
+
+def test_labels_on_one_system_only_are_said_and_not_taken_for_a_bad_draw():
+    table = drawn()
+    human = [
+        value if system == "b" else None
+        for value, system in zip(table["human"], table["system"], strict=True)
+    ]
+    result = evaluate({**table, "human": human}, **ROLES)
+    assert result.verdict.startswith("Only b has human grades")
+    assert any("does not carry over to" in text for text in result.warnings)
+    assert not any("random draw does not" in text for text in result.warnings)
+    assert result.decision == "undecided"

@@ -1,0 +1,121 @@
+"""Differences: the scores shown, one story from test and interval, and no wrong order."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tallystick.results import Unknown
+from tallystick.score import evaluate
+from tallystick.score.pairs import board_of, crossed
+from tests.score.tables import ROLES, drawn, outputs_of
+
+NONE = float("nan")
+
+
+def test_a_difference_is_the_difference_of_the_scores_shown():
+    result = evaluate(drawn(), **ROLES)
+    scores = {row.name: row.score for row in result.systems}
+    for pair in result.pairs:
+        assert pair.difference == pytest.approx(scores[pair.a] - scores[pair.b], abs=1e-12)
+        assert pair.interval.low <= pair.difference <= pair.interval.high
+
+
+def test_test_and_interval_tell_one_story():
+    for seed in range(12):
+        result = evaluate(drawn(items=120, graded=15, seed=seed), **ROLES)
+        for pair in result.pairs:
+            if pair.settled:
+                assert pair.adjusted_p <= 0.05
+                assert pair.interval.low >= 0
+            else:
+                assert crossed(pair.interval)
+
+
+def test_labels_on_different_items_are_compared_by_the_scores():
+    table = drawn(items=300, graded=300)
+    half = [
+        value if (system == "a") == (int(item[1:]) % 2 == 0) and int(item[1:]) < 120 else None
+        for value, system, item in zip(table["human"], table["system"], table["item"], strict=True)
+    ]
+    result = evaluate({**table, "human": half}, **ROLES)
+    pair = result.pair("a", "b")
+    assert pair.common_labels == 0
+    assert pair.interval.method == "adverse likelihood, MOVER"
+    assert pair.settled
+
+
+def test_a_pair_with_all_labels_in_common_is_paired_even_if_a_third_system_is_not():
+    table = drawn(items=200, graded=200)
+    shown = [
+        value if (int(item[1:]) < 40 if system != "c" else 60 <= int(item[1:]) < 90) else None
+        for value, system, item in zip(table["human"], table["system"], table["item"], strict=True)
+    ]
+    result = evaluate({**table, "human": shown}, **ROLES)
+    assert result.pair("a", "b").common_labels == 40
+    assert result.pair("a", "b").interval.method == "adverse empirical likelihood"
+    assert result.pair("b", "c").common_labels == 0
+
+
+def test_without_items_the_worst_correlation_is_assumed():
+    table = drawn(items=200, graded=40)
+    known = evaluate(table, **ROLES)
+    table.pop("item")
+    roles = {name: value for name, value in ROLES.items() if name != "item"}
+    blind = evaluate(table, **roles)
+    assert [row.score for row in blind.systems] == [row.score for row in known.systems]
+    assert blind.pair("b", "a").interval.width > known.pair("b", "a").interval.width * 0.9
+
+
+def test_a_system_without_labels_is_in_no_pair():
+    table = drawn()
+    shown = [
+        None if system == "c" else value
+        for value, system in zip(table["human"], table["system"], strict=True)
+    ]
+    result = evaluate({**table, "human": shown}, **ROLES)
+    assert [(pair.a, pair.b) for pair in result.pairs] == [("b", "a")]
+    assert isinstance(result.system("c").score, Unknown)
+    assert result.system("c").rank_interval == (1, 3)
+    assert result.decision == "undecided"
+
+
+def test_certified_pairs_are_exact_and_wider():
+    table = drawn(items=150, graded=60)
+    plain = evaluate(table, **ROLES).pair("a", "b")
+    exact = evaluate(table, certified=True, **ROLES).pair("a", "b")
+    assert exact.interval.guarantee == "exact"
+    assert exact.interval.width > plain.interval.width
+    anytime = evaluate(table, certified=True, anytime=True, **ROLES).pair("a", "b")
+    assert anytime.interval.guarantee == "anytime"
+
+
+def test_every_item_graded_leaves_no_doubt():
+    result = evaluate(drawn(items=60, graded=60), label_draw="all", **ROLES)
+    pair = result.pair("a", "b")
+    assert pair.adjusted_p == 0.0
+    assert pair.interval.width == pytest.approx(0.0, abs=1e-9)
+    assert result.contenders == ("b",)
+
+
+def test_a_board_has_one_row_per_item_and_gaps_where_a_system_gave_no_output():
+    outputs = outputs_of([1, 0, 1], [1, 0, NONE], [0, 1, 0], item=np.array([0, 0, 1]))
+    board = board_of(outputs, outputs.grades[:, 0], (0, 1))
+    assert not board.complete
+    assert board.shared.tolist() == [True, False]
+    weighted = replace(outputs, counts=np.array([1.0, 2.0, 1.0]))
+    assert board_of(weighted, outputs.grades[:, 0], (0, 1)) is None
+
+
+def test_exact_ties_are_rarely_ordered():
+    rates = {"a": 0.9, "b": 0.9, "c": 0.9}
+    wrong = 0
+    full = drawn(items=150, graded=150, rates=rates, seed=11)
+    truth = np.array(full["human"]).reshape(150, 3)
+    truth[:] = truth[:, :1]  # the same on every system: no order is right
+    for seed in range(60):
+        chosen = set(np.random.default_rng(seed).choice(150, 30, replace=False).tolist())
+        shown = [str(truth[i // 3, i % 3]) if i // 3 in chosen else None for i in range(450)]
+        result = evaluate({**full, "human": shown}, **ROLES, seed=seed)
+        wrong += any(pair.settled for pair in result.pairs)
+    assert wrong <= 7  # .05 of 60 is 3; 8 or more happen by chance in 1 of 100 runs

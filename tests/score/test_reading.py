@@ -1,0 +1,213 @@
+"""Every way in gives the same outputs, and bad tables are refused by name."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.results import Unknown
+from tallystick.score import evaluate
+from tallystick.tally import Tally
+from tests.score.tables import ROLES, drawn
+
+
+def key(result):
+    """Return every number of the systems and pairs."""
+    systems = [(row.name, row.score, tuple(row.interval), row.n_labels) for row in result.systems]
+    pairs = [(p.a, p.b, p.difference, tuple(p.interval), p.adjusted_p) for p in result.pairs]
+    return systems, pairs
+
+
+@pytest.fixture(scope="module")
+def table():
+    return drawn(items=120, graded=30)
+
+
+@pytest.fixture(scope="module")
+def expected(table):
+    return key(evaluate(table, **ROLES))
+
+
+@pytest.fixture(scope="module")
+def frame(table):
+    return pytest.importorskip("pandas").DataFrame(table)
+
+
+def test_pandas_polars_arrow_and_duckdb_agree(table, frame, expected):
+    import duckdb
+    import pyarrow as pa
+
+    polars = pytest.importorskip("polars")
+    arrow = pa.table(table)
+    relation = duckdb.from_arrow(arrow)
+    for source in (frame, polars.DataFrame(table), polars.LazyFrame(table), arrow, relation):
+        assert key(evaluate(source, **ROLES)) == expected
+
+
+def test_csv_ndjson_and_parquet_agree(tmp_path, frame, expected):
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_json(tmp_path / "t.ndjson", orient="records", lines=True)
+    for name in ("t.csv", "t.parquet", "t.ndjson"):
+        assert key(evaluate(str(tmp_path / name), **ROLES)) == expected
+
+
+def test_a_wide_table_agrees_with_its_systems_named_or_found(tmp_path, frame, expected):
+    wide = frame.pivot(index="item", columns="system", values=["x", "y", "z", "human"])
+    wide.columns = [f"{system}.{part}" for part, system in wide.columns]
+    wide = wide.reset_index()
+    wide["order"] = wide["item"].str[1:].astype(int)
+    wide = wide.sort_values("order").drop(columns="order")
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    for source in (wide, str(tmp_path / "wide.csv")):
+        found = evaluate(source, truth="human")
+        assert key(found) == expected
+        assert any("3 systems (a, b, c)" in note for note in found.notes)
+        assert key(evaluate(source, systems="a,b,c", truth="human", item="item")) == expected
+    other = wide.rename(columns=lambda name: name.replace(".", "-"))
+    assert key(evaluate(other, systems=("a", "b", "c"), truth="human")) == expected
+    assert key(evaluate(other, separator="-", truth="human")) == expected
+
+
+def test_human_grades_may_come_in_a_second_file(tmp_path, frame, expected):
+    frame.drop(columns="human").to_csv(tmp_path / "outputs.csv", index=False)
+    frame[frame.human.notna()][["item", "system", "human"]].to_csv(
+        tmp_path / "people.csv", index=False
+    )
+    roles = {name: value for name, value in ROLES.items() if name != "truth"}
+    found = evaluate(
+        str(tmp_path / "outputs.csv"), truth_file=str(tmp_path / "people.csv"), **roles
+    )
+    assert key(found) == expected
+
+
+def test_a_label_on_an_unknown_output_is_refused(tmp_path, frame):
+    frame.drop(columns="human").to_csv(tmp_path / "outputs.csv", index=False)
+    (tmp_path / "people.csv").write_text("item,system,human\ni1,a,pass\ni1,nobody,fail\n")
+    roles = {name: value for name, value in ROLES.items() if name != "truth"}
+    with pytest.raises(InputError, match=r"does not have, such as 'i1' / 'nobody'"):
+        evaluate(str(tmp_path / "outputs.csv"), truth_file=str(tmp_path / "people.csv"), **roles)
+
+
+def test_systems_and_items_are_found_by_their_names(table, expected):
+    found = evaluate(table, truth="human")
+    assert key(found) == expected
+    assert "column 'system' names the systems" in found.notes
+    assert "column 'item' names the items" in found.notes
+
+
+def test_a_tally_gives_the_same_scores_and_no_pairs_with_the_reason(table, expected, tmp_path):
+    tally = Tally.of(table, columns=["system", "x", "y", "z", "human"])
+    tally.save(tmp_path / "outputs.tally")
+    for source in (tally, str(tmp_path / "outputs.tally")):
+        found = evaluate(source, truth="human")
+        systems = [(r.name, r.score, tuple(r.interval), r.n_labels) for r in found.systems]
+        assert systems == expected[0]
+        assert isinstance(found.pairs, Unknown)
+        body = found.to_dict()
+        assert body["pairs"] is None
+        assert "one item" in body["unknown"]["pairs"]
+
+
+def test_weights_count_outputs(table, expected):
+    rows = list(
+        zip(table["system"], table["x"], table["y"], table["z"], table["human"], strict=True)
+    )
+    kinds = list(dict.fromkeys(rows))
+    short = {
+        name: [kind[j] for kind in kinds]
+        for j, name in enumerate(("system", "x", "y", "z", "human"))
+    }
+    short["n"] = [rows.count(kind) for kind in kinds]
+    found = evaluate(short, system="system", judges=("x", "y", "z"), truth="human", weight="n")
+    systems = [(row.name, row.score, tuple(row.interval), row.n_labels) for row in found.systems]
+    assert systems == expected[0]
+
+
+def test_a_fractional_weight_is_refused(table):
+    with pytest.raises(InputError, match="whole number"):
+        evaluate({**table, "w": [0.5] * len(table["x"])}, weight="w", **ROLES)
+
+
+def test_an_output_that_stands_twice_is_refused_with_both_rows(table):
+    twice = {name: [*column, column[0]] for name, column in table.items()}
+    with pytest.raises(InputError, match=r"'i0' and 'a' occur twice, at row 1 .* and row 361"):
+        evaluate(twice, **ROLES)
+
+
+def test_a_blank_system_is_refused_with_its_row(table):
+    with pytest.raises(InputError, match=r"row 1 .*: the system 'system' is blank"):
+        evaluate({**table, "system": [None, *table["system"][1:]]}, **ROLES)
+
+
+def test_a_grade_that_is_none_is_refused_with_its_row(tmp_path, frame):
+    broken = frame.copy()
+    broken.loc[216, "human"] = "passs"
+    broken.to_csv(tmp_path / "outputs.csv", index=False)
+    with pytest.raises(InputError, match=r"row 217 .*column human: 'passs' is not a grade"):
+        evaluate(str(tmp_path / "outputs.csv"), **ROLES)
+
+
+def test_a_human_grade_outside_the_scale_is_refused(table):
+    numbers = {**table, **{j: [1 if v == "pass" else 5 for v in table[j]] for j in "xyz"}}
+    numbers["human"] = [9, *[None] * (len(table["x"]) - 1)]
+    with pytest.raises(InputError, match="column human: 9 is outside the scale 1 to 5"):
+        evaluate(numbers, scale=(1, 5), **ROLES)
+
+
+def test_missing_grades_are_allowed(table):
+    rng = np.random.default_rng(0)
+    gaps = {j: [v if rng.random() < 0.8 else None for v in table[j]] for j in "xyz"}
+    found = evaluate({**table, **gaps}, **ROLES)
+    assert all(not isinstance(row.score, Unknown) for row in found.systems)
+
+
+def test_the_callers_tokens_are_no_grades(table):
+    tokens = {**table, "x": ["skipme", *table["x"][1:]]}
+    found = evaluate(tokens, missing="skipme", **ROLES)
+    assert found.system("a").n_outputs == 120
+
+
+def test_one_system_without_a_column_is_scored(table):
+    part = {
+        n: [v for v, s in zip(c, table["system"], strict=True) if s == "b"]
+        for n, c in table.items()
+    }
+    part.pop("system")
+    found = evaluate(part, judges=("x", "y", "z"), truth="human", item="item")
+    assert [row.name for row in found.systems] == ["all outputs"]
+    assert found.decision == "decided"
+
+
+def test_a_probability_is_needed_for_every_graded_output(table):
+    chance = [None if value is not None else 0.2 for value in table["human"]]
+    with pytest.raises(InputError, match="its probability"):
+        evaluate({**table, "p": chance}, probability="p", **ROLES)
+    tally = Tally.of({**table, "p": [0.2] * 360}, columns=["system", "x", "y", "z", "human", "p"])
+    with pytest.raises(InputError, match="holds counts"):
+        evaluate(tally, system="system", judges=("x", "y", "z"), truth="human", probability="p")
+
+
+@pytest.fixture(scope="module")
+def spark():
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, and there is none on this machine")
+    pyspark = pytest.importorskip("pyspark.sql")
+    session = (
+        pyspark.SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_spark_frame_gives_the_same_answer(spark, table, expected):
+    rows = list(zip(*table.values(), strict=True))
+    schema = ", ".join(f"{name} string" for name in table)
+    assert key(evaluate(spark.createDataFrame(rows, schema), **ROLES)) == expected

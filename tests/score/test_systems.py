@@ -1,0 +1,128 @@
+"""Scores equal the formulas of stats/adverse on the strata of the judges."""
+
+import numpy as np
+import pytest
+
+from tallystick.score import ScoreQuestion, evaluate
+from tallystick.score.consensus import consensus
+from tallystick.score.systems import estimate_systems, judge_means, judge_only
+from tallystick.stats.adverse import Spread, adverse_mean, adverse_share, certified_share
+from tests.score.tables import ROLES, drawn, outputs_of
+
+NONE = float("nan")
+
+
+def vector():
+    """28 outputs that the judge fails and 80 that it passes; people grade 10 and 20 of them."""
+    grades = [0] * 28 + [1] * 80
+    truth = [1] * 3 + [0] * 7 + [NONE] * 18 + [1] * 19 + [0] + [NONE] * 60
+    return outputs_of(grades, truth)
+
+
+def test_the_printed_vector_of_the_stratified_adverse_likelihood():
+    outputs = vector()
+    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
+    assert found.score == pytest.approx(0.7815, abs=5e-5)
+    assert tuple(found.found.interval) == pytest.approx((0.6574, 0.8704), abs=5e-5)
+    assert (found.n, found.n_labels) == (108, 30)
+
+
+def test_new_items_give_the_printed_vector_too():
+    outputs = vector()
+    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion(population="new"))
+    assert tuple(found.found.interval) == pytest.approx((0.6279, 0.8929), abs=5e-5)
+
+
+def test_certified_scores_are_exact_intervals_of_the_same_strata():
+    outputs = vector()
+    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion(certified=True))
+    assert found.found.interval == certified_share([28, 80, 0], [10, 20, 0], [3, 19, 0])
+    assert found.found.interval.guarantee == "exact"
+
+
+def test_numbers_give_the_printed_vector_of_the_empirical_likelihood():
+    grades = np.arange(40) / 39
+    truth = np.full(40, np.nan)
+    truth[[35, 30, 16, 37, 12, 24, 33, 21]] = [1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5]
+    outputs = outputs_of(grades, truth, pass_fail=False)
+    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
+    assert found.score == pytest.approx(0.6953, abs=5e-5)
+    assert tuple(found.found.interval) == pytest.approx((0.4497, 0.8532), abs=5e-5)
+
+
+def test_counts_stand_for_that_many_outputs():
+    rows = outputs_of([0, 1, 1, 1, 1], [0, 1, 1, NONE, NONE], pass_fail=False)
+    short = outputs_of([0, 1, 1], [0, 1, NONE], pass_fail=False, counts=np.array([1.0, 2.0, 2.0]))
+    one, two = (estimate_systems(o, consensus(o), ScoreQuestion())[0] for o in (rows, short))
+    assert one.found.interval == two.found.interval
+    assert (
+        one.found.interval == adverse_mean([0, 1, 1], [0, 1, 1], Spread.of([0, 1], [1, 4])).interval
+    )
+
+
+def test_a_system_without_labels_has_no_score():
+    outputs = outputs_of([1, 1, 0], [1, NONE, NONE], [0, 0, 1])
+    first, second = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
+    assert first.score == 1.0
+    assert second.score is None
+    assert second.found is None
+
+
+def test_all_labels_equal_leave_a_one_sided_doubt():
+    outputs = outputs_of([1] * 100, [1] * 20 + [NONE] * 80)
+    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
+    assert found.found.interval.high == 1.0
+    assert 0.8 < found.found.interval.low < 0.95
+
+
+def test_two_labels_are_enough_for_a_true_statement():
+    outputs = outputs_of([1] * 50, [1, 0] + [NONE] * 48)
+    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
+    assert found.found.interval.width > 0.7
+
+
+def test_known_probabilities_correct_a_draw_that_favoured_failures():
+    table = drawn(items=600, graded=600, rates={"b": 0.8}, seed=3)
+    rng = np.random.default_rng(0)
+    chance = np.where(np.array(table["x"]) == "fail", 0.6, 0.15)
+    table["chance"] = chance.tolist()
+    truth = np.array(table["human"])
+    table["human"] = [
+        value if rng.random() < p else None for value, p in zip(truth, chance, strict=True)
+    ]
+    [row] = evaluate(table, probability="chance", **ROLES).systems
+    assert (truth == "pass").mean() in row.interval
+    graded = [value for value in table["human"] if value is not None]
+    assert np.mean(np.array(graded) == "pass") not in row.interval
+
+
+def test_judge_means_are_per_judge_and_per_system():
+    outputs = outputs_of([[1, 0], [1, NONE], [0, 1]], [NONE] * 3, [0, 0, 1])
+    assert judge_only(outputs).tolist() == [0.75, 0.5]
+    assert judge_means(outputs).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_intervals_hold_their_level_over_random_draws():
+    table = drawn(items=300, graded=300, seed=5)
+    truth = np.array([value == "pass" for value in table["human"]])
+    system = np.array([ord(name) - 97 for name in table["system"]])
+    grades = np.stack([np.array(table[j]) == "pass" for j in "xyz"], axis=1).astype(float)
+    values = consensus(outputs_of(grades, np.full(900, np.nan), system))
+    rng = np.random.default_rng(1)
+    inside = 0
+    for _ in range(400):
+        shown = np.full(900, np.nan)
+        for s in range(3):
+            chosen = rng.choice(np.flatnonzero(system == s), 25, replace=False)
+            shown[chosen] = truth[chosen]
+        found = estimate_systems(outputs_of(grades, shown, system), values, ScoreQuestion())
+        inside += sum(
+            truth[system == s].mean() in one.found.interval for s, one in enumerate(found)
+        )
+    assert inside / 1200 > 0.94
+
+
+def test_one_stratum_is_the_share_of_labels_alone():
+    outputs = outputs_of([1] * 108, [1] * 22 + [0] * 8 + [NONE] * 78)
+    [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
+    assert found.found.interval == adverse_share([108], [30], [22]).interval

@@ -1,0 +1,63 @@
+"""What is said first: the answer, what judges alone would say, and what stays open."""
+
+from tallystick.score import evaluate
+from tests.score.tables import ROLES, drawn
+
+
+def test_the_best_is_named_and_the_judges_other_winner_with_it():
+    result = evaluate(drawn(items=300, graded=100), **ROLES)
+    said = result.sentences
+    assert said.answer.startswith("b is the best of three systems: ")
+    assert "The next best, c, scores " in said.answer
+    assert said.contrast.startswith("Your judges alone name another winner: they put a first, at ")
+    assert said.open == ""
+    assert result.decision == "decided"
+    assert result.needed is None
+
+
+def test_two_systems_say_the_opposite():
+    result = evaluate(drawn(items=300, graded=60, rates={"a": 0.5, "b": 0.8}), **ROLES)
+    assert result.sentences.answer.startswith("b is better than a: ")
+    assert result.sentences.contrast.startswith("Your judges alone say the opposite")
+
+
+def test_what_is_open_is_said_after_what_is_settled():
+    result = evaluate(drawn(items=300, graded=30, rates={"a": 0.3, "b": 0.9, "c": 0.85}), **ROLES)
+    assert result.sentences.answer.startswith("b is better than a: ")
+    assert result.sentences.open == "Not settled: whether b is also better than c."
+
+
+def test_no_difference_is_no_winner():
+    result = evaluate(drawn(items=300, graded=12, rates={"b": 0.8, "c": 0.8}), **ROLES)
+    assert result.sentences.answer.startswith("We cannot tell which system is best. ")
+    assert result.decision == "undecided"
+
+
+def test_one_system_is_scored_and_the_judges_error_is_named():
+    result = evaluate(drawn(items=400, graded=80, rates={"a": 0.4}), **ROLES)
+    assert result.sentences.answer.startswith("a scores ")
+    assert "which is too kind." in result.sentences.contrast
+    assert result.decision == "decided"
+
+
+def test_the_basis_counts_grades_items_and_pairs():
+    basis = evaluate(drawn(), **ROLES).basis
+    assert basis.startswith("95 % intervals, approximate, from 120 human grades on 40 items.")
+    assert "adjusted for three pairs" in basis
+
+
+def test_assumptions_follow_the_options():
+    new = evaluate(drawn(), population="new", **ROLES)
+    assert "items are a random draw from those that matter" in new.assumptions
+    exact = evaluate(drawn(), certified=True, **ROLES)
+    assert not any("approximate" in text for text in exact.assumptions)
+
+
+def test_systems_on_different_items_are_warned_about():
+    table = drawn()
+    keep = [
+        not (s == "c" and i == "i3") for s, i in zip(table["system"], table["item"], strict=True)
+    ]
+    part = {n: [v for v, k in zip(c, keep, strict=True) if k] for n, c in table.items()}
+    result = evaluate(part, **ROLES)
+    assert any("not run on the same items" in text for text in result.warnings)
