@@ -52,5 +52,7 @@ def test_more_slices_than_anyone_reads_are_refused(count: int) -> None:
         if count == MOST_SLICES:
             assert slice_labels(data) == [f"t{i:03}" for i in range(count)]
             return
-        with pytest.raises(InputError, match="column 'topic' has 201 different values.*group them"):
+        with pytest.raises(
+            InputError, match=r"column 'topic' has 201 different values.*group them"
+        ):
             slice_labels(data)

@@ -64,7 +64,7 @@ def test_a_weight_that_is_no_weight_is_refused_by_its_column(weight: float | Non
 def test_free_text_and_lists_are_refused_before_they_are_grouped() -> None:
     with pytest.raises(InputError, match="'a'"):
         count_relation(relation(a=[f"text {i}" for i in range(MOST_LABELS + 1)]), Recipe())
-    with pytest.raises(InputError, match="'a'.*has type"):
+    with pytest.raises(InputError, match=r"'a'.*has type"):
         count_relation(relation(a=[[1], [2]]), Recipe())
 
 
