@@ -29,6 +29,7 @@ from tallystick import dynamic
 from tallystick.dynamic.bounds import exponential_bound
 from tallystick.dynamic.curves import curves, plurality
 from tallystick.dynamic.experiment import Experiment
+from tallystick.dynamic.label_cost import Campaign
 from tallystick.dynamic.learners import Learner, Perfect, RandomErrors
 from tallystick.dynamic.noise import noise_bound, noise_closed_form
 from tallystick.dynamic.papers.constructions import hierarchical_certificate, path_certificate
@@ -431,12 +432,9 @@ def labels() -> None:
             estimator,
             features / 16,
             truth,
-            start=100,
-            batch=20,
-            rounds=9,
+            campaign=Campaign(start=100, batch=20, rounds=9, multiples=(0.25, 0.5, 1, 2, 4, 5)),
             rollouts=40,
             rng=0,
-            multiples=(0.25, 0.5, 1, 2, 4, 5),
         )
         rows.append(
             {

@@ -171,7 +171,7 @@ class Task:
 
 def run(name: str, source: Path, to: Path, *, device: str, minutes: float) -> None:
     """Roll out, checkpointing after every round; stop before *minutes* are over."""
-    from tallystick.dynamic.papers.deep import path_rollouts
+    from tallystick.dynamic.papers.deep import RunControl, path_rollouts
 
     start = time.perf_counter()
     settings = SETTINGS[name]
@@ -201,9 +201,7 @@ def run(name: str, source: Path, to: Path, *, device: str, minutes: float) -> No
         rounds=settings["rounds"],
         recipe=task.recipe,
         seed=settings["seed"],
-        checkpoint=to / f"{name}.npz",
-        progress=report,
-        enough=enough,
+        run=RunControl(checkpoint=to / f"{name}.npz", progress=report, enough=enough),
     )
     facts = {
         "settings": settings,

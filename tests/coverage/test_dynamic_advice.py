@@ -6,12 +6,12 @@ import pytest
 from scipy.stats import binom
 
 from tallystick.dynamic import Correlated, Population, hierarchical, run_experiment
-from tallystick.dynamic.advice import advise
+from tallystick.dynamic.advice import Background, advise
 from tallystick.dynamic.design import mixture_table
 from tallystick.dynamic.forecast import fitted_learner
 from tallystick.dynamic.learners import Continued
 from tallystick.dynamic.probit import fit_correlation
-from tallystick.dynamic.rollouts import roll_design, roll_path
+from tallystick.dynamic.rollouts import PathWeights, roll_design, roll_path
 
 REPETITIONS, ITEMS, LEVEL = 100, 400, 0.9
 BASE_MODELS = 8
@@ -33,7 +33,11 @@ def foretold(errors, kind, rng):
     items = Population.uniform(errors.shape[1])
     past = Continued(errors, learner)
     advice = advise(
-        items, past, rounds=len(errors), rng=rng, beginner=learner, reusable=3 if on_path else 0
+        items,
+        past,
+        rounds=len(errors),
+        rng=rng,
+        background=Background(beginner=learner, reusable=3 if on_path else 0),
     )
     return {option.course: option for option in advice.options}, fit
 
@@ -44,7 +48,13 @@ def benchmark(kind, epsilon, rho, gamma, rounds, rng):
     learner = Correlated(epsilon, rho, gamma, rng.standard_normal(ITEMS))
     plain = None if kind == "path" else 1.0  # a panel's models were all trained on the plain data
     log = roll_path(
-        items, learner, rounds=rounds, rollouts=1, rng=rng, mixture=plain, keep_errors=True
+        items,
+        learner,
+        rounds=rounds,
+        rollouts=1,
+        rng=rng,
+        weights=PathWeights(mixture=plain),
+        keep_errors=True,
     )
     errors, now, past = log.error_sets[0], log.risk[0, -1], Continued(log.error_sets[0], learner)
     reset = [*mixture_table(rounds, None), *mixture_table(rounds + 2, 0.5)[rounds:]]
@@ -59,7 +69,7 @@ def benchmark(kind, epsilon, rho, gamma, rounds, rng):
                 rounds=rounds + 2,
                 rollouts=1,
                 rng=rng,
-                mixture=[row.tolist() for row in reset],
+                weights=PathWeights(mixture=[row.tolist() for row in reset]),
             ).risk[0, -1]
         ),
         "go hierarchical": (

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.dynamic import Correlated, Population
-from tallystick.dynamic.advice import Prices, advise
+from tallystick.dynamic.advice import Background, Prices, advise
 from tallystick.dynamic.learners import Continued, RandomErrors
 from tallystick.dynamic.papers.constructions import path_certificate
 from tallystick.dynamic.rollouts import roll_path
@@ -79,7 +79,7 @@ def test_the_bad_sequence_of_theorem_3_5_is_told_to_stop():
         rng=0,
         rollouts=20,
         prices=prices,
-        beginner=RandomErrors(0.25),
+        background=Background(beginner=RandomErrors(0.25)),
     )
     assert options(advice)["one more round"].no_gain == 1.0
     assert options(advice)["one more round"].gain == 0.0
@@ -92,7 +92,12 @@ def test_a_known_past_is_kept():
     )
     learner = Continued(done.error_sets[0], Correlated(0.2, 0.5))
     advice = advise(
-        population, learner, rounds=3, rng=0, rollouts=40, beginner=Correlated(0.2, 0.5)
+        population,
+        learner,
+        rounds=3,
+        rng=0,
+        rollouts=40,
+        background=Background(beginner=Correlated(0.2, 0.5)),
     )
     assert f"{done.risk[0, 2]:.3g}" in advice.reason
 
@@ -115,10 +120,12 @@ def test_doubt_is_repeated_and_bad_prices_are_refused():
         rounds=3,
         rng=0,
         rollouts=20,
-        doubt="the fit is refuted",
+        background=Background(doubt="the fit is refuted"),
     )
     assert "Beware: the fit is refuted." in advice.reason
     with pytest.raises(InputError, match="the price round"):
         Prices(round=-1)
+    with pytest.raises(InputError, match="reusable must be from 0 to 3"):
+        Background(reusable=4)
     with pytest.raises(InputError, match="20 rollouts"):
         advise(Population.uniform(100), RandomErrors(0.2), rounds=3, rng=0, rollouts=2)

@@ -4,14 +4,16 @@ import pytest
 from tallystick.dynamic import Correlated, Population
 from tallystick.dynamic.control import control_risk
 from tallystick.dynamic.learners import Perfect, RandomErrors
-from tallystick.dynamic.rollouts import roll_path
+from tallystick.dynamic.rollouts import PathWeights, roll_path
 from tallystick.errors import InputError
 
 
 def test_a_static_ensemble_is_a_path_whose_mixtures_are_all_of_the_initial_distribution():
     people, learner = Population.uniform(300), Correlated(0.2, 0.5)
     static = control_risk(people, learner, rounds=5, rollouts=200, rng=0)
-    path = roll_path(people, learner, rounds=5, rollouts=200, rng=1, mixture=1.0).risk
+    path = roll_path(
+        people, learner, rounds=5, rollouts=200, rng=1, weights=PathWeights(mixture=1.0)
+    ).risk
     error = (static.var(axis=0) / 200 + path.var(axis=0) / 200) ** 0.5
     assert np.all(np.abs(static.mean(axis=0) - path.mean(axis=0)) <= 4 * error + 1e-12)
 

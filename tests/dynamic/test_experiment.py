@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tallystick.dynamic import run_experiment
 from tallystick.dynamic.curves import curves
 from tallystick.dynamic.estimators import EstimatorTrainer
-from tallystick.dynamic.experiment import learner_rollouts
+from tallystick.dynamic.experiment import Execution, learner_rollouts
 from tallystick.errors import InputError
 
 X, Y = load_digits(return_X_y=True)
@@ -67,7 +67,13 @@ def on_cluster(folder, backend):
     assert places(folder) == [home]
     with joblib.parallel_config(backend=backend):
         there, _ = learner_rollouts(
-            trainer, Y[:100], rounds=2, rollouts=3, rng=5, static=False, jobs=-1
+            trainer,
+            Y[:100],
+            rounds=2,
+            rollouts=3,
+            rng=5,
+            static=False,
+            execution=Execution(jobs=-1),
         )
     assert np.array_equal(here, there)
     return [place for place in places(folder) if place != home]
@@ -121,8 +127,7 @@ def test_rollouts_run_on_a_backend_that_hands_everything_over_at_once():
             rollouts=3,
             rng=5,
             static=False,
-            jobs=2,
-            progress=seen.append,
+            execution=Execution(jobs=2, progress=seen.append),
         )
     assert np.array_equal(here, there)
     assert seen == [1, 2, 3]
@@ -148,7 +153,14 @@ def test_any_function_of_weights_can_be_the_learner():
 def test_progress_is_told_and_bad_numbers_refused():
     seen = []
     run_experiment(
-        TREE, X[:100], Y[:100], rounds=1, rollouts=2, rng=0, static=False, progress=seen.append
+        TREE,
+        X[:100],
+        Y[:100],
+        rounds=1,
+        rollouts=2,
+        rng=0,
+        static=False,
+        execution=Execution(progress=seen.append),
     )
     assert seen == [1, 2]
     with pytest.raises(InputError, match="at least 1"):

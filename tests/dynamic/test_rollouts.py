@@ -5,7 +5,7 @@ from tallystick.dynamic import Correlated, Population, hierarchical, path
 from tallystick.dynamic.collection import Collection
 from tallystick.dynamic.design import Design, Step
 from tallystick.dynamic.learners import Perfect, RandomErrors
-from tallystick.dynamic.rollouts import roll_design, roll_path
+from tallystick.dynamic.rollouts import PathWeights, roll_design, roll_path
 from tallystick.errors import InputError
 
 
@@ -23,8 +23,7 @@ def test_the_fast_lane_of_a_path_agrees_with_the_design_step_by_step(mixture, ma
         rounds=5,
         rollouts=7,
         rng=3,
-        mixture=mixture,
-        majority=majority,
+        weights=PathWeights(mixture=mixture, majority=majority),
         keep_errors=True,
     )
     slow = roll_design(
@@ -82,7 +81,7 @@ def test_a_round_without_errors_adds_nothing_to_the_mixture():
         rounds=3,
         rollouts=2,
         rng=0,
-        mixture=[[1], [0.5, 0.5], [0.2, 0.3, 0.5]],
+        weights=PathWeights(mixture=[[1], [0.5, 0.5], [0.2, 0.3, 0.5]]),
     )
     assert np.all(arbitrary.risk == 0)
 
@@ -98,7 +97,14 @@ def test_bad_numbers_are_refused():
     with pytest.raises(InputError, match="rollouts must be at least 1"):
         roll_path(population, RandomErrors(0.2), rounds=2, rollouts=0, rng=0)
     with pytest.raises(InputError, match="majority needs 2 weights"):
-        roll_path(population, RandomErrors(0.2), rounds=2, rollouts=1, rng=0, majority=[1])
+        roll_path(
+            population,
+            RandomErrors(0.2),
+            rounds=2,
+            rollouts=1,
+            rng=0,
+            weights=PathWeights(majority=[1]),
+        )
 
 
 def test_few_and_faulty_items_help_less_than_the_whole_error_set():
@@ -131,6 +137,13 @@ def test_a_design_that_trains_on_an_empty_error_set_is_refused_by_its_step():
 
 def test_a_path_without_errors_stays_with_its_initial_distribution_even_at_no_weight():
     table = [[1.0], [0.0, 1.0], [0.0, 0.5, 0.5], [0.0, 0.2, 0.3, 0.5]]
-    done = roll_path(Population.uniform(20), Perfect(), rounds=4, rollouts=2, rng=0, mixture=table)
+    done = roll_path(
+        Population.uniform(20),
+        Perfect(),
+        rounds=4,
+        rollouts=2,
+        rng=0,
+        weights=PathWeights(mixture=table),
+    )
     assert np.all(done.risk == 0)
     assert np.all(np.isfinite(done.noise_share))

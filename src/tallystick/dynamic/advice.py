@@ -19,12 +19,12 @@ from tallystick._rng import Rng, as_rng
 from tallystick.dynamic.design import hierarchical, mixture_table
 from tallystick.dynamic.learners import Learner
 from tallystick.dynamic.population import Array, Population
-from tallystick.dynamic.rollouts import roll_design, roll_path
+from tallystick.dynamic.rollouts import PathWeights, roll_design, roll_path
 from tallystick.dynamic.verdict import advice_text, go_on_reason, stop_reason
 from tallystick.errors import InputError
 from tallystick.results import Interval
 
-__all__ = ["Advice", "Course", "CourseOption", "Prices", "advise"]
+__all__ = ["Advice", "Background", "Course", "CourseOption", "Prices", "advise"]
 
 Course: TypeAlias = Literal[
     "stop", "one more round", "reset the weight of D_0", "go hierarchical", "clean labels"
@@ -106,6 +106,36 @@ class Advice:
         return advice_text(self)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Background:
+    """What is known of the benchmark besides its fitted learner.
+
+    Parameters
+    ----------
+    beginner
+        The learner without its past, for the hierarchy, which starts afresh; the learner itself if
+        not given.
+    reusable
+        Rounds that a hierarchy can take over: the three of its first path, or none if the models so
+        far are no path.
+    doubt
+        A reason not to trust the simulator (its fit was refuted, say), to be repeated in the
+        advice.
+    """
+
+    beginner: Learner | None = None
+    reusable: int = 3
+    doubt: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.reusable <= 3:
+            raise InputError(f"reusable must be from 0 to 3 rounds, got {self.reusable!r}")
+
+
+FRESH_PATH = Background()
+"""A path whose learner has no past of its own, and no reason to doubt the simulator."""
+
+
 def advise(
     population: Population,
     learner: Learner,
@@ -114,9 +144,7 @@ def advise(
     rng: Rng,
     prices: Prices | None = None,
     rollouts: int = 200,
-    beginner: Learner | None = None,
-    reusable: int = 3,
-    doubt: str | None = None,
+    background: Background = FRESH_PATH,
 ) -> Advice:
     """Weigh all ways to go on after so many rounds of a path.
 
@@ -128,15 +156,8 @@ def advise(
         The fitted learner; :class:`Continued` if the past is known.
     rounds
         Rounds so far.
-    beginner
-        The learner without its past, for the hierarchy, which starts afresh; *learner* itself if
-        not given.
-    reusable
-        Rounds that a hierarchy can take over: the three of its first path, or none if the models so
-        far are no path.
-    doubt
-        A reason not to trust the simulator (its fit was refuted, say), to be repeated in the
-        advice.
+    background
+        The learner without its past, the rounds a hierarchy can reuse, and any doubt to repeat.
 
     Examples
     --------
@@ -150,13 +171,13 @@ def advise(
         raise InputError(
             f"advice needs a round and 20 rollouts at least, got {rounds!r} and {rollouts!r}"
         )
-    if not 0 <= reusable <= 3:
-        raise InputError(f"reusable must be from 0 to 3 rounds, got {reusable!r}")
     costs = prices or Prices()
     # one seed for all options: they share their past, draw by draw
     seed = int(as_rng(rng).integers(2**31))
     ahead = 1 if rounds % 2 == 0 else 2
-    climb = 9 - min(rounds, reusable)  # the first path of a 3 x 3 hierarchy may be there already
+    climb = 9 - min(
+        rounds, background.reusable
+    )  # the first path of a 3 x 3 hierarchy may be there already
     plain = roll_path(population, learner, rounds=rounds + climb, rollouts=rollouts, rng=seed).risk
     now = plain[:, rounds - 1]
     present = float(now.mean())
@@ -168,13 +189,13 @@ def advise(
     reset = [*mixture_table(rounds, None), *mixture_table(rounds + ahead, 0.5)[rounds:]]
 
     def reset_risk() -> Array:
-        table = [row.tolist() for row in reset]
+        table = PathWeights(mixture=[row.tolist() for row in reset])
         return roll_path(
-            population, learner, rounds=rounds + ahead, rollouts=rollouts, rng=seed, mixture=table
+            population, learner, rounds=rounds + ahead, rollouts=rollouts, rng=seed, weights=table
         ).risk[:, -1]
 
     def hierarchical_risk() -> Array:
-        fresh = learner if beginner is None else beginner
+        fresh = learner if background.beginner is None else background.beginner
         return roll_design(
             population, hierarchical(), fresh, rollouts=rollouts, rng=seed
         ).output_risk
@@ -209,7 +230,7 @@ def advise(
     if best.net <= 0:
         return Advice(
             course="stop",
-            reason=stop_reason(best, present, value, doubt),
+            reason=stop_reason(best, present, value, background.doubt),
             gain=0.0,
             interval=None,
             no_gain=1.0,
@@ -218,7 +239,7 @@ def advise(
         )
     return Advice(
         course=best.course,
-        reason=go_on_reason(best, present, value, rounds=rounds, doubt=doubt),
+        reason=go_on_reason(best, present, value, rounds=rounds, doubt=background.doubt),
         gain=best.gain,
         interval=best.interval,
         no_gain=best.no_gain,

@@ -21,7 +21,29 @@ from tallystick.dynamic.estimators import EstimatorTrainer, Trainer, refuse_weig
 from tallystick.dynamic.population import Array
 from tallystick.errors import InputError
 
-__all__ = ["Experiment", "learner_rollouts", "run_experiment"]
+__all__ = ["Execution", "Experiment", "learner_rollouts", "run_experiment"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """Where rollouts run, and who is told. No number depends on it.
+
+    Parameters
+    ----------
+    jobs
+        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or ``"ray"``) the
+        rollouts leave this machine, and come back with the same numbers.
+    progress
+        Called with the number of finished rollouts: after each of them, or for all of them at the
+        end where the backend hands everything over together (Ray's does).
+    """
+
+    jobs: int = 1
+    progress: Callable[[int], None] | None = None
+
+
+HERE = Execution()
+"""In this process, telling nobody."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +88,7 @@ def run_experiment(
     rollouts: int,
     rng: Rng,
     static: bool = True,
-    jobs: int = 1,
-    progress: Callable[[int], None] | None = None,
+    execution: Execution = HERE,
 ) -> Experiment:
     """Run base model, realisable subset, rollouts and static control, all with one kind of
     classifier.
@@ -81,12 +102,10 @@ def run_experiment(
         All items.
     rounds, rollouts
         Models a rollout, and how many rollouts.
-    jobs
-        Processes for joblib. Inside ``joblib.parallel_config(backend="dask")`` (or ``"ray"``) the
-        rollouts leave this machine, and come back with the same numbers.
-    progress
-        Called with the number of finished rollouts: after each of them, or for all of them at the
-        end where the backend hands everything over together (Ray's does).
+    static
+        Whether to run the static control as well.
+    execution
+        Processes, and a function that is told of progress.
 
     Examples
     --------
@@ -116,8 +135,7 @@ def run_experiment(
         rollouts=rollouts,
         rng=generator,
         static=static,
-        jobs=jobs,
-        progress=progress,
+        execution=execution,
     )
     return Experiment(
         labels=truth[kept], kept=kept, predictions=played[0], static_predictions=played[1]
@@ -132,8 +150,7 @@ def learner_rollouts(
     rollouts: int,
     rng: Rng,
     static: bool = True,
-    jobs: int = 1,
-    progress: Callable[[int], None] | None = None,
+    execution: Execution = HERE,
 ) -> tuple[Array, Array | None]:
     """Run path rollouts of any :class:`Trainer`; return its predictions and those of the static
     control.
@@ -152,10 +169,12 @@ def learner_rollouts(
     )
     one_by_one = get_active_backend()[0].supports_return_generator
     pairs = []
-    for pair in Parallel(n_jobs=jobs, return_as="generator" if one_by_one else "list")(work):
+    for pair in Parallel(n_jobs=execution.jobs, return_as="generator" if one_by_one else "list")(
+        work
+    ):
         pairs.append(pair)
-        if progress is not None:
-            progress(len(pairs))
+        if execution.progress is not None:
+            execution.progress(len(pairs))
     controls = np.stack([control for _, control in pairs]) if static else None
     return np.stack([path for path, _ in pairs]), controls
 

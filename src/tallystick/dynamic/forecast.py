@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.dynamic.advice import Advice, Prices, advise
+from tallystick.dynamic.advice import Advice, Background, Prices, advise
 from tallystick.dynamic.curves import path_weights
 from tallystick.dynamic.envelope import Envelope, envelope
 from tallystick.dynamic.learners import Continued, Correlated, Wander
@@ -63,12 +63,14 @@ def forecast(
         rng=generator,
         prices=prices,
         rollouts=rollouts,
-        beginner=learner,
-        reusable=3 if on_path else 0,
-        doubt=(
-            None
-            if fit.fits
-            else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})"
+        background=Background(
+            beginner=learner,
+            reusable=3 if on_path else 0,
+            doubt=(
+                None
+                if fit.fits
+                else f"the fitted correlation does not describe this log (p = {fit.fit_p:.3g})"
+            ),
         ),
     )
     epsilon = (

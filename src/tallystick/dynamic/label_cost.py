@@ -21,7 +21,45 @@ from tallystick.dynamic.population import Array
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 
-__all__ = ["LabelCost", "label_cost"]
+__all__ = ["Campaign", "LabelCost", "label_cost"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Campaign:
+    """How labels are bought, and what they are compared with.
+
+    Parameters
+    ----------
+    start, batch, rounds
+        Uniform labels at the start, errors collected after each round but the last, models built.
+    multiples
+        The uniform control is run with so many times the labels that the path bought.
+    test_share
+        Share of the items kept for the test, drawn anew in each rollout.
+    """
+
+    start: int
+    batch: int
+    rounds: int
+    multiples: Sequence[float] = (0.5, 1.0, 2.0, 4.0)
+    test_share: float = 0.4
+
+    def __post_init__(self) -> None:
+        if not 0 < self.test_share < 1:
+            raise InputError(f"test_share must be in (0, 1), got {self.test_share!r}")
+        if min(self.start, self.batch) < 1 or self.rounds < 2:
+            raise InputError(
+                "start and batch must be at least 1 and rounds at least 2, got"
+                f" {self.start!r}, {self.batch!r} and {self.rounds!r}"
+            )
+        if not self.multiples or min(self.multiples) <= 0:
+            raise InputError(f"multiples must be positive, got {tuple(self.multiples)!r}")
+
+    @property
+    def sizes(self) -> list[int]:
+        """Labels of each uniform control; the last one buys exactly as many as the path may."""
+        most = self.batch * (self.rounds - 1)
+        return [self.start + round(m * most) for m in (*self.multiples, 1.0)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +103,9 @@ def label_cost(
     features: Any,
     labels: Array,
     *,
-    start: int,
-    batch: int,
-    rounds: int,
+    campaign: Campaign,
     rollouts: int,
     rng: Rng,
-    multiples: Sequence[float] = (0.5, 1.0, 2.0, 4.0),
-    test_share: float = 0.4,
     jobs: int = 1,
 ) -> LabelCost:
     """Compare a campaign of adversarial labels with uniform ones.
@@ -80,46 +114,44 @@ def label_cost(
     ----------
     estimator
         A classifier that honours sample weights.
-    start, batch, rounds
-        Uniform labels at the start, errors collected after each round but the last, models built.
-    multiples
-        The uniform control is run with so many times the labels that the path bought.
-    test_share
-        Share of the items kept for the test, drawn anew in each rollout.
+    campaign
+        How many labels are bought and when, and the uniform controls.
+    rollouts
+        How many times the campaign is run, each time with another split into pool and test.
+    jobs
+        Processes for joblib.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> cost = label_cost(GaussianNB(), X, y, start=30, batch=2, rounds=3, rollouts=4, rng=0)
+    >>> campaign = Campaign(start=30, batch=2, rounds=3)
+    >>> cost = label_cost(GaussianNB(), X, y, campaign=campaign, rollouts=4, rng=0)
     >>> cost.search > 1
     True
     """
     from joblib import Parallel, delayed
 
     truth = np.asarray(labels)
-    if not 0 < test_share < 1:
-        raise InputError(f"test_share must be in (0, 1), got {test_share!r}")
-    if min(start, batch, rollouts) < 1 or rounds < 2 or not multiples or min(multiples) <= 0:
-        raise InputError(
-            "start, batch and rollouts must be at least 1, rounds at least 2 and multiples"
-            f" positive, got {start!r}, {batch!r}, {rollouts!r}, {rounds!r} and"
-            f" {tuple(multiples)!r}"
-        )
-    sizes = [start + round(m * batch * (rounds - 1)) for m in (*multiples, 1.0)]
-    pool = truth.size - round(test_share * truth.size)
+    if rollouts < 1:
+        raise InputError(f"rollouts must be at least 1, got {rollouts!r}")
+
+    # Every uniform control must fit into the pool, or it could not buy its labels.
+    sizes = campaign.sizes
+    pool = truth.size - round(campaign.test_share * truth.size)
     if max(sizes) > pool:
         raise InputError(
             f"the largest uniform control needs {max(sizes)} labels, and the pool has {pool}: lower"
             " multiples"
         )
+
     generator = as_rng(rng)
     refuse_weight_blind(
         EstimatorTrainer(estimator, features, truth), truth, seed=int(generator.integers(2**31))
     )
     work = (
-        delayed(_rollout)(estimator, features, truth, start, batch, rounds, sizes, pool, each)
+        delayed(_rollout)(estimator, features, truth, campaign, pool, each)
         for each in generator.spawn(rollouts)
     )
     rows = np.array(Parallel(n_jobs=jobs)(work))
@@ -127,6 +159,8 @@ def label_cost(
     errors = (
         rows.std(axis=0, ddof=1) / rollouts**0.5 if rollouts > 1 else np.full(means.size, np.nan)
     )
+
+    # Columns: path risk, flat risk, labels bought, items looked at, then one per uniform control.
     bought, looked = means[2], means[3]
     order = np.argsort(sizes[:-1])
     curve = tuple((int(sizes[k]), float(means[4 + k])) for k in order)
@@ -137,8 +171,8 @@ def label_cost(
         flat_error=float(errors[1]),
         fresh_risk=float(means[-1]),
         fresh_error=float(errors[-1]),
-        path_worth=_worth(float(means[0]), curve, start, float(bought)),
-        flat_worth=_worth(float(means[1]), curve, start, float(bought)),
+        path_worth=_worth(float(means[0]), curve, campaign.start, float(bought)),
+        flat_worth=_worth(float(means[1]), curve, campaign.start, float(bought)),
         search=float(looked / bought) if bought else float("inf"),
         adversarial_labels=float(bought),
         fresh_curve=curve,
@@ -170,10 +204,7 @@ def _rollout(
     estimator: Any,
     features: Any,
     labels: Array,
-    start: int,
-    batch: int,
-    rounds: int,
-    sizes: Sequence[int],
+    campaign: Campaign,
     pool_size: int,
     rng: np.random.Generator,
 ) -> list[float]:
@@ -190,25 +221,28 @@ def _rollout(
 
     def ensemble_risk(chosen: Array) -> float:
         equal = np.full(chosen.size, 1 / chosen.size)
-        calls = np.stack([answers(chosen, equal, test) for _ in range(rounds)])
+        calls = np.stack([answers(chosen, equal, test) for _ in range(campaign.rounds)])
         return float(curves(calls[None], labels[test], trained_on_path=False).risk[0, -1])
 
-    parts, rest = [pool[:start]], pool[start:]
+    # The campaign: each round trains on all parts, equally weighted, and buys errors of its model.
+    parts, rest = [pool[: campaign.start]], pool[campaign.start :]
     looked, calls = 0, []
-    for t in range(rounds):
+    for t in range(campaign.rounds):
         chosen = np.concatenate(parts)
         weights = np.concatenate(
             [np.full(part.size, 1 / (part.size * len(parts))) for part in parts]
         )
         said = answers(chosen, weights, np.concatenate([test, rest]))
         calls.append(said[: test.size])
-        if t + 1 < rounds:
-            wrong = np.flatnonzero(said[test.size :] != labels[rest])[:batch]
-            looked += int(wrong[-1]) + 1 if wrong.size == batch else rest.size
+        if t + 1 < campaign.rounds:
+            wrong = np.flatnonzero(said[test.size :] != labels[rest])[: campaign.batch]
+            looked += int(wrong[-1]) + 1 if wrong.size == campaign.batch else rest.size
             if wrong.size:
                 parts.append(rest[wrong])
                 rest = np.delete(rest, wrong)
+
+    # Its vote on the test, and that of as many models on uniform labels.
     path = float(curves(np.stack(calls)[None], labels[test]).risk[0, -1])
     bought = sum(part.size for part in parts[1:])
-    controls = [ensemble_risk(pool[:size]) for size in sizes]
+    controls = [ensemble_risk(pool[:size]) for size in campaign.sizes]
     return [path, ensemble_risk(np.concatenate(parts)), float(bought), float(looked), *controls]

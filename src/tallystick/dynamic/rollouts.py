@@ -19,7 +19,7 @@ from tallystick.dynamic.learners import Learner
 from tallystick.dynamic.population import TOLERANCE, Array, Population, mix, vote
 from tallystick.errors import InputError
 
-__all__ = ["Rollouts", "roll", "roll_design", "roll_path"]
+__all__ = ["PathWeights", "Rollouts", "roll", "roll_design", "roll_path"]
 
 _CELLS = 64_000
 """Rollouts x items that are worked on together: small enough to stay in a processor's cache."""
@@ -67,6 +67,39 @@ class Rollouts:
         return int(self.risk.shape[1])
 
 
+@dataclass(frozen=True, kw_only=True)
+class PathWeights:
+    """How a path weighs what it collected, and how its models vote.
+
+    Parameters
+    ----------
+    mixture
+        Weights of the parts of each round's data, as in :func:`~tallystick.dynamic.design.path`;
+        None: equal.
+    majority
+        Weight of each model in the vote; None: equal.
+    """
+
+    mixture: Sequence[Sequence[float]] | float | None = None
+    majority: Sequence[float] | None = None
+
+    def ballots(self, rounds: int) -> Array:
+        """Return the weight of each of the models in the vote."""
+        if self.majority is None:
+            return np.ones(rounds)
+        ballots = np.asarray(self.majority, dtype=float)
+        if ballots.shape != (rounds,) or not np.all(ballots >= 0) or not ballots[0] > 0:
+            raise InputError(
+                f"majority needs {rounds} weights, none negative and the first one positive, got"
+                f" {self.majority!r}"
+            )
+        return ballots
+
+
+EQUAL = PathWeights()
+"""All parts of the data and all models count the same: the path of [SAH23]_."""
+
+
 def roll_path(
     population: Population,
     learner: Learner,
@@ -74,26 +107,19 @@ def roll_path(
     rounds: int,
     rollouts: int,
     rng: Rng,
-    mixture: Sequence[Sequence[float]] | float | None = None,
-    majority: Sequence[float] | None = None,
+    weights: PathWeights = EQUAL,
     collection: Collection = IDEAL,
     keep_errors: bool = False,
 ) -> Rollouts:
-    """Run the path of section 3 of [SAH23]_ many times; *mixture* and *majority* as in
-    :func:`path`.
+    """Run the path of section 3 of [SAH23]_ many times.
 
     >>> from tallystick.dynamic.learners import RandomErrors
     >>> many = roll_path(Population.uniform(400), RandomErrors(0.1), rounds=3, rollouts=200, rng=1)
     >>> many.risk.mean(axis=0).round(3).tolist()
     [0.1, 0.102, 0.027]
     """
-    table = mixture_table(rounds, mixture)
-    ballots = np.ones(rounds) if majority is None else np.asarray(majority, dtype=float)
-    if ballots.shape != (rounds,) or not np.all(ballots >= 0) or not ballots[0] > 0:
-        raise InputError(
-            f"majority needs {rounds} weights, none negative and the first one positive, got"
-            f" {majority!r}"
-        )
+    table = mixture_table(rounds, weights.mixture)
+    ballots = weights.ballots(rounds)
     from tallystick.dynamic.kernels import add_errors, count_votes
 
     # Where all collected parts weigh the same, their running sum is all that has to be remembered.
@@ -109,20 +135,20 @@ def roll_path(
         held = np.ones((size, rounds))
         total, count = np.zeros((size, population.size)), np.zeros(size)
         wrong, numbers = np.zeros(total.shape), np.zeros((size, 3))
-        weights = np.ascontiguousarray(np.broadcast_to(population.start, total.shape))
+        data = np.ascontiguousarray(np.broadcast_to(population.start, total.shape))
         for t in range(rounds):
-            errors = build(weights, t)
+            errors = build(data, t)
             count_votes(
                 errors,
                 ballots[t],
                 0.5 * ballots[: t + 1].sum(),
                 TOLERANCE,
                 clean,
-                weights,
+                data,
                 wrong,
                 numbers,
             )
-            out.record(t, numbers, weights, population, errors)
+            out.record(t, numbers, data, population, errors)
             if t + 1 == rounds:
                 break
             row = table[t + 1]
@@ -137,15 +163,15 @@ def roll_path(
                 share = np.divide(
                     row[1], row[0] + row[1] * count, out=np.zeros(size), where=count > 0
                 )
-                weights = share[:, None] * total
-                weights += (1 - share * count)[:, None] * population.start
+                data = share[:, None] * total
+                data += (1 - share * count)[:, None] * population.start
             else:
                 parts[:, t + 1] = found
                 held[:, t + 1] = ~empty
                 shares = row * held[:, : t + 2]
                 # nothing that has weight was collected: the data stay D_0
                 shares[shares.sum(axis=1) == 0, 0] = 1
-                weights = np.matmul(_scaled(shares)[:, None], parts[:, : t + 2])[:, 0]
+                data = np.matmul(_scaled(shares)[:, None], parts[:, : t + 2])[:, 0]
         out.output_risk[:] = out.risk[:, -1]
         return out
 
@@ -236,8 +262,7 @@ def roll(
         rounds=design.rounds,
         rollouts=rollouts,
         rng=rng,
-        mixture=[row.tolist() for row in table],
-        majority=votes.tolist(),
+        weights=PathWeights(mixture=[row.tolist() for row in table], majority=votes.tolist()),
         collection=collection,
         keep_errors=keep_errors,
     )

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")
 
-from tallystick.dynamic.papers.deep import StackedCNN, TrainingRecipe, path_rollouts  # noqa: E402  after the skip
+from tallystick.dynamic.papers.deep import RunControl, StackedCNN, TrainingRecipe, path_rollouts  # noqa: E402  after the skip
 from tallystick.dynamic.papers.deep.path import mixture, predict, train  # noqa: E402
 from tallystick.errors import FormatError  # noqa: E402
 
@@ -82,13 +82,19 @@ def test_a_run_that_was_cut_ends_like_one_that_was_not(tmp_path):
         rounds=3,
         recipe=RECIPE,
         seed=4,
-        checkpoint=checkpoint,
-        enough=lambda: next(calls),
+        run=RunControl(checkpoint=checkpoint, enough=lambda: next(calls)),
     )
     assert cut.predictions.shape[1] == 1
     assert not cut.complete
     resumed = path_rollouts(
-        build, items, labels, rollouts=2, rounds=3, recipe=RECIPE, seed=4, checkpoint=checkpoint
+        build,
+        items,
+        labels,
+        rollouts=2,
+        rounds=3,
+        recipe=RECIPE,
+        seed=4,
+        run=RunControl(checkpoint=checkpoint),
     )
     assert resumed.complete
     assert np.array_equal(resumed.predictions, whole.predictions)
@@ -98,9 +104,23 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     items, labels = coloured_squares()
     checkpoint = tmp_path / "run.npz"
     path_rollouts(
-        build, items, labels, rollouts=2, rounds=1, recipe=RECIPE, seed=4, checkpoint=checkpoint
+        build,
+        items,
+        labels,
+        rollouts=2,
+        rounds=1,
+        recipe=RECIPE,
+        seed=4,
+        run=RunControl(checkpoint=checkpoint),
     )
     with pytest.raises(FormatError, match="belongs to another run"):
         path_rollouts(
-            build, items, labels, rollouts=2, rounds=2, recipe=RECIPE, seed=5, checkpoint=checkpoint
+            build,
+            items,
+            labels,
+            rollouts=2,
+            rounds=2,
+            recipe=RECIPE,
+            seed=5,
+            run=RunControl(checkpoint=checkpoint),
         )

@@ -4,11 +4,17 @@
 
 from __future__ import annotations
 
-from tallystick.dynamic.papers.deep.path import DeepRollouts, TrainingRecipe, path_rollouts
+from tallystick.dynamic.papers.deep.path import (
+    DeepRollouts,
+    RunControl,
+    TrainingRecipe,
+    path_rollouts,
+)
 from tallystick.dynamic.papers.deep.stacked import StackedBiLSTM, StackedCNN, StackedModel
 
 __all__ = [
     "DeepRollouts",
+    "RunControl",
     "StackedBiLSTM",
     "StackedCNN",
     "StackedModel",

@@ -19,7 +19,7 @@ from tallystick._rng import spawn
 from tallystick.dynamic.papers.deep.stacked import Forward, StackedModel
 from tallystick.errors import FormatError, InputError
 
-__all__ = ["DeepRollouts", "TrainingRecipe", "path_rollouts", "train"]
+__all__ = ["DeepRollouts", "RunControl", "TrainingRecipe", "path_rollouts", "train"]
 
 Build = Callable[[int, torch.Generator], StackedModel]
 """Makes a stack of so many fresh models from a generator of initial weights."""
@@ -58,6 +58,29 @@ class TrainingRecipe:
                 f"epochs, batch and rate must be positive, got {self.epochs}, {self.batch},"
                 f" {self.rate}"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunControl:
+    """How a long run is kept, watched and cut. No prediction depends on it.
+
+    Parameters
+    ----------
+    checkpoint
+        File that is written, atomically, after every round, and read first if it is there.
+    progress
+        Called with the number of finished rounds.
+    enough
+        Asked before every round; a true answer cuts the run there.
+    """
+
+    checkpoint: Path | None = None
+    progress: Callable[[int], None] | None = None
+    enough: Callable[[], bool] | None = None
+
+
+STRAIGHT_THROUGH = RunControl()
+"""Run to the end, writing nothing."""
 
 
 @dataclass(frozen=True)
@@ -154,9 +177,7 @@ def path_rollouts(
     rounds: int,
     recipe: TrainingRecipe,
     seed: int,
-    checkpoint: Path | None = None,
-    progress: Callable[[int], None] | None = None,
-    enough: Callable[[], bool] | None = None,
+    run: RunControl = STRAIGHT_THROUGH,
 ) -> DeepRollouts:
     """Run *rollouts* path benchmarks of so many *rounds* at once, by uniform mixing ([SAH23]_
     section 3).
@@ -177,27 +198,23 @@ def path_rollouts(
         How a model is trained.
     seed
         Names every draw: initial weights, order of items, dropout.
-    checkpoint
-        File that is written, atomically, after every round, and read first if it is there.
-    progress
-        Called with the number of finished rounds.
-    enough
-        Asked before every round; a true answer cuts the run there.
+    run
+        Where the run is checkpointed, who is told of progress, and when it is cut.
     """
     truth = labels.cpu().numpy().astype(np.int8)
-    done = _resume(checkpoint, truth, rollouts, seed)
+    done = _resume(run.checkpoint, truth, rollouts, seed)
     for t in range(done.shape[1], rounds):
-        if enough is not None and enough():
+        if run.enough is not None and run.enough():
             break
         weights = torch.as_tensor(mixture(done != truth), dtype=torch.float32, device=items.device)
         generator = torch.Generator().manual_seed(_seed(seed, t, 0))
         stack = build(rollouts, generator)
         train(stack, items, labels, weights, recipe, seed=_seed(seed, t, 1))
         done = np.concatenate([done, predict(stack, items, recipe)[:, None]], axis=1)
-        if checkpoint is not None:
-            _save(checkpoint, done, truth, seed)
-        if progress is not None:
-            progress(t + 1)
+        if run.checkpoint is not None:
+            _save(run.checkpoint, done, truth, seed)
+        if run.progress is not None:
+            run.progress(t + 1)
     return DeepRollouts(done, truth, rounds)
 
 

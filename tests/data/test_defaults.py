@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tallystick.data.defaults import default_columns
+from tallystick.data.roles import Roles
+from tallystick.errors import InputError
+from tallystick.io import scan
+
+N = 60
+
+
+def answers(seed: int, right: float, words: tuple[str, str] = ("yes", "no")) -> list[str]:
+    draw = np.random.default_rng(seed)
+    truth = np.random.default_rng(99).random(N) < 0.5
+    said = np.where(draw.random(N) < right, truth, ~truth)
+    return [words[0] if one else words[1] for one in said]
+
+
+def chosen(want: str, roles: Roles | None = None, /, **columns: Any) -> tuple[Any, Any]:
+    return default_columns(scan(pa.table(columns)), roles or Roles(), want)
+
+
+def test_columns_that_share_labels_are_taken_and_the_others_left_out_with_a_reason() -> None:
+    taken, (note,) = chosen(
+        "judges",
+        id=[f"q{i}" for i in range(N)],
+        gold=answers(0, 1.0),
+        gpt=answers(1, 0.9),
+        claude=answers(2, 0.9),
+        length=[i * 1.5 for i in range(N)],
+    )
+    assert taken == ("gpt", "claude")
+    assert "'gold' (named like the truth: add --truth to use it)" in note
+    assert "'id' (named like an identifier)" in note
+    assert "'length' (numbers with many values)" in note
+
+
+def test_beside_a_truth_only_its_labels_vote() -> None:
+    columns = {
+        "gold": answers(0, 1.0),
+        "gpt": answers(1, 0.9),
+        "tone": answers(2, 0.9, ("kind", "rude")),
+    }
+    taken, (note,) = chosen("judges", Roles(truth="gold"), **columns)
+    assert taken == ("gpt",)
+    assert "'tone' (other labels than the truth)" in note
+    del columns["gpt"]
+    with pytest.raises(InputError, match=r"no column uses the labels of 'gold' \(no, yes\)"):
+        chosen("judges", Roles(truth="gold"), **columns)
+
+
+def test_two_groups_that_fit_are_asked_about_with_the_words_to_type() -> None:
+    with pytest.raises(InputError, match=r"--judges c,d,e or --judges a,b"):
+        chosen(
+            "judges",
+            a=answers(1, 0.9),
+            b=answers(2, 0.9),
+            c=answers(3, 0.9, ("kind", "rude")),
+            d=answers(4, 0.9, ("kind", "rude")),
+            e=answers(5, 0.9, ("kind", "rude")),
+        )
+
+
+def test_a_column_that_agrees_with_nobody_is_asked_about() -> None:
+    judges = {f"j{i}": answers(i, 0.95) for i in range(3)}
+    # Every other item of each true label: it says nothing about the truth, by construction.
+    seen: dict[str, int] = {}
+    stranger = []
+    for label in answers(0, 1.0):
+        seen[label] = seen.get(label, 0) + 1
+        stranger.append("yes" if seen[label] % 2 else "no")
+    with pytest.raises(InputError, match=r"'smoker' hold the labels.*--judges j0,j1,j2"):
+        chosen("judges", **judges, smoker=stranger)
+    assert chosen("judges", **judges, other=answers(7, 0.95))[0] == ("j0", "j1", "j2", "other")
+
+
+def test_models_without_a_truth_are_scores_on_one_scale() -> None:
+    draw = np.random.default_rng(0)
+    scores = {name: draw.random(N).round(3).tolist() for name in ("a", "b")}
+    taken, (note,) = chosen("models", **scores, tokens=draw.integers(50, 900, N).tolist())
+    assert taken == ("a", "b")
+    assert "'tokens' (named like a measurement)" in note
+    with pytest.raises(InputError, match="not scores of two models on one scale"):
+        chosen("models", **scores, c=(1000 * draw.random(N)).tolist())
+    with pytest.raises(InputError, match="hold words and not scores"):
+        chosen("models", a=answers(0, 0.9, ("cat", "dog")), b=answers(1, 0.9, ("cat", "dog")))
