@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tallystick.compare.battles import answer_battles, is_battles
+from tallystick.compare.battles import answer_battles, is_battle_table, is_battles
 from tallystick.compare.board import Board
 from tallystick.compare.demo import demo
 from tallystick.compare.margins import gate_estimate
@@ -15,6 +15,7 @@ from tallystick.compare.question import CompareQuestion
 from tallystick.compare.ranking import rank
 from tallystick.compare.reading import read_board
 from tallystick.compare.result import CompareResult
+from tallystick.compare.settings import Settings
 from tallystick.compare.stopping import stop_when_clear
 from tallystick.data import Capability, Data, Door, Roles, answered, read
 from tallystick.errors import InputError
@@ -50,9 +51,17 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
         question = CompareQuestion(seed=seed, **options) if options or not settings else None
         return rank(source, settings=settings or question.settings, rng=seed)  # type: ignore[union-attr]
     if "settings" in options:
-        settings = options.pop("settings")
-        options = {**settings.__dict__, **options}
+        options = {**_as_options(options.pop("settings")), **options}
     return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+
+
+def _as_options(settings: Settings) -> dict[str, Any]:
+    """Return settings as the fields of a question."""
+    held = dict(settings.__dict__)
+    better, metric, passes = held.pop("better"), held.pop("metric"), held.pop("passes")
+    if passes is not None:
+        metric = f"{passes}:{metric}" if metric else str(passes)
+    return {**held, "metric": metric, "lower_is_better": better == "lower"}
 
 
 def answer(data: Data, question: CompareQuestion) -> Result:
@@ -138,7 +147,7 @@ CAPABILITY = Capability(
     question=CompareQuestion,
     answer=answer,
     reads=("models", "truth", "item", "cluster", "replicate", "weight", "by"),
-    door=Door(want="models", repeats=True, runs=True),
+    door=Door(want="models", repeats=True, runs=True, as_it_is=is_battle_table),
     applies=applies,
     demo=demo,
 )

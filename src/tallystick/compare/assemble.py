@@ -19,7 +19,7 @@ from tallystick.compare.result import (
     ModelRow,
     PairRow,
 )
-from tallystick.compare.verdict import unlisted_pairs, verdict_of, without_spread
+from tallystick.compare.verdict import unlisted_pairs, verdict_of, without_spread, would_be_seen
 from tallystick.results import Interval, PatternTable, Unknown
 from tallystick.stats.ranks import Ranks, ranks
 
@@ -118,12 +118,15 @@ def assemble(found: Findings) -> CompareResult:
     )
     spread = float(found.means.max() - found.means.min())
     detectable = found.detectable
+    assumptions = list(found.assumptions)
+    if len(names) > 2 and not isinstance(detectable, Unknown):
+        assumptions.append(would_be_seen(detectable, settings.power, found.unit))
     result = CompareResult(
         verdict="pending",
         decision="decided" if decided else "undecided",
         needed=needed,
         n_items=found.n,
-        assumptions=tuple(found.assumptions),
+        assumptions=tuple(assumptions),
         warnings=(
             *found.warnings,
             *without_spread(names, table),
@@ -148,6 +151,8 @@ def assemble(found: Findings) -> CompareResult:
         better=settings.better,
         estimand=found.estimand,
         unit=found.unit,
+        pairs_told=int(told.sum()),
+        pairs_total=int(table.first.size),
         clusters=found.clusters,
     )
     return replace(result, verdict=verdict_of(result))

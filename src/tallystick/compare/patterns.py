@@ -168,11 +168,7 @@ def _counted(tally: Tally, scores: Floats, models: tuple[str, ...], data: Data) 
     whole = ~np.isnan(scores).any(axis=1)
     if not whole.any():
         return None  # the rows say why
-    kept, n = scores[whole], counts[whole]
-    products = (kept * n[:, None]).T @ kept
-    moments = Moments.from_sums(
-        names=models, n=n.sum(), sums=(kept * n[:, None]).sum(axis=0), products=products
-    )
+    moments = Moments.of_patterns(scores[whole], counts[whole], models)
     notes = [str(note) for note in data.notes if isinstance(note, Loss)]
     lost = int(counts[~whole].sum())
     if lost:

@@ -181,6 +181,8 @@ class CompareResult(Result):
         What is compared.
     unit
         ``share`` for rates, which are written in per cent and points; ``number`` for other scores.
+    pairs_told, pairs_total
+        How many pairs are told apart, of how many; also where not all of them are listed.
     clusters
         How many clusters there are; 0 where items are the sample.
     per_cluster
@@ -205,6 +207,8 @@ class CompareResult(Result):
     better: Better = "higher"
     estimand: Estimand = "mean"
     unit: Literal["share", "number"] = "share"
+    pairs_told: int = 0
+    pairs_total: int = 0
     clusters: int = 0
     per_cluster: tuple[ClusterRow, ...] = ()
     replicates: Replicates | None = None

@@ -39,6 +39,7 @@ __all__ = [
     "unlisted_pairs",
     "verdict_of",
     "without_spread",
+    "would_be_seen",
 ]
 
 MOST_NAMED = 5
@@ -75,7 +76,7 @@ def _of_two(result: CompareResult) -> str:
         return f"{head}: the difference lies in {known} {where} ({tail})."
     scores = f"{_score(result.models[0], result)} against {_score(result.models[1], result)}"
     if not told and not pair.difference:
-        return f"{head}: both score {_score(result.models[0], result)} {where} ({tail})."
+        scores = f"both score {_score(result.models[0], result)}"
     gap = _difference(pair.difference, pair.interval, result, sign=not told)
     return f"{head}: {scores}, a difference of {gap} {where} ({tail})."
 
@@ -113,7 +114,6 @@ def _of_two_by_signs(result: CompareResult, pair: PairRow, told: bool, tail: str
 def _of_several(result: CompareResult) -> str:
     leader, total = result.models[0], len(result.models)
     score = _scored(leader, result)
-    told = sum(row.verdict != NOT_TOLD for row in result.pairs)
     if len(result.contenders) == 1:
         head = f"{leader.name} is the best of {total} models{score} ({_direction(result)})."
         pair = result.pairs[0]
@@ -128,7 +128,8 @@ def _of_several(result: CompareResult) -> str:
             f"{leader.name} leads {total} models{score} ({_direction(result)}), but {named} may be"
             " as good."
         )
-    return f"{head} {count(told)} of {count(len(result.pairs))} pairs are told apart {_on(result)}."
+    told, pairs = count(result.pairs_told), count(result.pairs_total)
+    return f"{head} {told} of {pairs} pairs are told apart {_on(result)}."
 
 
 def _gap_of_several(pair: PairRow, result: CompareResult) -> str:
@@ -256,6 +257,12 @@ def cluster_assumptions(clusters: int, settings: Settings, *, bounded: bool) -> 
             f" rarer than 1 in {max(2, clusters // 3)}"
         )
     return found
+
+
+def would_be_seen(detectable: float, power: float, unit: str) -> str:
+    """Say which differences these items would show."""
+    size = points(detectable, sign=False) if unit == "share" else number(detectable)
+    return f"differences of {size} or more would be seen with probability {power:g}"
 
 
 def no_true_label(blank: int, n: int) -> str:

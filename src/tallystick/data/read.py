@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -52,6 +52,9 @@ class Door:
         and the items are found by name although they repeat.
     runs
         Whether several files of the same items are runs, each of which is one column.
+    as_it_is
+        Says of a table whether its columns are read as they are, by name, so that none is wanted
+        and none is pivoted.
     """
 
     want: str | None = None
@@ -60,6 +63,7 @@ class Door:
     named: tuple[str, ...] = ()
     long: tuple[str, ...] = ()
     runs: bool = False
+    as_it_is: Callable[[Table], bool] | None = None
 
 
 def read(source: Any, door: Door | None = None, **options: Any) -> Data:
@@ -239,6 +243,9 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         note = f"{table.source} has no column {absent!r}: the truth is that of"
         table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
         given = replace(given, truth=None)
+    if door.as_it_is is not None and door.as_it_is(table):
+        roles = assign(table, given, coerce=rules.coerce)
+        return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
     votes: tuple[str, ...] = tuple(table.known.get("models", ()))
     given = _as_known(given, table)
     if not votes and (door.pivots or layout.shape == "long"):

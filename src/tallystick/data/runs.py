@@ -91,6 +91,8 @@ def are_runs(source: Any, layout: Layout, given: Roles) -> bool:
     paths = [source] if isinstance(source, str | Path) else source
     if not isinstance(paths, Sequence) or not all(isinstance(one, str | Path) for one in paths):
         return False
+    if "-" in map(str, paths) or any(str(one).endswith(".tally") for one in paths):
+        return False  # standard input can be read once only
     if any(Path(one).expanduser().is_dir() for one in paths):
         return True
     files = resolve(list(paths))

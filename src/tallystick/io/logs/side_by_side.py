@@ -92,9 +92,9 @@ def beside(
     >>> beside([a, b], None).columns
     {'item': ['q1', 'q1'], 'replicate': [1, 2], 'a': [1.0, 0.0], 'b': [1.0, None]}
     """
+    logs, notes = _shared_tasks(told_apart(logs))
     chosen = _metric(logs, metric)
-    notes: list[str] = [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
-    logs = told_apart(logs)
+    notes += [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
     models = _columns(logs, chosen)
     notes += [*_averaged(models, replicates), *_failed(logs), *_reported(logs, chosen)]
     kept = _common(models, logs)
@@ -131,6 +131,23 @@ def beside(
     )
 
 
+def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
+    """Leave out tasks that not every run was tried on, and say so."""
+    models = {log.model for log in logs}
+    held = {task: {log.model for log in logs if log.task == task} for log in logs for task in [log.task]}
+    shared = [task for task, names in held.items() if names == models]
+    if not shared or len(shared) == len(held):
+        return list(logs), []
+    notes: list[str] = [
+        Loss(
+            f"task {task!r} is left out: {', '.join(sorted(models - names)[:3])} was not tried on it"
+        )
+        for task, names in held.items()
+        if task not in shared
+    ]
+    return [log for log in logs if log.task in shared], notes
+
+
 def _at(scores: Sequence[float], place: int) -> float | None:
     return scores[place] if place < len(scores) else None
 
@@ -162,7 +179,7 @@ def _metric(logs: Sequence[Log], metric: str | None) -> str:
         )
     if len(common) > 1:
         raise InputError(
-            f"the logs have the scores {_listed(dict.fromkeys(common))} in common: choose one"
+            f"the runs have the scores {_listed(dict.fromkeys(common))} in common: choose one"
             f" (--metric {common[0]})"
         )
     return common[0]
