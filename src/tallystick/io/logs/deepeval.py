@@ -9,7 +9,7 @@ from typing import Any
 from tallystick.errors import FileError
 from tallystick.io.logs.json_rows import content_key, first_of
 from tallystick.io.logs.json_text import document
-from tallystick.io.logs.log import Log, Scores, number
+from tallystick.io.logs.log import Log, Scores, number, without_twins
 from tallystick.io.logs.registry import LogReader
 from tallystick.io.sources import File
 
@@ -46,7 +46,7 @@ def read_deepeval(file: File) -> Log:
     model = first_of(hyper, ("model", "Model"))
     facts = {f"hyperparameters.{key}": f"{key}={value}" for key, value in hyper.items()}
     name = str(model or file.path.stem)
-    return Log(name, "", file.name, scores, unscored, facts=facts)
+    return Log(name, "", file.name, without_twins(scores, "success"), unscored, facts=facts)
 
 
 def _scored(case: Mapping[str, Any]) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["Log", "Loss", "Scores", "number"]
+__all__ = ["Log", "Loss", "Scores", "number", "without_twins"]
 
 Scores: TypeAlias = dict[str, dict[str, list[float]]]
 """Metric to item to scores: one score per replicate (epoch, trial)."""
@@ -63,3 +63,16 @@ def number(value: object) -> float | None:
     if isinstance(value, bool | int | float) and value == value:
         return float(value)
     return None
+
+
+def without_twins(scores: Scores, ending: str) -> Scores:
+    """Return *scores* without ``METRIC/ending`` where it says the same as ``METRIC``.
+
+    >>> without_twins({"exact": {"q": [1.0]}, "exact/passed": {"q": [1.0]}}, "passed")
+    {'exact': {'q': [1.0]}}
+    """
+    return {
+        name: held
+        for name, held in scores.items()
+        if not (name.endswith(f"/{ending}") and held == scores.get(name[: -len(ending) - 1]))
+    }

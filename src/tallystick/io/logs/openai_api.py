@@ -7,7 +7,7 @@ from typing import Any
 
 from tallystick.errors import FileError
 from tallystick.io.logs.json_rows import json_rows
-from tallystick.io.logs.log import Log, Scores, number
+from tallystick.io.logs.log import Log, Scores, number, without_twins
 from tallystick.io.logs.registry import LogReader
 from tallystick.io.sources import File
 
@@ -34,7 +34,14 @@ def read_openai_api(file: File) -> list[Log]:
         for name, value in found.items():
             held.setdefault(name, {}).setdefault(str(row["datasource_item_id"]), []).append(value)
     logs = [
-        Log(models[run], "", file.name, held, unscored[run], facts={"run": run})
+        Log(
+            models[run],
+            "",
+            file.name,
+            without_twins(held, "passed"),
+            unscored[run],
+            facts={"run": run},
+        )
         for run, held in runs.items()
         if held
     ]

@@ -44,6 +44,11 @@ _KNOWN = (
     "answer_similarity",
     "context_entity_recall",
     "noise_sensitivity",
+    "exact_match",
+    "string_present",
+    "non_llm_string_similarity",
+    "bleu_score",
+    "rouge_score",
 )
 """Metrics of ragas, one of which its results have."""
 
