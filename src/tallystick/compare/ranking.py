@@ -41,6 +41,7 @@ from tallystick.compare.settings import Settings
 from tallystick.compare.skewed import RARE, skewed_board
 from tallystick.compare.verdict import (
     INDEPENDENT,
+    SHARES,
     cluster_assumptions,
     flat_models,
     no_true_label,
@@ -91,6 +92,8 @@ def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> Com
         chosen = replace(chosen, bounds=(0.0, 1.0))
     _check_bounds(board, chosen.bounds)
     bounds = chosen.bounds or _known_bounds(board)
+    taken = bounds is None and _are_shares(board, chosen)
+    bounds = (0.0, 1.0) if taken else bounds
 
     if board.clusters is not None or board.weights is not None:
         result = _clustered(board, chosen, bounds, rng)
@@ -98,7 +101,20 @@ def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> Com
         result = _unbounded(board, chosen)
     else:
         result = leaderboard(board.moments(), settings=replace(chosen, bounds=bounds), rng=rng)
+    if taken:
+        result = replace(result, assumptions=(*result.assumptions, SHARES))
     return finish(with_replicates(result, board, chosen), board)
+
+
+def _are_shares(board: Board, settings: Settings) -> bool:
+    """Say whether undeclared scores are shares: they reach 0 or 1 and never leave that range.
+
+    A measurement such as a latency in seconds is not one, whatever its values.
+    """
+    x = board.scores
+    if settings.better == "lower" or x.min() < 0 or x.max() > 1:
+        return False
+    return bool(x.min() == 0 or x.max() == 1)
 
 
 def _known_bounds(board: Board) -> Bounds | None:

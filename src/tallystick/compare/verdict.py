@@ -43,6 +43,10 @@ __all__ = [
 ]
 
 MOST_NAMED = 5
+SHARES = (
+    "scores are shares between 0 and 1: they reach an end of that range and never leave it (give"
+    " --bounds if they can)"
+)
 INDEPENDENT = "items are independent draws from the population that the answer is about"
 
 
