@@ -22,7 +22,7 @@ MODULES = [
 
 
 @cache
-def tested() -> tuple[str, frozenset[str]]:
+def words_of_tests() -> tuple[str, frozenset[str]]:
     """Return the text of all tests, and every word in it."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
     return text, frozenset(re.findall(r"\w+", text))
@@ -33,11 +33,11 @@ def test_the_module_has_a_mirror_examples_or_a_test_that_imports_it(module: Path
     mirror = ROOT / "tests" / module.parent / f"test_{module.name}"
     text = (SOURCE / module).read_text(encoding="utf-8")
     dotted = ".".join(("tallystick", *module.with_suffix("").parts))
-    if mirror.exists() or ">>>" in text or dotted in tested()[0]:
+    if mirror.exists() or ">>>" in text or dotted in words_of_tests()[0]:
         return
     # Names of a module that its package exports: a test that uses one of them tests the module.
     public = re.search(r"__all__[^=]*= \[(.*?)\]", text, re.DOTALL)
     names = re.findall(r'"(\w+)"', public[1]) if public else []
-    assert tested()[1] & set(names), (
+    assert words_of_tests()[1] & set(names), (
         f"{module} has no mirror test, no example, and no test that imports it"
     )

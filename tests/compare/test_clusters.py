@@ -2,6 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tallystick.compare.board import Board
 from tallystick.compare.clusters import (
@@ -113,3 +114,13 @@ def test_new_clusters_are_less_sure_than_new_items_when_leads_vary():
     new = pairs_of_new_clusters(moments.group_counts, moments.group_sums, bounds=(0, 1), alpha=0.05)
     same = pairs_of_same_clusters(board, bounds=(0, 1), alpha=0.05)
     assert new.intervals[0].width > 2 * same.intervals[0].width
+
+
+def test_simultaneous_intervals_pay_for_the_number_of_pairs():
+    """Without Bonferroni's factor the simultaneous intervals would be the single ones."""
+    rng = np.random.default_rng(2)
+    counts, sums = np.full(12, 10.0), rng.normal(50, 5, (12, 4))
+    table = pairs_of_new_clusters(counts, sums, bounds=None, alpha=0.05)
+    wider = table.simultaneous.width / table.intervals.width
+    expected = stats.t.ppf(1 - 0.05 / 12, 11) / stats.t.ppf(1 - 0.05 / 2, 11)
+    assert wider == pytest.approx(np.full(6, expected))

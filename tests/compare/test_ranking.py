@@ -28,7 +28,9 @@ def test_two_models_get_the_exact_interval_and_the_exact_test():
     assert row.interval.guarantee == "exact"
     assert tuple(row.interval) == tuple(exact_score(row.a_only, row.b_only, 600))
     assert row.adjusted_p == row.p_value
-    assert result.verdict.startswith("a beats b by")
+    assert result.verdict.startswith("a is better than b: ")
+    assert "points [" in result.verdict
+    assert result.verdict.endswith("higher is better).")
 
 
 def test_a_leaderboard_orders_ranks_and_tiers():
@@ -40,10 +42,8 @@ def test_a_leaderboard_orders_ranks_and_tiers():
     assert result.pair("d", "a").verdict == "a is better"
     assert 0 < result.detectable_difference < 0.1
     assert result.guarantees[0].name == "Hoeffding and the union bound"
-    assert (
-        f"differences from {result.detectable_difference:.3g} on would be seen (power 0.8)"
-        in result.verdict
-    )
+    seen = f"differences of {100 * result.detectable_difference:.1f} points or more would be seen"
+    assert any(seen in text for text in result.assumptions)
     assert any(
         "with less assumed, Hoeffding and the union bound tells" in text
         for text in result.assumptions
@@ -118,10 +118,14 @@ def test_wins_ties_and_losses_are_scores_in_bounds():
 
 
 def test_unbounded_scores_name_their_assumption_and_claim_no_hoeffding():
-    scores = np.random.default_rng(1).lognormal(size=(200, 3))
+    """The rule changed: skewed scores get the hull of t and Hall, whose assumption is on what did
+    not occur."""
+    scores = np.random.default_rng(1).lognormal(sigma=0.7, size=(200, 3))
     result = evaluate(Board(names=("x", "y", "z"), scores=scores))
+    assert result.estimand == "mean"
     assert all(
-        "no bounds were declared" in row.interval.promise for row in (*result.models, *result.pairs)
+        "nothing rarer than 1 in 67 items" in row.interval.promise
+        for row in (*result.models, *result.pairs)
     )
     assert not any("Hoeffding" in row.name for row in result.guarantees)
 
@@ -202,10 +206,11 @@ def test_clusters_answer_for_the_population_that_was_named():
     held = board(accuracy=(0.62, 0.55))
     clusters = tuple((np.arange(600) // 60).tolist())
     clustered = Board(names=held.names, scores=held.scores, clusters=clusters)
-    new = evaluate(clustered, settings=Settings(population="clusters"))
-    same = evaluate(clustered)
+    new = evaluate(clustered)  # the default changed: a cluster column means new clusters
+    same = evaluate(clustered, settings=Settings(population="items"))
     assert new.population == "new clusters"
-    assert any("degrees of freedom" in text for text in new.warnings)
+    assert new.estimand == "cluster mean"
+    assert any("no model collapses on clusters rarer" in text for text in new.assumptions)
     assert same.population == "new items of these clusters"
     assert not same.warnings
     with pytest.raises(InputError, match="--cluster"):
@@ -234,12 +239,13 @@ def test_how_many_more_are_needed_is_said_in_what_was_drawn():
     new = evaluate(clustered, settings=Settings(bounds=(0.0, 1.0), population="clusters"))
     assert new.needed.of.startswith("clusters, if x stays")
     assert new.needed.count == pytest.approx(18 * (wanted + 90) / 90 - 18, rel=0.5)
-    assert evaluate(clustered, settings=bounded).needed.of.startswith("items, if x stays")
+    these = Settings(bounds=(0.0, 1.0), population="items")
+    assert evaluate(clustered, settings=these).needed.of.startswith("items, if x stays")
 
 
 def test_models_that_score_the_same_are_called_so():
     result = evaluate(Board(names=("x", "y"), scores=np.array([[1.0, 0.0], [0.0, 1.0]] * 4)))
-    assert "they score the same, a difference of 0 [" in result.verdict
+    assert "both score 50.0\xa0%, a difference of 0.0 points [" in result.verdict
     assert result.needed.count is None
 
 

@@ -17,7 +17,16 @@ import click
 
 from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.special import INPUT_OPTIONS, prepared, special
-from tallystick.data import GROUPS, ROLE_HELP, Capability, Question, conclude, options_of, read
+from tallystick.data import (
+    GROUPS,
+    ROLE_HELP,
+    Capability,
+    Door,
+    Question,
+    conclude,
+    options_of,
+    read,
+)
 from tallystick.errors import InputError
 from tallystick.results import GateOutcome, exit_code
 from tallystick.tally import Tally
@@ -40,6 +49,7 @@ _READING: Mapping[str, tuple[str, str]] = {
     "vote": ("--vote", "Long tables: the column of votes."),
     "delimiter": ("--delimiter", "Separator of delimited text."),
     "metric": ("--metric", "Evaluation logs: the score to use, e.g. exact_match."),
+    "run": ("--run", "NAME=FILE: the results of one model, or its log; repeat."),
     "truth_file": ("--truth-file", "A second file with the truth, joined by --item."),
     "old_file": ("--old-file", "A second file with the old answers, joined by --item."),
     "separator": ("--separator", "Wide tables: what stands between system and judge in A.gpt."),
@@ -70,7 +80,9 @@ def command_of(capability: Capability) -> click.Command:
             click.Argument(
                 ["source"],
                 nargs=-1,
-                required=capability.input == "required" and other is None,
+                required=capability.input == "required"
+                and other is None
+                and not capability.door.runs,
                 metavar="INPUT...",
             )
         )
@@ -83,7 +95,7 @@ def command_of(capability: Capability) -> click.Command:
     if capability.input != "none":
         params += reading_options(
             capability.reads,
-            pivots=capability.door.pivots,
+            door=capability.door,
             taken=_flags(capability.question),
         )
     params += output_options(items=capability.input != "none")
@@ -107,7 +119,9 @@ def run(call: Call) -> None:
     if own is not None and own(call):
         return
     call = prepared(call)
-    if not call.source:
+    if not call.source and not call.reading.get("run"):
+        if call.capability.input == "required":
+            raise click.UsageError("Missing argument 'INPUT...' (or option '--run').")
         result = conclude(call.capability, None, call.question)
         deliver(result, call.delivery)
         _leave(result.gates)
@@ -260,15 +274,17 @@ class Pair(click.ParamType):
 
 
 def reading_options(
-    reads: Sequence[str], *, pivots: bool = True, taken: Sequence[str] = ()
+    reads: Sequence[str], *, door: Door | None = None, taken: Sequence[str] = ()
 ) -> list[click.Parameter]:
     """Return the options of reading for a verb that reads these roles.
 
     Flags in *taken* mean something else to the verb and are left out.
     """
     found: list[click.Parameter] = []
+    of = door or Door()
     for name, (flag, help_) in _READING.items():
-        skipped = name in ("shape", "judge", "vote") and not pivots
+        skipped = name in ("shape", "judge", "vote") and not of.pivots
+        skipped |= name == "run" and not of.runs
         no_truth = name == "truth_file" and "truth" not in reads
         # A verb whose roles name its columns needs no second way to name them.
         named = name == "columns" and any(role in GROUPS for role in reads)
@@ -281,7 +297,7 @@ def reading_options(
             click.Option(
                 [flag, name],
                 type=kind,
-                multiple=name in ("columns", "ignore", "missing", "labels"),
+                multiple=name in ("columns", "ignore", "missing", "labels", "run"),
                 default="auto" if name == "shape" else None,
                 help=help_,
             )

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tallystick.compare.battles import answer_battles, is_battle_table, is_battles
 from tallystick.compare.board import Board
 from tallystick.compare.demo import demo
 from tallystick.compare.margins import gate_estimate
+from tallystick.compare.patterns import counted_moments, rank_counted
 from tallystick.compare.question import CompareQuestion
 from tallystick.compare.ranking import rank
 from tallystick.compare.reading import read_board
 from tallystick.compare.result import CompareResult
+from tallystick.compare.settings import Settings
 from tallystick.compare.stopping import stop_when_clear
 from tallystick.data import Capability, Data, Door, Roles, answered, read
 from tallystick.errors import InputError
@@ -29,17 +32,18 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
     source
         A `Board`, or whatever `tallystick.data.read` takes.
     **options
-        Roles (*models*, *truth*, *item*, *cluster*, *weight*, *by*), the fields of
-        `CompareQuestion`, and the options of reading (*missing*, *coerce*, …).
+        Roles (*models*, *truth*, *item*, *cluster*, *replicate*, *weight*, *by*), the fields of
+        `CompareQuestion`, and the options of reading (*missing*, *coerce*, …). A mapping of names
+        to files or frames is one run per name.
 
     Examples
     --------
     >>> scores = {"old": [1, 0, 0, 0] * 50, "new": [1, 1, 0, 1] * 50}
     >>> result = evaluate(scores)
-    >>> print(result.verdict)
-    new beats old by 0.500 [0.428, 0.572] (95 %, exact) on 200 items, p < 0.0001.
-    >>> result.contenders, result.pairs[0].a_only, result.pairs[0].b_only
-    (('new',), 100, 0)
+    >>> result.contenders, round(result.pairs[0].difference, 3)
+    (('new',), 0.5)
+    >>> result.pairs[0].a_only, result.pairs[0].b_only
+    (100, 0)
     """
     if isinstance(source, Board):
         settings = options.pop("settings", None)
@@ -47,9 +51,17 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
         question = CompareQuestion(seed=seed, **options) if options or not settings else None
         return rank(source, settings=settings or question.settings, rng=seed)  # type: ignore[union-attr]
     if "settings" in options:
-        settings = options.pop("settings")
-        options = {**settings.__dict__, **options}
+        options = {**_as_options(options.pop("settings")), **options}
     return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+
+
+def _as_options(settings: Settings) -> dict[str, Any]:
+    """Return settings as the fields of a question."""
+    held = dict(settings.__dict__)
+    better, metric, passes = held.pop("better"), held.pop("metric"), held.pop("passes")
+    if passes is not None:
+        metric = f"{passes}:{metric}" if metric else str(passes)
+    return {**held, "metric": metric, "lower_is_better": better == "lower"}
 
 
 def answer(data: Data, question: CompareQuestion) -> Result:
@@ -59,7 +71,17 @@ def answer(data: Data, question: CompareQuestion) -> Result:
             f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
             " put all models into one table, or leave out one of the two"
         )
+    _, guessed = question.better(data.metric)
+    question = replace(question, scored_as=data.metric)
+    if is_battles(data):
+        return replace(answer_battles(data, question), notes=_said(guessed))
+    counted = None if _needs_rows(question) else counted_moments(data, bounds=question.bounds)
+    if counted is not None:
+        result: Result = rank_counted(counted, settings=question.settings, rng=question.seed)
+        return replace(result, notes=_said(guessed))
+
     board = _with_more(read_board(data, bounds=question.bounds), data, question)
+    board = replace(board, prices=question.prices)
     if question.save is not None:
         board.save(question.save)
 
@@ -67,10 +89,22 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     for text in question.gates:
         parse_gate(text, known=board.names)
     if question.stop_early:
-        result: Result = stop_when_clear(board, settings=question.settings, rng=question.seed)
+        result = stop_when_clear(board, settings=question.settings, rng=question.seed)
     else:
         result = rank(board, settings=question.settings, rng=question.seed)
-    return replace(result, gates=_gates(question.gates, board, question))
+    gates = _gates(question.gates, board, question)
+    return replace(result, gates=gates, notes=_said(guessed))
+
+
+def _said(note: str) -> tuple[str, ...]:
+    return (note,) if note else ()
+
+
+def _needs_rows(question: CompareQuestion) -> bool:
+    """Say whether the question needs items one by one, and not only counts of patterns."""
+    return bool(question.add or question.save or question.gates or question.stop_early) or (
+        question.settings.passes is not None
+    )
 
 
 def _with_more(board: Board, data: Data, question: CompareQuestion) -> Board:
@@ -112,8 +146,8 @@ CAPABILITY = Capability(
     summary="Which model is better, how sure is that, and what would settle the rest?",
     question=CompareQuestion,
     answer=answer,
-    reads=("models", "truth", "item", "cluster", "weight", "by"),
-    door=Door(want="models", repeats=True),
+    reads=("models", "truth", "item", "cluster", "replicate", "weight", "by"),
+    door=Door(want="models", repeats=True, runs=True, as_it_is=is_battle_table),
     applies=applies,
     demo=demo,
 )

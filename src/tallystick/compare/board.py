@@ -45,6 +45,11 @@ class Board:
         the same labels.
     rows
         Which item each row of the source belongs to, -1 for a row that is not used.
+    right, runs
+        Items x models: how often an item was run, and how often it was right. *right* is None
+        where scores are not 0 or 1, both where every item was run once.
+    prices
+        What a new item and one more run of an item cost; None if nobody said.
     notes
         What was left out or averaged, for the reader.
 
@@ -65,6 +70,9 @@ class Board:
     answers: npt.NDArray[np.int32] | None = None
     truth: tuple[Label, ...] | None = None
     rows: npt.NDArray[np.int64] | None = None
+    right: Floats | None = None
+    runs: Floats | None = None
+    prices: tuple[float, float] | None = None
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -97,6 +105,7 @@ class Board:
         item: str | None = None,
         cluster: str | None = None,
         weight: str | None = None,
+        replicate: str | None = None,
         missing: Sequence[str] = (),
         coerce: bool = False,
     ) -> Board:
@@ -116,13 +125,21 @@ class Board:
             answer. Without it the columns of the models hold scores.
         item, cluster, weight
             Columns that name the item, its cluster and its weight.
+        replicate
+            The column that numbers the runs of an item; rows that repeat an item are its runs.
         missing, coerce
             Tokens that mean "no answer"; whether several spellings of one answer are one.
         """
         from tallystick.compare.reading import read_board
         from tallystick.data import Door, read
 
-        named = {"truth": truth, "item": item, "cluster": cluster, "weight": weight}
+        named = {
+            "truth": truth,
+            "item": item,
+            "cluster": cluster,
+            "weight": weight,
+            "replicate": replicate,
+        }
         door = Door(want="models", repeats=True)
         with read(data, door, models=models, missing=missing, coerce=coerce, **named) as found:
             return read_board(found)
@@ -155,8 +172,12 @@ class Board:
     def of_models(self, names: Sequence[str]) -> Board:
         """Return the board of these models only."""
         places = [self.place(name) for name in names]
-        answers = None if self.answers is None else self.answers[:, places]
-        return replace(self, names=tuple(names), scores=self.scores[:, places], answers=answers)
+        own = {
+            field: held[:, places]
+            for field in ("answers", "right", "runs")
+            if (held := getattr(self, field)) is not None
+        }
+        return replace(self, names=tuple(names), scores=self.scores[:, places], **own)
 
     def place(self, name: str) -> int:
         """Return the position of a model, or refuse its name."""
@@ -263,12 +284,6 @@ class Board:
             role if role in held else None for role in ("item", "cluster", "weight")
         )
         return cls.of(path, item=item, cluster=cluster, weight=weight)
-
-
-def _arrow(data: Mapping[str, Any]) -> Any:
-    import pyarrow as pa
-
-    return pa.table({name: pa.array(values) for name, values in data.items()})
 
 
 def _fresh(name: str, taken: Sequence[str]) -> str:

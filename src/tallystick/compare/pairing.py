@@ -64,6 +64,13 @@ class PairTable:
         Of "both are equally good": of this pair alone, and among all pairs.
     adjustment
         How p-values were adjusted.
+    holds_below
+        New clusters: each verdict holds unless one more cluster favours the other model by this
+        much; None elsewhere.
+    ratio, ratio_intervals
+        The typical ratio first/second, where that is compared instead of the mean.
+    unsettled
+        Why no difference of means is given; empty where it is.
     """
 
     first: npt.NDArray[np.intp]
@@ -77,6 +84,10 @@ class PairTable:
     p_value: Floats
     adjusted_p: Floats
     adjustment: str
+    holds_below: Floats | None = None
+    ratio: Floats | None = None
+    ratio_intervals: Intervals | None = None
+    unsettled: str = ""
 
 
 def is_binary(moments: Moments) -> bool:

@@ -1,10 +1,12 @@
-"""What can be asked of models: level, bounds, population, gates and stopping."""
+"""What can be asked of models: metric, direction, population, bounds, gates and stopping."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from tallystick.compare.metric import Better, guess_better, split_metric
 from tallystick.compare.settings import Settings
 from tallystick.data import Question, option
 
@@ -15,10 +17,24 @@ __all__ = ["CompareQuestion"]
 class CompareQuestion(Question):
     """What is asked of models that answered or were scored on the same items."""
 
-    population: str = option(
-        "items",
-        "To what the answer speaks: new items (of these clusters), or new clusters.",
+    metric: str | None = option(
+        None, "The score to compare, where files or logs have several; pass@5 of several runs."
+    )
+    lower_is_better: bool = option(
+        False, "A lower score is better (guessed from names such as latency, cost and loss)."
+    )
+    higher_is_better: bool = option(
+        False, "A higher score is better, whatever the name of the metric suggests."
+    )
+    population: str | None = option(
+        None,
+        "To what the answer speaks: new clusters (the default with --cluster), or new items.",
         choices=("items", "clusters"),
+    )
+    cluster_weight: str = option(
+        "equal",
+        "New clusters: every cluster counts once (equal), or every item does (items).",
+        choices=("equal", "items"),
     )
     bounds: tuple[float, float] | None = option(
         None, "LO,HI: between what scores lie (0/1 scores need none)."
@@ -45,14 +61,47 @@ class CompareQuestion(Question):
         (), "e.g. 'new >= old - 0.01'; exit 0 holds, 10 fails, 11 open; repeat.", flag="--gate"
     )
     stop_early: bool = option(False, "Take items in random order and stop when it is clear.")
+    prices: tuple[float, float] | None = option(
+        None, "ITEM,RUN: what a new item and one more run of an item cost, to say what to buy."
+    )
+    scored_as: str | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        split_metric(self.metric)
+        if self.lower_is_better and self.higher_is_better:
+            from tallystick.errors import InputError
+
+            raise InputError("lower_is_better and higher_is_better exclude each other: give one")
+
+    def reading(self) -> dict[str, Any]:
+        """Return the score to read: what pass@k is made of, where that is asked for."""
+        base = split_metric(self.metric)[1]
+        return {} if base is None else {"metric": base}
+
+    def better(self, metric: str | None) -> tuple[Better, str]:
+        """Return which way is better, and a note where that was guessed from the name."""
+        if self.lower_is_better or self.higher_is_better:
+            return ("lower" if self.lower_is_better else "higher"), ""
+        guess = guess_better(metric)
+        if guess == "higher":
+            return guess, ""
+        return guess, (
+            f"lower is better, by the name {metric!r}; add --higher-is-better if it is not so"
+        )
 
     @property
     def settings(self) -> Settings:
         """The settings of the mathematics."""
+        passes, _ = split_metric(self.metric)
         return Settings(
             bounds=self.bounds,
             population=self.population,  # type: ignore[arg-type]  # one of the choices
+            cluster_weight=self.cluster_weight,  # type: ignore[arg-type]  # one of the choices
             blanks=self.blanks,  # type: ignore[arg-type]  # one of the choices
+            better=self.better(self.scored_as)[0],
+            metric=self.scored_as,
+            passes=passes,
             alpha=self.alpha,
             power=self.power,
             draws=self.draws,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.compare.assemble import assemble, finish
+from tallystick.compare.assemble import Findings, assemble, finish
 from tallystick.compare.board import Board
 from tallystick.compare.clusters import (
     cluster_errors,
@@ -20,6 +20,12 @@ from tallystick.compare.clusters import (
 )
 from tallystick.compare.detectable import detectable_by_errors, detectable_by_items
 from tallystick.compare.guarantees import guarantees
+from tallystick.compare.needed import SampleSize
+from tallystick.compare.new_clusters import (
+    ClusterSample,
+    cluster_score_intervals,
+    sign_flip_table,
+)
 from tallystick.compare.pairing import (
     FREE,
     Bounds,
@@ -29,11 +35,22 @@ from tallystick.compare.pairing import (
     pairs_of_items,
 )
 from tallystick.compare.partial import pairs_with_blanks
-from tallystick.compare.result import CompareResult
+from tallystick.compare.replicates import pass_board, with_replicates
+from tallystick.compare.result import ClusterRow, CompareResult, ModelRow, PairRow
 from tallystick.compare.settings import Settings
-from tallystick.compare.verdicts import SampleSize
+from tallystick.compare.skewed import RARE, skewed_board
+from tallystick.compare.verdict import (
+    INDEPENDENT,
+    SHARES,
+    cluster_assumptions,
+    flat_models,
+    no_true_label,
+    undeclared_bounds,
+    verdict_of,
+)
 from tallystick.errors import InputError
 from tallystick.results import Unknown
+from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.intervals import Intervals, clopper_pearson, pseudo_t
 
 if TYPE_CHECKING:
@@ -43,8 +60,8 @@ __all__ = ["leaderboard", "rank"]
 
 Floats = npt.NDArray[np.float64]
 
-FEW_CLUSTERS = 30
-"""Degrees of freedom below which the reader is warned."""
+FEW_WEIGHTED = 30
+"""Degrees of freedom of weighted items below which the reader is warned."""
 
 
 def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> CompareResult:
@@ -55,7 +72,7 @@ def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> Com
     board
         The scores.
     settings
-        Level, bounds, population.
+        Level, bounds, population, direction.
     rng
         Seed of the draws.
 
@@ -66,13 +83,49 @@ def rank(board: Board, *, settings: Settings | None = None, rng: Rng = 0) -> Com
     ('new',)
     """
     chosen = settings or Settings()
+    if chosen.population == "clusters" and board.clusters is None:
+        raise InputError("population 'clusters' needs clusters: name the column (--cluster)")
     if board.answers is not None:
         return _with_blanks(board, chosen)
+    if chosen.passes is not None:
+        board = pass_board(board, chosen.passes)
+        chosen = replace(chosen, bounds=(0.0, 1.0))
     _check_bounds(board, chosen.bounds)
+    bounds = chosen.bounds or _known_bounds(board)
+    taken = bounds is None and _are_shares(board, chosen)
+    bounds = (0.0, 1.0) if taken else bounds
+
     if board.clusters is not None or board.weights is not None:
-        return _clustered(board, chosen)
-    result = leaderboard(board.moments(), settings=chosen, rng=rng)
-    return finish(result, board)
+        result = _clustered(board, chosen, bounds, rng)
+    elif bounds is None:
+        result = _unbounded(board, chosen)
+    else:
+        result = leaderboard(board.moments(), settings=replace(chosen, bounds=bounds), rng=rng)
+    if taken:
+        result = replace(result, assumptions=(*result.assumptions, SHARES))
+    return finish(with_replicates(result, board, chosen), board)
+
+
+def _are_shares(board: Board, settings: Settings) -> bool:
+    """Say whether undeclared scores are shares: they reach 0 or 1 and never leave that range.
+
+    A measurement such as a latency in seconds is not one, whatever its values.
+    """
+    x = board.scores
+    if settings.better == "lower" or x.min() < 0 or x.max() > 1:
+        return False
+    return bool(x.min() == 0 or x.max() == 1)
+
+
+def _known_bounds(board: Board) -> Bounds | None:
+    """Return (0, 1) for right/wrong scores, also where runs of an item were averaged."""
+    if board.right is not None or bool(np.isin(board.scores, (0.0, 1.0)).all()):
+        return (0.0, 1.0)
+    return None
+
+
+def _unit(bounds: Bounds | None) -> Literal["share", "number"]:
+    return "share" if bounds == (0.0, 1.0) else "number"
 
 
 def leaderboard(
@@ -81,8 +134,9 @@ def leaderboard(
     """Rank models from the moments of their scores alone: counted on any engine, merged from any
     shards.
 
-    Moments by cluster (``Moments.of(…, by=…)``) answer for new clusters if the settings say so; for
-    new items of the same clusters the board itself is needed (:func:`rank`).
+    Moments by cluster (``Moments.of(…, by=…)``) answer for new clusters; for new items of the same
+    clusters the board itself is needed (:func:`rank`). Unbounded scores get Student's t here, with
+    its assumption named: their skewness is not in the moments, so :func:`rank` does better.
 
     Examples
     --------
@@ -94,22 +148,26 @@ def leaderboard(
     chosen = settings or Settings()
     names, n = moments.names, int(moments.n)
     _check_size(names, n)
-    if chosen.population == "clusters":
-        if not moments.groups:
-            raise InputError("population 'clusters' needs clusters: name the column (--cluster)")
+    if chosen.population == "clusters" and not moments.groups:
+        raise InputError("population 'clusters' needs clusters: name the column (--cluster)")
+    if moments.groups and chosen.population != "items":
         binary = is_binary(moments)
-        bounds = chosen.bounds or ((0.0, 1.0) if binary else None)
         return _new_clusters(
             names,
-            moments.group_counts,
-            moments.group_sums,
+            _sample(moments),
             n=n,
-            bounds=bounds,
+            bounds=chosen.bounds or ((0.0, 1.0) if binary else None),
             settings=chosen,
-            unit="cluster",
+            rng=rng,
         )
     if moments.weighted:
         raise InputError("weighted items are compared from the board itself: use compare.evaluate")
+    return _independent(moments, chosen, rng)
+
+
+def _independent(moments: Moments, chosen: Settings, rng: Rng) -> CompareResult:
+    """Rank models on independent items: max-T over all pairs."""
+    names, n = moments.names, int(moments.n)
     draws = affordable_draws(len(names), chosen.draws)
     table = pairs_of_items(
         moments,
@@ -125,8 +183,7 @@ def leaderboard(
     flat = is_flat(variance, 0.0, np.diag(moments.products) / n)
     scores = _score_intervals(moments.sums, means, variance, n, binary, flat, chosen)
     free = not binary and chosen.bounds is None
-    assumptions = ["items are independent draws from the population that the answer is about"]
-    assumptions += [FREE] if free else []
+    assumptions = [INDEPENDENT, *([FREE] if free else [])]
     costs = guarantees(moments, table, bounds=chosen.bounds, alpha=chosen.alpha)
     if len(names) > 2:
         times = "" if draws == chosen.draws else f" ({draws:,} for so many pairs)"
@@ -135,65 +192,231 @@ def leaderboard(
             f"pairs: step-down max-T, whose normal draws{times} hold the family-wise error for many"
             f" items; with less assumed, {fewer}"
         )
+    unit = "share" if binary else _unit(chosen.bounds)
     found = assemble(
-        names,
-        table,
-        scores,
-        means,
-        n=n,
-        settings=chosen,
-        population="new items",
-        detectable=detectable_by_items(table, n, len(names), binary, chosen),
-        assumptions=assumptions,
-        warnings=_flat_models(names, flat, binary) + _undeclared(moments, free),
-        seed=seed_of(rng),
+        Findings(
+            names=names,
+            table=table,
+            scores=scores,
+            means=means,
+            n=n,
+            settings=chosen,
+            population="new items",
+            detectable=detectable_by_items(table, n, len(names), binary, chosen),
+            assumptions=assumptions,
+            warnings=flat_models(names, flat, binary),
+            seed=seed_of(rng),
+            unit=unit,
+        )
     )
     return replace(found, guarantees=costs)
 
 
-def _clustered(board: Board, settings: Settings) -> CompareResult:
-    moments = board.moments()
-    n = board.n
-    _check_size(board.names, n)
-    in_unit = bool(np.isin(board.scores, (0.0, 1.0)).all())
-    bounds = settings.bounds or ((0.0, 1.0) if in_unit else None)
-    if board.weights is not None and (board.clusters is None or settings.population == "items"):
-        if board.clusters is not None:
+def _unbounded(board: Board, chosen: Settings) -> CompareResult:
+    """Rank models by an unbounded score: the mean where the sample settles it, else the typical
+    ratio or the signs.
+    """
+    _check_size(board.names, board.n)
+    found = skewed_board(board.scores, alpha=chosen.alpha)
+    flat = np.ptp(board.scores, axis=0) <= 1e-12 * np.abs(board.scores).max(axis=0)
+    rare = RARE.format(max(2, -(-board.n // 3)), "items")
+    k = len(board.names)
+    detectable: float | Unknown = (
+        detectable_by_items(found.table, board.n, k, False, chosen)
+        if found.shown == "mean"
+        else Unknown(found.table.unsettled)
+    )
+    return assemble(
+        Findings(
+            names=board.names,
+            table=found.table,
+            scores=found.intervals,
+            means=found.levels,
+            n=board.n,
+            settings=chosen,
+            population="new items",
+            detectable=detectable,
+            assumptions=[INDEPENDENT, *([] if found.shown == "signs" else [rare])],
+            warnings=flat_models(board.names, flat, False) + undeclared_bounds(board.scores),
+            seed=None,
+            unit="number",
+            estimand=found.shown,
+        )
+    )
+
+
+def _sample(moments: Moments) -> ClusterSample:
+    return ClusterSample(
+        names=tuple(str(name) for name in moments.groups),
+        counts=moments.group_counts,
+        sums=moments.group_sums,
+    )
+
+
+def _clustered(board: Board, settings: Settings, bounds: Bounds | None, rng: Rng) -> CompareResult:
+    _check_size(board.names, board.n)
+    if board.clusters is None:
+        return _weighted_items(board, settings, bounds)
+    if settings.population == "items":
+        if board.weights is not None:
             raise InputError(
-                "weights with clusters answer for new clusters only: ask for them (--population"
-                " clusters)"
+                "weights with clusters answer for new clusters only: leave out --population items"
             )
-        sums = board.weights[:, None] * board.scores
-        used = board.weights > 0
-        result = _new_clusters(
-            board.names,
-            board.weights[used],
-            sums[used],
+        return _same_clusters(board, settings, bounds)
+    sample = _sample(board.moments())
+    return _new_clusters(board.names, sample, n=board.n, bounds=bounds, settings=settings, rng=rng)
+
+
+def _new_clusters(
+    names: tuple[str, ...],
+    sample: ClusterSample,
+    *,
+    n: int,
+    bounds: Bounds | None,
+    settings: Settings,
+    rng: Rng,
+) -> CompareResult:
+    """Rank models on new clusters; too few of them show nothing."""
+    clusters = len(sample.counts)
+    if clusters < fewest_clusters(settings.alpha):
+        return _too_few(names, sample, n=n, bounds=bounds, settings=settings)
+    equal = settings.cluster_weight == "equal"
+    if bounds is None:
+        return _unbounded_clusters(names, sample, n=n, settings=settings)
+    table = sign_flip_table(sample, bounds=bounds, settings=settings, rng=rng)
+    return assemble(
+        Findings(
+            names=names,
+            table=table,
+            scores=cluster_score_intervals(sample, bounds=bounds, settings=settings),
+            means=sample.values(settings).scores,
             n=n,
-            bounds=bounds,
             settings=settings,
-            unit="weighted item",
+            population="new clusters",
+            detectable=detectable_by_errors(table, settings, len(names)),
+            assumptions=cluster_assumptions(clusters, settings, bounded=True),
+            warnings=[],
+            seed=seed_of(rng),
+            sample=SampleSize(clusters, "clusters", of_means=True, share=_unit(bounds) == "share"),
+            unit=_unit(bounds),
+            estimand="cluster mean" if equal else "mean",
+            clusters=clusters,
+            item_means=sample.item_means if equal else None,
         )
-    elif settings.population == "clusters":
-        result = _new_clusters(
-            board.names,
-            moments.group_counts,
-            moments.group_sums,
+    )
+
+
+def _unbounded_clusters(
+    names: tuple[str, ...], sample: ClusterSample, *, n: int, settings: Settings
+) -> CompareResult:
+    """Compare cluster means of an unbounded score: clusters are then the sample of (K4)."""
+    if settings.cluster_weight != "equal":
+        raise InputError(
+            "unbounded scores are compared by cluster means: leave out --cluster-weight items, or"
+            " declare the range of scores (--bounds LO,HI)"
+        )
+    clusters = len(sample.counts)
+    found = skewed_board(sample.means, alpha=settings.alpha, unit="clusters")
+    detectable: float | Unknown = (
+        detectable_by_items(found.table, clusters, len(names), False, settings)
+        if found.shown == "mean"
+        else Unknown(found.table.unsettled)
+    )
+    rare = RARE.format(max(2, -(-clusters // 3)), "clusters")
+    return assemble(
+        Findings(
+            names=names,
+            table=found.table,
+            scores=found.intervals,
+            means=found.levels,
             n=n,
-            bounds=bounds,
             settings=settings,
-            unit="cluster",
+            population="new clusters",
+            detectable=detectable,
+            assumptions=[*cluster_assumptions(clusters, settings, bounded=False), rare],
+            warnings=[],
+            seed=None,
+            sample=SampleSize(clusters, "clusters", share=False),
+            unit="number",
+            estimand="cluster mean" if found.shown == "mean" else found.shown,
+            clusters=clusters,
+            item_means=sample.item_means,
         )
-    else:
-        table = pairs_of_same_clusters(board, bounds=bounds, alpha=settings.alpha)
-        means = board.scores.mean(axis=0)
-        scores = _same_cluster_scores(board, bounds, settings.alpha)
-        result = assemble(
-            board.names,
-            table,
-            scores,
-            means,
-            n=n,
+    )
+
+
+def _too_few(
+    names: tuple[str, ...],
+    sample: ClusterSample,
+    *,
+    n: int,
+    bounds: Bounds | None,
+    settings: Settings,
+) -> CompareResult:
+    """Say that so few clusters show nothing about new ones, and list what they show of these."""
+    held = sample.values(settings)
+    least = fewest_clusters(settings.alpha)
+    why = Unknown(f"{len(sample.counts)} clusters are too few: at least {least} are needed")
+    order = np.argsort(-settings.sign * held.scores, kind="stable")
+    models = tuple(
+        ModelRow(names[j], float(held.scores[j]), why, why, float(sample.item_means[j]))
+        for j in order
+    )
+    pairs = tuple(
+        PairRow(
+            names[a],
+            names[b],
+            float(held.scores[a] - held.scores[b]),
+            why,
+            why,
+            why,
+            why,
+            why,
+            why,
+            "not told apart",
+        )
+        for i, a in enumerate(order)
+        for b in order[i + 1 :]
+    )
+    rows = tuple(
+        ClusterRow(name, float(count), {names[j]: float(mean[j]) for j in range(len(names))})
+        for name, count, mean in zip(sample.names, sample.counts, sample.means, strict=True)
+    )
+    result = CompareResult(
+        verdict="pending",
+        decision="unknowable",
+        n_items=n,
+        assumptions=tuple(cluster_assumptions(len(rows), settings, bounded=False)),
+        models=models,
+        pairs=pairs,
+        contenders=tuple(names[j] for j in order),
+        tiers=(tuple(names[j] for j in order),),
+        detectable_difference=why,
+        separable=why,
+        guarantees=(),
+        population="new clusters",
+        adjustment="none",
+        alpha=settings.alpha,
+        metric=settings.metric,
+        better=settings.better,
+        estimand="cluster mean" if settings.cluster_weight == "equal" else "mean",
+        unit=_unit(bounds),
+        clusters=len(rows),
+        per_cluster=rows,
+    )
+    return replace(result, verdict=verdict_of(result))
+
+
+def _same_clusters(board: Board, settings: Settings, bounds: Bounds | None) -> CompareResult:
+    """Rank models on new items of these clusters."""
+    table = pairs_of_same_clusters(board, bounds=bounds, alpha=settings.alpha)
+    return assemble(
+        Findings(
+            names=board.names,
+            table=table,
+            scores=_same_cluster_scores(board, bounds, settings.alpha),
+            means=board.scores.mean(axis=0),
+            n=board.n,
             settings=settings,
             population="new items of these clusters",
             detectable=detectable_by_errors(table, settings, len(board.names)),
@@ -203,49 +426,55 @@ def _clustered(board: Board, settings: Settings) -> CompareResult:
             ],
             warnings=[],
             seed=None,
-            sample=SampleSize(n, "items", of_means=True),
+            sample=SampleSize(board.n, "items", of_means=True, share=_unit(bounds) == "share"),
+            unit=_unit(bounds),
         )
-    return finish(result, board)
+    )
 
 
-def _new_clusters(
-    names: tuple[str, ...],
-    counts: Floats,
-    sums: Floats,
-    *,
-    n: int,
-    bounds: Bounds | None,
-    settings: Settings,
-    unit: str,
-) -> CompareResult:
+def _weighted_items(board: Board, settings: Settings, bounds: Bounds | None) -> CompareResult:
+    """Rank models on weighted items: each item is a cluster of one, with CR2."""
+    assert board.weights is not None
+    used = board.weights > 0
+    counts, sums = board.weights[used], (board.weights[:, None] * board.scores)[used]
     table = pairs_of_new_clusters(counts, sums, bounds=bounds, alpha=settings.alpha)
     means, errors, freedom = cluster_errors(counts, sums)
     errors = with_floor(errors, counts, sums, bounds)
     half = float(stdtrit(freedom, 1 - settings.alpha / 2)) * errors
     low, high = bounds or (-np.inf, np.inf)
-    ends = np.clip(means - half, low, high), np.clip(means + half, low, high)
-    method = "cr2"
-    scores = Intervals(*ends, level=1 - settings.alpha, guarantee="approximate", method=method)
     warnings = []
-    if freedom < FEW_CLUSTERS:
+    if freedom < FEW_WEIGHTED:
         warnings.append(
-            f"the {len(counts)} {unit}s are worth {freedom:.1f} degrees of freedom (unequal sizes"
-            " count for less): intervals and p-values are approximate, at .92 to .96 for nominal"
-            " .95 in simulations"
+            f"the {len(counts)} weighted items are worth {freedom:.1f} degrees of freedom (unequal"
+            " weights count for less): intervals and p-values are approximate, at .92 to .96 for"
+            " nominal .95 in simulations"
         )
     return assemble(
-        names,
-        table,
-        scores,
-        means,
-        n=n,
-        settings=settings,
-        population=f"new {unit}s",
-        detectable=detectable_by_errors(table, settings, len(names)),
-        assumptions=[f"{unit}s are independent draws from the population that the answer is about"],
-        warnings=warnings,
-        seed=None,
-        sample=SampleSize(len(counts), f"{unit}s", of_means=True),
+        Findings(
+            names=board.names,
+            table=table,
+            scores=Intervals(
+                np.clip(means - half, low, high),
+                np.clip(means + half, low, high),
+                level=1 - settings.alpha,
+                guarantee="approximate",
+                method="cr2",
+            ),
+            means=means,
+            n=board.n,
+            settings=settings,
+            population="new weighted items",
+            detectable=detectable_by_errors(table, settings, len(board.names)),
+            assumptions=[
+                "weighted items are independent draws from the population that the answer is about"
+            ],
+            warnings=warnings,
+            seed=None,
+            sample=SampleSize(
+                len(counts), "weighted items", of_means=True, share=_unit(bounds) == "share"
+            ),
+            unit=_unit(bounds),
+        )
     )
 
 
@@ -264,26 +493,27 @@ def _with_blanks(board: Board, settings: Settings) -> CompareResult:
     scores = Intervals(
         low, high, level=1 - settings.alpha, guarantee="exact", method="clopper-pearson with blanks"
     )
-    assumptions = ["items are independent draws from the population that the answer is about"]
-    assumptions += (
-        ["nothing on the blank labels"]
+    blanks = (
+        "nothing on the blank labels"
         if settings.blanks == "any"
-        else ["blanks were left out at random"]
+        else "blanks were left out at random"
     )
     result = assemble(
-        board.names,
-        table,
-        scores,
-        right / board.n,
-        n=board.n,
-        settings=settings,
-        population="new items",
-        detectable=Unknown("labels are missing: see needed"),
-        assumptions=assumptions,
-        warnings=[f"{blank} of {board.n} items have no true label"],
-        seed=None,
-        hidden=f"{blank} of {board.n} true labels are blank",
-        board=board,
+        Findings(
+            names=board.names,
+            table=table,
+            scores=scores,
+            means=right / board.n,
+            n=board.n,
+            settings=settings,
+            population="new items",
+            detectable=Unknown("labels are missing: see needed"),
+            assumptions=[INDEPENDENT, blanks],
+            warnings=[f"{blank} of {board.n} items have no true label"],
+            seed=None,
+            hidden=no_true_label(blank, board.n),
+            board=board,
+        )
     )
     return finish(result, board)
 
@@ -347,25 +577,3 @@ def _check_size(names: tuple[str, ...], n: int) -> None:
         )
     if n < 2:
         raise InputError(f"compare needs at least two items that all models answered, got {n}")
-
-
-def _flat_models(names: tuple[str, ...], flat: npt.NDArray[np.bool_], binary: bool) -> list[str]:
-    found = [name for name, one in zip(names, flat, strict=True) if one]
-    if not found:
-        return []
-    shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
-    why = "all right or all wrong" if binary else "the same score on every item: is it a score?"
-    return [f"{shown}: {why}"]
-
-
-def _undeclared(moments: Moments, free: bool) -> list[str]:
-    """Say that bounds would help where scores look as if they had some: a mean square above the
-    mean breaks [0, 1].
-    """
-    sums, squares = moments.sums, np.diag(moments.products)
-    if not free or (sums < 0).any() or (squares > sums).any():
-        return []
-    return [
-        "scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1) and need no"
-        " normal assumption"
-    ]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.compare.board import Board
+from tallystick.compare.grouped import Grouped
 from tallystick.data import Data
 from tallystick.data.detect.names import ITEM_NAMES
 from tallystick.errors import InputError
@@ -49,29 +50,33 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
         truth = [words[code] for code in gold.tolist()]
         shared = _vocabularies(data, answers, gold, words)
 
-    used = np.asarray(answered.all(axis=1))
-    if not used.any():
+    beside = data.cells(*roles.columns("item", "cluster"))
+    # A token that means "no answer" may well be the name of an item or of a cluster.
+    items = None if roles.item is None else beside[roles.item]
+    groups = None if roles.cluster is None else beside[roles.cluster]
+    weights = None if roles.weight is None else _weights(data, roles.weight)
+    grouped = Grouped.of(items, answered, own_runs=roles.replicate is not None)
+    if not grouped.used.any():
         raise InputError(
             f"{data.source}: no item has an answer of every model: compare models on the same items"
         )
     losses = [str(note) for note in data.notes if isinstance(note, Loss)]
-    notes = [*losses, *shared, *_silent(roles.models, answered, used)]
-    # A token that means "no answer" may well be the name of an item or of a cluster.
-    beside = data.cells(*roles.columns("item", "cluster"))
-    items = None if roles.item is None else beside[roles.item]
-    groups = None if roles.cluster is None else beside[roles.cluster]
-    weights = None if roles.weight is None else _weights(data, roles.weight)
+    notes = [*losses, *shared, *_silent(roles.models, answered, grouped)]
     if roles.cluster is not None:
-        _refuse_blank_clusters(data, roles.cluster, groups or (), used)
+        _refuse_blank_clusters(data, roles.cluster, groups or (), grouped.used)
 
-    first, places, replicated = _first_rows(items, used)
-    if replicated:
-        if hidden[used].any():
+    first, places = grouped.first, grouped.places
+    right = runs = None
+    if grouped.repeated:
+        if hidden[grouped.used].any():
             raise InputError(
                 f"{data.source}: items repeat and some true labels are blank: average or remove"
                 " the replicates first"
             )
-        scores, answers = _averaged(scores, places, used, len(first)), None
+        runs, sums = grouped.runs(answered), grouped.sums(scores)
+        binary = bool(np.isin(scores[answered], (0.0, 1.0)).all())
+        right = sums if binary else None
+        scores, answers = sums / runs, None
         _alike(items, groups, places, first, "is in cluster {} and in {}: give it one")
         _alike(
             items,
@@ -81,8 +86,8 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
             "has the weights {} and {}: give its replicates one weight",
         )
         notes.append(
-            f"{int(used.sum())} rows are replicates of {len(first)} items and were averaged within"
-            " each item"
+            f"{int(grouped.used.sum())} rows are replicates of {len(first)} items and were averaged"
+            " within each item"
         )
     else:
         scores, answers = scores[first], None if answers is None else answers[first]
@@ -95,6 +100,8 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
         answers=answers if hidden[first].any() else None,
         truth=None if truth is None else _one_truth(truth, places, len(first)),
         rows=places,
+        right=right,
+        runs=runs,
         notes=tuple(notes),
     )
 
@@ -131,15 +138,14 @@ def _codes(
     return coded.codes[:, :-1], coded.codes[:, -1], (*coded.labels, None)
 
 
-def _silent(
-    models: Sequence[str], answered: npt.NDArray[np.bool_], used: npt.NDArray[np.bool_]
-) -> list[str]:
-    lost = int((~used).sum())
+def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], grouped: Grouped) -> list[str]:
+    """Say how many items are left out because a model has no score there."""
+    lost = grouped.lost
     if not lost:
         return []
     worst = int(np.argmin(answered.sum(axis=0)))
     return [
-        f"{lost} of {len(used)} items are left out because a model has no score there"
+        f"{lost} of {grouped.total} items are left out because a model has no score there"
         f" ({models[worst]!r} lacks {int((~answered[:, worst]).sum())}); if no answer means wrong,"
         " write it as such"
     ]
@@ -155,37 +161,6 @@ def _weights(data: Data, name: str) -> Floats:
     if not (weights > 0).any():
         raise InputError("all weights are 0: weigh at least one item")
     return weights
-
-
-def _first_rows(
-    items: Sequence[Label] | None, used: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], bool]:
-    """Return the first row of each item, the item of each row (-1 if not used), and whether items
-    repeat.
-    """
-    places = np.full(len(used), -1, np.int64)
-    rows = np.flatnonzero(used)
-    if items is None:
-        places[rows] = np.arange(len(rows))
-        return rows, places, False
-    seen: dict[Label, int] = {}
-    first: list[int] = []
-    for row in rows.tolist():
-        if items[row] is None:
-            raise InputError(f"row {row + 1}: the item is blank; name every item or remove the row")
-        if items[row] not in seen:
-            seen[items[row]] = len(first)
-            first.append(row)
-        places[row] = seen[items[row]]
-    return np.array(first, np.int64), places, len(first) < len(rows)
-
-
-def _averaged(
-    scores: Floats, places: npt.NDArray[np.int64], used: npt.NDArray[np.bool_], n: int
-) -> Floats:
-    counts = np.bincount(places[used], minlength=n)
-    sums = [np.bincount(places[used], scores[used, j], minlength=n) for j in range(scores.shape[1])]
-    return np.stack(sums, axis=1) / counts[:, None]
 
 
 def _alike(

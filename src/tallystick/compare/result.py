@@ -5,15 +5,29 @@ guarantee costs.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tallystick.compare.metric import Better
 from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
 
-__all__ = ["CompareResult", "GuaranteeRow", "ItemLocator", "ModelRow", "PairRow"]
+__all__ = [
+    "ClusterRow",
+    "CompareResult",
+    "Estimand",
+    "GuaranteeRow",
+    "ItemLocator",
+    "ModelRow",
+    "PairRow",
+    "Replicates",
+]
+
+Estimand: TypeAlias = Literal["mean", "cluster mean", "ratio", "signs", "pass@k", "pass^k"]
+"""What is compared: means over items, means of cluster means, typical ratios, how often one is
+larger, or pass rates of several runs per item."""
 
 NOT_TOLD = "not told apart"
 """The verdict on a pair that stays open."""
@@ -25,30 +39,79 @@ MOST_PAIRS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """One model: its score, and between which ranks it lies."""
+    """One model: its score, and between which ranks it lies.
+
+    *item_score* is the mean over all items where every cluster counts once; *runs_interval* speaks
+    of new runs of these items, where items were run several times. Both are None elsewhere.
+    """
 
     name: str
     score: float | Unknown
-    interval: Interval
-    rank_interval: tuple[int, int]
+    interval: Interval | Unknown
+    rank_interval: tuple[int, int] | Unknown
+    item_score: float | None = None
+    runs_interval: Interval | Unknown | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
     """Two models: how far apart, alone (*interval*, *p_value*) and among all pairs (*simultaneous*,
     *adjusted_p*).
+
+    *a* is the better one as observed, and *difference* is the score of *a* minus that of *b*: it is
+    negative where a lower score is better. *a_only* and *b_only* are items on which only one of
+    them is right, or, for unbounded scores compared by signs, on which it is better. *holds_below*
+    is for new clusters: the verdict holds unless one more cluster favours *b* by this much or more.
+    *ratio* is the typical ratio a/b, where that is compared.
     """
 
     a: str
     b: str
     difference: float | Unknown
-    interval: Interval
-    simultaneous: Interval
+    interval: Interval | Unknown
+    simultaneous: Interval | Unknown
     a_only: int | Unknown
     b_only: int | Unknown
-    p_value: float
-    adjusted_p: float
+    p_value: float | Unknown
+    adjusted_p: float | Unknown
     verdict: str
+    holds_below: float | None = None
+    ratio: float | None = None
+    ratio_interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """One of so few clusters that no verdict is possible: the score of every model in it."""
+
+    cluster: str
+    items: float
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicates:
+    """How much scores vary within items (over runs) and between them.
+
+    Parameters
+    ----------
+    fewest, most
+        Runs of an item, over all models.
+    within, between
+        Variance over runs of one item, and between items; of the difference of the two best
+        models. Unknown where an item was run only once, or where scores are not 0 or 1.
+    floor
+        The standard error that no number of runs of these items goes below.
+    runs_per_item
+        The runs per item that buy the most for the prices given; infinite means runs only.
+    """
+
+    fewest: int
+    most: int
+    within: float | Unknown
+    between: float | Unknown
+    floor: float | Unknown
+    runs_per_item: float | Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +173,22 @@ class CompareResult(Result):
         What each guarantee costs, the most cautious first.
     population
         To what the answer speaks: new items, new clusters, or new items of these clusters.
+    metric
+        What the scores are called; None if nobody said.
+    better
+        Whether a higher or a lower score is better.
+    estimand
+        What is compared.
+    unit
+        ``share`` for rates, which are written in per cent and points; ``number`` for other scores.
+    pairs_told, pairs_total
+        How many pairs are told apart, of how many; also where not all of them are listed.
+    clusters
+        How many clusters there are; 0 where items are the sample.
+    per_cluster
+        The scores in each cluster, where clusters are too few for a verdict.
+    replicates
+        What several runs per item say; None where every item was run once.
     """
 
     verb: ClassVar[str] = "compare"
@@ -124,6 +203,15 @@ class CompareResult(Result):
     population: str
     adjustment: str
     alpha: float
+    metric: str | None = None
+    better: Better = "higher"
+    estimand: Estimand = "mean"
+    unit: Literal["share", "number"] = "share"
+    pairs_told: int = 0
+    pairs_total: int = 0
+    clusters: int = 0
+    per_cluster: tuple[ClusterRow, ...] = ()
+    replicates: Replicates | None = None
     learnt: PatternTable | None = field(default=None, repr=False, metadata={"private": True})
 
     def pair(self, a: str, b: str) -> PairRow:
@@ -147,14 +235,17 @@ class CompareResult(Result):
                 "model": row.name,
                 "score": row.score,
                 "interval": row.interval,
-                "rank": "–".join(str(end) for end in dict.fromkeys(row.rank_interval)),
-                "tier": tier[row.name],
+                "rank": _written(row.rank_interval),
+                "tier": tier.get(row.name),
             }
+            | ({} if row.item_score is None else {"item_score": row.item_score})
             for row in self.models
         ]
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores, the ranks, and who beats whom."""
+        if any(isinstance(row.interval, Unknown) for row in self.models):
+            return ()  # too few clusters: there is nothing to draw but the table
         names = [row.name for row in self.models]
         tiers = [f"tier {row['tier']}" for row in self.rows()]
         scores = Figure(
@@ -165,8 +256,8 @@ class CompareResult(Result):
                 "score": [
                     None if isinstance(row.score, Unknown) else row.score for row in self.models
                 ],
-                "low": [row.interval.low for row in self.models],
-                "high": [row.interval.high for row in self.models],
+                "low": [_end(row.interval, 0) for row in self.models],
+                "high": [_end(row.interval, 1) for row in self.models],
                 "tier": tiers,
             },
             roles={"name": "model", "x": "score", "low": "low", "high": "high", "group": "tier"},
@@ -177,8 +268,8 @@ class CompareResult(Result):
             columns={
                 "model": names,
                 "rank": list(range(1, len(names) + 1)),
-                "low": [row.rank_interval[0] for row in self.models],
-                "high": [row.rank_interval[1] for row in self.models],
+                "low": [_end(row.rank_interval, 0) for row in self.models],
+                "high": [_end(row.rank_interval, 1) for row in self.models],
                 "tier": tiers,
             },
             roles={"name": "model", "x": "rank", "low": "low", "high": "high", "group": "tier"},
@@ -210,3 +301,17 @@ class CompareResult(Result):
         next.
         """
         return self.learnt
+
+
+def _written(ranks: tuple[int, int] | Unknown) -> str | None:
+    if isinstance(ranks, Unknown):
+        return None
+    return "–".join(str(end) for end in dict.fromkeys(ranks))
+
+
+def _end(held: Interval | tuple[int, int] | Unknown, place: int) -> float | None:
+    """Return one end, None where it is not known or not finite."""
+    if isinstance(held, Unknown):
+        return None
+    found = tuple(held)[place]
+    return found if np.isfinite(found) else None

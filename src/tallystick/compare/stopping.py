@@ -126,6 +126,11 @@ def stop_when_clear(
     if not binary and chosen.bounds is None:
         raise InputError("stopping early needs scores of 0 and 1, or bounds for them (--bounds)")
     bounds = None if binary else chosen.bounds
+    if chosen.better == "lower":
+        raise InputError(
+            "stopping early takes scores of which higher is better: give the score turned round"
+            " (for instance 1 - error), or leave out --stop-early"
+        )
     race = Sequential(board.names, items=board.n, rng=rng, alpha=chosen.alpha, bounds=bounds)
     seen: list[int] = []
     path: list[tuple[int, float]] = []

@@ -106,6 +106,11 @@ class Data:
         )
 
     @property
+    def metric(self) -> str | None:
+        """What the columns of scores are called, where the source says it."""
+        return self.held.metric if isinstance(self.held, Table) else None
+
+    @property
     def meaning_notes(self) -> tuple[str, ...]:
         """What was read into the labels, if they have been looked at."""
         return self.meaning.notes if "meaning" in self.__dict__ else ()

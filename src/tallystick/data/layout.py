@@ -29,7 +29,9 @@ class Layout:
     delimiter
         The separator of delimited text, where it cannot be detected.
     metric
-        Evaluation logs: the score to read, where they have several.
+        Evaluation logs and result files: the score to read, where they have several.
+    run
+        Runs of the same items, each ``NAME=FILE``.
     truth_file
         A second file with the truth, joined by item (and by system, where the table has one).
     old_file
@@ -51,6 +53,7 @@ class Layout:
     vote: str | None = None
     delimiter: str | None = None
     metric: str | None = None
+    run: tuple[str, ...] = ()
     truth_file: str | None = None
     old_file: str | None = None
     truth_elsewhere: str | None = None
@@ -68,6 +71,6 @@ class Layout:
                 " shape='long' (--shape long)"
             )
         # A single name is a group of one, as for every role that several columns can have.
-        for name in ("columns", "ignore"):
+        for name in ("columns", "ignore", "run"):
             held = getattr(self, name)
             object.__setattr__(self, name, (held,) if isinstance(held, str) else tuple(held))

@@ -7,8 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tallystick.data.detect.names import ITEM_NAMES, VOTE_NAMES, VOTER_NAMES
+from tallystick.data.detect.names import (
+    ITEM_NAMES,
+    REPLICATE_NAMES,
+    VOTE_NAMES,
+    VOTER_NAMES,
+    plain,
+)
 from tallystick.data.layout import Layout
+from tallystick.data.roles import Roles
 from tallystick.data.structure import LongShape, long_readings, steady_within
 from tallystick.errors import InputError
 from tallystick.io import Table, connect, identifier, literal, reading
@@ -17,11 +24,16 @@ from tallystick.io.engine import scratch
 from tallystick.io.names import MAX_COLUMNS, check_names
 from tallystick.io.nearest import missing_column
 
-__all__ = ["to_wide"]
+__all__ = ["to_wide", "with_replicate"]
 
 
 def to_wide(
-    table: Table, layout: Layout, *, item: str | None, taken: Sequence[str] = ()
+    table: Table,
+    layout: Layout,
+    *,
+    item: str | None,
+    taken: Sequence[str] = (),
+    replicate: str | None = None,
 ) -> tuple[Table, tuple[str, ...], str | None]:
     """Return *table* with one row per item; if it was long, also its votes and its item.
 
@@ -35,7 +47,12 @@ def to_wide(
         The column of items, if the caller named it.
     taken
         Columns that the caller gave another role than item.
+    replicate
+        The column that numbers the runs of an item, if there is one: then a row of the wide table
+        is one run of an item.
     """
+    if replicate is not None:
+        return _runs_to_wide(table, layout, item, [*taken, replicate], replicate)
     named = {"item": item, "judge": layout.judge, "vote": layout.vote}
     for column in named.values():
         if column is not None and column not in table.columns:
@@ -57,6 +74,67 @@ def to_wide(
     varying = [name for name in extras if name not in steady]
     wide, votes = _pivot(table, roles, steady, varying)
     return wide, votes, roles.item
+
+
+def with_replicate(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
+    """Return the roles with the column that numbers the runs of an item, and a note.
+
+    It is taken by its name, and only if items repeat.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import scan
+    >>> table = scan(pa.table({"item": ["q", "q"], "epoch": [1, 2], "a": [1, 0], "b": [0, 0]}))
+    >>> with_replicate(table, Roles())[0].replicate
+    'epoch'
+    """
+    if given.replicate is not None or _item(table, given.item) is None:
+        return given, ()
+    likely = [name for name in table.columns if plain(name) in REPLICATE_NAMES]
+    free = [name for name in likely if name not in given.holders()]
+    item = _item(table, given.item)
+    if len(free) != 1 or item is None or not _repeats(table, item):
+        return given, ()
+    note = f"column {free[0]!r} numbers the runs of an item (--replicate)"
+    return replace(given, replicate=free[0]), (note,)
+
+
+def _item(table: Table, item: str | None) -> str | None:
+    usual = [name for name in table.columns if name.strip().lower() in ITEM_NAMES]
+    return item if item is not None else usual[0] if usual else None
+
+
+def _runs_to_wide(
+    table: Table, layout: Layout, item: str | None, taken: Sequence[str], replicate: str
+) -> tuple[Table, tuple[str, ...], str | None]:
+    """Pivot a long table whose items were run several times: a key stands for item and run."""
+    own = _item(table, item)
+    for column in (own, replicate):
+        if column is not None and column not in table.columns:
+            raise InputError(missing_column(column, table.columns, table.source))
+    if own is None:
+        raise InputError(
+            f"{table.source}: {replicate!r} numbers the runs of an item, so name the column of the"
+            " items too (--item)"
+        )
+    key = "item and run "
+    text = (
+        f"cast({identifier(own)} as varchar) || '\x1f' || cast({identifier(replicate)} as varchar)"
+    )
+    keyed = replace(
+        table,
+        relation=table.derive(f"select *, {text} as {identifier(key)} from rows"),
+        columns=(*table.columns, key),
+    )
+    wide, votes, _ = to_wide(keyed, layout, item=key, taken=[*taken, own])
+    if not votes:
+        return table, (), own
+    columns = [name for name in wide.columns if name != key]
+    chosen = ", ".join(map(identifier, columns))
+    notes = tuple(note.replace(f"item {key!r}", f"item {own!r}") for note in wide.notes)
+    relation = wide.derive(f"select {chosen} from rows")
+    return replace(wide, relation=relation, columns=tuple(columns), notes=notes), votes, own
 
 
 def _roles(

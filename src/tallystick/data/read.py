@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,17 +13,18 @@ from tallystick.data.data import Data, arrow_of
 from tallystick.data.defaults import default_columns
 from tallystick.data.detect.names import ITEM_NAMES, is_truth
 from tallystick.data.layout import Layout
-from tallystick.data.long_tables import to_wide
+from tallystick.data.long_tables import to_wide, with_replicate
 from tallystick.data.old_file import join_old
 from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
+from tallystick.data.runs import are_runs, named_runs, read_runs, runs_of
 from tallystick.data.truth_file import join_truth
 from tallystick.errors import InputError
 from tallystick.io import Table, scan, unmatched
 from tallystick.tally import Tally
 from tallystick.values import LabelRules
 
-__all__ = ["Door", "read"]
+__all__ = ["Door", "read", "table_of"]
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
@@ -53,6 +54,11 @@ class Door:
     outputs
         Whether rows are outputs of systems: the system is then found by name, a wide table becomes
         one row per output, and an item is named once per system.
+    runs
+        Whether several files of the same items are runs, each of which is one column.
+    as_it_is
+        Says of a table whether its columns are read as they are, by name, so that none is wanted
+        and none is pivoted.
     """
 
     want: str | None = None
@@ -61,6 +67,8 @@ class Door:
     named: tuple[str, ...] = ()
     long: tuple[str, ...] = ()
     outputs: bool = False
+    runs: bool = False
+    as_it_is: Callable[[Table], bool] | None = None
 
 
 def read(source: Any, door: Door | None = None, **options: Any) -> Data:
@@ -87,7 +95,18 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     roles, layout, rules = _split(options)
     if isinstance(source, Data):
         return source if not options else _again(source, door or Door(), roles, rules)
-    held = _opened(source, layout)
+    runs = _runs(source, layout, roles) if door is not None and door.runs else None
+    if runs is not None:
+        held = read_runs(runs, layout, roles, missing=rules.missing)
+        # The columns of the files are gone: what they said is in the table that they make.
+        roles = replace(roles, item=None, truth=None)
+    else:
+        if door is not None and door.runs and layout.metric is not None:
+            # One table with a row per item and model: the metric is the column to compare.
+            layout = replace(layout, vote=layout.metric, metric=None)
+        held = _opened(source, layout)
+        if layout.vote is not None and isinstance(held, Table):
+            held = replace(held, metric=layout.vote)
     try:
         if isinstance(held, Tally):
             return _counted(held, door or Door(), roles, layout, rules, _name(source))
@@ -98,6 +117,14 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
         if isinstance(held, Table):
             held.close()
         raise
+
+
+def _runs(source: Any, layout: Layout, given: Roles) -> Any:
+    """Return the runs that a source names, None if it is one table."""
+    named = named_runs(source, layout.run)
+    if named is not None:
+        return named
+    return runs_of(source) if are_runs(source, layout, given) else None
 
 
 def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
@@ -137,6 +164,10 @@ def _opened(source: Any, layout: Layout) -> Any:
         return source
     if isinstance(source, str | Path) and str(source).endswith(".tally"):
         return Tally.load(source)
+    if layout.run:
+        raise InputError(
+            "run names a file with the results of one model, which this verb does not read"
+        )
     if isinstance(source, Sequence) and not isinstance(source, str):
         paths = [str(one) for one in source]
         if len(paths) == 1 and paths[0].endswith(".tally"):
@@ -149,6 +180,12 @@ def _opened(source: Any, layout: Layout) -> Any:
     if type(source).__module__.startswith(("pyarrow", "duckdb", "_duckdb")):
         return scan(source)
     return _frame(source)
+
+
+def table_of(source: Any) -> Table:
+    """Return a frame, a mapping or a relation that is held in memory as a table."""
+    found = _opened(source, Layout())
+    return found if isinstance(found, Table) else scan(arrow_of(found))
 
 
 def _frame(source: Any) -> Any:
@@ -216,10 +253,19 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         note = f"{table.source} has no column {absent!r}: the truth is that of"
         table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
         given = replace(given, truth=None)
-    votes: tuple[str, ...] = ()
-    if door.pivots or layout.shape == "long":
+    if door.as_it_is is not None and door.as_it_is(table):
+        roles = assign(table, given, coerce=rules.coerce)
+        return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
+    votes: tuple[str, ...] = tuple(table.known.get("models", ()))
+    given = _as_known(given, table)
+    if not votes and (door.pivots or layout.shape == "long"):
+        if door.runs:
+            given, notes = with_replicate(table, given)
+            table = replace(table, notes=(*table.notes, *notes))
         taken = [name for name in given.columns() if name != given.item and name in table.columns]
-        table, votes, item = to_wide(table, layout, item=given.item, taken=taken)
+        table, votes, item = to_wide(
+            table, layout, item=given.item, taken=taken, replicate=given.replicate
+        )
         given = replace(given, item=item)
 
     given, by_name = _by_name(table, _named(given, door, layout), door)
@@ -252,6 +298,16 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         notes=notes,
         truth_elsewhere=absent,
     )
+
+
+def _as_known(given: Roles, table: Table) -> Roles:
+    """Return the roles with those that the source itself knows, where the caller names none."""
+    known = {
+        role: column
+        for role, column in table.known.items()
+        if role not in GROUPS and getattr(given, role) is None
+    }
+    return replace(given, **known)
 
 
 def _named(given: Roles, door: Door, layout: Layout) -> Roles:

@@ -95,6 +95,11 @@ class Table:
     doubtful
         Columns whose values had several types in the source, with the reason: usable under
         ``coerce`` only.
+    known
+        What the source itself says of its columns, role to column or columns: an evaluation log
+        knows which columns are its models.
+    metric
+        The score that the models' columns hold, where the source names it.
     """
 
     relation: DuckDBPyRelation
@@ -105,6 +110,8 @@ class Table:
     notes: tuple[str, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     doubtful: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[str, Any] = field(default_factory=dict)
+    metric: str | None = None
     parts: tuple[Part, ...] = field(default=(), repr=False)
     spools: tuple[Path, ...] = field(default=(), repr=False)
 

@@ -17,13 +17,16 @@ cut to [0, 1]. methods/compare.md, *Replicates*, with V_i of the corrections (it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import sqrt
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
+from tallystick.stats.adverse.numbers import adverse_means
+from tallystick.stats.adverse.spread import Spread
+from tallystick.stats.intervals.bounds import Bounds
 from tallystick.stats.ranges import open_unit, whole
 
 __all__ = [
@@ -42,8 +45,6 @@ PassKind = Literal["pass@k", "pass^k"]
 
 FEWEST = 10
 """Items below which new runs of these items get no interval: coverage was measured from here on."""
-ADVERSE_MEAN, ADVERSE_DIFFERENCE = 0.35, 0.25
-"""The fraction of one more item, at the worst value, that each end sees."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +136,7 @@ def new_items(values: npt.ArrayLike, *, alpha: float = 0.05) -> PassRate:
     >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
     (0.7354, 0.35, 0.9416)
     """
-    return _over_new_items(values, (0.0, 1.0), ADVERSE_MEAN, alpha)
+    return _over_new_items(values, (0.0, 1.0), alpha)
 
 
 def new_items_difference(
@@ -155,7 +156,7 @@ def new_items_difference(
         raise InputError(
             f"first and second must hold the same items, got {x.size} and {y.size} values"
         )
-    return _over_new_items(x - y, (-1.0, 1.0), ADVERSE_DIFFERENCE, alpha)
+    return _over_new_items(x - y, (-1.0, 1.0), alpha)
 
 
 def these_items(
@@ -225,45 +226,21 @@ def _over_new_runs(values: Floats, variance: Floats, alpha: float, *, least: flo
     return PassRate(estimate=mean, low=max(mean - half, least), high=min(mean + half, 1.0), items=m)
 
 
-def _over_new_items(
-    values: npt.ArrayLike, bounds: tuple[float, float], adverse: float, alpha: float
-) -> PassRate:
+def _over_new_items(values: npt.ArrayLike, bounds: Bounds, alpha: float) -> PassRate:
+    """Return the adverse likelihood (AL6) without judges: every item is labelled, w = 1."""
     open_unit(alpha=alpha)
     u = _scores(values, bounds)
-    low = _adverse_end(u - bounds[0], adverse, alpha) + bounds[0]
-    high = bounds[1] - _adverse_end(bounds[1] - u, adverse, alpha)
-    return PassRate(estimate=float(u.mean()), low=low, high=high, items=u.size)
-
-
-def _adverse_end(distance: Floats, adverse: float, alpha: float) -> float:
-    r"""Return how far the lower end lies above the worst value.
-
-    REPLACE AT MERGE by ``stats/adverse/numbers.py``: this is its special case b = 0, w = 1. With
-    distances d from the worst value, a = *adverse*, n = m + a,
-
-    .. math:: q_i = 1/(1 + γ d_i), \quad s = \sum q_i + a, \quad
-              2 (n \ln(s/n) - \sum \ln q_i) = z^2, \quad L = \sum q_i d_i / s
-
-    by bisection in ln γ on [-14, 30] (methods/score.md, *A mean, numbers*).
-    """
-    from scipy.special import ndtri
-
-    n = distance.size + adverse
-    target = float(ndtri(alpha / 2)) ** 2
-    if not distance.any():
-        return 0.0
-
-    def weights(log_gamma: float) -> Floats:
-        return np.asarray(1 / (1 + exp(log_gamma) * distance))
-
-    low, high = -14.0, 30.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        q = weights(middle)
-        statistic = 2 * (n * np.log((q.sum() + adverse) / n) - np.log(q).sum())
-        low, high = (middle, high) if statistic < target else (low, middle)
-    q = weights(high)
-    return float((q * distance).sum() / (q.sum() + adverse))
+    found = adverse_means(
+        u[None],
+        np.zeros((1, u.size)),
+        Spread.constant(u.size),
+        bounds=bounds,
+        population="new",
+        alpha=alpha,
+    )[0]
+    return PassRate(
+        estimate=float(u.mean()), low=found.interval.low, high=found.interval.high, items=u.size
+    )
 
 
 def _values(c: Floats, n: Floats, k: int, kind: PassKind) -> Floats:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.tally.recipe import Recipe
-from tallystick.tally.sums import Sums, merge
+from tallystick.tally.sums import EXACT, Sums, merge
 from tallystick.values.label import Label
 
 __all__ = ["Moments"]
@@ -87,6 +87,51 @@ class Moments:
             raise InputError(f"by={by!r} cannot be a score or the weight too")
         made = cls()
         made._add(data, recipe, by)
+        return made
+
+    @classmethod
+    def of_patterns(
+        cls, scores: NDArray[np.float64], counts: NDArray[Any], names: Sequence[str]
+    ) -> Moments:
+        """Return the moments of rows that were counted as patterns.
+
+        Parameters
+        ----------
+        scores
+            Patterns x scores, whole numbers.
+        counts
+            How often each pattern occurred.
+        names
+            The scores.
+
+        Examples
+        --------
+        >>> patterns = np.array([[1.0, 0.0], [1.0, 1.0]])
+        >>> Moments.of_patterns(patterns, np.array([3, 1]), ["a", "b"]).products.tolist()
+        [[4.0, 1.0], [1.0, 1.0]]
+        """
+        x, n = np.asarray(scores, dtype=np.float64), np.asarray(counts, dtype=np.float64)
+        if x.ndim != 2 or x.shape != (n.size, len(names)) or not (x == np.floor(x)).all():
+            raise InputError(
+                f"scores must be {n.size} patterns x {len(names)} whole scores, got shape {x.shape}"
+            )
+        weighted = n[:, None] * x
+        products = weighted.T @ x
+        made = cls()
+        made._held = Sums(
+            names=tuple(names),
+            groups=(),
+            grouped=False,
+            weighted=False,
+            exact=bool(n.sum() < EXACT and np.abs(products).max(initial=0.0) < EXACT),
+            counts=np.array([n.sum()]),
+            sums=weighted.sum(axis=0)[None, :],
+            products=products,
+            dropped=0,
+        )
+        made._recipe = Recipe.of(
+            columns=tuple(names), cut=None, weight=None, missing=(), coerce=False, apart=()
+        )
         return made
 
     def _add(self, data: Any, recipe: Recipe, by: str | None) -> None:

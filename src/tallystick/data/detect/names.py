@@ -13,6 +13,7 @@ __all__ = [
     "ITEM_NAMES",
     "MEASURES",
     "PREDICTIONS",
+    "REPLICATE_NAMES",
     "ROUNDS",
     "SLICES",
     "SPLITS",
@@ -220,6 +221,8 @@ SLICES = frozenset(
     }
 )
 ROUNDS = frozenset({"round", "rounds"})
+REPLICATE_NAMES = frozenset({"epoch", "replicate", "repeat", "trial", "seed", "run", "attempt"})
+"""How people head the column that numbers the runs of an item."""
 TEXTS = frozenset(
     {
         "text",

@@ -14,10 +14,28 @@ from tallystick.io.sources import File
 
 __all__ = ["READER", "read_lm_eval"]
 
-_OPENING = re.compile(r'\{"doc_id":\s*\d+,.*"(doc_hash|filtered_resps|resps)"', re.DOTALL)
+_OPENING = re.compile(
+    r'\{"doc_id":\s*\d+,(.*"(doc_hash|filtered_resps|resps)"|\s*"doc":\s*\{[^\n]*\Z)', re.DOTALL
+)
+"""The first line may be longer than what is looked at: then it must end inside the document."""
 
 _NAME = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl(\.gz)?")
 _NEEDED = ("doc_hash", "filter", "metrics")
+_GROUPS = (
+    "subject",
+    "category",
+    "topic",
+    "domain",
+    "group",
+    "type",
+    "level",
+    "source",
+    "document",
+    "passage_id",
+    "story_id",
+    "language",
+)
+"""Fields of a document that name the group of a question, in the tasks of the harness."""
 
 
 def read_lm_eval(files: Sequence[File]) -> list[Log]:
@@ -44,6 +62,7 @@ def _task(path: Path) -> str | None:
 
 def _read(file: File, *, by_folder: bool) -> Log:
     scores: Scores = {}
+    groups: dict[str, dict[str, str]] = {}
     unscored = 0
     for line, sample in each_line(file):
         lacking = [key for key in _NEEDED if key not in sample]
@@ -53,6 +72,10 @@ def _read(file: File, *, by_folder: bool) -> Log:
                 " of lm-eval (0.4.3 or newer is read); run it again, or make a table with one"
                 " column a model"
             )
+        doc = sample.get("doc")
+        for key in _GROUPS if isinstance(doc, dict) else ():
+            if isinstance(doc.get(key), str | int):
+                groups.setdefault(key, {})[sample["doc_hash"]] = str(doc[key])
         scored = False
         for metric in sample["metrics"]:
             value = number(sample.get(metric))
@@ -69,7 +92,7 @@ def _read(file: File, *, by_folder: bool) -> Log:
         if by_folder
         else file.path.name.removesuffix(".gz").removesuffix(".jsonl")
     )
-    return Log(model, task or "" if by_folder else "", file.name, scores, unscored)
+    return Log(model, task or "" if by_folder else "", file.name, scores, unscored, groups=groups)
 
 
 def _read_all(files: Sequence[File]) -> list[list[Log]]:

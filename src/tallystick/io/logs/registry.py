@@ -48,6 +48,15 @@ MODULES: tuple[str, ...] = (
     "tallystick.io.logs.helm",
     "tallystick.io.logs.openai_evals",
     "tallystick.io.logs.promptfoo",
+    "tallystick.io.logs.promptfoo_csv",
+    "tallystick.io.logs.deepeval",
+    "tallystick.io.logs.ragas",
+    "tallystick.io.logs.mlflow",
+    "tallystick.io.logs.openai_api",
+    "tallystick.io.logs.swe_bench",
+    "tallystick.io.logs.phoenix",
+    "tallystick.io.logs.braintrust",
+    "tallystick.io.logs.langfuse",
 )
 """Where the readers are. They are asked in this order; the first that recognises a file wins."""
 

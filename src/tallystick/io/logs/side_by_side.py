@@ -1,30 +1,65 @@
-"""Several logs as one table: an item a row, a model a column."""
+"""Several runs as one table: one row per item (and replicate), one column per run."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tallystick.errors import InputError
 from tallystick.io.logs.log import Log, Loss
+from tallystick.io.logs.naming import told_apart
 
-__all__ = ["side_by_side"]
+__all__ = ["Beside", "beside", "side_by_side"]
 
-Column = dict[str, float]
+Column = dict[str, list[float]]
 
 MOST_LISTED = 24
 """Names of scores in a message; HELM puts a dozen counts before the score that is meant."""
+MOST_NAMED = 3
+"""Items without a partner that are named."""
+APART = 5e-4
+"""A tool's own mean that differs from ours by more is shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """Runs put side by side.
+
+    Parameters
+    ----------
+    columns
+        The table: ``item``, ``replicate`` if items were run several times, the groups that the
+        logs carry, and one column per run.
+    models
+        The columns that are runs.
+    groups
+        The columns that are groups of items.
+    replicate
+        The column that numbers the replicates; None if every item was run once.
+    metric
+        The score that was taken.
+    notes
+        What was chosen, averaged and dropped.
+    """
+
+    columns: dict[str, list[object]]
+    models: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    replicate: str | None = None
+    metric: str
+    notes: tuple[str, ...] = ()
 
 
 def side_by_side(
     logs: Sequence[Log], metric: str | None
 ) -> tuple[dict[str, list[object]], tuple[str, ...]]:
-    """Return the columns of the table (``item`` and one a model) and notes on what was chosen,
-    averaged and dropped.
+    """Return one row per item and one column per run, replicates averaged, and notes.
 
     Parameters
     ----------
     logs
-        One a model and task.
+        One per run and task.
     metric
         Which score to use; needed where the logs have several in common.
 
@@ -35,54 +70,98 @@ def side_by_side(
     >>> side_by_side([a, b], None)[0]
     {'item': ['q2'], 'a': [0.5], 'b': [1.0]}
     """
+    found = beside(logs, metric, replicates=False)
+    return found.columns, found.notes
+
+
+def beside(
+    logs: Sequence[Log],
+    metric: str | None,
+    *,
+    replicates: bool = True,
+    keep: Sequence[str] = (),
+) -> Beside:
+    """Put runs side by side; *replicates* keeps one row per replicate of an item.
+
+    Groups in *keep* were asked for and are carried as they are; others are offered.
+
+    Examples
+    --------
+    >>> a = Log("a", "", "a.jsonl", {"acc": {"q1": [1.0, 0.0]}})
+    >>> b = Log("b", "", "b.jsonl", {"acc": {"q1": [1.0]}})
+    >>> beside([a, b], None).columns
+    {'item': ['q1', 'q1'], 'replicate': [1, 2], 'a': [1.0, 0.0], 'b': [1.0, None]}
+    """
+    logs, notes = _shared_tasks(told_apart(logs))
     chosen = _metric(logs, metric)
-    notes: list[str] = [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
-    models: dict[str, Column] = {}
-    homes: dict[tuple[str, str], str] = {}
-    replicates = 0
-    for log in logs:
-        twin = homes.setdefault((log.model, log.task), log.source)
-        if twin != log.source:
-            raise InputError(
-                f"{twin} and {log.source} both hold model {log.model!r} on"
-                f" {log.task or 'one task'}: give one of them, or keep each model's logs in a"
-                " folder of its own"
-            )
-        column = models.setdefault(log.model, {})
-        for item, scores in log.scores[chosen].items():
-            column[f"{log.task}:{item}" if log.task else item] = sum(scores) / len(scores)
-            replicates += len(scores) - 1
-    if replicates:
-        notes.append(
-            Loss(f"{replicates} replicates (epochs, trials) were averaged within their items")
-        )
-    failed: dict[str, int] = {}
-    for log in logs:
-        failed[log.model] = failed.get(log.model, 0) + log.unscored
-    if any(failed.values()):
-        whose = ", ".join(f"{count} of {model!r}" for model, count in failed.items() if count)
-        notes.append(
-            Loss(
-                f"{sum(failed.values())} samples failed and have no score ({whose}): an item counts"
-                " by its other samples, and is left out if it has none"
-            )
-        )
+    notes += [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
+    models = _columns(logs, chosen)
+    notes += [*_averaged(models, replicates), *_failed(logs), *_reported(logs, chosen)]
     kept = _common(models, logs)
+    notes += _lost(models, kept)
+
+    # One row per item, or per replicate where any run has several of an item.
+    most = {item: max(len(column[item]) for column in models.values()) for item in kept}
+    several = replicates and max(most.values()) > 1
+    rows = [(item, k) for item in kept for k in range(most[item] if several else 1)]
+    names = _Names(models)
+    columns: dict[str, list[object]] = {names.fresh("item"): [item for item, _ in rows]}
+    replicate = names.fresh("replicate") if several else None
+    if replicate is not None:
+        columns[replicate] = [k + 1 for _, k in rows]
+
+    found = _groups(logs, kept, keep)
+    groups = {names.fresh(name): held for name, held in found.items()}
+    columns |= {name: [held[item] for item, _ in rows] for name, held in groups.items()}
+    offered = {name: held for name, held in groups.items() if name not in keep}
+    if offered and not keep:
+        notes.append(_offer(offered))
     for model, column in models.items():
-        if len(column) > len(kept):
-            notes.append(
-                Loss(
-                    f"{len(column) - len(kept)} of {len(column)} items of {model!r} are left out:"
-                    " others lack them"
-                )
-            )
-    taken = set(models)
-    name = "item"
-    while name in taken:
-        name += "_"
-    columns: dict[str, list[object]] = {name: list(kept)}
-    columns |= {model: [column[item] for item in kept] for model, column in models.items()}
-    return columns, tuple(notes)
+        if several:
+            columns[model] = [_at(column[item], k) for item, k in rows]
+        else:
+            columns[model] = [sum(column[item]) / len(column[item]) for item, _ in rows]
+    return Beside(
+        columns=columns,
+        models=tuple(models),
+        groups=tuple(groups),
+        replicate=replicate,
+        metric=chosen,
+        notes=tuple(notes),
+    )
+
+
+def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
+    """Leave out tasks that not every run was tried on, and say so."""
+    models = {log.model for log in logs}
+    held = {
+        task: {log.model for log in logs if log.task == task} for log in logs for task in [log.task]
+    }
+    shared = [task for task, names in held.items() if names == models]
+    if not shared or len(shared) == len(held):
+        return list(logs), []
+    notes: list[str] = [
+        Loss(
+            f"task {task!r} is left out: {', '.join(sorted(models - names)[:3])} was not tried on it"
+        )
+        for task, names in held.items()
+        if task not in shared
+    ]
+    return [log for log in logs if log.task in shared], notes
+
+
+def _at(scores: Sequence[float], place: int) -> float | None:
+    return scores[place] if place < len(scores) else None
+
+
+def _columns(logs: Sequence[Log], metric: str) -> dict[str, Column]:
+    """Return each run's scores by item; the tasks of one run are put below each other."""
+    models: dict[str, Column] = {}
+    for log in logs:
+        column = models.setdefault(log.model, {})
+        for item, scores in log.scores[metric].items():
+            column[f"{log.task}:{item}" if log.task else item] = list(scores)
+    return models
 
 
 def _metric(logs: Sequence[Log], metric: str | None) -> str:
@@ -102,10 +181,48 @@ def _metric(logs: Sequence[Log], metric: str | None) -> str:
         )
     if len(common) > 1:
         raise InputError(
-            f"the logs have the scores {_listed(dict.fromkeys(common))} in common: choose one"
-            " (--metric)"
+            f"the runs have the scores {_listed(dict.fromkeys(common))} in common: choose one"
+            f" (--metric {common[0]})"
         )
     return common[0]
+
+
+def _averaged(models: Mapping[str, Column], replicates: bool) -> list[str]:
+    more = sum(len(scores) - 1 for column in models.values() for scores in column.values())
+    if not more or replicates:
+        return []
+    return [Loss(f"{more} replicates (epochs, trials) were averaged within their items")]
+
+
+def _failed(logs: Sequence[Log]) -> list[str]:
+    failed: Counter[str] = Counter()
+    for log in logs:
+        failed[log.model] += log.unscored
+    if not any(failed.values()):
+        return []
+    whose = ", ".join(f"{count} of {model!r}" for model, count in failed.items() if count)
+    return [
+        Loss(
+            f"{sum(failed.values())} samples failed and have no score ({whose}): an item counts"
+            " by its other samples, and is left out if it has none"
+        )
+    ]
+
+
+def _reported(logs: Sequence[Log], metric: str) -> list[str]:
+    """Show a tool's own mean beside ours where the two differ."""
+    notes = []
+    for log in logs:
+        means = [sum(scores) / len(scores) for scores in log.scores[metric].values()]
+        ours, own = sum(means) / len(means), log.reported.get(metric)
+        if own is not None and abs(own - ours) > APART:
+            notes.append(
+                Loss(
+                    f"{log.source} itself reports {own:.4g} for {metric!r}; the mean of its items"
+                    f" is {ours:.4g}, which is what is compared here"
+                )
+            )
+    return notes
 
 
 def _common(models: Mapping[str, Column], logs: Sequence[Log]) -> list[str]:
@@ -117,6 +234,78 @@ def _common(models: Mapping[str, Column], logs: Sequence[Log]) -> list[str]:
             " on the same task?"
         )
     return kept
+
+
+def _lost(models: Mapping[str, Column], kept: Sequence[str]) -> list[str]:
+    """Count and name the items that not all runs have."""
+    held = set(kept)
+    notes = []
+    for model, column in models.items():
+        lost = [item for item in column if item not in held]
+        if lost:
+            named = ", ".join(repr(item) for item in lost[:MOST_NAMED])
+            more = ", …" if len(lost) > MOST_NAMED else ""
+            notes.append(
+                Loss(
+                    f"{len(lost)} of {len(column)} items of {model!r} are left out: others lack"
+                    f" them ({named}{more})"
+                )
+            )
+    return notes
+
+
+def _groups(
+    logs: Sequence[Log], kept: Sequence[str], asked: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Return the groups that say something of every item and cut the items into parts."""
+    found: dict[str, dict[str, str]] = {}
+    for log in logs:
+        for name, held in log.groups.items():
+            named = found.setdefault(name, {})
+            for item, value in held.items():
+                key = f"{log.task}:{item}" if log.task else item
+                if named.setdefault(key, value) != value:
+                    raise InputError(
+                        f"item {item!r} has {name} {named[key]!r} in one run and {value!r} in"
+                        f" {log.source}: correct one of them"
+                    )
+    tasks = {log.task for log in logs}
+    if len(tasks) > 1:
+        by_task = {
+            f"{log.task}:{item}" if log.task else item: log.task
+            for log in logs
+            for scores in log.scores.values()
+            for item in scores
+        }
+        found.setdefault("task", by_task)
+    whole = {name: held for name, held in found.items() if all(item in held for item in kept)}
+    # One group says nothing, and a group per item is another name of the item.
+    parts = {name: len({held[item] for item in kept}) for name, held in whole.items()}
+    return {
+        name: held for name, held in whole.items() if name in asked or 1 < parts[name] < len(kept)
+    }
+
+
+def _offer(groups: Mapping[str, Mapping[str, str]]) -> str:
+    shown = ", ".join(f"{name!r} ({len(set(held.values())):,})" for name, held in groups.items())
+    first = next(iter(groups))
+    return (
+        f"the items belong to groups: {shown}. To speak of new groups instead of new items, add"
+        f" --cluster {first}"
+    )
+
+
+class _Names:
+    """Names of columns that no run has."""
+
+    def __init__(self, taken: Mapping[str, object]) -> None:
+        self._taken = set(taken)
+
+    def fresh(self, name: str) -> str:
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
 
 
 def _listed(keys: Mapping[str, object]) -> str:

@@ -1,0 +1,164 @@
+"""Several files as runs of the same items."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tallystick import compare
+from tallystick.data import Door, read
+from tallystick.data.layout import Layout
+from tallystick.data.roles import Roles
+from tallystick.data.runs import are_runs, named_runs
+from tallystick.errors import InputError
+
+DOOR = Door(want="models", repeats=True, runs=True)
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run_a.csv").write_text(
+        "item,correct,latency_ms\n" + "".join(f"q{i},{i % 2},{800 + i}\n" for i in range(40))
+    )
+    (tmp_path / "run_b.csv").write_text(
+        "item,correct,latency_ms\n"
+        + "".join(f"q{i},{int(i % 4 > 0)},{9 * i}\n" for i in range(2, 44))
+    )
+    return tmp_path
+
+
+def test_each_file_is_a_model_and_the_metric_is_asked_for_with_the_list(runs):
+    with pytest.raises(InputError, match="'correct', 'latency_ms' in common: choose one"):
+        read(["run_a.csv", "run_b.csv"], DOOR)
+    with read(["run_a.csv", "run_b.csv"], DOOR, metric="correct") as data:
+        assert data.roles.models == ("run_a", "run_b")
+        assert data.n_rows == 38
+
+
+def test_items_without_a_partner_are_counted_and_named(runs):
+    result = compare.evaluate(["run_a.csv", "run_b.csv"], metric="correct")
+    assert any(
+        "2 of 40 items of 'run_a' are left out: others lack them ('q0', 'q1')" in text
+        for text in result.warnings
+    )
+    assert any("4 of 42 items of 'run_b'" in text and "…" in text for text in result.warnings)
+
+
+def test_runs_are_named_by_the_caller(runs):
+    result = compare.evaluate([], run=("old=run_a.csv", "new=run_b.csv"), metric="correct")
+    assert {row.name for row in result.models} == {"old", "new"}
+    again = compare.evaluate({"old": "run_a.csv", "new": "run_b.csv"}, metric="correct")
+    assert again.verdict == result.verdict
+
+
+def test_frames_are_runs_too(runs):
+    frames = {name: pd.read_csv(f"run_{name}.csv") for name in "ab"}
+    result = compare.evaluate(frames, metric="latency_ms")
+    assert result.better == "lower"
+    assert {row.name for row in result.models} == {"a", "b"}
+
+
+def test_a_folder_of_result_files_is_a_board(runs):
+    result = compare.evaluate(str(runs), metric="correct")
+    assert {row.name for row in result.models} == {"run_a", "run_b"}
+
+
+def test_parts_of_one_table_are_not_runs(runs):
+    for name, items in (("part1", range(30)), ("part2", range(30, 60))):
+        rows = "".join(f"q{i},{i % 2},{i % 3 // 2}\n" for i in items)
+        (runs / f"{name}.csv").write_text("item,gpt,claude\n" + rows)
+    result = compare.evaluate(["part1.csv", "part2.csv"])
+    assert result.n_items == 60
+    assert {row.name for row in result.models} == {"gpt", "claude"}
+
+
+def test_items_without_names_are_matched_by_what_was_asked(runs):
+    for name, shift in (("x", 0), ("y", 1)):
+        rows = "".join(f"how much is {i}?,answer {i},{(i + shift) % 2}\n" for i in range(20))
+        (runs / f"{name}.csv").write_text("prompt,output,correct\n" + rows)
+    result = compare.evaluate(["x.csv", "y.csv"], metric="correct")
+    assert result.n_items == 20
+    assert any("matched by the content of prompt" in note for note in result.notes)
+
+
+def test_files_with_one_column_each_are_named_by_it(runs):
+    for name in ("gpt", "claude"):
+        (runs / f"{name}_scores.csv").write_text(
+            f"id,{name}\n" + "".join(f"{i},{i % 2}\n" for i in range(9))
+        )
+    result = compare.evaluate(["gpt_scores.csv", "claude_scores.csv"])
+    assert {row.name for row in result.models} == {"gpt", "claude"}
+
+
+def test_answers_in_runs_are_held_against_the_truth(runs):
+    for name, wrong in (("x", 0), ("y", 12)):
+        rows = "".join(f"q{i},{'b' if i < wrong else 'a'},a\n" for i in range(20))
+        (runs / f"{name}.csv").write_text("item,answer,gold\n" + rows)
+    result = compare.evaluate(["x.csv", "y.csv"], metric="answer", truth="gold")
+    assert result.contenders == ("x",)
+    assert result.models[1].score == pytest.approx(0.4)
+
+
+def test_clusters_and_slices_of_runs_are_carried(runs):
+    rng = np.random.default_rng(0)
+    for name, share in (("x", 0.9), ("y", 0.4)):
+        rows = "".join(f"q{i},d{i % 12},{int(rng.random() < share)}\n" for i in range(240))
+        (runs / f"{name}.csv").write_text("item,doc,correct\n" + rows)
+    result = compare.evaluate(["x.csv", "y.csv"], metric="correct", cluster="doc")
+    assert (result.population, result.clusters) == ("new clusters", 12)
+
+
+def test_a_cluster_that_two_runs_contradict_is_refused(runs):
+    for name in "xy":
+        (runs / f"{name}.csv").write_text(
+            "item,doc,correct\n" + "".join(f"q{i},{name}{i % 3},1\n" for i in range(9))
+        )
+    with pytest.raises(InputError, match="has doc 'x0' in one run and 'y0'"):
+        compare.evaluate(["x.csv", "y.csv"], metric="correct", cluster="doc")
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [(("old",), "NAME=FILE"), (("a=x.csv", "a=y.csv"), "two runs are called 'a'")],
+)
+def test_runs_that_are_not_named_well_are_refused(run, words):
+    with pytest.raises(InputError, match=words):
+        named_runs([], run)
+
+
+def test_standard_input_is_never_a_run():
+    assert not are_runs(["-"], Layout(), Roles())
+
+
+def test_epochs_of_a_long_table_are_runs_of_an_item(tmp_path):
+    rows = [
+        {
+            "item": f"q{i}",
+            "model": model,
+            "epoch": k,
+            "correct": int((i + k + (model == "b")) % 3 > 0),
+        }
+        for i in range(12)
+        for k in range(1, 5)
+        for model in "ab"
+    ]
+    frame = pd.DataFrame(rows)
+    with read(frame, DOOR) as data:
+        assert (data.roles.item, data.roles.replicate) == ("item", "epoch")
+        assert data.roles.models == ("a", "b")
+    result = compare.evaluate(frame, metric="pass^2:correct")
+    assert result.estimand == "pass^k"
+    assert (result.replicates.fewest, result.n_items) == (4, 12)
+
+
+def test_the_metric_of_a_long_table_is_one_of_its_columns():
+    frame = pd.DataFrame(
+        {
+            "item": np.repeat([f"q{i}" for i in range(50)], 2),
+            "model": ["a", "b"] * 50,
+            "correct": [1, 0] * 25 + [1, 1] * 25,
+            "latency_ms": np.random.default_rng(0).lognormal(5, 0.3, 100),
+        }
+    )
+    result = compare.evaluate(frame, metric="latency_ms", item="item", judge="model")
+    assert (result.metric, result.better) == ("latency_ms", "lower")
