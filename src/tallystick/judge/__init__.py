@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from tallystick.judge.agreement import agreement, agreement_gap
 from tallystick.judge.answer import CAPABILITY, evaluate
-from tallystick.judge.correlated import correlated
+from tallystick.judge.papers.correlated import correlated
 from tallystick.judge.dawid_skene import dawid_skene
-from tallystick.judge.exact import ExactTrio, Surd, exact
+from tallystick.judge.papers.exact import ExactTrio, Surd, exact
 from tallystick.judge.few_labels import few_labels
 from tallystick.judge.grade import grade
 from tallystick.judge.independence import IndependenceResult, independence
@@ -28,7 +28,7 @@ from tallystick.judge.independent import independent
 from tallystick.judge.logical import LogicalResult, logical
 from tallystick.judge.majority import majority
 from tallystick.judge.orders import OrderResult, position_bias, self_consistency
-from tallystick.judge.point import Point
+from tallystick.judge.papers.point import Point
 from tallystick.judge.question import JudgeQuestion
 from tallystick.judge.result import (
     Alarm,
@@ -40,12 +40,12 @@ from tallystick.judge.result import (
     Solution,
     Statement,
 )
-from tallystick.judge.search import SearchResult, search
-from tallystick.judge.sensitivity import Sensitivity, sensitivity
-from tallystick.judge.simulate import Simulation, simulate
+from tallystick.judge.papers.search import SearchResult, search
+from tallystick.judge.papers.sensitivity import Sensitivity, sensitivity
+from tallystick.judge.papers.simulate import Simulation, simulate
 from tallystick.judge.spectral import spectral
 from tallystick.judge.supervised import Supervised, supervised, supervised_point
-from tallystick.judge.variety import Projection, variety_distance, variety_projection
+from tallystick.judge.papers.variety import Projection, variety_distance, variety_projection
 from tallystick.judge.windows import Window, Windows, windows
 
 __all__ = [

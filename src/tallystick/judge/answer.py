@@ -20,7 +20,7 @@ from tallystick.judge.majority import majority
 from tallystick.judge.orders import position_bias, self_consistency
 from tallystick.judge.question import GRADING, JudgeQuestion
 from tallystick.judge.result import JudgeResult
-from tallystick.judge.search import search
+from tallystick.judge.papers.search import search
 from tallystick.judge.spectral import spectral
 from tallystick.judge.supervised import supervised
 from tallystick.judge.windows import Windows

@@ -38,7 +38,7 @@ _DIGITS = 6
 
 
 def dawid_skene(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,

@@ -9,16 +9,17 @@ import numpy as np
 
 from tallystick._rng import Rng
 from tallystick.errors import ConvergenceError, NotIdentifiable
-from tallystick.judge.agreement import STREAM, agreement_accuracy, agreement_ends
+from tallystick.judge.agreement import agreement_accuracy, agreement_ends
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.branch import Branch, Known
 from tallystick.judge.dawid_skene import overall_accuracy, overall_ends
-from tallystick.judge.independent import INDEPENDENCE, both_points, trio_counts
-from tallystick.judge.majority import MAJORITY, majority_scores, majority_shares
+from tallystick.judge.independent import both_points, trio_counts
+from tallystick.judge.majority import majority_scores, majority_shares
 from tallystick.judge.medians import Medians, medians
 from tallystick.judge.refutation import Claim, Doubt
 from tallystick.judge.result import Estimate, Number, Solution
 from tallystick.judge.spectral import interval_ends, rank_one, spectral_point
+from tallystick.judge.verdict import INDEPENDENCE, MAJORITY, STREAM
 from tallystick.results import Interval, Unknown
 from tallystick.stats.intervals import wilson
 from tallystick.stats.latent import LatentFit, TrioMoments, solve_moments, trio_moments

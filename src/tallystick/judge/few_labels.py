@@ -41,7 +41,7 @@ RANDOM = "labelled items were drawn at random, whatever their votes"
 
 
 def few_labels(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     truth: str,
     judges: Sequence[str] | None = None,

@@ -79,7 +79,7 @@ class OrderResult(Result):
 
 
 def position_bias(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     first: str,
     second: str,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import prod
 
 from tallystick.errors import InputError
-from tallystick.judge.point import Point
+from tallystick.judge.papers.point import Point
 from tallystick.values.label import Label
 
 __all__ = ["correlated"]
