@@ -43,7 +43,7 @@ def agreement(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> even = Point(prevalence="1/2", accuracy={name: ("4/5", "4/5") for name in "xyz"})
     >>> [round(score.accuracy, 6) for score in agreement(simulate(even).tally, truth="truth").judges]
     [0.8, 0.8, 0.8]

@@ -135,9 +135,7 @@ class Ballots:
         alone = asked.marginal(names) if truth is not None else asked
         known = table[:, -1] if truth is not None else np.full(len(table), -1)
         place = (
-            np.flatnonzero(kept)
-            if truth is None
-            else _places(table[:, : len(names)], alone, words)
+            np.flatnonzero(kept) if truth is None else _places(table[:, : len(names)], alone, words)
         )
         return cls(
             names,
@@ -199,9 +197,7 @@ class Ballots:
     @cached_property
     def answered_share(self) -> Floats:
         """Share of each judge's votes that are possible labels; 1 for all where every vote is."""
-        return np.asarray(
-            self.answered.voted / np.maximum(self.voted, 1e-300), dtype=np.float64
-        )
+        return np.asarray(self.answered.voted / np.maximum(self.voted, 1e-300), dtype=np.float64)
 
     @cached_property
     def voted(self) -> Floats:

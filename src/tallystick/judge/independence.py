@@ -118,7 +118,7 @@ def independence(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("4/5", "3/4") for name in "wxyz"})
     >>> independence(simulate(point).tally, truth="truth").rejected
     False

@@ -93,7 +93,7 @@ def independent(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
     >>> result = independent(simulate(point).tally, judges=["x", "y", "z"])
     >>> [round(score.accuracy, 9) for score in result.judges], round(result.prevalence["a"].estimate, 9)

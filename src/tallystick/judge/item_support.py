@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -126,9 +127,7 @@ def labels_by_pattern(ballots: Ballots) -> Floats:
     return table
 
 
-def _placed(
-    blind: Ballots, consensus: Any, name: str, level: Floats
-) -> dict[str, Sequence[Any]]:
+def _placed(blind: Ballots, consensus: Any, name: str, level: Floats) -> dict[str, Sequence[Any]]:
     """Return columns with one entry per pattern of the tally, None where no item shows it."""
     labels: list[Any] = [None] * blind.votes.patterns
     levels: list[Any] = [None] * blind.votes.patterns
@@ -143,7 +142,7 @@ def _noise_floor(stated: Floats) -> float:
     """Return about what a perfect forecast would score on as many labels."""
     edges = np.linspace(0, stated.size, min(_BINS, stated.size) + 1).round().astype(np.int64)
     ordered = np.sort(stated)
-    parts = [ordered[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True) if b > a]
+    parts = [ordered[a:b] for a, b in pairwise(edges) if b > a]
     spread = [len(p) * np.sqrt(2 / np.pi * p.mean() * (1 - p.mean()) / len(p)) for p in parts]
     return float(np.sum(spread) / stated.size)
 

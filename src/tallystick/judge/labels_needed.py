@@ -83,9 +83,7 @@ def labels_needed(
     if total is None:
         return LabelsNeeded(precision=precision, leader=None, left=left, enough=False)
     more = max(1, round(total - labels))
-    return LabelsNeeded(
-        precision=precision, leader=min(more, left), left=left, enough=more <= left
-    )
+    return LabelsNeeded(precision=precision, leader=min(more, left), left=left, enough=more <= left)
 
 
 def labels_needed_first(rates: Sequence[float], n: float, *, alpha: float) -> LabelsNeeded:

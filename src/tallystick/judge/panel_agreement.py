@@ -93,9 +93,7 @@ def grades_of(classes: Sequence[Label]) -> tuple[float, ...] | None:
     return tuple(float(label) for label in numbers)
 
 
-def _between(
-    blind: Ballots, values: tuple[float, ...] | None, level: float
-) -> dict[str, Share]:
+def _between(blind: Ballots, values: tuple[float, ...] | None, level: float) -> dict[str, Share]:
     """Return the statistics of all judges together."""
     size = len(blind.classes) + len(blind.extras)
     shared: dict[str, Any] = {"n_labels": size, "level": level}

@@ -370,7 +370,10 @@ class JudgeResult(Result):
         )
         shares = _forest(
             "Share of each label, corrected for the judges' errors",
-            [(label, "", share.estimate, share.interval) for label, share in self.prevalence.items()],
+            [
+                (label, "", share.estimate, share.interval)
+                for label, share in self.prevalence.items()
+            ],
         )
         found = (overall, by_label, shares, self._methods(), self._over_windows())
         return tuple(figure for figure in found if figure is not None)

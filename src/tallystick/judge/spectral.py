@@ -44,7 +44,7 @@ def spectral(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> accuracy = {"w": ("9/10", "4/5"), "x": ("3/4", "3/4"), "y": ("2/3", "4/5"), "z": ("1/2", "4/5")}
     >>> result = spectral(simulate(Point(prevalence="1/4", accuracy=accuracy)).tally, truth="truth")
     >>> [round(part.estimate, 6) for part in result.judges[0].per_label.values()]

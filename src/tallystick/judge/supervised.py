@@ -202,4 +202,3 @@ def _score(right: int, total: int, alpha: float, of: str) -> LabelScore:
         nothing = Unknown(f"no vote on labelled {of}")
         return LabelScore(estimate=nothing, interval=nothing)
     return LabelScore(estimate=right / total, interval=clopper_pearson(right, total, alpha=alpha))
-

@@ -35,6 +35,7 @@ from tallystick.results import (
 
 if TYPE_CHECKING:
     from tallystick.judge.leader import Leader
+    from tallystick.judge.position_panel import PositionScore
 
 __all__ = [
     "ALWAYS_LOOKS_RIGHT",
@@ -45,8 +46,8 @@ __all__ = [
     "RANGE_HELD",
     "SHARED_BIAS",
     "STREAM",
-    "answers_without_labels",
     "answers_with_labels",
+    "answers_without_labels",
     "in_words",
     "more_lines",
 ]
@@ -80,6 +81,10 @@ NOT_CALIBRATED = Unknown(
     "fewer than 20 random labels: the support of an item is not a probability. On 19 real panels"
     " its calibration error was 12 points on average and 28 at worst"
 )
+UNREADABLE = (
+    "judges err independently on items that can be read, and follow their own habits on the others"
+)
+COULD_NOT_BE_FITTED = "no model could be fitted: "
 CONFUSED = "agreement rates confuse independence of errors with independence given the label"
 SENSIBLE = "a sensible trio is no evidence of independence"
 GIVEN_RANGE = "the prevalence lies in the given range"
@@ -120,7 +125,11 @@ def in_words(n: int) -> str:
 def _rate(value: Number, interval: Range) -> str:
     """Return a rate with its interval, or alone where it has none."""
     estimate = value if isinstance(value, float) else None
-    return percent_interval(estimate, interval) if isinstance(interval, Interval) else percent(estimate)
+    return (
+        percent_interval(estimate, interval)
+        if isinstance(interval, Interval)
+        else percent(estimate)
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -168,7 +177,6 @@ def answers_with_labels(
     n_labels: int,
     every: bool,
     drawn: bool,
-    rejected: Sequence[str] = (),
 ) -> str:
     """Return the verdict from labels.
 
@@ -184,11 +192,11 @@ def answers_with_labels(
         Whether every vote is labelled: then only new items leave a doubt.
     drawn
         Whether the labels look like a random draw.
-    rejected
-        Label-free methods that the labels refute.
     """
     if best is None:
-        return f"{count(n_labels)} labels fell on items without votes and say nothing of the judges."
+        return (
+            f"{count(n_labels)} labels fell on items without votes and say nothing of the judges."
+        )
     score = scores[best.place]
     by_name = {one.name: one for one in scores}
     text = _answer(best, _rate(score.accuracy, score.new_items if every else score.interval))
@@ -197,9 +205,12 @@ def answers_with_labels(
         text += f" All votes are labelled ({count(n_labels)} items): the doubt is about new items."
     if not drawn:
         text += " Do not rely on this: the labelled items were not drawn at random."
-    if rejected:
-        text += f" The labels reject {', '.join(rejected)}."
     return text
+
+
+def with_rejected(verdict: str, methods: Sequence[str]) -> str:
+    """Return the verdict with the label-free methods that the labels refute."""
+    return f"{verdict} The labels reject {', '.join(methods)}." if methods else verdict
 
 
 def on_labelled_items(best: Leader | None, scores: Sequence[JudgeScore], n_labels: int) -> str:
@@ -240,9 +251,7 @@ def needed_first_labels(forecast: LabelsNeeded) -> Needed:
     )
 
 
-def draw_alarm(
-    p: float, judge: str, label: str, labelled: float, everywhere: float
-) -> Alarm:
+def draw_alarm(p: float, judge: str, label: str, labelled: float, everywhere: float) -> Alarm:
     """Return the alarm that labelled items were not drawn at random."""
     return Alarm(
         name="labels were not drawn at random",
@@ -373,6 +382,16 @@ def proved(alarm: Alarm) -> str:
 def always_votes(judge: str, label: str) -> str:
     """Warn of a judge that always gives one label."""
     return f"{judge} always votes {label}: its accuracy says how common that is, nothing else"
+
+
+def no_intervals(reason: str) -> str:
+    """Warn that a model has no intervals."""
+    return f"no intervals: {reason}"
+
+
+def as_stated(judges: Sequence[str]) -> str:
+    """Return the assumption that the quality of some judges is known."""
+    return f"the quality of {', '.join(judges)} is as stated"
 
 
 def missing_votes(judge: str, share: float) -> str:
@@ -547,6 +566,57 @@ NOTHING_EXCLUDED = (
 )
 
 
+# -- the same question twice
+
+
+FAIR_ITEMS = "items are a fair sample of those that matter"
+
+
+def swapped_verdict(changed: float, n: int, first_share: Number, first_interval: Range) -> str:
+    """Return the verdict on one judge that saw the answers in both orders."""
+    favour = "."
+    if isinstance(first_share, float) and isinstance(first_interval, Interval):
+        place = "first" if first_share > 0.5 else "second"
+        favour = (
+            f" and favours the {place} place."
+            if 0.5 not in first_interval
+            else ". No favour for a place is proved."
+        )
+    return (
+        f"The judge changes its answer on {percent(changed)} of {count(n)} items when the order is"
+        f" swapped{favour} Its mean accuracy is at most {percent(1 - changed / 2)}."
+    )
+
+
+def panel_position_verdict(scores: Sequence[PositionScore], *, alpha: float) -> str:
+    """Return the verdict on a panel that saw the answers in both orders."""
+    if len(scores) == 1:
+        one = scores[0]
+        return swapped_verdict(one.changed, one.n_items, one.first_share, one.first_interval)
+    biased = [one for one in scores if one.p_value <= alpha]
+    worst = max(scores, key=lambda one: one.changed)
+    head = (
+        f"{in_words(len(biased)).capitalize()} of {in_words(len(scores))} judges"
+        f" {'prefers' if len(biased) == 1 else 'prefer'} a place rather than an answer"
+    )
+    named = ", ".join(
+        f"{one.name} the {'first' if one.lean > 0 else 'second'}" for one in biased[:_SHOWN]
+    )
+    return (
+        f"{head}{': ' + named if named else ''}. {worst.name} changes most, on"
+        f" {percent(worst.changed)} of {count(worst.n_items)} items: its mean accuracy is at most"
+        f" {percent(1 - worst.changed / 2)}."
+    )
+
+
+def repeated_verdict(times: int, same: float, n: int, best: float) -> str:
+    """Return the verdict on a judge that was asked several times."""
+    return (
+        f"The judge gives the same answer all {in_words(times)} times on {percent(same)} of"
+        f" {count(n)} items. Its mean accuracy is at most {percent(best)}."
+    )
+
+
 # -- what the summary adds below the table
 
 
@@ -671,8 +741,14 @@ def _covariate_line(effect: CovariateEffect) -> str:
         f" {points_interval(estimate, interval)} per standard deviation{versus} ({p})"
     )
     lean = effect.lean
-    if lean is not None and isinstance(lean.estimate, float) and isinstance(lean.interval, Interval):
-        told += f"; its lean to the positive label by {points_interval(lean.estimate, lean.interval)}"
+    if (
+        lean is not None
+        and isinstance(lean.estimate, float)
+        and isinstance(lean.interval, Interval)
+    ):
+        told += (
+            f"; its lean to the positive label by {points_interval(lean.estimate, lean.interval)}"
+        )
     return f"{told}."
 
 
@@ -691,7 +767,13 @@ def _side_by_side(estimates: Sequence[Estimate]) -> list[str]:
     for name in list(estimates[0].accuracy)[:_SHOWN]:
         values = [estimate.accuracy.get(name) for estimate in estimates]
         lines.append(
-            [name, *(percent(value) if isinstance(value, float) else percent(None) for value in values)]
+            [
+                name,
+                *(
+                    percent(value) if isinstance(value, float) else percent(None)
+                    for value in values
+                ),
+            ]
         )
     if any(estimate.rejected is not None for estimate in estimates):
         lines.append(["(by labels)", *(_SAID[estimate.rejected] for estimate in estimates)])

@@ -91,7 +91,7 @@ def exact(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/4", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
     >>> trio = exact(simulate(point).tally, truth="truth")
     >>> trio.resolved, [p.fraction for p in trio.prevalence]

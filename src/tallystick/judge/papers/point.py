@@ -14,6 +14,7 @@ from tallystick.values.label import Label
 
 __all__ = ["Correlations", "Point"]
 
+
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """Everything that decides the vote patterns of binary judges [CE23]_, supplement, definitions

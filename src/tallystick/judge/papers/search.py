@@ -10,8 +10,8 @@ import numpy as np
 
 from tallystick.judge.ballots import Ballots
 from tallystick.judge.independent import solve, trio_alarms, trio_counts
-from tallystick.judge.result import Alarm
 from tallystick.judge.papers.sensitivity import derivatives
+from tallystick.judge.result import Alarm
 from tallystick.judge.verdict import INDEPENDENCE, SENSIBLE, SHARED_BIAS, search_verdict
 from tallystick.results import Figure, Result
 from tallystick.tally import Tally
@@ -89,7 +89,7 @@ def search(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={"w": ("9/10", "4/5"), "x": ("3/4", "3/4"), "y": ("2/3", "4/5")})
     >>> result = search(simulate(point).tally, truth="truth")
     >>> result.trios["sensible"], result.found[0]["judges"]

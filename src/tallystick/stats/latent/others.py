@@ -70,6 +70,4 @@ def vote_table(codes: IntArray, n_labels: int) -> FloatArray:
     >>> vote_table(np.array([[0, 1, 2]]), 2)
     array([[1., 1.]])
     """
-    return np.stack([(codes == y).sum(axis=1) for y in range(n_labels)], axis=1).astype(
-        np.float64
-    )
+    return np.stack([(codes == y).sum(axis=1) for y in range(n_labels)], axis=1).astype(np.float64)
