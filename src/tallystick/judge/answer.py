@@ -107,7 +107,9 @@ def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
     result = function(ballots, **more)
 
     # Votes that can never be true have no place in methods that are defined for answers.
-    said = (LEFT_ASIDE,) if ballots.extras and question.method in _ANSWERS_ONLY else ()
+    said: tuple[str, ...] = (
+        (LEFT_ASIDE,) if ballots.extras and question.method in _ANSWERS_ONLY else ()
+    )
     order = unordered(label for name in votes.names for label in votes.labels[name])
     said += () if order is None or order in result.assumptions else (order,)
     return replace(result, assumptions=(*result.assumptions, *said)) if said else result

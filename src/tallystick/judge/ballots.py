@@ -114,9 +114,14 @@ class Ballots:
         classes = tuple(label for label in every if identity(label) not in never)
         extras = tuple(label for label in every if identity(label) in never)
         if len(classes) < 2:
-            said = f"every vote is {classes[0]!r}" if classes else "no vote is a possible label"
+            if extras:
+                raise InputError(
+                    f"labels: of {', '.join(map(repr, every[:8]))} only"
+                    f" {', '.join(map(repr, classes)) or 'none'} can be true: name every label that"
+                    " can be (labels=, --labels)"
+                )
             raise NotIdentifiable(
-                f"{said}, so all that can be said is that the judges never"
+                f"every vote is {classes[0]!r}, so all that can be said is that the judges never"
                 " disagree: name the other labels (labels=, --labels), or give some truth"
             )
         _refuse_scores(classes, int(asked.n))

@@ -24,7 +24,7 @@ from tallystick.judge.logical import logical as logical_method
 from tallystick.judge.panel_agreement import panel_agreement
 from tallystick.judge.rates import with_rates
 from tallystick.judge.refutation import Claim, plain, tested_by_labels
-from tallystick.judge.result import Alarm, JudgeResult, LabelScore, Range, Solution
+from tallystick.judge.result import Alarm, JudgeResult, LabelScore, Solution
 from tallystick.judge.verdict import (
     COULD_NOT_BE_FITTED,
     NOT_CALIBRATED,
@@ -42,7 +42,7 @@ from tallystick.judge.verdict import (
 )
 from tallystick.judge.vote_model import VoteModel, fit_vote_model, sample_items
 from tallystick.results import Interval, Unknown
-from tallystick.stats.latent import LatentFit, Misfit, Support, posterior
+from tallystick.stats.latent import LatentFit, Misfit, Support, misfit, posterior
 from tallystick.tally import Tally, unordered
 
 __all__ = ["grade"]
@@ -179,10 +179,9 @@ def _without_labels(
     plain_votes = sample.answered
     fitted, trouble = _fit(plain_votes if known else sample, known)
     model: VoteModel | None = None
-    try:
+    # Votes that do not determine the plain model determine no other one either.
+    if not isinstance(trouble, NotIdentifiable):
         model = fit_vote_model(blind, sample, rng=rng)
-    except NotIdentifiable as error:
-        trouble = trouble or error
 
     claims = [] if model is None else [by_headline(sample, model.headline)]
     if fitted is not None:
@@ -198,8 +197,11 @@ def _without_labels(
         alarms += [*trio_alarms(trios), *unpicked(solutions, branch, ballots)]
     claims += majorities(sample)
 
-    if model is not None and isinstance(model.misfit, Misfit) and model.misfit.refuted:
-        alarms.append(_misfit(blind, model.misfit))
+    tested = _misfit_of(model, fitted if known else None, rng)
+    if tested is not None and tested.refuted:
+        i, j = np.unravel_index(int(np.nanargmax(tested.z)), tested.z.shape)
+        pair = [blind.names[min(i, j)], blind.names[max(i, j)]]
+        alarms.append(misfit_alarm(tested.ratio, pair))
     return _Without(
         sample=sample,
         fitted=fitted,
@@ -246,9 +248,14 @@ def _consensus(found: _Without, blind: Ballots) -> Floats | None:
     return posterior(found.fitted.model, blind.answered.codes if codes is None else codes)
 
 
-def _misfit(blind: Ballots, found: Misfit) -> Alarm:
-    i, j = np.unravel_index(int(np.nanargmax(found.z)), found.z.shape)
-    return misfit_alarm(found.ratio, [blind.names[min(i, j)], blind.names[max(i, j)]])
+def _misfit_of(model: VoteModel | None, stated: LatentFit | None, rng: Rng) -> Misfit | None:
+    """Return the test of independent errors, of the stated quality where some judges have one."""
+    if stated is not None and (stated.votes.counts % 1 == 0).all():
+        try:
+            return misfit(stated, rng=rng)
+        except NotIdentifiable:
+            return None
+    return model.misfit if model is not None and isinstance(model.misfit, Misfit) else None
 
 
 def _with_items(result: JudgeResult, ballots: Ballots, found: _Without, rng: Rng) -> JudgeResult:
@@ -315,7 +322,7 @@ def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> Judge
         return Interval(*ends, level=1 - alpha, guarantee="exact", method="logic")
 
     scores = []
-    nothing: Range = Unknown("this method says nothing by label")
+    nothing = Unknown("this method says nothing by label")
     for j, score in enumerate(result.judges):
         parts = {
             key: replace(

@@ -9,7 +9,7 @@ from tallystick.data import Data
 from tallystick.errors import InputError
 from tallystick.judge.result import JudgeResult
 from tallystick.results import Result
-from tallystick.tally import attach
+from tallystick.tally import Tally, attach
 
 __all__ = ["item_columns"]
 
@@ -23,6 +23,10 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
     """
     if not isinstance(result, JudgeResult):
         raise InputError("this method grades no judge and says nothing of single items")
+    if isinstance(data.held, Tally):
+        raise InputError(
+            "--items-out needs the rows, and a saved tally holds counts: give the table"
+        )
     attached = attach(result, data.table)
     columns = {name: attached[name].to_pylist() for name in attached.column_names}
     level = "probability" if "probability" in result.learnt else "support"

@@ -144,27 +144,35 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(names)
 
 
-def _best_of(best: Leader, verb: str) -> str:
-    """Return the claim about the leader without its number."""
+def _answer(best: Leader, rate: str, verb: str = "is", *, ahead: bool = True) -> str:
+    """Return the first sentence; a single judge is not the best of anything.
+
+    The leader is the judge that is surest to be good, so a rival with few votes may have a higher
+    estimate: then it is not *ahead*.
+    """
     if best.judges == 1:
-        return f"{best.name} {verb} right"
-    return f"{best.name} {verb} the most accurate of your {in_words(best.judges)} judges"
+        return f"{best.name} {verb} right on {rate}."
+    place = "the most accurate" if ahead else "among the most accurate"
+    return f"{best.name} {verb} {place} of your {in_words(best.judges)} judges: {rate}."
 
 
-def _answer(best: Leader, rate: str, verb: str = "is") -> str:
-    """Return the first sentence; a single judge is not the best of anything."""
-    return f"{_best_of(best, verb)}{' on' if best.judges == 1 else ':'} {rate}."
+def _is_ahead(best: Leader, scores: Mapping[str, JudgeScore]) -> bool:
+    """Say whether no rival has a higher estimate than the leader."""
+    own = scores[best.name].accuracy
+    values = [scores[name].accuracy for name in best.rivals]
+    return not any(isinstance(v, float) and isinstance(own, float) and v > own for v in values)
 
 
 def _not_settled(best: Leader, scores: Mapping[str, JudgeScore], *, new: bool = False) -> str:
     """Name who may be as good, with a number where one judge is named alone."""
     if not best.rivals:
         return ""
+    good = "as good" if _is_ahead(best, scores) else "as good or better"
     if len(best.rivals) == 1:
         rival = scores[best.rivals[0]]
         rate = _rate(rival.accuracy, rival.new_items if new else rival.interval)
-        return f" Not settled: {rival.name} may be as good, {rate}."
-    return f" Not settled: {_listed(best.rivals)} may be as good."
+        return f" Not settled: {rival.name} may be {good}, {rate}."
+    return f" Not settled: {_listed(best.rivals)} may be {good}."
 
 
 # -- with labels
@@ -199,7 +207,8 @@ def answers_with_labels(
         )
     score = scores[best.place]
     by_name = {one.name: one for one in scores}
-    text = _answer(best, _rate(score.accuracy, score.new_items if every else score.interval))
+    rate = _rate(score.accuracy, score.new_items if every else score.interval)
+    text = _answer(best, rate, ahead=_is_ahead(best, by_name))
     text += _not_settled(best, by_name, new=every)
     if every:
         text += f" All votes are labelled ({count(n_labels)} items): the doubt is about new items."
@@ -220,7 +229,7 @@ def on_labelled_items(best: Leader | None, scores: Sequence[JudgeScore], n_label
     score = scores[best.place]
     by_name = {one.name: one for one in scores}
     return (
-        f"{_answer(best, _rate(score.accuracy, score.interval))}"
+        f"{_answer(best, _rate(score.accuracy, score.interval), ahead=_is_ahead(best, by_name))}"
         f"{_not_settled(best, by_name)} This rests on {count(n_labels)} labelled items alone."
     )
 
