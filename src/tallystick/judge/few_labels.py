@@ -104,7 +104,8 @@ def few_labels(
     found = label_scores(
         ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified
     )
-    return held_to_range(found, ballots, prevalence)
+    items = item_support(ballots, support_by_shares(ballots.blind), trusted=not found.alarms)
+    return held_to_range(replace(found, learnt=items.columns), ballots, prevalence)
 
 
 def label_scores(
@@ -211,7 +212,6 @@ def label_scores(
         rivals=() if best is None else best.rivals,
         never_true=tuple(map(str, ballots.extras)),
         votes=ballots.votes,
-        learnt=item_support(ballots, support_by_shares(ballots.blind)).columns,
     )
 
 

@@ -28,7 +28,7 @@ __all__ = ["Logic", "LogicalResult", "logical", "logical_curve"]
 
 _POINTS = 201
 _PAIRS = 10
-_MOST_CELLS = 100_000
+_MOST_CELLS = 40_000
 """Pattern-label cells beyond which the linear programmes about all judges are left out."""
 
 
