@@ -44,7 +44,7 @@ DRAWN = {
 def real(name: str, judges: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return codes (items x judges, -1 for none) and the truth of one set."""
     with gzip.open(FOLDER / "judge" / f"{name}.csv.gz", "rt", encoding="utf-8") as file:
-        head, *rows = list(csv.reader(file))
+        _head, *rows = list(csv.reader(file))
     rows = [row for row in rows if row[1] and (not name.startswith("llmbar") or all(row))]
     labels = sorted({row[1] for row in rows})
     table = np.array(

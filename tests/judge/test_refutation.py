@@ -3,7 +3,7 @@ import pytest
 
 from tallystick.judge import evaluate, refutation
 from tallystick.judge.ballots import Ballots
-from tallystick.judge.result import Estimate
+from tallystick.judge.parts import Estimate
 from tallystick.tally import Tally
 
 

@@ -33,9 +33,10 @@ from tallystick.judge.label_free import label_free
 from tallystick.judge.logical import LogicalResult, logical
 from tallystick.judge.majority import majority
 from tallystick.judge.orders import OrderResult, position_bias, self_consistency
+from tallystick.judge.parts import Alarm, JudgeScore
 from tallystick.judge.position_panel import PanelOrderResult, position_panel
 from tallystick.judge.question import JudgeQuestion
-from tallystick.judge.result import Alarm, JudgeResult, JudgeScore
+from tallystick.judge.result import JudgeResult
 from tallystick.judge.spectral import spectral
 from tallystick.judge.supervised import supervised, supervised_point
 from tallystick.judge.windows import Window, Windows, windows
@@ -73,7 +74,7 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    **dict.fromkeys(("Estimate", "LabelScore", "Share", "Solution", "Statement"), "result"),
+    **dict.fromkeys(("Estimate", "LabelScore", "Share", "Solution", "Statement"), "parts"),
     "Supervised": "supervised",
     **dict.fromkeys(
         (

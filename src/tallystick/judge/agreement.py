@@ -11,8 +11,10 @@ from tallystick.errors import NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import logit_ends
-from tallystick.judge.result import JudgeResult, JudgeScore
-from tallystick.judge.verdict import CONFUSED, STREAM, of_baseline
+from tallystick.judge.parts import JudgeScore
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import CONFUSED, STREAM
+from tallystick.judge.verdict_methods import of_baseline
 from tallystick.results import Interval, Unknown, percent
 from tallystick.tally import Tally
 from tallystick.values.label import Label

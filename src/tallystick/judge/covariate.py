@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Floats
+from tallystick.judge.parts import CovariateEffect, Number, Range, Share
 from tallystick.judge.rates import positive_of
-from tallystick.judge.result import CovariateEffect, Number, Range, Share
 from tallystick.results import Interval, Unknown
 from tallystick.stats.multiplicity import holm
 from tallystick.values.label import Label, identity, in_order

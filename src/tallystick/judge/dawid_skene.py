@@ -13,7 +13,8 @@ from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.branch import Known, known_table
 from tallystick.judge.item_support import item_support, support_by_shares
 from tallystick.judge.leader import by_votes, leader
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
+from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
+from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
     BETTER_THAN_CHANCE,
     INDEPENDENCE,
@@ -21,6 +22,8 @@ from tallystick.judge.verdict import (
     NEVER_RIGHT,
     OFF_THE_MODEL,
     SHARED_BIAS,
+)
+from tallystick.judge.verdict_methods import (
     as_stated,
     hardly_better,
     known_judges,

@@ -16,8 +16,8 @@ from tallystick.judge.dawid_skene import overall_accuracy, overall_ends
 from tallystick.judge.independent import both_points, trio_counts
 from tallystick.judge.majority import majority_scores, majority_shares
 from tallystick.judge.medians import Medians, medians
+from tallystick.judge.parts import Estimate, Number, Solution
 from tallystick.judge.refutation import Claim, Doubt
-from tallystick.judge.result import Estimate, Number, Solution
 from tallystick.judge.spectral import interval_ends, rank_one, spectral_point
 from tallystick.judge.verdict import INDEPENDENCE, MAJORITY, STREAM, UNREADABLE
 from tallystick.results import Interval, Unknown

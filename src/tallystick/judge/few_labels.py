@@ -21,7 +21,8 @@ from tallystick.judge.labels_needed import labels_needed
 from tallystick.judge.leader import by_labels
 from tallystick.judge.logical import Logic
 from tallystick.judge.majority import majority_shares
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
+from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
+from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
     NEVER_RIGHT,
     NEW_SAMPLE,

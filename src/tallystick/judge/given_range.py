@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from tallystick.judge.ballots import Ballots, Ranges, check_ranges
 from tallystick.judge.branch import Branch
+from tallystick.judge.parts import Alarm, Solution
 from tallystick.judge.refutation import plain
-from tallystick.judge.result import Alarm, JudgeResult, Solution
-from tallystick.judge.verdict import (
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict_methods import (
     logic_needs_range,
     maybe_chance,
     picks_no_branch,

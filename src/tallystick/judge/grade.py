@@ -22,9 +22,10 @@ from tallystick.judge.labels_needed import labels_needed_first
 from tallystick.judge.logical import Logic, LogicalResult
 from tallystick.judge.logical import logical as logical_method
 from tallystick.judge.panel_agreement import panel_agreement
+from tallystick.judge.parts import Alarm, LabelScore, Solution
 from tallystick.judge.rates import with_rates
 from tallystick.judge.refutation import Claim, plain, tested_by_labels
-from tallystick.judge.result import Alarm, JudgeResult, LabelScore, Solution
+from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
     COULD_NOT_BE_FITTED,
     NOT_CALIBRATED,

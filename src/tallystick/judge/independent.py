@@ -13,23 +13,10 @@ from tallystick.judge.branch import Branch, Known, mirrored
 from tallystick.judge.given_range import held_to_range, unpicked
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import Medians, medians
-from tallystick.judge.result import (
-    Alarm,
-    JudgeResult,
-    JudgeScore,
-    LabelScore,
-    Number,
-    Range,
-    Share,
-    Solution,
-)
-from tallystick.judge.verdict import (
-    INDEPENDENCE,
-    SHARED_BIAS,
-    failed_trios,
-    of_baseline,
-    trios_contradict,
-)
+from tallystick.judge.parts import Alarm, JudgeScore, LabelScore, Number, Range, Share, Solution
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import INDEPENDENCE, SHARED_BIAS
+from tallystick.judge.verdict_methods import failed_trios, of_baseline, trios_contradict
 from tallystick.results import Interval, Unknown, percent
 from tallystick.stats.latent import Trios, solve_trios
 from tallystick.tally import Tally

@@ -16,7 +16,7 @@ import numpy as np
 
 from tallystick._rng import Rng
 from tallystick.judge.ballots import Ballots, Floats
-from tallystick.judge.result import CalibrationCheck, ReliabilityBin
+from tallystick.judge.parts import CalibrationCheck, ReliabilityBin
 from tallystick.stats.latent import (
     Support,
     calibrate,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick.judge.ballots import Ballots
-from tallystick.judge.result import Alarm
+from tallystick.judge.parts import Alarm
 from tallystick.judge.verdict import draw_alarm
 
 __all__ = ["label_draw"]

@@ -9,7 +9,8 @@ import numpy as np
 from tallystick._rng import Rng
 from tallystick.judge.ballots import Ballots
 from tallystick.judge.leader import by_votes, leader
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Number, Share
+from tallystick.judge.parts import JudgeScore, LabelScore, Number, Share
+from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
     BETTER_THAN_CHANCE,
     MISSING_SAY_NOTHING,

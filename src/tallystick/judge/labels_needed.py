@@ -12,7 +12,7 @@ import numpy as np
 
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.leader import Leader, against
-from tallystick.judge.result import JudgeScore, LabelsNeeded
+from tallystick.judge.parts import JudgeScore, LabelsNeeded
 from tallystick.results import Interval
 
 __all__ = ["HALF_WIDTH", "labels_needed", "labels_needed_first", "labels_to_tell"]

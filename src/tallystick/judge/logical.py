@@ -12,9 +12,10 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
 from tallystick.judge.joint import best_worst, worst_best
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share, Statement
-from tallystick.judge.verdict import (
-    GIVEN_RANGE,
+from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share, Statement
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import GIVEN_RANGE
+from tallystick.judge.verdict_methods import (
     NOTHING_EXCLUDED,
     joint_statement,
     logic_alone,

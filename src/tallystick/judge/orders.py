@@ -11,7 +11,7 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots
 from tallystick.judge.position_panel import compared as _compared
-from tallystick.judge.verdict import FAIR_ITEMS, repeated_verdict, swapped_verdict
+from tallystick.judge.verdict_methods import FAIR_ITEMS, repeated_verdict, swapped_verdict
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.tally import Tally

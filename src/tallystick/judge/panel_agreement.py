@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tallystick.judge.ballots import Ballots, Ints
-from tallystick.judge.result import AgreementPair, AgreementTable, Share
+from tallystick.judge.parts import AgreementPair, AgreementTable, Share
 from tallystick.results import Unknown
 from tallystick.stats.agreement import (
     Agreement,

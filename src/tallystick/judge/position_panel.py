@@ -16,7 +16,7 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Floats, Ints
-from tallystick.judge.verdict import FAIR_ITEMS, panel_position_verdict
+from tallystick.judge.verdict_methods import FAIR_ITEMS, panel_position_verdict
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.stats.binomial import binomial_up_to
 from tallystick.stats.intervals import clopper_pearson

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.judge.ballots import Ballots, Floats
-from tallystick.judge.result import Alarm, Estimate, Number
-from tallystick.judge.verdict import (
+from tallystick.judge.parts import Alarm, Estimate, Number
+from tallystick.judge.verdict_methods import (
     contradicted,
     not_contradicted,
     not_tested,

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Ints
 from tallystick.judge.leader import by_labels
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
+from tallystick.judge.parts import JudgeScore, LabelScore, Share
+from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import SAMPLE, on_labelled_items
 from tallystick.results import Unknown
 from tallystick.stats.intervals import clopper_pearson

@@ -15,8 +15,9 @@ import numpy as np
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.grade import grade
-from tallystick.judge.result import Alarm, JudgeResult
-from tallystick.judge.stream_words import Naming, alarm_of, naming_of, notice_of
+from tallystick.judge.parts import Alarm
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict_stream import Naming, alarm_of, naming_of, notice_of
 from tallystick.results import Json
 from tallystick.stats.stream import Alarm as StreamAlarm
 from tallystick.stats.stream import Event, Notice, Watch, WatchOptions

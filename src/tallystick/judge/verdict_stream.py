@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from tallystick.judge.result import Alarm
+from tallystick.judge.parts import Alarm
 from tallystick.results import Unknown, count, percent
 from tallystick.stats.stream import Alarm as StreamAlarm
 from tallystick.stats.stream import Explanation, Explanations, Naming, Notice, Series
