@@ -1,4 +1,4 @@
-"""Probability per item: how well calibrated, with 0, 20, 50 and 100 labels, on real and drawn votes.
+"""Probability per item: how well calibrated with 0 to 100 labels, on real and drawn votes.
 
     python benchmarks/truth/judge_items.py [--write]
 
@@ -12,7 +12,6 @@ import gzip
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from record import record
 
 from tallystick.judge.ballots import Ballots
 from tallystick.judge.dawid_skene import fit_ballots
-from tallystick.judge.item_support import item_support
+from tallystick.judge.item_support import item_support, noise_floor
 from tallystick.judge.vote_model import fit_vote_model
 from tallystick.stats.latent import expected_calibration_error
 from tallystick.tally import Tally
@@ -56,62 +55,80 @@ def real(name: str, judges: str, rng: np.random.Generator) -> tuple[np.ndarray, 
     return table[:, chosen], table[:, 0]
 
 
-def measured(votes: np.ndarray, truth: np.ndarray, labels: int, rng: np.random.Generator) -> Any:
-    """Return stated values and whether the consensus was right, for us and for Dawid-Skene."""
-    known = np.full(len(truth), -1)
-    if labels:
-        drawn = rng.choice(len(truth), labels, replace=False)
-        known[drawn] = truth[drawn]
-    columns: dict[str, list[int | None]] = {
-        f"j{j}": [None if v < 0 else int(v) for v in votes[:, j]] for j in range(votes.shape[1])
-    }
-    gold = [None if v < 0 else int(v) for v in known]
-    n_labels = int(max(votes.max(), truth.max())) + 1
-    ballots = Ballots.of(
-        Tally.of({**columns, "gold": gold}), truth="gold", labels=list(range(n_labels))
-    )
-    blind = ballots.blind
-    model = fit_vote_model(blind, blind, rng=0)
-    items = item_support(ballots, model.support)
-    name = "probability" if "probability" in items.columns else "support"
-    places = np.asarray(ballots.votes.locate(columns))
-    open_items = known < 0
-    at = places[open_items]
-    stated = np.array([items.columns[name][k] for k in at], dtype=float)
-    right = np.array([items.columns["consensus"][k] for k in at]) == truth[open_items]
+class Fitted:
+    """Votes with their label-free models, fitted once for every number of labels."""
 
-    by_place = np.full(ballots.votes.patterns, -1)
-    by_place[blind.place] = np.arange(len(blind.place))
-    plain = fit_ballots(blind).posterior[by_place[at]]
-    plain_right = np.array(ballots.classes)[plain.argmax(axis=1)] == truth[open_items]
-    return stated, right.astype(float), plain.max(axis=1), plain_right.astype(float)
+    def __init__(self, votes: np.ndarray, truth: np.ndarray) -> None:
+        self.truth, n_judges = truth, votes.shape[1]
+        self.columns: dict[str, list[int | None]] = {
+            f"j{j}": [None if v < 0 else int(v) for v in votes[:, j]] for j in range(n_judges)
+        }
+        self.labels = list(range(int(max(votes.max(), truth.max())) + 1))
+        blind = Ballots.of(Tally.of(self.columns), labels=self.labels)
+        self.support = fit_vote_model(blind, blind, rng=0).support
+        plain = fit_ballots(blind).posterior
+        self.places = np.asarray(blind.votes.locate(self.columns))
+        where = np.full(blind.votes.patterns, -1)
+        where[blind.place] = np.arange(len(blind.place))
+        self.plain = plain[where[self.places]]
+
+    def measured(self, labels: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        """Return stated values and whether the consensus was right, ours and Dawid-Skene's."""
+        known = np.full(len(self.truth), -1)
+        if labels:
+            drawn = rng.choice(len(self.truth), labels, replace=False)
+            known[drawn] = self.truth[drawn]
+        gold = [None if v < 0 else int(v) for v in known]
+        ballots = Ballots.of(
+            Tally.of({**self.columns, "gold": gold}), truth="gold", labels=self.labels
+        )
+        columns = item_support(ballots, self.support).columns
+        name = "probability" if "probability" in columns else "support"
+        there = known < 0
+        at = self.places[there]
+        stated = np.array([columns[name][k] for k in at], dtype=float)
+        right = np.array([columns["consensus"][k] for k in at]) == self.truth[there]
+        plain = self.plain[there]
+        plain_right = plain.argmax(axis=1) == self.truth[there]
+        return stated, right.astype(float), plain.max(axis=1), plain_right.astype(float)
 
 
 def main() -> None:
     rows, table = [], []
     for place, (name, source) in enumerate({**SETS, **DRAWN}.items()):
-        for labels in LABELS:
-            errors, peers, top, at_top = [], [], [], []
-            for draw in range(DRAWS):
-                rng = np.random.default_rng([7, place, draw])
+        found: dict[int, list[tuple[float, ...]]] = {labels: [] for labels in LABELS}
+        fitted: Fitted | None = None
+        for draw in range(DRAWS):
+            rng = np.random.default_rng([7, place, draw])
+            # The votes of a whole crowd are the same in every draw; only its labels differ.
+            if fitted is None or source != "all":
                 pair = real(name, source, rng) if isinstance(source, str) else source(rng)
-                stated, right, plain, plain_right = measured(*pair, labels, rng)
-                errors.append(expected_calibration_error(stated, right))
-                peers.append(expected_calibration_error(plain, plain_right))
-                edge = np.quantile(stated, 0.8)
-                top.append(float(stated[stated >= edge].mean()))
-                at_top.append(float(right[stated >= edge].mean()))
+                fitted = Fitted(*pair)
+            for labels in LABELS:
+                stated, right, plain, plain_right = fitted.measured(labels, rng)
+                top = stated >= np.quantile(stated, 0.8)
+                found[labels].append(
+                    (
+                        expected_calibration_error(stated, right),
+                        noise_floor(stated),
+                        expected_calibration_error(plain, plain_right),
+                        float(stated[top].mean()),
+                        float(right[top].mean()),
+                    )
+                )
+        for labels, values in found.items():
+            error, floor, peer, top_stated, top_right = np.mean(values, axis=0).tolist()
             rows.append(
                 {
                     "set": name,
                     "kind": "real" if isinstance(source, str) else "drawn",
                     "labels": labels,
                     "column": "support" if labels < 20 else "probability",
-                    "calibration error": float(np.mean(errors)),
-                    "worst draw": float(np.max(errors)),
-                    "Dawid-Skene posterior": float(np.mean(peers)),
-                    "top fifth: stated": float(np.mean(top)),
-                    "top fifth: right": float(np.mean(at_top)),
+                    "calibration error": error,
+                    "a perfect forecast": floor,
+                    "Dawid-Skene posterior": peer,
+                    "top fifth: stated": top_stated,
+                    "top fifth: right": top_right,
                 }
             )
             print(rows[-1], flush=True)
@@ -123,6 +140,7 @@ def main() -> None:
                     "sets": kind,
                     "labels": labels,
                     "calibration error": float(np.mean([r["calibration error"] for r in part])),
+                    "a perfect forecast": float(np.mean([r["a perfect forecast"] for r in part])),
                     "Dawid-Skene posterior": float(
                         np.mean([r["Dawid-Skene posterior"] for r in part])
                     ),
@@ -130,7 +148,8 @@ def main() -> None:
             )
     notes = (
         f"{DRAWS} draws of labels (and, for llmbar_swap0, of five of its 65 judges); measured on the"
-        " items without a label, in ten bins of equal mass.",
+        " items without a label, in ten bins of equal mass. *A perfect forecast* is what right"
+        " probabilities would show on as many items.",
         "Asked for: at most .065 on real sets and .045 on drawn ones with 100 labels.",
     )
     record("judge-items", "Probability per item: calibration error", rows, notes=notes)

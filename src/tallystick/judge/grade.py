@@ -1,4 +1,4 @@
-"""What the verb runs: everything that applies, side by side, and the strongest claim that survives."""
+"""What the verb runs: everything that applies, and the strongest claim that survives."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def _without_labels(
 
 
 def _of_all_votes(claim: Claim, sample: Ballots) -> Claim:
-    """Return a claim about answers as one about all votes: a vote that is never true is not right."""
+    """Return a claim about answers as one about all votes, of which extras are never right."""
     if not sample.extras:
         return claim
     share = dict(zip(sample.names, sample.answered_share.tolist(), strict=True))

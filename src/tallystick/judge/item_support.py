@@ -24,7 +24,14 @@ from tallystick.stats.latent import (
     expected_calibration_error,
 )
 
-__all__ = ["LEAST_LABELS", "ItemSupport", "item_support", "labels_by_pattern", "support_by_shares"]
+__all__ = [
+    "LEAST_LABELS",
+    "ItemSupport",
+    "item_support",
+    "labels_by_pattern",
+    "noise_floor",
+    "support_by_shares",
+]
 
 LEAST_LABELS = 20
 """Labels that a calibration needs."""
@@ -90,7 +97,7 @@ def item_support(
         columns=_placed(blind, found.consensus, "probability", level),
         calibration=CalibrationCheck(
             error=expected_calibration_error(stated, right, n_bins=_BINS),
-            noise_floor=_noise_floor(stated),
+            noise_floor=noise_floor(stated),
             n_labels=int(truth.sum()),
             bins=_bins(stated, right),
         ),
@@ -138,7 +145,7 @@ def _placed(blind: Ballots, consensus: Any, name: str, level: Floats) -> dict[st
     return {"consensus": labels, name: levels}
 
 
-def _noise_floor(stated: Floats) -> float:
+def noise_floor(stated: Floats) -> float:
     """Return about what a perfect forecast would score on as many labels."""
     edges = np.linspace(0, stated.size, min(_BINS, stated.size) + 1).round().astype(np.int64)
     ordered = np.sort(stated)

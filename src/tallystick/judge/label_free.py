@@ -83,7 +83,7 @@ def label_free_result(blind: Ballots, model: VoteModel, *, alpha: float) -> Judg
     """Write a fitted model as a result."""
     found = model.headline
     by_label = found.per_label
-    answered = np.asarray(found.tables[:, :, : len(blind.classes)].sum(axis=(1, 2)))
+    answered = blind.answered_share
     scores = []
     for j, name in enumerate(blind.names):
         known = bool(np.isfinite(found.accuracy[j]))

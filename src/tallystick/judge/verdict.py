@@ -241,8 +241,9 @@ def on_labelled_items(best: Leader | None, scores: Sequence[JudgeScore], n_label
         return f"No judge votes on the {count(n_labels)} labelled items."
     score = scores[best.place]
     by_name = {one.name: one for one in scores}
+    rate = rate_of(score.accuracy, score.interval)
     return (
-        f"{first_sentence(best, rate_of(score.accuracy, score.interval), ahead=_is_ahead(best, by_name))}"
+        f"{first_sentence(best, rate, ahead=_is_ahead(best, by_name))}"
         f"{_not_settled(best, by_name)} This rests on {count(n_labels)} labelled items alone."
     )
 
@@ -353,7 +354,10 @@ def always_votes(judge: str, label: str) -> str:
 
 def missing_votes(judge: str, share: float) -> str:
     """Warn of a judge with many missing votes."""
-    return f"{percent(share)} of {judge}'s votes are missing. Its figures describe the items it voted on"
+    return (
+        f"{percent(share)} of {judge}'s votes are missing. Its figures describe the items it voted"
+        " on"
+    )
 
 
 def no_label_yet(truth: str) -> str:

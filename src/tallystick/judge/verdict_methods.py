@@ -78,7 +78,7 @@ def picks_no_branch(shares: Sequence[float], label: str) -> Alarm:
             " picked none: the one on which judges are better than chance is shown"
         ),
         does_not_prove=(
-            "that the range is wrong: the points have sampling error, and rest on independent errors"
+            "that the range is wrong: the points have sampling error and rest on independent errors"
         ),
     )
 

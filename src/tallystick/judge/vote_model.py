@@ -1,4 +1,4 @@
-"""Everything that votes alone say, fitted once: the label-free headline, its misfit, the support."""
+"""What votes alone say, fitted once: the label-free headline, its misfit, the support."""
 
 from __future__ import annotations
 
