@@ -75,6 +75,11 @@ def table_of_methods() -> None:
             estimate.method: _error(estimate.accuracy, truth) for estimate in result.estimates
         }
         headline = _error({score.name: score.accuracy for score in result.judges}, truth)
+        held = [
+            score.range[0] <= truth[score.name] <= score.range[1]
+            for score in result.judges
+            if score.name in truth and isinstance(score.range, tuple)
+        ]
         order = sorted((value, method) for method, value in errors.items() if np.isfinite(value))
         rank = 1 + sum(value < headline - 1e-6 for value, _ in order)
         rows.append(
@@ -90,7 +95,8 @@ def table_of_methods() -> None:
                 "agreement": errors.get("agreement", "–"),
                 "majority of the others": errors["majority of the others"],
                 "headline": headline,
-                "is": result.method,
+                "range held": float(np.mean(held)) if held else "–",
+                "crowd-kit": _crowd_kit(votes, truth),
                 "rank": f"{rank} of {len(order)}",
             }
         )
@@ -100,9 +106,30 @@ def table_of_methods() -> None:
             " votes (the last row: all judges, however few their votes); (before) is the figure"
             " that was to be matched."
         ),
-        "The headline is what `evaluate` leads with; its rank is among the methods of its row.",
+        "The headline is what `evaluate` leads with (Dawid-Skene with unreadable items, pulled"
+        " towards the majority of the others); its rank is among the methods of its row.",
+        "*Range held* is the share of judges whose accuracy lies in the range. crowd-kit is its"
+        " DawidSkene(n_iter=100), where it is installed; its judges are graded by its labels.",
     )
     record("judge-label-free", "Judges without labels, on real votes", rows, notes=notes)
+
+
+def _crowd_kit(votes: Tally, truth: dict[str, Any]) -> Any:
+    """Return the error of crowd-kit's Dawid-Skene: judges graded by the labels that it gives."""
+    try:
+        from crowdkit.aggregation.classification.dawid_skene import DawidSkene
+    except ImportError:
+        return "–"
+    import pandas as pd
+
+    ballots = Ballots.of(votes, truth="truth")
+    rows = np.repeat(np.arange(len(ballots.counts)), ballots.counts.astype(int))
+    codes = ballots.codes[rows]
+    task, worker = np.nonzero(codes >= 0)
+    frame = pd.DataFrame({"task": task, "worker": worker, "label": codes[task, worker]})
+    labels = DawidSkene(n_iter=100).fit_predict(frame).reindex(range(len(codes))).to_numpy()
+    right = (codes == labels[:, None]).sum(axis=0) / (codes >= 0).sum(axis=0)
+    return _error(dict(zip(ballots.names, map(float, right), strict=True)), truth)
 
 
 def quartets() -> None:

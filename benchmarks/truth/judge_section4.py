@@ -116,7 +116,7 @@ class Evaluation:
     """
 
     def __init__(self, counts: np.ndarray) -> None:
-        from tallystick.judge.sensitivity import derivatives
+        from tallystick.judge.papers.sensitivity import derivatives
 
         self.trios: Trios = solve_trios(CELLS, counts.sum(axis=0))
         self.sensible = self.trios.status[0] == "sensible"

@@ -62,10 +62,11 @@ def test_without_labels_the_verdict_names_its_assumption(tallystick, table):
     assert done.returncode == 0, done.stderr
     body = json.loads(done.stdout)
     assert body["verb"] == "judge"
-    assert body["method"] == "dawid-skene"
-    assert "If errors are independent" in body["verdict"]
+    assert body["method"] == "dawid-skene with unreadable items"
+    assert "By their votes alone" in body["verdict"]
     assert [judge["name"] for judge in body["judges"]] == list(POINT.names)
-    assert body["judges"][0]["interval_guarantee"].startswith("under ")
+    assert body["judges"][0]["interval"] is None
+    assert body["judges"][0]["range"][0] < body["judges"][0]["accuracy"]
     assert len(body["solutions"]) == 2
     assert body["needed"]["count"] > 0
 
@@ -90,9 +91,14 @@ def test_a_few_labels_give_intervals_that_rest_on_them(tallystick, table, tmp_pa
     assert all(estimate["rejected"] in (True, False) for estimate in body["estimates"])
     rows = list(csv.DictReader((tmp_path / "i.csv").read_text(encoding="utf-8").splitlines()))
     assert {row["consensus"] for row in rows} == {"a", "b"}
-    order = sorted(int(row["label_order"]) for row in rows if row["label_order"])
-    assert order == list(range(1, 600 - 86 + 1))
-    assert not any(row["label_order"] for row in rows if row["gold"])
+    for name in ("label_next", "check_next"):
+        order = sorted(int(row[name]) for row in rows if row[name])
+        assert order == list(range(1, 600 - 86 + 1))
+        assert not any(row[name] for row in rows if row["gold"])
+    first = next(row for row in rows if row["check_next"] == "1")
+    assert float(first["probability"]) == min(float(row["probability"]) for row in rows)
+    assert max(float(row["probability"]) for row in rows if not row["gold"]) < 1
+    assert 0 <= body["calibration"]["error"] <= 0.15
 
 
 @pytest.mark.parametrize(
@@ -124,28 +130,42 @@ def test_slices_and_windows_come_with_the_answer(tallystick, table):
     assert [window["start"] for window in body["windows"]] == [0, 200, 400]
 
 
-def test_following_stdin_prints_one_line_a_window(tallystick):
-    data = simulate(POINT).independent_draws(300, rng=6)
-    flipped = np.where(np.arange(300) >= 200, np.where(data["gpt"] == "a", "b", "a"), data["gpt"])
-    lines = [
+def stream_lines(n, change):
+    """Votes of three judges; from item *change* on gpt says the opposite."""
+    data = simulate(POINT).independent_draws(n, rng=6)
+    flipped = np.where(np.arange(n) >= change, np.where(data["gpt"] == "a", "b", "a"), data["gpt"])
+    return [
         "gpt,claude,llama",
-        *(f"{flipped[i]},{data['claude'][i]},{data['llama'][i]}" for i in range(300)),
+        *(f"{flipped[i]},{data['claude'][i]},{data['llama'][i]}" for i in range(n)),
     ]
+
+
+def test_following_stdin_prints_one_line_per_window_and_the_last_partial_one(tallystick):
+    """The rule changed: alarms come after 500 items, from one watch over all windows."""
+    lines = stream_lines(1150, 800)
     done = tallystick(
         "judge",
         "-",
         "--follow",
         "--window",
-        "100",
+        "200",
         "--method",
         "majority",
         stdin="\n".join(lines) + "\n",
     )
     assert done.returncode == 0, done.stderr
-    windows = [json.loads(line)["window"] for line in done.stdout.splitlines()]
-    assert [window["start"] for window in windows] == [0, 100, 200]
+    bodies = [json.loads(line) for line in done.stdout.splitlines()]
+    windows = [body["window"] for body in bodies]
+    assert [window["start"] for window in windows] == [0, 200, 400, 600, 800, 1000]
+    assert [window["partial"] for window in windows] == [False] * 5 + [True]
+    assert windows[5]["end"] == 1150
     assert windows[1]["change"] is None
-    assert "gpt" in windows[2]["change"]["proves"]
+    assert "gpt" in windows[4]["change"]["proves"]
+    assert bodies[4]["change"]["likely"] == "gpt alone changed"
+    low, high = bodies[4]["change"]["range"]
+    assert low <= 800 <= high
+    assert bodies[4]["alarms"][0]["name"] == "change"
+    assert bodies[0]["notices"] == []
     rows = "\n".join(json.dumps({"x": i % 2, "y": i % 2, "z": (i // 2) % 2}) for i in range(20))
     done = tallystick("judge", "-", "--follow", "--window", "10", stdin=rows + "\n")
     assert len(done.stdout.splitlines()) == 2
@@ -177,7 +197,7 @@ def test_a_saved_tally_can_be_judged(tallystick, table):
 
 
 def test_labels_that_nobody_voted_for_can_be_named(tallystick):
-    done = tallystick("judge", "-", "--labels", "0,2", "--json", stdin="x,y\n1,1\n1,1\n1,1\n")
+    done = tallystick("judge", "-", "--labels", "0,1,2", "--json", stdin="x,y\n1,1\n1,1\n1,1\n")
     assert done.returncode == 0, done.stderr
     assert set(json.loads(done.stdout)["prevalence"]) == {"0", "1", "2"}
 

@@ -50,13 +50,20 @@ def test_numbers_as_labels_are_said_to_have_no_order():
     assert not any("no order" in one for one in evaluate(drawn(300), truth="truth").assumptions)
 
 
-def test_without_labels_the_headline_is_dawid_skene_under_a_named_assumption():
+def test_without_labels_there_is_a_range_and_no_interval():
+    """The rule changed: Dawid-Skene with unreadable items leads, and no interval is claimed."""
     result = evaluate(drawn(4000), truth="truth")
-    assert result.method == "dawid-skene"
+    assert result.method == "dawid-skene with unreadable items"
     assert result.decision == "undecided"
-    assert "independent" in result.verdict
+    assert "By their votes alone" in result.verdict
     assert any("share" in warning for warning in result.warnings)
-    assert all(score.interval.guarantee == "under" for score in result.judges)
+    for score in result.judges:
+        assert isinstance(score.interval, Unknown)
+        assert score.logical.low <= score.range[0] < score.accuracy < score.range[1]
+    body = result.to_dict()
+    assert body["judges"][0]["interval"] is None
+    assert "no interval is valid without labels" in body["unknown"]["judges[0].interval"]
+    assert len(body["judges"][0]["range"]) == 2
     assert result.needed.count > 0
     assert {estimate.method for estimate in result.estimates} >= {
         "dawid-skene",
@@ -73,7 +80,7 @@ def test_judges_that_copy_are_caught_and_no_interval_is_claimed():
     assert result.n_labels == 4000
     result = evaluate(Tally.of({k: v for k, v in copied(4000).items() if k != "truth"}))
     assert "misfit" in {alarm.name for alarm in result.alarms}
-    assert result.method.startswith("majority")
+    assert result.method == "dawid-skene with unreadable items"
     assert all(isinstance(score.interval, Unknown) for score in result.judges)
     assert "no label-free number can be relied on" in result.verdict
 
@@ -96,10 +103,10 @@ def test_labels_make_numbers_that_rest_on_no_independence():
     result = evaluate(drawn(4000, labelled=200), truth="truth")
     assert result.method == "labels"
     assert result.decision == "undecided"
-    assert "x leads with" in result.verdict
+    assert result.verdict.startswith("x is the most accurate of your four judges: 82.4\xa0%")
     assert "w, z and 1 other may be as good" in result.verdict
-    assert result.needed.count > 200
-    assert result.needed.of == "labelled items like these"
+    assert result.needed.count == result.labels_needed.left == 3800
+    assert "all that this table has left; even they may be too few" in result.needed.of
     assert result.n_labels == 200
     assert result.labels_worth > 200
     truth = {
@@ -114,18 +121,19 @@ def test_labels_make_numbers_that_rest_on_no_independence():
 
 def test_it_is_decided_only_if_nobody_may_be_as_good():
     every = evaluate(drawn(4000, labelled=4000), truth="truth")
-    assert "is right most often" in every.verdict
+    assert every.rivals == ()
     assert (every.decision, every.needed) == ("decided", None)
     alone = evaluate(Tally.of({"x": [0, 1, 0], "gold": [0, 1, 1]}), truth="gold")
     assert (alone.decision, alone.needed) == ("decided", None)
     level = evaluate(Tally.of({"x": [0, 1] * 5, "y": [1, 0] * 5, "gold": [0] * 10}), truth="gold")
     assert level.decision == "undecided"
-    assert str(level.needed) == "more labels on items drawn at random"
+    assert str(level.needed).startswith("more items like these: all of them are labelled")
     few = evaluate(
         Tally.of({"x": [0] * 14, "y": [0] * 12 + [1] * 2, "gold": [0] * 14}), truth="gold"
     )
     assert few.decision == "undecided"
-    assert few.needed.of == "labelled items like these"
+    assert few.needed.count is None
+    assert few.needed.of.startswith("items like these: all of them are labelled, too few to tell x")
 
 
 def test_what_is_needed_follows_the_level():
@@ -159,7 +167,7 @@ def test_two_judges_get_logic_only():
     assert result.method == "logical"
     assert result.decision == "unknowable"
     assert "cannot be graded without labels" in result.verdict
-    assert "at most 75 %" in result.verdict
+    assert "at most 75.0\xa0%" in result.verdict
 
 
 def test_one_item_one_judge_and_identical_judges_never_give_a_wrong_number():
@@ -215,7 +223,7 @@ def test_a_model_that_cannot_be_fitted_leaves_what_is_certain():
     result = evaluate(Tally.of({"x": [0], "y": [1], "z": [1]}))
     assert result.method == "logical"
     assert result.decision == "unknowable"
-    assert "at most 50 %" in result.verdict
+    assert "at most 50.0\xa0%" in result.verdict
     assert any("no model could be fitted" in warning for warning in result.warnings)
 
 
@@ -243,7 +251,9 @@ def test_no_items_are_refused():
 
 def test_a_label_that_nobody_voted_for_is_allowed_and_unknown():
     data = simulate(POINT).independent_draws(500, rng=4)
-    result = evaluate(Tally.of({k: v for k, v in data.items() if k != "truth"}), labels=["never"])
+    result = evaluate(
+        Tally.of({k: v for k, v in data.items() if k != "truth"}), labels=["a", "b", "never"]
+    )
     assert "never" in result.prevalence
     assert any("never" in score.per_label for score in result.judges)
 
@@ -266,7 +276,7 @@ def test_three_labels_go_through_everything_that_is_not_binary():
         f"j{k}": np.where(rng.random(1500) < 0.8, truth, rng.integers(0, 3, 1500)) for k in range(5)
     }
     result = evaluate(Tally.of(votes))
-    assert result.method == "dawid-skene"
+    assert result.method == "dawid-skene with unreadable items"
     assert result.trios == {}
     assert all(score.accuracy == pytest.approx(0.867, abs=0.03) for score in result.judges)
 
@@ -298,15 +308,13 @@ def test_items_get_their_consensus():
     data = {k: v for k, v in simulate(POINT).independent_draws(300, rng=1).items() if k != "truth"}
     attached = attach(evaluate(Tally.of(data)), data)
     assert set(attached["consensus"]) == {"a", "b"}
-    assert (np.asarray(attached["consensus_probability"]) >= 0.5).all()
-    assert np.allclose(
-        np.asarray(attached["doubt"]) + np.asarray(attached["consensus_probability"]), 1
-    )
+    assert (np.asarray(attached["support"]) >= 0.5).all()
+    assert "probability" not in attached
 
 
 def test_figures_and_rows_are_complete():
     result = evaluate(drawn(500), truth="truth")
-    assert [figure.kind for figure in result.figures()] == ["forest", "forest", "forest"]
+    assert [figure.kind for figure in result.figures()] == ["forest"] * 4
     assert len(result.rows()) == 4
     assert result.summary().startswith(result.verdict)
     assert isinstance(tallystick.Tally, type)

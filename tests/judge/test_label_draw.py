@@ -22,8 +22,9 @@ def test_labels_on_items_of_one_vote_are_caught_and_the_verdict_says_so():
     tally = labelled(np.flatnonzero(votes == "a")[:50])
     result = few_labels(tally, truth="truth")
     assert result.alarms[0].name == "labels were not drawn at random"
-    assert "x votes a on 100 % of the labelled items" in result.warnings[0]
-    assert result.verdict.endswith("so do not rely on that.")
+    assert "x votes a on 100.0\xa0% of the labelled items" in result.warnings[0]
+    assert result.verdict.endswith("the labelled items were not drawn at random.")
+    assert "Do not rely on this" in result.verdict
     assert result.decision == "undecided"
     assert "labels were not drawn at random" in {
         alarm.name for alarm in evaluate(tally, truth="truth").alarms

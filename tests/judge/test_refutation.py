@@ -3,7 +3,7 @@ import pytest
 
 from tallystick.judge import evaluate, refutation
 from tallystick.judge.ballots import Ballots
-from tallystick.judge.result import Estimate
+from tallystick.judge.parts import Estimate
 from tallystick.tally import Tally
 
 
@@ -65,7 +65,7 @@ def test_an_estimate_is_rejected_only_beyond_both_doubts(ballots):
     tested, alarms = refutation.tested_by_labels([sure, unsure, unknown], ballots, 0.05)
     assert [one.rejected for one in tested] == [True, False, None]
     assert (
-        "it gives x 0.900 (0.890 to 0.950 by its own doubt), and 100 labels allow [0.7"
+        "it gives x 90.0\xa0% [89.0, 95.0] by its own doubt, and 100 labels allow 70.8\xa0% to"
         in tested[0].why
     )
     assert tested[2].why == "not tested: how sure it is of x is not known"
@@ -87,10 +87,10 @@ def test_a_stated_quality_that_labels_refute_is_rejected():
     rng = np.random.default_rng(2)
     votes = drawn(rng, 1000, (0.7, 0.8, 0.8, 0.8), 300)
     known = {"j0": {0: 0.95, 1: 0.95}}
-    found = evaluate(Tally.of(votes), truth="gold", known=known).estimates[0]
+    found = evaluate(Tally.of(votes), truth="gold", known=known).estimates[1]
     assert found.method == "dawid-skene"
     assert found.rejected
-    assert "j0 0.950 (0.950 to 0.950" in found.why
+    assert "j0 95.0\xa0% [95.0, 95.0]" in found.why
 
 
 def test_the_table_says_what_was_not_tested():

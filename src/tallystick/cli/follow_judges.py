@@ -1,4 +1,4 @@
-"""``tallystick judge - --follow``: votes from stdin as they come, one JSON line a window."""
+"""``tallystick judge - --follow``: votes from stdin as they come, one JSON line per window."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 from tallystick.data import Data, Roles
 from tallystick.data.detect.names import ITEM_NAMES, is_truth
 from tallystick.errors import InputError
-from tallystick.judge import JudgeQuestion, JudgeResult, Windows
+from tallystick.judge import JudgeQuestion, JudgeResult, Window, Windows
 from tallystick.judge.answer import graded
+from tallystick.judge.state import load_state, save_state
 from tallystick.results import to_json
 from tallystick.tally import Tally
 from tallystick.values import LabelRules
@@ -34,7 +35,7 @@ def follow(call: Call) -> bool:
             "--follow reads votes from stdin in windows: give INPUT as - and --window N"
         )
     roles = Roles.of({role: call.reading.get(role) for role in call.capability.reads})
-    refused = [f"--{role}" for role in ("weight", "by") if getattr(roles, role)]
+    refused = [f"--{role}" for role in ("weight", "by", "covariate") if getattr(roles, role)]
     refused += list(call.delivery.files())
     refused += [f"--{name}" for name in ("judge", "vote", "delimiter") if name in call.reading]
     refused += ["--shape long"] if call.reading.get("shape") == "long" else []
@@ -51,7 +52,7 @@ def follow(call: Call) -> bool:
 
 
 def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> None:
-    """Evaluate stdin window by window until it ends; nothing is kept of a window that was told."""
+    """Evaluate stdin window by window until it ends; the last one may be partial."""
     names: tuple[str, ...] | None = None
 
     def grade(votes: Tally) -> JudgeResult:
@@ -64,7 +65,10 @@ def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> N
         truth=roles.truth,
         missing=rules.missing,
         coerce=rules.coerce,
+        block=question.block,
     )
+    if question.state is not None:
+        load_state(stream, question.state)
     for record in records(sys.stdin):
         if names is None:
             names = _columns(tuple(record), roles.judges, roles.truth, roles.item)
@@ -72,13 +76,25 @@ def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> N
         if absent:
             raise InputError(f"a row lacks column {absent[0]!r}: every row needs {list(names)}")
         for window in stream.push({name: [record[name]] for name in names}):
-            sys.stdout.write(to_json(window.to_dict()) + "\n")
-            sys.stdout.flush()  # whoever follows wants it now
+            _print(window)
+            # Written after the line: a crash in between repeats a window and loses none.
+            if question.state is not None:
+                save_state(stream, question.state)
+    for window in stream.finish():
+        _print(window)
+    if question.state is not None:
+        save_state(stream, question.state)
+
+
+def _print(window: Window) -> None:
+    sys.stdout.write(to_json(window.to_dict()) + "\n")
+    sys.stdout.flush()  # whoever follows wants it now
 
 
 def records(lines: TextIO) -> Iterator[dict[str, Any]]:
-    r"""Return rows of NDJSON or of comma-separated text with a header, one by one, told apart by
-    the first character.
+    r"""Yield rows of NDJSON, or of comma-separated text with a header, as they come.
+
+    The first character says which of the two it is.
 
     >>> import io
     >>> list(records(io.StringIO('{"a": 1}\n{"a": 2}\n')))

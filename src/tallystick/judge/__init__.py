@@ -6,93 +6,89 @@
 | what holds whatever the truth is | :func:`logical` | nothing |
 | a few labels | :func:`few_labels` | labels drawn at random |
 | all labels | :func:`supervised`, :func:`supervised_point` | nothing |
-| no labels | :func:`dawid_skene`, :func:`independent`, :func:`spectral` | independent errors given the label |
+| no labels | :func:`label_free` | a range that held on comparable panels |
+| no labels, one model | :func:`dawid_skene`, :func:`independent`, :func:`spectral` | independent errors |
 | no labels, baselines | :func:`majority`, :func:`agreement` | a majority that is always right; worse |
-| can I believe that? | :func:`independence`, :func:`search`, :func:`sensitivity` | a pass proves nothing |
-| votes that arrive one by one | :func:`windows` | as above, window by window |
+| can I believe that? | :func:`independence` | a pass proves nothing |
+| does a judge prefer a place? | :func:`position_bias`, :func:`position_panel` | items are a fair sample |
+| votes that arrive one by one | :func:`windows` | blocks of items are exchangeable |
 
-Theory: ``docs/theory/judge.md``.
+What reproduces the source (points, their exact tests, the search over trios) is in
+:mod:`tallystick.judge.papers`. Theory: ``docs/theory/judge.md``.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from tallystick.judge.agreement import agreement, agreement_gap
 from tallystick.judge.answer import CAPABILITY, evaluate
-from tallystick.judge.correlated import correlated
 from tallystick.judge.dawid_skene import dawid_skene
-from tallystick.judge.exact import ExactTrio, Surd, exact
 from tallystick.judge.few_labels import few_labels
 from tallystick.judge.grade import grade
 from tallystick.judge.independence import IndependenceResult, independence
 from tallystick.judge.independent import independent
+from tallystick.judge.label_free import label_free
 from tallystick.judge.logical import LogicalResult, logical
 from tallystick.judge.majority import majority
 from tallystick.judge.orders import OrderResult, position_bias, self_consistency
-from tallystick.judge.point import Point
+from tallystick.judge.parts import Alarm, JudgeScore
+from tallystick.judge.position_panel import PanelOrderResult, position_panel
 from tallystick.judge.question import JudgeQuestion
-from tallystick.judge.result import (
-    Alarm,
-    Estimate,
-    JudgeResult,
-    JudgeScore,
-    LabelScore,
-    Share,
-    Solution,
-    Statement,
-)
-from tallystick.judge.search import SearchResult, search
-from tallystick.judge.sensitivity import Sensitivity, sensitivity
-from tallystick.judge.simulate import Simulation, simulate
+from tallystick.judge.result import JudgeResult
 from tallystick.judge.spectral import spectral
-from tallystick.judge.supervised import Supervised, supervised, supervised_point
-from tallystick.judge.variety import Projection, variety_distance, variety_projection
+from tallystick.judge.supervised import supervised, supervised_point
 from tallystick.judge.windows import Window, Windows, windows
 
 __all__ = [
     "CAPABILITY",
     "Alarm",
-    "Estimate",
-    "ExactTrio",
     "IndependenceResult",
     "JudgeQuestion",
     "JudgeResult",
     "JudgeScore",
-    "LabelScore",
     "LogicalResult",
     "OrderResult",
-    "Point",
-    "Projection",
-    "SearchResult",
-    "Sensitivity",
-    "Share",
-    "Simulation",
-    "Solution",
-    "Statement",
-    "Supervised",
-    "Surd",
+    "PanelOrderResult",
     "Window",
     "Windows",
     "agreement",
     "agreement_gap",
-    "correlated",
     "dawid_skene",
     "evaluate",
-    "exact",
     "few_labels",
     "grade",
     "independence",
     "independent",
+    "label_free",
     "logical",
     "majority",
     "position_bias",
-    "search",
+    "position_panel",
     "self_consistency",
-    "sensitivity",
-    "simulate",
     "spectral",
     "supervised",
     "supervised_point",
-    "variety_distance",
-    "variety_projection",
     "windows",
 ]
+
+_ELSEWHERE = {
+    **dict.fromkeys(("Estimate", "LabelScore", "Share", "Solution", "Statement"), "parts"),
+    "Supervised": "supervised",
+    **dict.fromkeys(
+        (
+            *("ExactTrio", "Point", "Projection", "SearchResult", "Sensitivity", "Simulation"),
+            *("Surd", "correlated", "exact", "search", "sensitivity", "simulate"),
+            *("variety_distance", "variety_projection"),
+        ),
+        "papers",
+    ),
+}
+"""Names that can still be imported from here, and the file that holds them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ELSEWHERE:
+        return getattr(import_module(f"tallystick.judge.{_ELSEWHERE[name]}"), name)
+    raise AttributeError(f"module 'tallystick.judge' has no attribute {name!r}")

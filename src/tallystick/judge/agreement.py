@@ -11,18 +11,19 @@ from tallystick.errors import NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import logit_ends
-from tallystick.judge.result import JudgeResult, JudgeScore
-from tallystick.results import Interval, Unknown
+from tallystick.judge.parts import JudgeScore
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import CONFUSED, STREAM
+from tallystick.judge.verdict_methods import of_baseline
+from tallystick.results import Interval, Unknown, percent
 from tallystick.tally import Tally
 from tallystick.values.label import Label
 
 __all__ = ["agreement", "agreement_accuracy", "agreement_ends", "agreement_gap"]
 
-STREAM = "errors are independent over the whole stream, e_ij = e_i e_j, whatever the label"
-
 
 def agreement(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -44,7 +45,7 @@ def agreement(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> even = Point(prevalence="1/2", accuracy={name: ("4/5", "4/5") for name in "xyz"})
     >>> [round(score.accuracy, 6) for score in agreement(simulate(even).tally, truth="truth").judges]
     [0.8, 0.8, 0.8]
@@ -52,7 +53,7 @@ def agreement(
     >>> [round(score.accuracy, 3) for score in agreement(simulate(uneven).tally, truth="truth").judges]
     [0.861, 0.861, 0.861]
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
     ballots.require_binary("agreement")
     found = agreement_accuracy(ballots)
     if not np.isfinite(found).any():
@@ -82,22 +83,18 @@ def agreement(
         for j, name in enumerate(ballots.names)
     )
     best = leader(ballots.names, *by_votes(found, ballots.voted, alpha=alpha))
-    told = (
-        "nobody could be graded"
-        if best is None
-        else best.told(f"{100 * found[best.place]:.1f} %", would=True)
-    )
+    rate = "" if best is None else percent(found[best.place])
     return JudgeResult(
-        verdict=(
-            f"If errors were independent over the whole stream, {told}; label-wise independent"
-            " judges break that."
+        verdict=of_baseline(
+            best,
+            rate,
+            "errors were independent over the whole stream",
+            "Judges that are independent given the label break that.",
         ),
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(STREAM, "judges are better than chance"),
-        warnings=(
-            "agreement rates confuse independence of errors with independence given the label",
-        ),
+        warnings=(CONFUSED,),
         method="agreement",
         judges=scores,
     )

@@ -9,6 +9,8 @@ from typing import Any
 from tallystick.data import Capability, Data, Door, Roles, answered
 from tallystick.errors import InputError
 from tallystick.judge.agreement import agreement
+from tallystick.judge.ballots import Ballots
+from tallystick.judge.covariate import covariate_effects
 from tallystick.judge.dawid_skene import dawid_skene
 from tallystick.judge.demo import demo
 from tallystick.judge.grade import grade
@@ -17,12 +19,15 @@ from tallystick.judge.independent import independent
 from tallystick.judge.items import item_columns
 from tallystick.judge.logical import logical
 from tallystick.judge.majority import majority
-from tallystick.judge.orders import position_bias, self_consistency
+from tallystick.judge.orders import self_consistency
+from tallystick.judge.papers.search import search
+from tallystick.judge.position_panel import position_panel
 from tallystick.judge.question import GRADING, JudgeQuestion
 from tallystick.judge.result import JudgeResult
-from tallystick.judge.search import search
 from tallystick.judge.spectral import spectral
+from tallystick.judge.state import load_state, save_state
 from tallystick.judge.supervised import supervised
+from tallystick.judge.verdict import COUNTED_ROWS, LEFT_ASIDE
 from tallystick.judge.windows import Windows
 from tallystick.results import Result
 from tallystick.tally import Tally, unordered
@@ -30,9 +35,7 @@ from tallystick.values import Label
 
 __all__ = ["CAPABILITY", "answer", "evaluate", "graded"]
 
-_ROWS_COUNT = (
-    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
-)
+_ANSWERS_ONLY = ("agreement", "spectral", "independent", "independence", "search")
 
 
 def evaluate(source: Any, **options: Any) -> JudgeResult:
@@ -66,8 +69,12 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         )
     result = ask(data.tally("judges", "truth"), data, question)
     if data.roles.weight is not None or (isinstance(data.held, Tally) and data.held.weighted):
-        result = replace(result, assumptions=(*result.assumptions, _ROWS_COUNT))
-    if question.window is not None and isinstance(result, JudgeResult):
+        result = replace(result, assumptions=(*result.assumptions, COUNTED_ROWS))
+    if not isinstance(result, JudgeResult):
+        return result
+    if data.roles.covariate:
+        result = replace(result, covariates=covariate_effects(data, alpha=question.alpha))
+    if question.window is not None:
         result = replace(result, windows=_windows(data, question))
     return result
 
@@ -79,23 +86,33 @@ def ask(votes: Tally, data: Data, question: JudgeQuestion) -> Result:
     if question.method == "self-consistency":
         return self_consistency(votes, repeats=judges, alpha=question.alpha)
     if question.method == "position-bias":
-        return _position_bias(votes, judges, question)
+        return _position_bias(votes, judges, data, question)
 
     labels = _labels(votes, data.rules.labels)
-    shared: dict[str, Any] = {"truth": truth, "judges": judges}
-    if data.rules.labels:
-        shared["labels"] = [labels[str(text)] for text in data.rules.labels]
+    ballots = Ballots.of(
+        votes,
+        judges=judges,
+        truth=truth,
+        labels=[labels[str(text)] for text in data.rules.labels],
+        never_true=data.meaning.never_true,
+    )
     prevalence = {_label(t, labels, "prevalence"): ends for t, ends in question.ranges().items()}
     known = {
         name: {_label(text, labels, "known"): value for text, value in parts.items()}
         for name, parts in question.known_accuracies().items()
     }
     function, more = _method(question, prevalence, known)
-    result = function(votes, **shared, **more)
+    if question.method == "evaluate":
+        more["truth"] = truth
+    result = function(ballots, **more)
+
+    # Votes that can never be true have no place in methods that are defined for answers.
+    said: tuple[str, ...] = (
+        (LEFT_ASIDE,) if ballots.extras and question.method in _ANSWERS_ONLY else ()
+    )
     order = unordered(label for name in votes.names for label in votes.labels[name])
-    if order is None or order in result.assumptions:
-        return result
-    return replace(result, assumptions=(*result.assumptions, order))
+    said += () if order is None or order in result.assumptions else (order,)
+    return replace(result, assumptions=(*result.assumptions, *said)) if said else result
 
 
 def _method(
@@ -122,15 +139,22 @@ def _method(
     return methods[question.method]
 
 
-def _position_bias(votes: Tally, judges: list[str], question: JudgeQuestion) -> Result:
-    if len(judges) != 2:
+def _position_bias(votes: Tally, judges: list[str], data: Data, question: JudgeQuestion) -> Result:
+    """Compare both orders of one judge, or of a whole panel given as FIRST,SECOND,FIRST,SECOND."""
+    if len(judges) < 2 or len(judges) % 2:
         raise InputError(
-            "method position-bias compares two columns, one for each order, got"
-            f" {', '.join(judges[:6])}: name them (--judges FIRST,SECOND)"
+            "method position-bias compares two columns per judge, one for each order, got"
+            f" {', '.join(judges[:6])}: name them in pairs (--judges FIRST,SECOND)"
         )
-    first, second = judges
     recorded: Any = question.recorded or "answer"
-    return position_bias(votes, first=first, second=second, recorded=recorded, alpha=question.alpha)
+    pairs = list(zip(judges[::2], judges[1::2], strict=True))
+    return position_panel(
+        votes,
+        pairs=pairs,
+        ties=data.meaning.never_true,
+        recorded=recorded,
+        alpha=question.alpha,
+    )
 
 
 def _labels(votes: Tally, more: tuple[Label, ...]) -> dict[str, Label]:
@@ -163,14 +187,24 @@ def _windows(data: Data, question: JudgeQuestion) -> tuple[Mapping[str, Any], ..
         evaluation=lambda votes: graded(votes, data, question),
         alpha=question.alpha,
         truth=data.roles.truth,
+        block=question.block,
     )
-    rows = data.label_lists(*columns)
-    return tuple(window.summary() for window in stream.push(rows))
+    if question.state is not None:
+        load_state(stream, question.state)
+    done = stream.push(data.label_lists(*columns))
+    if question.state is not None:
+        save_state(stream, question.state)
+    return tuple(window.summary() for window in (*done, *stream.finish()))
 
 
 def graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:
-    """Answer from a tally, by a method that gives every judge a number."""
-    found = ask(votes, data, question)
+    """Answer from the tally of one window, by a method that gives every judge a number.
+
+    The labels of a window are looked at on their own: a word for no answer, or a vote that can
+    never be true, may appear in any of them.
+    """
+    part = replace(data, held=votes, notes=())
+    found = ask(part.tally("judges", "truth"), part, question)
     if not isinstance(found, JudgeResult):
         raise InputError(f"method {question.method} grades no judge: use one of {GRADING}")
     return found
@@ -188,7 +222,7 @@ CAPABILITY = Capability(
     summary="How good are my judges, with no labels or with a few?",
     question=JudgeQuestion,
     answer=answer,
-    reads=("judges", "truth", "item", "weight", "by"),
+    reads=("judges", "truth", "item", "covariate", "weight", "by"),
     door=Door(want="judges"),
     applies=applies,
     items=item_columns,

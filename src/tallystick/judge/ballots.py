@@ -1,11 +1,9 @@
-"""What judging works from: a tally of votes, read as arrays, with the truth apart from the
-judges.
-"""
+"""Votes as arrays: what every method of judge works from, with the truth apart from the judges."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -38,11 +36,13 @@ class Ballots:
     classes
         Every label that was voted, found true or named, in canonical order.
     codes, counts, truth
-        Patterns x judges; items a pattern; the true label where it is known, -1 elsewhere.
+        Patterns x judges; items per pattern; the true label where it is known, -1 elsewhere.
     votes
         The tally of the judges alone; ``place[i]`` is the row of it that pattern i shows.
     place
         See *votes*.
+    extras
+        Votes that can never be true (tie, error, refusal). Their codes follow those of *classes*.
     """
 
     names: tuple[str, ...]
@@ -52,23 +52,39 @@ class Ballots:
     truth: Ints
     votes: Tally
     place: Ints
+    extras: tuple[Label, ...] = ()
 
     @classmethod
     def of(
         cls,
-        votes: Tally,
+        votes: Tally | Ballots,
         *,
         judges: Sequence[str] | None = None,
         truth: str | None = None,
         labels: Sequence[Label] = (),
+        never_true: Sequence[Label] = (),
     ) -> Ballots:
-        """Read *votes*; *truth* names its column of true labels, *labels* adds labels that nobody
-        voted for.
+        """Read a tally; ballots are returned as they are.
 
+        Parameters
+        ----------
+        votes
+            The tally, or ballots that were read before: then nothing else may be given.
+        judges, truth
+            Which columns vote; which one holds true labels, if any.
+        labels
+            Labels that are possible although nobody voted for them.
+        never_true
+            Votes that can never be the truth.
+
+        Examples
+        --------
         >>> ballots = Ballots.of(Tally.of({"a": [0, 1, 1], "b": [0, 1, None], "gold": [0, None, 1]}), truth="gold")
         >>> ballots.names, ballots.classes, ballots.truth.tolist()
         (('a', 'b'), (0, 1), [0, -1, 1])
         """
+        if isinstance(votes, Ballots):
+            return votes
         if not votes.n:
             raise InputError("votes: there are no items; count at least one")
         names = (
@@ -88,19 +104,29 @@ class Ballots:
             column = asked.codes[kept, asked.names.index(name)]
             if all(asked.labels[name][code] is None for code in np.unique(column).tolist()):
                 raise InputError(f"judge {name!r} has no vote at all: drop its column")
-        classes = in_order(
+        never = {identity(label) for label in never_true}
+        every = in_order(
             label
             for column in (*asked.labels.values(), tuple(labels))
             for label in column
             if label is not None
         )
+        classes = tuple(label for label in every if identity(label) not in never)
+        extras = tuple(label for label in every if identity(label) in never)
         if len(classes) < 2:
+            if extras:
+                raise InputError(
+                    f"labels: of {', '.join(map(repr, every[:8]))} only"
+                    f" {', '.join(map(repr, classes)) or 'none'} can be true: name every label that"
+                    " can be (labels=, --labels)"
+                )
             raise NotIdentifiable(
                 f"every vote is {classes[0]!r}, so all that can be said is that the judges never"
                 " disagree: name the other labels (labels=, --labels), or give some truth"
             )
         _refuse_scores(classes, int(asked.n))
-        code = {identity(label): i for i, label in enumerate(classes)}
+        words = (*classes, *extras)
+        code = {identity(label): i for i, label in enumerate(words)}
         table = np.column_stack(
             [
                 np.array(
@@ -114,9 +140,7 @@ class Ballots:
         alone = asked.marginal(names) if truth is not None else asked
         known = table[:, -1] if truth is not None else np.full(len(table), -1)
         place = (
-            np.flatnonzero(kept)
-            if truth is None
-            else _places(table[:, : len(names)], alone, classes)
+            np.flatnonzero(kept) if truth is None else _places(table[:, : len(names)], alone, words)
         )
         return cls(
             names,
@@ -126,6 +150,7 @@ class Ballots:
             known,
             alone,
             place,
+            extras,
         )
 
     @property
@@ -161,7 +186,23 @@ class Ballots:
             np.full(int(seen.sum()), -1),
             self.votes,
             np.flatnonzero(seen),
+            self.extras,
         )
+
+    @cached_property
+    def answered(self) -> Ballots:
+        """The same votes with those that are never true left out, for methods without a place for
+        them.
+        """
+        if not self.extras:
+            return self
+        codes = np.where(self.codes < len(self.classes), self.codes, -1)
+        return replace(self, codes=codes, extras=())
+
+    @cached_property
+    def answered_share(self) -> Floats:
+        """Share of each judge's votes that are possible labels; 1 for all where every vote is."""
+        return np.asarray(self.answered.voted / np.maximum(self.voted, 1e-300), dtype=np.float64)
 
     @cached_property
     def voted(self) -> Floats:
@@ -170,7 +211,7 @@ class Ballots:
 
     @cached_property
     def vote_counts(self) -> Floats:
-        """Judges x labels: how often each judge gave each label."""
+        """Judges x possible labels: how often each judge gave each label."""
         return np.stack([self.counts @ (self.codes == c) for c in range(len(self.classes))], axis=1)
 
     def require_binary(self, method: str) -> None:

@@ -11,18 +11,36 @@ from tallystick._rng import Rng
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.branch import Known, known_table
-from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS
+from tallystick.judge.item_support import item_support, support_by_shares
 from tallystick.judge.leader import by_votes, leader
-from tallystick.judge.majority import learnt
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
-from tallystick.results import Interval, Unknown
+from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import (
+    BETTER_THAN_CHANCE,
+    INDEPENDENCE,
+    MISSING_SAY_NOTHING,
+    NEVER_RIGHT,
+    OFF_THE_MODEL,
+    SHARED_BIAS,
+)
+from tallystick.judge.verdict_methods import (
+    as_stated,
+    hardly_better,
+    known_judges,
+    no_intervals,
+    under_independence,
+)
+from tallystick.results import Interval, Unknown, percent
 from tallystick.stats.latent import (
     LatentFit,
     LatentInformation,
     LatentOptions,
     bootstrap,
     fit,
+    fit_unreadable,
     information,
+    support,
+    with_extras,
 )
 from tallystick.tally import Tally
 from tallystick.values.label import Label
@@ -34,11 +52,11 @@ _MOST_REFITTED = 20
 _REFITS = 30
 _HARDLY = 0.05
 _DIGITS = 6
-"""Estimates on the edge come out of the iteration as 1e-12 or so: they are said as 0."""
+"""Estimates on the edge come out of the iteration as 1e-12 or so: they are written as 0."""
 
 
 def dawid_skene(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -52,6 +70,10 @@ def dawid_skene(
     (`tallystick.stats.latent`, equation L1); intervals from the observed information on the logit
     scale. Everything holds only if judges err independently given the label: off the model the
     intervals fail, however narrow.
+
+    Where some votes can never be true (tie, refusal), truth is fitted over the possible labels and
+    votes over all (`tallystick.stats.latent.with_extras`). The interval is then withheld on weak
+    panels, where it fails.
 
     Parameters
     ----------
@@ -69,7 +91,7 @@ def dawid_skene(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
     >>> votes = simulate(point).tally
     >>> [round(score.accuracy, 4) for score in dawid_skene(votes, truth="truth").judges]
@@ -79,6 +101,9 @@ def dawid_skene(
     0.5
     """
     ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
+    if ballots.extras and not known:
+        return _with_extras(ballots, alpha)
+    ballots = ballots.answered  # the quality of a known judge is about its answers
     fitted = fit_ballots(ballots, known=known)
     return dawid_skene_result(ballots, fitted, known=known, alpha=alpha)
 
@@ -87,11 +112,17 @@ def fit_ballots(ballots: Ballots, *, known: Known | None = None) -> LatentFit:
     """Fit the latent-class model to votes alone."""
     options = LatentOptions(confusion=_confusions(known, ballots)) if known else LatentOptions()
     try:
-        return fit(ballots.codes, ballots.counts, n_classes=len(ballots.classes), options=options)
+        return fit(
+            ballots.codes,
+            ballots.counts,
+            n_classes=len(ballots.classes),
+            n_votes=len(ballots.classes) + len(ballots.extras),
+            options=options,
+        )
     except NotIdentifiable as error:
         raise NotIdentifiable(
-            f"dawid_skene cannot grade {list(ballots.names)[:6]} without labels: {error}; or ask"
-            " logical for what holds anyway"
+            f"dawid_skene cannot grade {', '.join(ballots.names[:6])} without labels: {error}; or"
+            " ask logical for what holds anyway"
         ) from error
 
 
@@ -99,28 +130,25 @@ def dawid_skene_result(
     ballots: Ballots, fitted: LatentFit, *, known: Known | None, alpha: float
 ) -> JudgeResult:
     """Write a fit as a result."""
-    warnings = [SHARED_BIAS, "off the model these intervals fail, however narrow they are"]
+    warnings = [SHARED_BIAS, OFF_THE_MODEL]
     ends, reason = _information(ballots, fitted)
     if reason:
-        warnings.append(f"no intervals: {reason}")
-    if not known and fitted.accuracy.mean() < 1 / len(ballots.classes) + _HARDLY:
-        warnings.append(
-            f"judges are right on {100 * float(fitted.accuracy.mean()):.0f} % on average, hardly"
-            " better than chance: the votes would fit as well with the labels exchanged, and a few"
-            " labels would tell"
-        )
+        warnings.append(no_intervals(reason))
+    mean = float(fitted.accuracy.mean())
+    if not known and mean < 1 / len(ballots.classes) + _HARDLY:
+        warnings.append(hardly_better(mean))
     level = 1 - alpha
     table = None if ends is None else ends.confusion_interval(level)
     overall = None if ends is None else ends.accuracy_interval(level)
     shares = None if ends is None else ends.balance_interval(level)
     reason = reason or "known beforehand, on the edge, or resting on no vote"
-    support = fitted.n_effective
+    weight = fitted.n_effective
     accuracy = overall_accuracy(ballots, fitted, known)
     scores = []
     for j, name in enumerate(ballots.names):
         parts = {}
         for c, key in enumerate(ballots.keys):
-            held = support[j, c] > 1e-6
+            held = weight[j, c] > 1e-6
             parts[key] = LabelScore(
                 estimate=(
                     round(float(fitted.confusion[j, c, c]), _DIGITS)
@@ -149,13 +177,10 @@ def dawid_skene_result(
         )
         for c, key in enumerate(ballots.keys)
     }
+    best = None
     if known and len(known) == len(ballots.names):
-        told = ", ".join(
-            f"{key} {100 * float(fitted.balance[c]):.1f} %" for c, key in enumerate(ballots.keys)
-        )
-        verdict = (
-            "If these judges are as good as stated and err independently, the labels' shares are"
-            f" {told}."
+        verdict = known_judges(
+            {key: float(fitted.balance[c]) for c, key in enumerate(ballots.keys)}
         )
     else:
         low, high = by_votes(accuracy, ballots.voted, alpha=alpha)
@@ -163,22 +188,11 @@ def dawid_skene_result(
             wide = np.stack(ends.accuracy_interval(1 - alpha / len(ballots.names)))
             low, high = np.where(np.isfinite(wide), wide, (low, high))
         best = leader(ballots.names, low, high)
-        told = (
-            "nobody could be graded"
-            if best is None
-            else best.told(f"{100 * accuracy[best.place]:.1f} %")
-        )
-        verdict = (
-            f"If errors are independent given the label, {told}; a bias that all judges share would"
-            " not show."
-        )
-    assumptions = [
-        INDEPENDENCE,
-        "judges are better than chance taken together",
-        "missing votes say nothing",
-    ]
+        rate = "" if best is None else percent(float(accuracy[best.place]))
+        verdict = under_independence(best, rate)
+    assumptions = [INDEPENDENCE, BETTER_THAN_CHANCE, MISSING_SAY_NOTHING]
     if known:
-        assumptions.append(f"the quality of {sorted(known)} is as stated")
+        assumptions.append(as_stated(sorted(known)))
     return JudgeResult(
         verdict=verdict,
         decision="undecided",
@@ -188,8 +202,64 @@ def dawid_skene_result(
         method="dawid-skene",
         judges=tuple(scores),
         prevalence=prevalence,
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
         votes=ballots.votes,
-        learnt=learnt(ballots, fitted.posterior),
+        learnt=item_support(ballots, support_by_shares(ballots)).columns,
+    )
+
+
+def _with_extras(ballots: Ballots, alpha: float) -> JudgeResult:
+    """Grade judges whose votes include some that are never true."""
+    n_labels = len(ballots.classes)
+    fitted = fit_unreadable(
+        ballots.codes, ballots.counts, n_labels=n_labels, n_votes=n_labels + len(ballots.extras)
+    )
+    found = with_extras(fitted, level=1 - alpha)
+    table = fitted.plain.model.confusion
+    reason = Unknown("with votes that are never true only the overall accuracy has an interval")
+    scores = tuple(
+        JudgeScore(
+            name=name,
+            accuracy=round(float(found.accuracy[j]), _DIGITS),
+            interval=found.intervals[j],
+            per_label={
+                key: LabelScore(estimate=round(float(table[j, c, c]), _DIGITS), interval=reason)
+                for c, key in enumerate(ballots.keys)
+            },
+            votes=float(ballots.voted[j]),
+            answered=float(found.answered[j]),
+            when_answered=Share(
+                estimate=(
+                    float(found.when_answered[j])
+                    if np.isfinite(found.when_answered[j])
+                    else Unknown(f"{name} never answers")
+                ),
+                interval=reason,
+            ),
+        )
+        for j, name in enumerate(ballots.names)
+    )
+    best = leader(ballots.names, *by_votes(found.accuracy, ballots.voted, alpha=alpha))
+    rate = "" if best is None else percent(float(found.accuracy[best.place]))
+    withheld = next((one.reason for one in found.intervals if isinstance(one, Unknown)), "")
+    return JudgeResult(
+        verdict=under_independence(best, rate),
+        decision="undecided",
+        n_items=round(ballots.n),
+        assumptions=(INDEPENDENCE, BETTER_THAN_CHANCE, MISSING_SAY_NOTHING, NEVER_RIGHT),
+        warnings=(SHARED_BIAS, *((no_intervals(withheld),) if withheld else (OFF_THE_MODEL,))),
+        method="dawid-skene",
+        judges=scores,
+        prevalence={
+            key: Share(estimate=float(found.balance[c]), interval=reason)
+            for c, key in enumerate(ballots.keys)
+        },
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
+        never_true=tuple(map(str, ballots.extras)),
+        votes=ballots.votes,
+        learnt=item_support(ballots, support(fitted)).columns,
     )
 
 

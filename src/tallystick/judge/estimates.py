@@ -9,21 +9,22 @@ import numpy as np
 
 from tallystick._rng import Rng
 from tallystick.errors import ConvergenceError, NotIdentifiable
-from tallystick.judge.agreement import STREAM, agreement_accuracy, agreement_ends
+from tallystick.judge.agreement import agreement_accuracy, agreement_ends
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.branch import Branch, Known
 from tallystick.judge.dawid_skene import overall_accuracy, overall_ends
-from tallystick.judge.independent import INDEPENDENCE, both_points, trio_counts
-from tallystick.judge.majority import MAJORITY, majority_scores, majority_shares
+from tallystick.judge.independent import both_points, trio_counts
+from tallystick.judge.majority import majority_scores, majority_shares
 from tallystick.judge.medians import Medians, medians
+from tallystick.judge.parts import Estimate, Number, Solution
 from tallystick.judge.refutation import Claim, Doubt
-from tallystick.judge.result import Estimate, Number, Solution
 from tallystick.judge.spectral import interval_ends, rank_one, spectral_point
+from tallystick.judge.verdict import INDEPENDENCE, MAJORITY, STREAM, UNREADABLE
 from tallystick.results import Interval, Unknown
 from tallystick.stats.intervals import wilson
-from tallystick.stats.latent import LatentFit, TrioMoments, solve_moments, trio_moments
+from tallystick.stats.latent import Headline, LatentFit, TrioMoments, solve_moments, trio_moments
 
-__all__ = ["BLEND", "by_likelihood", "closed_forms", "majorities"]
+__all__ = ["BLEND", "by_headline", "by_likelihood", "closed_forms", "majorities"]
 
 BLEND = "majority with and without oneself"
 
@@ -40,6 +41,17 @@ def by_likelihood(blind: Ballots, fitted: LatentFit, known: Known | None, rng: R
         estimate=estimate,
         doubt=lambda alpha: overall_ends(blind, fitted, known=known, alpha=alpha, rng=rng),
     )
+
+
+def by_headline(blind: Ballots, headline: Headline) -> Claim:
+    """Return what Dawid-Skene with unreadable items says; its doubt is that of a share of votes."""
+    estimate = Estimate(
+        method="dawid-skene with unreadable items",
+        assumption=UNREADABLE,
+        accuracy=_named(blind, headline.accuracy),
+        prevalence={key: float(headline.balance[c]) for c, key in enumerate(blind.keys)},
+    )
+    return Claim(estimate=estimate, doubt=partial(_of_share, headline.accuracy, blind.voted))
 
 
 def closed_forms(
@@ -139,7 +151,7 @@ def _of_spectral(moments: TrioMoments, blind: Ballots, alpha: float) -> tuple[Fl
 
 def _of_share(rate: Floats, total: Floats, alpha: float) -> tuple[Floats, Floats]:
     low, high = np.full((2, len(rate)), np.nan)
-    seen = total > 0
+    seen = (total > 0) & np.isfinite(rate)
     ends = wilson(np.minimum(rate * total, total)[seen], total[seen], alpha=alpha)
     low[seen], high[seen] = ends.low, ends.high
     return low, high

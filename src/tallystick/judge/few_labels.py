@@ -5,6 +5,8 @@ common.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +15,22 @@ from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
 from tallystick.judge.dawid_skene import fit_ballots
 from tallystick.judge.given_range import held_to_range
+from tallystick.judge.item_support import item_support, support_by_shares
 from tallystick.judge.label_draw import label_draw
-from tallystick.judge.leader import Leader, by_labels, labels_to_tell
+from tallystick.judge.labels_needed import labels_needed
+from tallystick.judge.leader import by_labels
 from tallystick.judge.logical import Logic
-from tallystick.judge.majority import learnt, majority_shares
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
+from tallystick.judge.majority import majority_shares
+from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import (
+    NEVER_RIGHT,
+    NEW_SAMPLE,
+    RANDOM,
+    answers_with_labels,
+    draw_warning,
+    needed_labels,
+)
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.stats.intervals import (
     Intervals,
@@ -37,13 +50,11 @@ from tallystick.values.label import Label
 
 __all__ = ["consensus", "few_labels", "label_scores", "strata"]
 
-RANDOM = "labelled items were drawn at random, whatever their votes"
-
 
 def few_labels(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
-    truth: str,
+    truth: str | None = None,
     judges: Sequence[str] | None = None,
     labels: Sequence[Label] = (),
     prevalence: Ranges | None = None,
@@ -82,7 +93,7 @@ def few_labels(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "xyz"})
     >>> stream = simulate(point).stream(rng=1)
     >>> stream["truth"] = [label if i < 60 else None for i, label in enumerate(stream["truth"])]
@@ -94,7 +105,8 @@ def few_labels(
     found = label_scores(
         ballots, prevalence=prevalence, alpha=alpha, target=target, certified=certified
     )
-    return held_to_range(found, ballots, prevalence)
+    items = item_support(ballots, support_by_shares(ballots.blind), trusted=not found.alarms)
+    return held_to_range(replace(found, learnt=items.columns), ballots, prevalence)
 
 
 def label_scores(
@@ -158,6 +170,7 @@ def label_scores(
                     else float(found.estimate[j])
                 ),
                 interval=_one(overall, j),
+                **_answers(ballots, j, found.estimate[j], _one(overall, j)),
                 per_label=parts,
                 votes=float(ballots.voted[j]),
                 logical=Interval(
@@ -172,32 +185,34 @@ def label_scores(
     )
     best = by_labels(ballots, good, graded, alpha=alpha)
     alarm = label_draw(ballots)
-    needed = labels_to_tell(ballots, best, good, graded, alpha=alpha)
+    forecast = labels_needed(ballots, best, scores, good, graded, alpha=alpha)
+    needed = needed_labels(best, forecast)
     if alarm is not None:
         needed = Needed(None, "labels on items drawn at random")
     return JudgeResult(
-        verdict=_verdict(best, scores, n_labels, None if every else worth, alpha)
-        + (" But the labelled items are no random draw, so do not rely on that." if alarm else ""),
+        verdict=answers_with_labels(
+            best, scores, n_labels=n_labels, every=every, drawn=alarm is None
+        ),
         decision="decided" if needed is None else "undecided",
         needed=needed,
         n_items=round(ballots.n),
         assumptions=(
             RANDOM,
-            *(
-                ("items are a random sample of those that matter",)
-                if target == "population"
-                else ()
-            ),
+            *((NEW_SAMPLE,) if target == "population" else ()),
+            *((NEVER_RIGHT,) if ballots.extras else ()),
         ),
-        warnings=() if alarm is None else (f"{alarm.proves}: draw them at random",),
+        warnings=() if alarm is None else (draw_warning(alarm),),
         alarms=() if alarm is None else (alarm,),
         method="labels, certified" if certified else "labels",
         judges=tuple(scores),
         prevalence=_prevalence(ballots, chosen, alpha, target, certified),
         n_labels=n_labels,
         labels_worth=worth if graded.any() else Unknown("no labelled item has a vote"),
+        labels_needed=forecast,
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
+        never_true=tuple(map(str, ballots.extras)),
         votes=ballots.votes,
-        learnt=learnt(ballots.blind, posterior),
     )
 
 
@@ -281,31 +296,23 @@ def _count(ballots: Ballots, *cells: NDArray[np.bool_]) -> Ints:
     return np.stack([ballots.counts @ cell for cell in cells], axis=1).astype(np.int64)
 
 
+def _answers(ballots: Ballots, j: int, accuracy: float, interval: Interval) -> dict[str, Any]:
+    """Return the share of possible votes, and accuracy among them; nothing if all are possible.
+
+    On these items the share is known, so dividing both ends by it is exact.
+    """
+    share = float(ballots.answered_share[j])
+    if not ballots.extras:
+        return {}
+    if not share or not np.isfinite(accuracy):
+        nothing = Unknown("no labelled item has an answer of this judge")
+        return {"answered": share, "when_answered": Share(estimate=nothing, interval=nothing)}
+    ends = replace(
+        interval, low=min(1.0, interval.low / share), high=min(1.0, interval.high / share)
+    )
+    right = Share(estimate=min(1.0, float(accuracy) / share), interval=ends)
+    return {"answered": share, "when_answered": right}
+
+
 def _one(intervals: Interval | Intervals, j: int) -> Interval:
     return intervals if isinstance(intervals, Interval) else intervals[j]
-
-
-def _verdict(
-    best: Leader | None,
-    scores: Sequence[JudgeScore],
-    n_labels: int,
-    worth: float | None,
-    alpha: float,
-) -> str:
-    """Return the verdict; without *worth* every vote is labelled, and only new items leave a
-    doubt.
-    """
-    score = scores[0 if best is None else best.place]
-    shown = score.new_items if worth is None else score.interval
-    if best is None or not isinstance(score.accuracy, float) or not isinstance(shown, Interval):
-        return f"{n_labels} labels fell on items without votes and say nothing of the judges."
-    share = f"{100 * score.accuracy:.1f} % [{100 * shown.low:.1f}, {100 * shown.high:.1f}]"
-    claim = f"{best.told(share)} (at {100 * (1 - alpha):g} %, whatever the judges have in common)."
-    if worth is None:
-        return f"All votes are labelled ({n_labels:,} items); on new items like these {claim}"
-    gain = (
-        f" With the votes these labels are worth about {worth:.0f}."
-        if worth > 1.05 * n_labels
-        else ""
-    )
-    return f"From {n_labels:,} labels, {claim}{gain}"

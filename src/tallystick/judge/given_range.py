@@ -7,7 +7,15 @@ from dataclasses import replace
 
 from tallystick.judge.ballots import Ballots, Ranges, check_ranges
 from tallystick.judge.branch import Branch
-from tallystick.judge.result import Alarm, JudgeResult, Solution
+from tallystick.judge.parts import Alarm, Solution
+from tallystick.judge.refutation import plain
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict_methods import (
+    logic_needs_range,
+    maybe_chance,
+    picks_no_branch,
+    range_contradicted,
+)
 from tallystick.results import Interval
 
 __all__ = ["held_to_range", "unpicked"]
@@ -33,23 +41,12 @@ def held_to_range(result: JudgeResult, ballots: Ballots, prevalence: Ranges | No
         ):
             continue
         ends = share.interval
-        told = f"{share.estimate:.3f}" + (
-            f" [{ends.low:.3f}, {ends.high:.3f}]" if isinstance(ends, Interval) else ""
-        )
-        given = (
-            f"the prevalence of {key} is given as {low:g} to {high:g}, and by {result.method} it is"
-            f" {told}"
-        )
+        given, alarm = range_contradicted(key, low, high, result.method, share)
         if isinstance(ends, Interval) and ends.low <= high + _SLACK and ends.high >= low - _SLACK:
-            warnings.append(f"{given}: its estimate lies outside, which may be chance")
+            warnings.append(maybe_chance(given))
             continue
-        alarm = Alarm(
-            name="prevalence contradicted",
-            proves=f"{given}: the range is wrong, or what {result.method} assumes",
-            does_not_prove="which of the two is wrong",
-        )
         alarms.append(alarm)
-        warnings.append(f"{alarm.proves}; bounds by logic hold only if the range is right")
+        warnings.append(logic_needs_range(alarm))
     return replace(result, alarms=(*result.alarms, *alarms), warnings=(*warnings, *result.warnings))
 
 
@@ -60,21 +57,8 @@ def unpicked(solutions: Sequence[Solution], branch: Branch, ballots: Ballots) ->
     ranges = check_ranges(branch.prevalence, ballots)
     if not solutions or any(_fits(one.prevalence, ballots, ranges) for one in solutions):
         return ()
-    shares = " and ".join(f"{one.prevalence[ballots.keys[0]]:.3f}" for one in solutions)
-    return (
-        Alarm(
-            name="prevalence picks no branch",
-            proves=(
-                f"neither mirror point ({shares} of {ballots.keys[0]}) lies in the given range of"
-                " prevalence, so that it picked none: the one on which judges are better than"
-                " chance is shown"
-            ),
-            does_not_prove=(
-                "that the range is wrong: the points have sampling error, and rest on independent"
-                " errors"
-            ),
-        ),
-    )
+    shares = [plain(one.prevalence[ballots.keys[0]]) for one in solutions]
+    return (picks_no_branch(shares, ballots.keys[0]),)
 
 
 def _fits(

@@ -1,57 +1,77 @@
-"""What the verb runs: everything that applies, side by side, and the strongest claim that
-survives.
-"""
+"""What the verb runs: everything that applies, and the strongest claim that survives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from statistics import NormalDist
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tallystick._rng import Rng, seed_of
 from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
-from tallystick.judge.ballots import Ballots, Ranges, check_ranges
+from tallystick.judge.ballots import Ballots, Floats, Ranges, check_ranges
 from tallystick.judge.branch import Branch, Known
 from tallystick.judge.dawid_skene import dawid_skene_result, fit_ballots
-from tallystick.judge.estimates import BLEND, by_likelihood, closed_forms, majorities
+from tallystick.judge.estimates import by_headline, by_likelihood, closed_forms, majorities
 from tallystick.judge.few_labels import label_scores
 from tallystick.judge.given_range import held_to_range, unpicked
-from tallystick.judge.independent import SHARED_BIAS, trio_alarms
-from tallystick.judge.leader import by_votes, leader
+from tallystick.judge.independent import trio_alarms
+from tallystick.judge.item_support import item_support, support_by_shares
+from tallystick.judge.label_free import label_free_result
+from tallystick.judge.labels_needed import labels_needed_first
 from tallystick.judge.logical import Logic, LogicalResult
 from tallystick.judge.logical import logical as logical_method
-from tallystick.judge.majority import ALWAYS_LOOKS_RIGHT, MAJORITY, learnt, majority_shares
-from tallystick.judge.refutation import plain, tested_by_labels
-from tallystick.judge.result import (
-    Alarm,
-    Estimate,
-    JudgeResult,
-    JudgeScore,
-    LabelScore,
-    Range,
-    Share,
-    Solution,
+from tallystick.judge.panel_agreement import panel_agreement
+from tallystick.judge.parts import Alarm, LabelScore, Solution
+from tallystick.judge.rates import with_rates
+from tallystick.judge.refutation import Claim, plain, tested_by_labels
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import (
+    COULD_NOT_BE_FITTED,
+    NOT_CALIBRATED,
+    SHARED_BIAS,
+    always_votes,
+    fitted_to_part,
+    misfit_alarm,
+    missing_votes,
+    needed_first_labels,
+    no_label_yet,
+    nobody_right,
+    only_logic,
+    proved,
+    with_rejected,
 )
-from tallystick.results import Interval, Needed, Unknown
-from tallystick.stats.latent import LatentFit, misfit
+from tallystick.judge.vote_model import VoteModel, fit_vote_model, sample_items
+from tallystick.results import Interval, Unknown
+from tallystick.stats.latent import LatentFit, Misfit, Support, misfit, posterior
 from tallystick.tally import Tally, unordered
-from tallystick.values.label import Label
 
 __all__ = ["grade"]
 
-_HALF_WIDTH = 0.05
 _MOST_TRIO_JUDGES = 80
+_MOST_MISSING = 0.1
 _FEW = 10
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Without:
+    """What the votes say without labels: models, claims and alarms, each fitted once."""
+
+    sample: Ballots
+    fitted: LatentFit | None
+    trouble: TallystickError | None
+    model: VoteModel | None
+    claims: list[Claim]
+    alarms: list[Alarm]
+    trios: dict[str, int] = field(default_factory=dict)
+    solutions: tuple[Solution, ...] = ()
+
+
 def grade(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
-    labels: Sequence[Label] = (),
     prevalence: Ranges | None = None,
     known: Known | None = None,
     alpha: float = 0.05,
@@ -61,17 +81,15 @@ def grade(
     """Grade judges by all that applies, and say the strongest thing that survives.
 
     With labels, the numbers rest on them (`few_labels`) and every label-free estimate is tested by
-    them. Without, the headline is Dawid-Skene, unless pairs of judges agree in a way that it cannot
-    explain (`misfit`: more than 1.7 times its null, and more than every null draw); then it is the
-    mean of majority vote and majority of the others, without an interval, since nothing is left to
-    base one on. With one or two judges, or where the votes do not determine the model at all, only
-    logic remains. What is proved against independence stands in ``alarms``; a bias that all judges
-    share is proved by nothing but labels.
+    them. Without, the headline is Dawid-Skene with unreadable items, pulled towards the majority of
+    the others by misfit (U5). It has a range that held on comparable panels (U6) and no interval:
+    a bias that all judges share fits the votes perfectly, so nothing but labels can license one.
+    With one or two judges only logic remains.
 
     Parameters
     ----------
-    votes, judges, labels
-        The tally; which columns judge; labels that nobody voted for.
+    votes, judges
+        The tally or ballots; which columns judge.
     truth
         A column of true labels, partly blank, on items drawn at random.
     prevalence
@@ -83,90 +101,135 @@ def grade(
     certified
         Exact intervals from labels instead of approximate, shorter ones.
     rng
-        For the refits that test the model.
+        For the refits that test the model, and for the part of a large table that models see.
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "wxyz"})
     >>> votes = simulate(point).tally
     >>> result = grade(votes, judges=list("wxyz"))
-    >>> result.method, result.decision, [estimate.method for estimate in result.estimates][:3]
-    ('dawid-skene', 'undecided', ['dawid-skene', 'independent', 'spectral'])
+    >>> result.method, result.decision, [estimate.method for estimate in result.estimates][1]
+    ('dawid-skene with unreadable items', 'undecided', 'dawid-skene')
     >>> grade(votes, truth="truth").judges[0].interval.width
     0.0
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)
-    ranges = check_ranges(prevalence, ballots)
+    ballots = Ballots.of(votes, judges=judges, truth=truth)
     blind = ballots.blind
+    ranges = check_ranges(prevalence, ballots)
     whole = bool((blind.counts == np.floor(blind.counts)).all())
-    logic = (
-        logical_method(votes, judges=judges, truth=truth, labels=labels, prevalence=prevalence)
-        if whole
-        else None
-    )
-    fitted, trouble = _fit(blind, known)
-    alarms: list[Alarm] = []
-    trios: Mapping[str, int] = {}
-    solutions: tuple[Solution, ...] = ()
-    claims = [] if fitted is None else [by_likelihood(blind, fitted, known, rng)]
-    if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
-        branch = Branch.of(ballots, prevalence=prevalence, known=known)
-        more, trios, solutions = closed_forms(ballots, blind, branch)
-        claims += more
-        alarms += [*trio_alarms(dict(trios)), *unpicked(solutions, branch, ballots)]
-    claims += majorities(blind)
-    found = [claim.estimate for claim in claims]
-    if fitted is not None:
-        alarms += _tested(blind, fitted, whole, rng)
-    # Judges of known quality keep their model: what they are asked for, the prevalence, no majority
-    # tells.
-    refuted = any(alarm.name == "misfit" for alarm in alarms) and not known
-    proved = [
-        f"{one.proves}; that does not prove {one.does_not_prove}"
-        for one in alarms
-        if one.name == "misfit"
-    ]
+    logic = logical_method(ballots, prevalence=prevalence) if whole else None
+    found = _without_labels(ballots, prevalence=prevalence, known=known, rng=rng)
+
+    # With labels they decide; without, the model of the votes; without a model, logic alone.
+    estimates = [claim.estimate for claim in found.claims]
+    alarms = list(found.alarms)
     if (ballots.truth >= 0).any():
         result = label_scores(
             ballots,
             prevalence=prevalence,
             alpha=alpha,
             certified=certified,
-            posterior=None if fitted is None else fitted.posterior,
+            posterior=_consensus(found, blind),
         )
-        found, more_alarms = tested_by_labels(claims, ballots, alpha)
-        alarms += [*result.alarms, *more_alarms]
-        result = replace(result, verdict=result.verdict + _survivors(found))
-    elif len(blind.names) >= 3 and (refuted or isinstance(trouble, ConvergenceError)):
-        result = _blend(blind, found, trouble=trouble, alpha=alpha)
-    elif fitted is not None:
-        result = dawid_skene_result(blind, fitted, known=known, alpha=alpha)
+        estimates, more = tested_by_labels(found.claims, ballots, alpha)
+        alarms += [*result.alarms, *more]
+        lost = [estimate.method for estimate in estimates if estimate.rejected]
+        result = replace(result, verdict=with_rejected(result.verdict, lost))
+    elif known and found.fitted is not None:
+        result = dawid_skene_result(blind.answered, found.fitted, known=known, alpha=alpha)
+    elif found.model is not None:
+        result = label_free_result(blind, found.model, alpha=alpha)
     else:
-        result = _only_logic(logic, blind, str(trouble))
+        result = _only_logic(logic, blind, str(found.trouble))
+
+    # What logic allows, what was given, what agrees, and what is known of single items.
     result = _with_logic(result, Logic.of(ballots, ranges) if whole else None, alpha)
     result = held_to_range(replace(result, alarms=tuple(alarms)), ballots, prevalence)
-    warnings = (
-        *result.warnings,
-        *_nobody_right(ballots),
-        *proved,
-        *_constant(blind),
-        *(() if result.n_labels else (SHARED_BIAS,)),
-    )
-    if truth is not None and not result.n_labels:
-        warnings = (f"{truth} holds no label yet: everything here is from votes alone", *warnings)
+    result = _with_items(result, ballots, found, rng)
+    needed, forecast = result.needed, result.labels_needed
+    if not result.n_labels:
+        rates = [plain(score.accuracy, np.nan) for score in result.judges]
+        forecast = labels_needed_first(rates, blind.n, alpha=alpha)
+        needed = needed_first_labels(forecast)
     order = unordered(ballots.classes)
+    part = "" if found.sample is blind else fitted_to_part(round(found.sample.n), round(blind.n))
     return replace(
-        result,
-        needed=result.needed if result.n_labels else _needed(result, blind, alpha),
+        with_rates(result, ballots),
+        needed=needed,
+        labels_needed=forecast,
         assumptions=result.assumptions if order is None else (*result.assumptions, order),
-        warnings=tuple(dict.fromkeys(warnings)),
-        solutions=solutions,
-        estimates=tuple(found),
-        trios=trios,
+        warnings=_warnings(result, ballots, truth),
+        solutions=found.solutions,
+        estimates=tuple(estimates),
+        trios=found.trios,
         statements=() if logic is None else logic.statements,
+        agreement=panel_agreement(ballots, alpha=alpha),
+        never_true=tuple(map(str, ballots.extras)),
+        left_out=part,
         seed=seed_of(rng),
     )
+
+
+def _without_labels(
+    ballots: Ballots, *, prevalence: Ranges | None, known: Known | None, rng: Rng
+) -> _Without:
+    """Fit everything that needs no labels, to a random part of the items where they are many."""
+    blind = ballots.blind
+    sample = sample_items(blind, rng=rng)
+    plain_votes = sample.answered
+    fitted, trouble = _fit(plain_votes if known else sample, known)
+    model: VoteModel | None = None
+    # Votes that do not determine the plain model determine no other one either.
+    if not isinstance(trouble, NotIdentifiable):
+        model = fit_vote_model(blind, sample, rng=rng)
+
+    claims = [] if model is None else [by_headline(sample, model.headline)]
+    if fitted is not None:
+        claims.append(by_likelihood(plain_votes if known else sample, fitted, known, rng))
+    alarms: list[Alarm] = []
+    trios: dict[str, int] = {}
+    solutions: tuple[Solution, ...] = ()
+    if len(blind.classes) == 2 and 3 <= len(blind.names) <= _MOST_TRIO_JUDGES:
+        branch = Branch.of(ballots.answered, prevalence=prevalence, known=known)
+        more, counts, solutions = closed_forms(ballots.answered, plain_votes, branch)
+        trios = dict(counts)
+        claims += [_of_all_votes(claim, sample) for claim in more]
+        alarms += [*trio_alarms(trios), *unpicked(solutions, branch, ballots)]
+    claims += majorities(sample)
+
+    tested = _misfit_of(model, fitted if known else None, rng)
+    if tested is not None and tested.refuted:
+        i, j = np.unravel_index(int(np.nanargmax(tested.z)), tested.z.shape)
+        pair = [blind.names[min(i, j)], blind.names[max(i, j)]]
+        alarms.append(misfit_alarm(tested.ratio, pair))
+    return _Without(
+        sample=sample,
+        fitted=fitted,
+        trouble=trouble,
+        model=model,
+        claims=claims,
+        alarms=alarms,
+        trios=trios,
+        solutions=solutions,
+    )
+
+
+def _of_all_votes(claim: Claim, sample: Ballots) -> Claim:
+    """Return a claim about answers as one about all votes, of which extras are never right."""
+    if not sample.extras:
+        return claim
+    share = dict(zip(sample.names, sample.answered_share.tolist(), strict=True))
+    accuracy = {
+        name: value * share[name] if isinstance(value, float) else value
+        for name, value in claim.estimate.accuracy.items()
+    }
+
+    def doubt(alpha: float) -> tuple[Floats, Floats]:
+        low, high = claim.doubt(alpha)
+        return low * sample.answered_share, high * sample.answered_share
+
+    return Claim(estimate=replace(claim.estimate, accuracy=accuracy), doubt=doubt)
 
 
 def _fit(blind: Ballots, known: Known | None) -> tuple[LatentFit | None, TallystickError | None]:
@@ -176,126 +239,83 @@ def _fit(blind: Ballots, known: Known | None) -> tuple[LatentFit | None, Tallyst
         return None, error
 
 
-def _tested(blind: Ballots, fitted: LatentFit, whole: bool, rng: Rng) -> list[Alarm]:
-    if not whole:
-        return []
-    try:
-        found = misfit(fitted, rng=rng)
-    except NotIdentifiable:
-        return []  # three binary judges fit anything: nothing can be tested
-    if not found.refuted:
-        return []
-    i, j = np.unravel_index(int(np.nanargmax(found.z)), found.z.shape)
-    pair = f"{blind.names[min(i, j)]} and {blind.names[max(i, j)]}"
-    return [
-        Alarm(
-            name="misfit",
-            proves=(
-                "pairs of judges agree in a way that independent errors do not explain"
-                f" ({found.ratio:.1f} times what they would show), {pair} more than any others"
-            ),
-            does_not_prove="which judges are at fault, nor how good any of them is",
-        )
-    ]
+def _consensus(found: _Without, blind: Ballots) -> Floats | None:
+    """Return Dawid-Skene's posterior of every pattern; None where it could not be fitted."""
+    if found.fitted is None:
+        return None
+    if found.sample is blind and len(found.fitted.posterior) == len(blind.counts):
+        return found.fitted.posterior
+    codes = blind.codes if found.fitted.model.confusion.shape[2] > len(blind.classes) else None
+    return posterior(found.fitted.model, blind.answered.codes if codes is None else codes)
 
 
-def _survivors(found: Sequence[Estimate]) -> str:
-    lost = [estimate.method for estimate in found if estimate.rejected]
-    return f" The labels reject {', '.join(lost)}." if lost else ""
+def _misfit_of(model: VoteModel | None, stated: LatentFit | None, rng: Rng) -> Misfit | None:
+    """Return the test of independent errors, of the stated quality where some judges have one."""
+    if stated is not None and (stated.votes.counts % 1 == 0).all():
+        try:
+            return misfit(stated, rng=rng)
+        except NotIdentifiable:
+            return None
+    return model.misfit if model is not None and isinstance(model.misfit, Misfit) else None
 
 
-def _nobody_right(ballots: Ballots) -> list[str]:
-    """Return a warning if no true label is one that any judge gives."""
+def _with_items(result: JudgeResult, ballots: Ballots, found: _Without, rng: Rng) -> JudgeResult:
+    """Attach what is known of the items of each pattern: calibrated by labels where possible."""
+    blind = ballots.blind
+    given: Support = support_by_shares(blind) if found.model is None else found.model.support
+    drawn = not any(alarm.name == "labels were not drawn at random" for alarm in result.alarms)
+    items = item_support(ballots, given, trusted=drawn, rng=rng)
+    return replace(
+        result,
+        votes=ballots.votes,
+        learnt=items.columns,
+        calibration=NOT_CALIBRATED if items.calibration is None else items.calibration,
+    )
+
+
+def _warnings(result: JudgeResult, ballots: Ballots, truth: str | None) -> tuple[str, ...]:
+    """Return every warning once, in the order of what a reader would do about it."""
+    blind = ballots.blind
+    found = [] if truth is None or result.n_labels else [no_label_yet(truth)]
+    found += result.warnings
     true = np.unique(ballots.truth[ballots.truth >= 0])
-    if not true.size or np.isin(true, ballots.codes).any():
-        return []
-    told = ", ".join(ballots.keys[c] for c in true[:4].tolist())
-    return [
-        f"no judge ever says {told}, the only true label so far: are truth and votes written alike?"
-    ]
+    if true.size and not np.isin(true, ballots.codes).any():
+        found.append(nobody_right([ballots.keys[c] for c in true.tolist()]))
+    found += [proved(one) for one in result.alarms if one.name == "misfit"]
 
-
-def _constant(blind: Ballots) -> list[str]:
-    """Return a warning for every judge that always gives one label."""
-    ever = (blind.vote_counts > 0).sum(axis=1) == 1
-    label = blind.vote_counts.argmax(axis=1)
-    return [
-        f"{blind.names[j]} always votes {blind.keys[label[j]]}: its accuracy says how common that"
-        " is, nothing else"
-        for j in np.flatnonzero(ever & (blind.voted >= _FEW)).tolist()
-    ]
-
-
-def _blend(
-    blind: Ballots, found: Sequence[Estimate], *, trouble: TallystickError | None, alpha: float
-) -> JudgeResult:
-    """Lead with the majorities, since independent errors are refuted, or the model came to no end
-    (*trouble*).
-    """
-    blend = next(estimate for estimate in found if estimate.method == BLEND)
-    reason = Unknown(
-        "no interval is valid once independent errors are refuted: label some items drawn at random"
-    )
-    if trouble is not None:
-        reason = Unknown(f"no model could be fitted ({trouble}): label some items drawn at random")
-    scores = tuple(
-        JudgeScore(
-            name=name, accuracy=blend.accuracy[name], interval=reason, votes=float(blind.voted[j])
-        )
-        for j, name in enumerate(blind.names)
-    )
-    rates = np.array([plain(score.accuracy) for score in scores])
-    best = leader(blind.names, *by_votes(rates, blind.voted, alpha=alpha))
-    first = (
-        ""
-        if best is None
-        else f"; by agreement with the others {best.name} comes first with about "
-    )
-    first += "" if best is None else f"{100 * rates[best.place]:.0f} %"
-    head = (
-        "These judges do not err independently"
-        if trouble is None
-        else "The independence model cannot be fitted"
-    )
-    return JudgeResult(
-        verdict=f"{head}, so no label-free number can be relied on{first}.",
-        decision="undecided",
-        n_items=round(blind.n),
-        assumptions=(MAJORITY,),
-        warnings=(ALWAYS_LOOKS_RIGHT,),
-        method=BLEND,
-        judges=scores,
-        prevalence={
-            key: Share(estimate=value, interval=reason) for key, value in blend.prevalence.items()
-        },
-        votes=blind.votes,
-        learnt=learnt(blind, majority_shares(blind)),
-    )
+    # A judge that always gives one label, or leaves many items out, is easily misread.
+    cast = np.column_stack((blind.vote_counts, blind.voted - blind.answered.voted))
+    for j in np.flatnonzero(((cast > 0).sum(axis=1) == 1) & (blind.voted >= _FEW)).tolist():
+        label = (*blind.keys, "never-true labels")[int(cast[j].argmax())]
+        found.append(always_votes(blind.names[j], label))
+    gaps = 1 - blind.voted / blind.n
+    if (gaps < 0.5).all():  # in a sparse crowd everybody leaves out most items
+        found += [
+            missing_votes(blind.names[j], float(gaps[j]))
+            for j in np.flatnonzero(gaps > _MOST_MISSING).tolist()
+        ]
+    if not result.n_labels:
+        found.append(SHARED_BIAS)
+    return tuple(dict.fromkeys(found))
 
 
 def _only_logic(logic: LogicalResult | None, blind: Ballots, why: str) -> JudgeResult:
     if logic is None:
         raise NotIdentifiable(why)
     return JudgeResult(
-        verdict=f"{_these(blind)} cannot be graded without labels. {logic.verdict}",
-        warnings=() if len(blind.names) < 3 else (f"no model could be fitted: {why}",),
+        verdict=only_logic(blind.names, logic.verdict),
+        warnings=() if len(blind.names) < 3 else (COULD_NOT_BE_FITTED + why,),
         decision="unknowable",
         n_items=round(blind.n),
         assumptions=logic.assumptions,
         method="logical",
         judges=logic.judges,
         prevalence=logic.prevalence,
-        votes=blind.votes,
-        learnt=learnt(blind, majority_shares(blind)),
     )
 
 
-def _these(blind: Ballots) -> str:
-    return blind.names[0] if len(blind.names) == 1 else f"These {len(blind.names)} judges"
-
-
 def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> JudgeResult:
-    """Put beside each number what logic alone allows."""
+    """Put beside each number what logic alone allows, and cut ranges to it."""
     if logic is None:
         return result
 
@@ -303,30 +323,18 @@ def _with_logic(result: JudgeResult, logic: Logic | None, alpha: float) -> Judge
         return Interval(*ends, level=1 - alpha, guarantee="exact", method="logic")
 
     scores = []
+    nothing = Unknown("this method says nothing by label")
     for j, score in enumerate(result.judges):
-        none: Range = Unknown("this method says nothing by label")
         parts = {
             key: replace(
-                score.per_label.get(
-                    key,
-                    LabelScore(
-                        estimate=Unknown("this method says nothing by label"), interval=none
-                    ),
-                ),
+                score.per_label.get(key, LabelScore(estimate=nothing, interval=nothing)),
                 logical=certain(logic.on_label(j, c)),
             )
             for c, key in enumerate(logic.keys)
         }
-        scores.append(replace(score, per_label=parts, logical=certain(logic.overall(j))))
+        ends = logic.overall(j)
+        cut = score.range
+        if not isinstance(cut, Unknown):
+            cut = (float(np.clip(cut[0], *ends)), float(np.clip(cut[1], *ends)))
+        scores.append(replace(score, per_label=parts, logical=certain(ends), range=cut))
     return replace(result, judges=tuple(scores))
-
-
-def _needed(result: JudgeResult, blind: Ballots, alpha: float) -> Needed:
-    """Return about how many random labels give every judge an interval of ± 5 points."""
-    rates = [min(max(plain(score.accuracy, 0.5), 0.5), 0.95) for score in result.judges]
-    variance = max(rate * (1 - rate) for rate in rates)
-    free = variance * (NormalDist().inv_cdf(1 - alpha / 2) / _HALF_WIDTH) ** 2
-    n = blind.n
-    return Needed(
-        max(1, min(round(n), round(free * n / (free + n - 1)))), "labels on items drawn at random"
-    )

@@ -12,8 +12,9 @@ import numpy as np
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
-from tallystick.judge.independent import SHARED_BIAS
-from tallystick.judge.result import Number
+from tallystick.judge.parts import Number
+from tallystick.judge.verdict import SHARED_BIAS
+from tallystick.judge.verdict_methods import independence_verdict
 from tallystick.results import Figure, Result, Unknown
 from tallystick.stats.latent import LatentOptions, agreement_z, fit, log_likelihood, trio_moments
 from tallystick.stats.multiplicity import holm
@@ -76,7 +77,7 @@ class IndependenceResult(Result):
 
 
 def independence(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -118,12 +119,12 @@ def independence(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={name: ("4/5", "3/4") for name in "wxyz"})
     >>> independence(simulate(point).tally, truth="truth").rejected
     False
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
     if not 0 < alpha < 1:
         raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
     if len(ballots.names) < 4:
@@ -144,24 +145,15 @@ def independence(
     rejected = rows[0]["adjusted_p"] < alpha
     n_rejected = int((p_values < alpha).sum())
     pair, correlation, effective = _blame(ballots)
-    of = f"{n_rejected} of {len(rows)} quartets reject it at {alpha:g}"
-    if rejected:
-        worth = (
-            f", and all {len(ballots.names)} are worth about {effective:.1f} independent ones"
-            if isinstance(effective, float)
-            else ""
-        )
-        verdict = (
-            f"These judges do not err independently ({of}); {pair[0]} and {pair[1]} move together"
-            f" most{worth}."
-        )
-    else:
-        verdict = (
-            f"Independent errors are not refuted ({of}, not more than chance allows); that proves"
-            " nothing about a bias that all judges share."
-        )
     return IndependenceResult(
-        verdict=verdict,
+        verdict=independence_verdict(
+            rejected=rejected,
+            against=n_rejected,
+            quartets=len(rows),
+            pair=pair,
+            judges=len(ballots.names),
+            worth=effective,
+        ),
         decision="decided" if rejected else "undecided",
         n_items=round(ballots.n),
         assumptions=("items are independent draws", "missing votes say nothing"),

@@ -10,45 +10,33 @@ import numpy as np
 from tallystick.errors import NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats, Ranges
 from tallystick.judge.branch import Branch, Known, mirrored
-from tallystick.judge.exact import integer_square
 from tallystick.judge.given_range import held_to_range, unpicked
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import Medians, medians
-from tallystick.judge.result import (
-    Alarm,
-    JudgeResult,
-    JudgeScore,
-    LabelScore,
-    Number,
-    Range,
-    Share,
-    Solution,
-)
-from tallystick.results import Interval, Unknown
+from tallystick.judge.parts import Alarm, JudgeScore, LabelScore, Number, Range, Share, Solution
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import INDEPENDENCE, SHARED_BIAS
+from tallystick.judge.verdict_methods import failed_trios, of_baseline, trios_contradict
+from tallystick.results import Interval, Unknown, percent
 from tallystick.stats.latent import Trios, solve_trios
 from tallystick.tally import Tally
 from tallystick.values.label import Label
 
 __all__ = [
-    "INDEPENDENCE",
-    "SHARED_BIAS",
     "both_points",
     "independent",
+    "integer_square",
     "solve",
     "trio_alarms",
     "trio_counts",
 ]
 
-INDEPENDENCE = "judges err independently given the true label"
-SHARED_BIAS = (
-    "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
-)
 _MODES = ("sensible", "blind judge", "no variety", "complex", "negative product", "outside")
 _MOST_ROOTS = 20
 
 
 def independent(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -92,13 +80,13 @@ def independent(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
     >>> result = independent(simulate(point).tally, judges=["x", "y", "z"])
     >>> [round(score.accuracy, 9) for score in result.judges], round(result.prevalence["a"].estimate, 9)
     ([0.85, 0.75, 0.733333333], 0.5)
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels)
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered
     branch = (
         Branch.of(ballots, prevalence=prevalence, known=known)
         if len(ballots.classes) == 2
@@ -141,17 +129,12 @@ def independent(
         ballots.names,
         *np.where(np.isfinite(wide), wide, by_votes(found.overall, blind.voted, alpha=alpha)),
     )
-    told = (
-        "nobody could be graded"
-        if best is None
-        else best.told(f"{100 * found.overall[best.place]:.1f} %", would=True)
-    )
+    rate = "" if best is None else percent(found.overall[best.place])
     failed = sum(number for mode, number in counts.items() if mode in _MODES[1:])
     solutions = both_points(found, ballots, branch)
     result = JudgeResult(
-        verdict=(
-            f"If errors were independent, {told}; {failed:,} of {len(trios.status):,} trios"
-            " contradict that, and a shared bias would not show."
+        verdict=of_baseline(
+            best, rate, "errors were independent", trios_contradict(failed, len(trios.status))
         ),
         decision="undecided",
         n_items=round(blind.n),
@@ -200,19 +183,8 @@ def trio_alarms(counts: dict[str, int]) -> tuple[Alarm, ...]:
     failed = sum(counts.get(mode, 0) for mode in _MODES[1:])
     if not failed:
         return ()
-    told = ", ".join(f"{counts[mode]} {mode}" for mode in _MODES[1:] if counts.get(mode))
-    return (
-        Alarm(
-            name="failed trios",
-            proves=(
-                f"{failed} of {counts['trios']} trios ({told}) cannot be sample-independent judges"
-            ),
-            does_not_prove=(
-                "that sensible trios are independent: in real data they were as correlated as the"
-                " others"
-            ),
-        ),
-    )
+    modes = {mode: counts.get(mode, 0) for mode in _MODES[1:]}
+    return (failed_trios(failed, counts["trios"], modes),)
 
 
 def _unresolved(trios: Trios, ballots: Ballots) -> int:
@@ -241,6 +213,16 @@ def _unresolved(trios: Trios, ballots: Ballots) -> int:
         square, _ = integer_square(n, sums)
         found += square < 0 or isqrt(square) ** 2 != square
     return found
+
+
+def integer_square(n: int, sums: dict[tuple[int, ...], int]) -> tuple[int, int]:
+    """Return the whole numbers n⁶S² and n³T of (J2), from the counts of votes 1 by every group of
+    judges.
+    """
+    i, j, k = sums[0,], sums[1,], sums[2,]
+    ij, ik, jk, ijk = sums[0, 1], sums[0, 2], sums[1, 2], sums[0, 1, 2]
+    third = n * n * ijk - n * (i * jk + j * ik + k * ij) + 2 * i * j * k
+    return 4 * (n * ij - i * j) * (n * ik - i * k) * (n * jk - j * k) + third**2, third
 
 
 def both_points(found: Medians, ballots: Ballots, branch: Branch) -> tuple[Solution, Solution]:

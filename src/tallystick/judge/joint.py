@@ -59,8 +59,9 @@ def _solve(
     n_patterns, n_judges = ballots.codes.shape
     width = n_patterns * n_classes
     size = ballots.voted
-    pattern, judge = np.nonzero(ballots.codes >= 0)
-    place = pattern * n_classes + ballots.codes[pattern, judge]
+    possible = ballots.answered.codes  # a vote that is never true is never right
+    pattern, judge = np.nonzero(possible >= 0)
+    place = pattern * n_classes + possible[pattern, judge]
     right = csr_array((1 / size[judge], (judge, place)), shape=(n_judges, width))
     column = csr_array(np.full((n_judges, 1), -1.0))
     each = csr_array(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick.judge.ballots import Ballots
-from tallystick.judge.result import Alarm
+from tallystick.judge.parts import Alarm
+from tallystick.judge.verdict import draw_alarm
 
 __all__ = ["label_draw"]
 
@@ -49,16 +50,10 @@ def label_draw(ballots: Ballots) -> Alarm | None:
     j, c = np.unravel_index(int(p.argmin()), p.shape)
     if p[j, c] > _LEVEL:
         return None
-    among = (
-        f"{100 * seen[j, c] / drawn[j]:.0f} % of the labelled items and"
-        f" {100 * held[j, c] / ballots.voted[j]:.0f} %"
-    )
-    return Alarm(
-        name="labels were not drawn at random",
-        proves=(
-            f"the labelled items are no random draw (p = {p[j, c]:.1g}): {ballots.names[j]} votes"
-            f" {ballots.keys[c]} on {among} of all it votes on; intervals from these labels cannot"
-            " be relied on"
-        ),
-        does_not_prove="that labels without this alarm were drawn at random",
+    return draw_alarm(
+        float(p[j, c]),
+        ballots.names[j],
+        ballots.keys[c],
+        float(seen[j, c] / drawn[j]),
+        float(held[j, c] / ballots.voted[j]),
     )

@@ -12,7 +12,15 @@ import numpy as np
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
 from tallystick.judge.joint import best_worst, worst_best
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share, Statement
+from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share, Statement
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import GIVEN_RANGE
+from tallystick.judge.verdict_methods import (
+    NOTHING_EXCLUDED,
+    joint_statement,
+    logic_alone,
+    pair_statement,
+)
 from tallystick.results import Figure, Interval, Unknown
 from tallystick.tally import Tally
 from tallystick.values.label import Label
@@ -21,7 +29,8 @@ __all__ = ["Logic", "LogicalResult", "logical", "logical_curve"]
 
 _POINTS = 201
 _PAIRS = 10
-_MOST_CELLS = 400_000
+_MOST_CELLS = 40_000
+"""Pattern-label cells beyond which the linear programmes about all judges are left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +55,7 @@ class LogicalResult(JudgeResult):
 
 
 def logical(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -82,7 +91,7 @@ def logical(
     --------
     >>> votes = Tally.of({"ann": [0] * 6 + [1] * 4, "bob": [1] * 6 + [0] * 4})
     >>> print(logical(votes).statements[0].text)
-    Whatever the truth, one of ann and bob is right on at most 50 %: they disagree on 100 % of 10 items.
+    Whatever the truth, one of ann and bob is right on at most 50.0 %: they disagree on 100.0 % of 10 items.
     >>> print(logical(votes, prevalence={0: (0.9, 1.0)}).judges[0].interval)
     [0.500, 0.700] (95 %, exact)
     """
@@ -103,20 +112,15 @@ def logical(
     tight = min(scores, key=lambda score: _width(score.interval))
     if statements and (not ranges or _width(tight.interval) == 1):
         verdict = statements[0].text
-    elif _width(tight.interval) < 1:
-        verdict = (
-            f"Whatever the truth, {tight.name} is right on a share within {_told(tight.interval)}."
-        )
+    elif isinstance(tight.interval, Interval) and tight.interval.width < 1:
+        verdict = logic_alone(tight.name, tight.interval)
     else:
-        verdict = (
-            "The votes alone exclude nothing: every accuracy from 0 to 1 is possible for every"
-            " judge."
-        )
+        verdict = NOTHING_EXCLUDED
     return LogicalResult(
         verdict=verdict,
         decision="decided" if statements or _width(tight.interval) < 1 else "unknowable",
         n_items=round(ballots.n),
-        assumptions=("the prevalence lies in the given range",) if ranges else (),
+        assumptions=(GIVEN_RANGE,) if ranges else (),
         method="logical",
         judges=scores,
         prevalence={
@@ -150,6 +154,8 @@ class Logic:
         Labels: how many of the unlabelled items can be truly of each.
     sure
         Labels: labelled items of each.
+    never
+        Judges: votes on items without a known truth that can never be true.
     unlabelled, n
         Unlabelled items, all items.
     """
@@ -164,6 +170,7 @@ class Logic:
     sure: Ints
     unlabelled: int
     n: int
+    never: Ints
 
     @classmethod
     def of(cls, ballots: Ballots, ranges: dict[int, tuple[float, float]]) -> Logic:
@@ -205,8 +212,19 @@ class Logic:
             ],
             axis=1,
         )
+        never = counts[~known] @ (ballots.codes[~known] >= n_classes)
         return cls(
-            ballots.names, ballots.keys, open_votes, right, seen, least, most, sure, unlabelled, n
+            ballots.names,
+            ballots.keys,
+            open_votes,
+            right,
+            seen,
+            least,
+            most,
+            sure,
+            unlabelled,
+            n,
+            np.asarray(never, dtype=np.int64),
         )
 
     def share(self, c: int) -> tuple[float, float]:
@@ -219,7 +237,7 @@ class Logic:
     def overall(self, j: int) -> tuple[float, float]:
         """Return the possible accuracies of judge j over the items that it voted on."""
         low, high = _right_ends(self.open_votes[j], self.least, self.most, self.unlabelled)
-        done, total = int(self.right[j].sum()), int(self.open_votes[j].sum() + self.seen[j].sum())
+        done, total = int(self.right[j].sum()), self._votes(j)
         return (done + low) / total, (done + high) / total
 
     def on_label(self, j: int, c: int) -> tuple[float, float]:
@@ -231,7 +249,7 @@ class Logic:
         """
         mine, other = (
             int(self.open_votes[j, c]),
-            int(self.open_votes[j].sum() - self.open_votes[j, c]),
+            int(self.open_votes[j].sum() - self.open_votes[j, c] + self.never[j]),
         )
         right, seen = int(self.right[j, c]), int(self.seen[j, c])
         fewest = max(0 if seen else 1, int(self.least[c]) - (self.unlabelled - mine - other))
@@ -258,9 +276,12 @@ class Logic:
                 )
                 for c, key in enumerate(self.keys)
             },
-            votes=float(self.open_votes[j].sum() + self.seen[j].sum()),
+            votes=float(self._votes(j)),
             logical=_certain(*self.overall(j)),
         )
+
+    def _votes(self, j: int) -> int:
+        return int(self.open_votes[j].sum() + self.never[j] + self.seen[j].sum())
 
 
 def logical_curve(ballots: Ballots) -> dict[str, list[Any]]:
@@ -323,12 +344,6 @@ def _width(interval: Range) -> float:
     return interval.width if isinstance(interval, Interval) else 1.0
 
 
-def _told(interval: Range) -> str:
-    return (
-        f"[{interval.low:.3f}, {interval.high:.3f}]" if isinstance(interval, Interval) else "[0, 1]"
-    )
-
-
 def _pairs(ballots: Ballots) -> tuple[Statement, ...]:
     """Return what disagreement alone proves of pairs, the strongest first."""
     codes, counts = ballots.codes, ballots.counts
@@ -343,11 +358,7 @@ def _pairs(ballots: Ballots) -> tuple[Statement, ...]:
     found.sort(key=lambda item: -item[0])
     return tuple(
         Statement(
-            text=(
-                f"Whatever the truth, one of {a} and {b} is right on at most"
-                f" {100 * (1 - d / 2):.4g} %: they disagree on {100 * d:.4g} % of {common:,.0f}"
-                " items."
-            ),
+            text=pair_statement(a, b, d, common),
             judges=(a, b),
             bound=1 - d / 2,
         )
@@ -360,13 +371,9 @@ def _joint(ballots: Ballots, ranges: dict[int, tuple[float, float]]) -> tuple[St
     top, bottom = best_worst(ballots, ranges), worst_best(ballots, ranges)
     found = []
     if top < 1 - 1e-9:
-        half = " So at least one of them is no better than a coin." if top <= 0.5 else ""
         found.append(
             Statement(
-                text=(
-                    f"Whatever the truth, at least one of these {len(ballots.names)} judges is"
-                    f" right on at most {100 * top:.4g} % of its votes.{half}"
-                ),
+                text=joint_statement(len(ballots.names), top, at_least=False),
                 judges=ballots.names,
                 bound=top,
             )
@@ -374,10 +381,7 @@ def _joint(ballots: Ballots, ranges: dict[int, tuple[float, float]]) -> tuple[St
     if bottom > 1e-9:
         found.append(
             Statement(
-                text=(
-                    f"Whatever the truth, at least one of these {len(ballots.names)} judges is"
-                    f" right on at least {100 * bottom:.4g} % of its votes."
-                ),
+                text=joint_statement(len(ballots.names), bottom, at_least=True),
                 judges=ballots.names,
                 bound=bottom,
                 at_least=True,

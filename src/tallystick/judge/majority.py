@@ -7,24 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from tallystick.judge.ballots import Ballots, Floats
+from tallystick.judge.item_support import item_support, support_by_shares
 from tallystick.judge.leader import by_votes, leader
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
-from tallystick.results import Interval, Unknown
+from tallystick.judge.parts import JudgeScore, LabelScore, Share
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import ALWAYS_LOOKS_RIGHT, MAJORITY
+from tallystick.judge.verdict_methods import few_for_majority, of_baseline, tied_items
+from tallystick.results import Interval, Unknown, percent
 from tallystick.stats.intervals import wilson
 from tallystick.tally import Tally
 from tallystick.values.label import Label
 
-__all__ = ["ALWAYS_LOOKS_RIGHT", "majority", "majority_scores", "majority_shares"]
-
-MAJORITY = "the majority is right on every item"
-ALWAYS_LOOKS_RIGHT = (
-    "majority vote always returns sensible numbers, right or wrong: it grades judges by agreement"
-    " with one another and cannot warn when they err together"
-)
+__all__ = ["majority", "majority_scores", "majority_shares"]
 
 
 def majority(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -87,23 +85,16 @@ def majority(
     tied = float(ballots.counts @ (said & (shares.max(axis=1) < 1)))
     warnings = [ALWAYS_LOOKS_RIGHT]
     if tied:
-        warnings.append(
-            f"{tied:,.6g} of {total:,.6g} items are tied: each tied label counts in equal parts"
-        )
+        warnings.append(tied_items(tied, total))
     if len(ballots.names) < 3:
-        warnings.append(
-            f"{len(ballots.names)} judge(s) have no majority worth the name: three are the least"
-        )
+        warnings.append(few_for_majority(len(ballots.names)))
     shared = mass.sum(axis=1)
     rates = np.divide(right.sum(axis=1), shared, out=np.full(len(shared), np.nan), where=shared > 0)
     best = leader(ballots.names, *by_votes(rates, shared, alpha=alpha))
-    told = (
-        "nobody could be graded"
-        if best is None
-        else best.told(f"{100 * rates[best.place]:.1f} %", would=True)
-    )
+    rate = "" if best is None else percent(rates[best.place])
+    premise = f"the {name} were always right"
     return JudgeResult(
-        verdict=f"If the {name} were always right, {told}; nothing here tests that.",
+        verdict=of_baseline(best, rate, premise, "Nothing here tests that."),
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(MAJORITY,),
@@ -111,8 +102,10 @@ def majority(
         method=name,
         judges=tuple(scores),
         prevalence=prevalence,
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
         votes=ballots.votes,
-        learnt=learnt(ballots, shares),
+        learnt=item_support(ballots, support_by_shares(ballots)).columns,
     )
 
 
@@ -139,20 +132,6 @@ def majority_scores(ballots: Ballots, *, leave_one_out: bool = False) -> tuple[F
         mass[j] = weight.sum(axis=0)
         right[j] = (weight * mine).sum(axis=0)
     return right, mass
-
-
-def learnt(ballots: Ballots, posterior: Floats) -> dict[str, list[object]]:
-    """Return, for every pattern of the tally of judges, its consensus label, its probability and
-    its doubt.
-    """
-    label: list[object] = [None] * ballots.votes.patterns
-    chance: list[object] = [None] * ballots.votes.patterns
-    doubt: list[object] = [None] * ballots.votes.patterns
-    for i, place in enumerate(ballots.place.tolist()):
-        c = int(posterior[i].argmax())
-        label[place], chance[place] = ballots.classes[c], float(posterior[i, c])
-        doubt[place] = 1.0 - float(posterior[i, c])
-    return {"consensus": label, "consensus_probability": chance, "doubt": doubt}
 
 
 def _tallied(ballots: Ballots) -> Floats:

@@ -1,6 +1,4 @@
-"""Does a judge keep to its word? The same question asked twice, or with the answers in the other
-order.
-"""
+"""One judge asked again: the same question twice, or with the answers in the other order."""
 
 from __future__ import annotations
 
@@ -12,6 +10,8 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots
+from tallystick.judge.position_panel import compared as _compared
+from tallystick.judge.verdict_methods import FAIR_ITEMS, repeated_verdict, swapped_verdict
 from tallystick.results import Figure, Interval, Result, Unknown
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.tally import Tally
@@ -66,7 +66,7 @@ class OrderResult(Result):
         return (
             Figure(
                 kind="forest",
-                title="Does the judge keep to its word?",
+                title="Does the judge give the same answer again?",
                 columns={
                     "what": [name for name, _, _ in lines],
                     "share": [value for _, value, _ in lines],
@@ -79,7 +79,7 @@ class OrderResult(Result):
 
 
 def position_bias(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     first: str,
     second: str,
@@ -98,7 +98,7 @@ def position_bias(
     votes
         A tally with both columns.
     first, second
-        The columns.
+        The columns. For a whole panel, or with ties, see `position_panel`.
     recorded
         ``answer``: labels name the answer, in whatever place it stood; the first label in canonical
         order is the answer that stood first in column *first*. ``position``: labels name the place,
@@ -125,34 +125,18 @@ def position_bias(
             f"no item has a vote in both {first!r} and {second!r}: nothing can be compared"
         )
     one, other = codes[:, 0], codes[:, 1] if recorded == "answer" else 1 - codes[:, 1]
-    same = int(counts @ (one == other))
-    n = int(counts.sum())
-    took_first = int(counts @ ((one == 0) & (other == 1)))
-    changed = n - same
-    share: float | Unknown = Unknown("the judge never changed its answer")
-    ends: Interval | Unknown = Unknown("the judge never changed its answer")
-    told = ""
-    if changed:
-        share = took_first / changed
-        ends = clopper_pearson(took_first, changed, alpha=alpha)
-        place = "first" if share > 0.5 else "second"
-        told = (
-            f" and favours the {place} place"
-            if 0.5 not in ends
-            else " with no proven favour for a place"
-        )
+    found = _compared(one, other, counts, alpha)
     return OrderResult(
-        verdict=(
-            f"The judge changes its answer on {100 * changed / n:.1f} % of {n:,} items when these"
-            f" are swapped{told}; its mean accuracy is at most {100 * (1 - changed / n / 2):.1f} %."
+        verdict=swapped_verdict(
+            found.changed, found.n_items, found.first_share, found.first_interval
         ),
-        n_items=n,
-        assumptions=("items are a fair sample of those that matter",),
-        consistent=same / n,
-        interval=clopper_pearson(same, n, alpha=alpha),
-        first_share=share,
-        first_interval=ends,
-        best_accuracy=1 - changed / n / 2,
+        n_items=found.n_items,
+        assumptions=(FAIR_ITEMS,),
+        consistent=found.consistent,
+        interval=found.interval,
+        first_share=found.first_share,
+        first_interval=found.first_interval,
+        best_accuracy=1 - found.changed / 2,
     )
 
 
@@ -187,12 +171,9 @@ def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.0
     best = float(counts @ commonest) / (n * len(repeats))
     nothing = Unknown("answers were not swapped")
     return OrderResult(
-        verdict=(
-            f"The judge gives one answer {len(repeats)} times on {100 * same / n:.1f} % of {n:,}"
-            f" items; its mean accuracy is at most {100 * best:.1f} %."
-        ),
+        verdict=repeated_verdict(len(repeats), same / n, n, best),
         n_items=n,
-        assumptions=("items are a fair sample of those that matter",),
+        assumptions=(FAIR_ITEMS,),
         consistent=same / n,
         interval=clopper_pearson(same, n, alpha=alpha),
         first_share=nothing,

@@ -66,6 +66,14 @@ class JudgeQuestion(Question):
     window: int | None = option(
         None, "Also evaluate every N items in order, and watch for change.", low=1
     )
+    block: int = option(
+        25,
+        "Items per block of the change test; at least four times the length of bursts.",
+        low=2,
+    )
+    state: Path | None = option(
+        None, "Checkpoint of the stream: go on from this file, and write it after each window."
+    )
     follow: bool = option(False, "Read stdin as it comes; one JSON line per window.")
 
     def __post_init__(self) -> None:
@@ -80,6 +88,9 @@ class JudgeQuestion(Question):
                 f"method {self.method} grades no judge, so it has no window and cannot follow a"
                 " stream"
             )
+
+        if self.state is not None and self.window is None:
+            raise InputError("state keeps a stream of windows: add --window N")
 
     def ranges(self) -> dict[Any, tuple[float, float]]:
         """Return the known ranges of prevalence by label, as the caller wrote the label."""

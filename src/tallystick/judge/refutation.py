@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.judge.ballots import Ballots, Floats
-from tallystick.judge.result import Alarm, Estimate, Number
+from tallystick.judge.parts import Alarm, Estimate, Number
+from tallystick.judge.verdict_methods import (
+    contradicted,
+    not_contradicted,
+    not_tested,
+    rejected_alarm,
+)
+from tallystick.results import Interval
 from tallystick.stats.intervals import Intervals, clopper_pearson
 
 __all__ = ["Claim", "Doubt", "plain", "tested_by_labels"]
@@ -76,23 +83,13 @@ def tested_by_labels(
         int(ballots.counts[ballots.truth >= 0].sum()),
     )
     tested = [_tested(claim, ballots.names, graded) for claim in claims]
-    return tested, [
-        Alarm(
-            name=f"{estimate.method} is rejected",
-            proves=f"{estimate.method} is wrong here: {estimate.why}",
-            does_not_prove=(
-                "that an estimate which was not rejected is right: few labels reject little"
-            ),
-        )
-        for estimate in tested
-        if estimate.rejected
-    ]
+    return tested, [rejected_alarm(estimate) for estimate in tested if estimate.rejected]
 
 
 def _tested(claim: Claim, names: Sequence[str], graded: _Graded) -> Estimate:
     estimate, share, ends = claim.estimate, graded.share, graded.ends
     values = np.array([plain(estimate.accuracy[names[j]]) for j in graded.place])
-    agreed = replace(estimate, rejected=False, why=f"{graded.labels} labels do not contradict it")
+    agreed = replace(estimate, rejected=False, why=not_contradicted(graded.labels))
     outside = (values < ends.low - 1e-9) | (values > ends.high + 1e-9)
     if not outside.any():
         return agreed  # no doubt of its own could change that
@@ -109,13 +106,12 @@ def _tested(claim: Claim, names: Sequence[str], graded: _Graded) -> Estimate:
         if not (outside & unsure).any():
             return agreed
         name = names[int(graded.place[np.flatnonzero(outside & unsure)[0]])]
-        return replace(estimate, why=f"not tested: how sure it is of {name} is not known")
+        return replace(estimate, why=not_tested(name))
     worst = int(np.flatnonzero(rejected)[np.argmax((apart - reach)[rejected])])
-    why = (
-        f"it gives {names[int(graded.place[worst])]} {values[worst]:.3f} ({low[worst]:.3f} to"
-        f" {high[worst]:.3f} by its own doubt), and {graded.labels} labels allow"
-        f" [{ends.low[worst]:.3f}, {ends.high[worst]:.3f}]"
-    )
+    own = Interval(min(low[worst], high[worst]), max(low[worst], high[worst]))
+    allowed = Interval(ends.low[worst], ends.high[worst])
+    name = names[int(graded.place[worst])]
+    why = contradicted(name, float(values[worst]), own, graded.labels, allowed)
     return replace(estimate, rejected=True, why=why)
 
 

@@ -1,119 +1,31 @@
-"""What judging answers with: scores a judge, prevalence, all estimates side by side, alarms."""
+"""The frozen result of judge: what it says, as rows, text, figures and items."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
+from tallystick.judge.parts import (
+    AgreementTable,
+    Alarm,
+    CalibrationCheck,
+    CovariateEffect,
+    Estimate,
+    JudgeScore,
+    LabelsNeeded,
+    Number,
+    Range,
+    Share,
+    Solution,
+    Statement,
+)
 from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
 from tallystick.tally import Tally
 
-__all__ = [
-    "Alarm",
-    "Estimate",
-    "JudgeResult",
-    "JudgeScore",
-    "LabelScore",
-    "Number",
-    "Range",
-    "Share",
-    "Solution",
-    "Statement",
-]
-
-Number: TypeAlias = float | Unknown
-Range: TypeAlias = Interval | Unknown
+__all__ = ["JudgeResult"]
 
 _NO_LABELS = Unknown("no labels were given")
-_ONLY_LABELS = Unknown("worked out from labels only, by evaluate and few_labels")
-_SHOWN = 20
-_SAID = {True: "rejected", False: "not rejected", None: "not tested"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelScore:
-    """How often a judge is right on items of one label: estimate, interval, and what logic alone
-    allows.
-    """
-
-    estimate: Number
-    interval: Range
-    logical: Interval | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeScore:
-    """One judge: the share of its votes that are right, overall and by true label.
-
-    ``interval`` is about these items; ``new_items``, where labels allow one, about new items like
-    the labelled ones.
-    """
-
-    name: str
-    accuracy: Number
-    interval: Range
-    per_label: Mapping[str, LabelScore] = field(default_factory=dict)
-    votes: float = 0.0
-    logical: Interval | None = None
-    new_items: Range = _ONLY_LABELS
-
-
-@dataclass(frozen=True, kw_only=True)
-class Share:
-    """How common a label is."""
-
-    estimate: Number
-    interval: Range
-
-
-@dataclass(frozen=True, kw_only=True)
-class Solution:
-    """One point that explains the votes equally well; ``branch`` says why it was chosen, or that it
-    was not.
-    """
-
-    prevalence: Mapping[str, Number]
-    accuracy: Mapping[str, Mapping[str, Number]]
-    chosen: bool
-    branch: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """What one method says of all judges.
-
-    ``rejected`` is True where labels refute it, False where they do not, None where nothing could
-    (``why`` says so).
-    """
-
-    method: str
-    assumption: str
-    accuracy: Mapping[str, Number]
-    prevalence: Mapping[str, Number] = field(default_factory=dict)
-    rejected: bool | None = None
-    why: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alarm:
-    """Something that the votes (or labels) prove, and what that does not prove."""
-
-    name: str
-    proves: str
-    does_not_prove: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Statement:
-    """A sentence that holds whatever the truth is; *bound* is at most, or *at_least*, what one of
-    *judges* reaches.
-    """
-
-    text: str
-    judges: tuple[str, ...]
-    bound: float
-    at_least: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +37,7 @@ class JudgeResult(Result):
     method
         The method whose numbers stand in *judges*.
     judges, prevalence
-        The headline numbers.
+        The headline numbers; *prevalence* is the corrected share of each label.
     solutions
         Points that explain the votes equally well.
     estimates
@@ -139,10 +51,27 @@ class JudgeResult(Result):
     n_labels
         Items with a known truth.
     labels_worth
-        What the votes made of the labels: how many labels alone would have been as good (median
-        over judges).
+        How many labels alone would have been as informative (median over judges).
+    labels_needed
+        How many more labels would make every judge sure to ± 5 points, and tell the leader.
+    leader
+        The judge that comes first, with its rivals; empty names where nobody can be ranked.
+    rivals
+        Judges that may be as good.
+    agreement
+        How far the judges agree with one another and with the truth.
+    calibration
+        How well the probabilities of ``--items-out`` are calibrated; without 20 labels the reason.
+    covariates
+        Whether errors depend on a column such as the length.
+    never_true
+        Votes that count as answers but can never be true.
+    positive
+        The label that the true positive rate is about, where there are two.
+    left_out
+        What was fitted to a random part of the items, in words; empty if nothing was.
     windows
-        One mapping a window of a stream, where it was asked for.
+        One mapping per window of a stream, where it was asked for.
     votes, learnt
         The tally of judges, and columns to attach to each of its patterns.
     """
@@ -159,6 +88,15 @@ class JudgeResult(Result):
     statements: tuple[Statement, ...] = ()
     n_labels: int = 0
     labels_worth: Number = _NO_LABELS
+    labels_needed: LabelsNeeded | None = None
+    leader: str | None = None
+    rivals: tuple[str, ...] = ()
+    agreement: AgreementTable | None = None
+    calibration: CalibrationCheck | Unknown = _NO_LABELS
+    covariates: tuple[CovariateEffect, ...] = ()
+    never_true: tuple[str, ...] = ()
+    positive: str | None = None
+    left_out: str = ""
     windows: tuple[Mapping[str, Any], ...] = ()
     votes: Tally | None = field(default=None, repr=False, metadata={"private": True})
     learnt: Mapping[str, Sequence[Any]] = field(
@@ -166,37 +104,40 @@ class JudgeResult(Result):
     )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a judge: accuracy and its interval, then the same by label."""
-        return [
-            {
-                "judge": score.name,
-                "accuracy": score.accuracy,
-                "interval": score.interval,
-                **({} if isinstance(score.new_items, Unknown) else {"new_items": score.new_items}),
-                **{f"right on {label}": part.estimate for label, part in score.per_label.items()},
-                "votes": int(score.votes) if score.votes.is_integer() else score.votes,
-            }
-            for score in self.judges
-        ]
+        """Return one row per judge: accuracy and its interval or range, then the same by label."""
+        return [self._row(score) for score in self.judges]
+
+    def _row(self, score: JudgeScore) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "judge": score.name,
+            "accuracy": score.accuracy,
+            "interval": score.interval,
+        }
+        if not isinstance(score.range, Unknown):
+            row |= {"range_low": score.range[0], "range_high": score.range[1]}
+        if not isinstance(score.new_items, Unknown):
+            row["new_items"] = score.new_items
+        for label, part in score.per_label.items():
+            row[f"right on {label}"] = part.estimate
+        if score.answered is not None:
+            row["answered"] = score.answered
+        if score.when_answered is not None:
+            row["when answered"] = score.when_answered.estimate
+        row["votes"] = int(score.votes) if score.votes.is_integer() else score.votes
+        return row
 
     def summary(self) -> str:
-        """Return the text of every result, then all methods side by side, and what is certain
-        whatever the truth.
-        """
-        parts = [super().summary()]
-        if len(self.estimates) > 1:
-            parts += ["", "Every method that applies:", *_side_by_side(self.estimates)]
-        if self.statements and self.statements[0].text not in self.verdict:
-            parts += ["", f"For certain: {self.statements[0].text}"]
-        return "\n".join(parts)
+        """Return the text of every result, then label shares, agreement and all methods."""
+        from tallystick.judge.verdict_lines import more_lines
+
+        more = more_lines(self)
+        return "\n".join([super().summary(), *(["", *more] if more else [])])
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the judges' accuracies, then the same by label, then every method beside the
-        others.
-        """
+        """Return the judges' accuracies, the same by label, label shares, methods and windows."""
         overall = _forest(
-            f"Accuracy of {len(self.judges)} judges ({self.method})",
-            [(score.name, "", score.accuracy, score.interval) for score in self.judges],
+            f"Accuracy of {len(self.judges)} judges",
+            [(score.name, "", score.accuracy, _ends(score)) for score in self.judges],
         )
         by_label = _forest(
             "The same by true label",
@@ -206,7 +147,14 @@ class JudgeResult(Result):
                 for label, part in score.per_label.items()
             ],
         )
-        found = (overall, by_label, self._methods(), self._over_windows())
+        shares = _forest(
+            "Share of each label, corrected for the judges' errors",
+            [
+                (label, "", share.estimate, share.interval)
+                for label, share in self.prevalence.items()
+            ],
+        )
+        found = (overall, by_label, shares, self._methods(), self._over_windows())
         return tuple(figure for figure in found if figure is not None)
 
     def _over_windows(self) -> Figure | None:
@@ -250,9 +198,7 @@ class JudgeResult(Result):
         )
 
     def patterns(self) -> PatternTable | None:
-        """Return the consensus of each vote pattern and its probability, to be attached to
-        items.
-        """
+        """Return what is known of the items of each vote pattern, to be attached to items."""
         return (
             PatternTable(self.votes, self.learnt)
             if self.votes is not None and self.learnt
@@ -260,23 +206,11 @@ class JudgeResult(Result):
         )
 
 
-def _side_by_side(estimates: Sequence[Estimate]) -> list[str]:
-    """Return lines of a table: a column a method, a row a judge, and what the labels say."""
-    lines = [["judge", *(estimate.method for estimate in estimates)]]
-    for name in list(estimates[0].accuracy)[:_SHOWN]:
-        values = [estimate.accuracy.get(name) for estimate in estimates]
-        lines.append(
-            [name, *(f"{value:.3f}" if isinstance(value, float) else "–" for value in values)]
-        )
-    if any(estimate.rejected is not None for estimate in estimates):
-        lines.append(["(by labels)", *(_SAID[estimate.rejected] for estimate in estimates)])
-    widths = [max(len(line[j]) for line in lines) for j in range(len(lines[0]))]
-    told = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
-    more = len(estimates[0].accuracy) - _SHOWN
-    return [*told, *([f"… and {more} more judges (in --json)"] if more > 0 else [])]
+def _ends(score: JudgeScore) -> Range:
+    """Return what is drawn as a line: the interval, or the range where there is none."""
+    if isinstance(score.interval, Interval) or isinstance(score.range, Unknown):
+        return score.interval
+    return Interval(*score.range, guarantee="under", assumption="this panel is like others")
 
 
 def _forest(title: str, cells: Sequence[tuple[str, str, Number, Range]]) -> Figure | None:

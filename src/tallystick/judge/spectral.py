@@ -9,12 +9,14 @@ import numpy as np
 
 from tallystick.errors import ConvergenceError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
-from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import logit_ends
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Range, Share
+from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
+from tallystick.judge.result import JudgeResult
 from tallystick.judge.spectral_ends import spectral_errors
-from tallystick.results import Interval, Unknown
+from tallystick.judge.verdict import INDEPENDENCE, SHARED_BIAS
+from tallystick.judge.verdict_methods import of_baseline
+from tallystick.results import Interval, Unknown, percent
 from tallystick.stats.latent import TrioMoments, trio_moments
 from tallystick.tally import Tally
 from tallystick.values.label import Label
@@ -25,7 +27,7 @@ _ROUNDS = 10_000
 
 
 def spectral(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -44,13 +46,13 @@ def spectral(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> accuracy = {"w": ("9/10", "4/5"), "x": ("3/4", "3/4"), "y": ("2/3", "4/5"), "z": ("1/2", "4/5")}
     >>> result = spectral(simulate(Point(prevalence="1/4", accuracy=accuracy)).tally, truth="truth")
     >>> [round(part.estimate, 6) for part in result.judges[0].per_label.values()]
     [0.9, 0.8]
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
     ballots.require_binary("spectral")
     if len(ballots.names) < 3:
         raise NotIdentifiable(
@@ -75,18 +77,16 @@ def spectral(
         for j, name in enumerate(ballots.names)
     )
     best = leader(ballots.names, *by_votes(overall, ballots.voted, alpha=alpha))
-    told = (
-        "nobody could be graded"
-        if best is None
-        else best.told(f"{100 * overall[best.place]:.1f} %", would=True)
-    )
+    rate = "" if best is None else percent(overall[best.place])
     flipped = (
         of_balance
         if isinstance(of_balance, Unknown)
         else _under(1 - of_balance.high, 1 - of_balance.low, alpha)
     )
     return JudgeResult(
-        verdict=f"If errors were independent, {told} (spectral); nothing here tests that.",
+        verdict=of_baseline(
+            best, rate, "errors were independent", "Nothing here tests that (spectral)."
+        ),
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(INDEPENDENCE, "judges are better than chance taken together"),

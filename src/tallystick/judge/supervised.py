@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from fractions import Fraction
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +14,21 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Ints
 from tallystick.judge.leader import by_labels
-from tallystick.judge.point import Correlations
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
+from tallystick.judge.parts import JudgeScore, LabelScore, Share
+from tallystick.judge.result import JudgeResult
+from tallystick.judge.verdict import SAMPLE, on_labelled_items
 from tallystick.results import Unknown
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.tally import Tally
 from tallystick.values.label import Label
 
-__all__ = ["Supervised", "supervised", "supervised_point"]
+__all__ = ["Correlations", "Supervised", "supervised", "supervised_point"]
 
 _MOST = 10
+
+Correlations: TypeAlias = Mapping[tuple[Label, tuple[str, ...]], Fraction]
+"""(label, judges) to the mean over its items of the product of (right - accuracy) of these judges.
+"""
 
 
 class Supervised:
@@ -114,7 +121,7 @@ class Supervised:
 
 
 def supervised_point(
-    votes: Tally, *, truth: str, judges: tuple[str, ...] | None = None
+    votes: Tally | Ballots, *, truth: str | None = None, judges: tuple[str, ...] | None = None
 ) -> Supervised:
     """Return exact statistics of labelled votes, as fractions.
 
@@ -127,7 +134,11 @@ def supervised_point(
 
 
 def supervised(
-    votes: Tally, *, truth: str, judges: tuple[str, ...] | None = None, alpha: float = 0.05
+    votes: Tally | Ballots,
+    *,
+    truth: str | None = None,
+    judges: tuple[str, ...] | None = None,
+    alpha: float = 0.05,
 ) -> JudgeResult:
     """Grade judges on the labelled items alone: plain shares, exact intervals, no other assumption
     than a fair sample.
@@ -174,15 +185,16 @@ def supervised(
         [exact.right(name) for name in ballots.names], dtype=np.float64
     ).T
     best = by_labels(ballots, right_votes, all_votes, alpha=alpha)
-    told = "no judge votes on them" if best is None else best.told(_told(scores[best.place]))
     return JudgeResult(
-        verdict=f"On {exact.n:,} labelled items, {told}.",
+        verdict=on_labelled_items(best, scores, exact.n),
         n_items=round(ballots.n),
-        assumptions=("labelled items are a fair sample of those that matter",),
+        assumptions=(SAMPLE,),
         method="supervised",
         judges=tuple(scores),
         prevalence=prevalence,
         n_labels=exact.n,
+        leader=None if best is None else best.name,
+        rivals=() if best is None else best.rivals,
     )
 
 
@@ -191,11 +203,3 @@ def _score(right: int, total: int, alpha: float, of: str) -> LabelScore:
         nothing = Unknown(f"no vote on labelled {of}")
         return LabelScore(estimate=nothing, interval=nothing)
     return LabelScore(estimate=right / total, interval=clopper_pearson(right, total, alpha=alpha))
-
-
-def _told(score: JudgeScore) -> str:
-    return (
-        f"{score.accuracy:.1%} {score.interval}".replace("%", " %", 1)
-        if isinstance(score.accuracy, float)
-        else "–"
-    )

@@ -103,7 +103,8 @@ def calibrate(given: Support, labels: npt.ArrayLike, *, least: int = 20) -> Cali
     features, prior_mean, prior_sd = _design(given)
     right = truth[np.arange(len(truth)), given.consensus]
     k = truth.sum(axis=1)
-    b = _mode(features, right, k, prior_mean, prior_sd)
+    seen = k > 0  # patterns without a label say nothing about b
+    b = _mode(features[seen], right[seen], k[seen], prior_mean, prior_sd)
 
     # (U9): a pattern with many labels speaks for itself, ten labels weigh as much as the model.
     p = _sigmoid(features @ b)

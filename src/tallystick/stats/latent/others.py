@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tallystick.stats.latent.votes import FloatArray, Votes
+from tallystick.stats.latent.votes import FloatArray, IntArray, Votes
 
 __all__ = ["Others", "majority_of_others", "vote_table"]
 
@@ -49,7 +49,7 @@ def majority_of_others(votes: Votes, n_labels: int) -> Others:
     >>> majority_of_others(votes, 2).accuracy
     array([0.75, 0.65, 0.6 ])
     """
-    every = vote_table(votes, n_labels)
+    every = vote_table(votes.codes, n_labels)
     tables = []
     for j in range(votes.n_judges):
         mine = votes.codes[:, j]
@@ -64,13 +64,10 @@ def majority_of_others(votes: Votes, n_labels: int) -> Others:
     return Others(tables=np.stack(tables))
 
 
-def vote_table(votes: Votes, n_labels: int) -> FloatArray:
+def vote_table(codes: IntArray, n_labels: int) -> FloatArray:
     """Return patterns x labels: how many judges voted for each label that can be true.
 
-    >>> from tallystick.stats.latent.votes import as_votes
-    >>> vote_table(as_votes([[0, 1, 2]], [1], n_classes=2, n_votes=3), 2)
+    >>> vote_table(np.array([[0, 1, 2]]), 2)
     array([[1., 1.]])
     """
-    return np.stack([(votes.codes == y).sum(axis=1) for y in range(n_labels)], axis=1).astype(
-        np.float64
-    )
+    return np.stack([(codes == y).sum(axis=1) for y in range(n_labels)], axis=1).astype(np.float64)

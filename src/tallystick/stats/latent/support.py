@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tallystick.stats.latent.others import vote_table
 from tallystick.stats.latent.unreadable import UnreadableFit
@@ -41,8 +42,16 @@ class Support:
     consensus: IntArray
 
 
-def support(fit: UnreadableFit) -> Support:
+def support(fit: UnreadableFit, codes: npt.ArrayLike | None = None) -> Support:
     """Return the support of every label on every pattern, and the consensus.
+
+    Parameters
+    ----------
+    fit
+        Of :func:`fit_unreadable`.
+    codes
+        Other patterns of the same judges, where the fit is of a random part of the items; by
+        default the patterns of the fit.
 
     Examples
     --------
@@ -54,8 +63,12 @@ def support(fit: UnreadableFit) -> Support:
     >>> found.support[2].round(3)
     array([0.779, 0.221])
     """
-    firm = fit.posterior[fit.at(0.4)]
-    votes = vote_table(fit.votes, fit.n_labels)
+    if codes is None:
+        firm, rows = fit.posterior[fit.at(0.4)], fit.votes.codes
+    else:
+        rows = np.asarray(codes, dtype=np.int64)
+        firm = fit.apply(rows, 0.4)
+    votes = vote_table(rows, fit.n_labels)
     cast = votes.sum(axis=1, keepdims=True)
 
     # An item with only ties or refusals has no vote share: the model alone speaks.

@@ -41,12 +41,15 @@ from tallystick.stats.latent.em import Expectation, Problem, climb
 from tallystick.stats.latent.fit import LatentFit, fit_votes
 from tallystick.stats.latent.model import LatentModel, class_scores, pack, spread, unpack
 from tallystick.stats.latent.options import LatentOptions
-from tallystick.stats.latent.votes import FloatArray, Votes, as_votes
+from tallystick.stats.latent.votes import FloatArray, OneHot, Votes, as_votes
 
 __all__ = ["SHARES", "UnreadableFit", "fit_plain", "fit_unreadable"]
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 """The grid of h; half of the prior is on h = 0, the rest is spread evenly."""
+
+_BLOCK = 20_000
+"""Patterns that `UnreadableFit.apply` takes at once."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -112,6 +115,44 @@ class UnreadableFit:
         4
         """
         return self.shares.index(share)
+
+    def apply(self, codes: npt.ArrayLike, share: float) -> FloatArray:
+        r"""Return :math:`P^h` of (U3) for other patterns of the same judges: patterns x labels.
+
+        A fit on a random part of the items speaks for all of them this way. Patterns are taken in
+        blocks, so that memory stays bounded.
+
+        >>> found = fit_unreadable([[0, 0, 0], [1, 1, 1], [0, 0, 1]], [4, 4, 2], n_labels=2)
+        >>> bool(np.allclose(found.apply([[0, 0, 1]], 0.4), found.posterior[found.at(0.4)][2]))
+        True
+        """
+        model, votes = self.models[self.at(share)], self.votes
+        table, balance = pack(model), self._balance(share)
+        logs = np.log(np.maximum(_frequencies(votes), 1e-300))
+        rows = np.asarray(codes, dtype=np.int64)
+        out = np.empty((len(rows), self.n_labels))
+        for start in range(0, len(rows), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            one_hot = OneHot.of(rows[part], votes.n_votes)
+            scores = class_scores(table, one_hot)
+            if share > 0:
+                noise = one_hot.score(logs)[0] + np.log(share)
+                scores = scores + np.log(1 - share)
+                top = np.maximum(scores.max(axis=0), noise)
+                background = np.exp(noise - top)
+            else:
+                top, background = scores.max(axis=0), np.zeros(scores.shape[1])
+            q = np.exp(scores - top)
+            total = q.sum(axis=0) + background
+            out[part] = ((q + background * balance[:, None]) / total).T  # (U1), (U3)
+        return out
+
+    def _balance(self, share: float) -> FloatArray:
+        """Return the mean of Q over items, normalised: the pi of (U3)."""
+        place = self.at(share)
+        # P = Q + r pi and pi is the mean of Q over its sum, so that the mean of P is pi itself.
+        mean = self.votes.weights @ self.posterior[place]
+        return np.asarray(mean / mean.sum())
 
 
 def fit_unreadable(

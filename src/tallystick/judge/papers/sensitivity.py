@@ -60,7 +60,7 @@ def sensitivity(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> good = Point(prevalence="1/2", accuracy={"x": ("9/10", "9/10"), "y": ("9/10", "9/10"), "z": ("9/10", "9/10")})
     >>> poor = Point(prevalence="1/2", accuracy={"x": ("9/10", "9/10"), "y": ("9/10", "9/10"), "z": ("3/5", "1/2")})
     >>> at = [sensitivity(simulate(point).tally, truth="truth").condition[0] for point in (good, poor)]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import prod
 
 from tallystick.errors import InputError
-from tallystick.judge.point import Point
+from tallystick.judge.papers.point import Point
 from tallystick.values.label import Label
 
 __all__ = ["correlated"]
@@ -36,7 +36,7 @@ def correlated(point: Point) -> dict[tuple[Label, ...], Fraction]:
 
     Examples
     --------
-    >>> from tallystick.judge import Point
+    >>> from tallystick.judge.papers import Point
     >>> votes = correlated(Point(prevalence="1/2", accuracy={"ann": ("3/4", "3/4"), "bob": (1, 1)}))
     >>> votes["a", "a"], votes["b", "a"], sum(votes.values())
     (Fraction(3, 8), Fraction(1, 8), Fraction(1, 1))

@@ -12,8 +12,8 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
-from tallystick.judge.correlated import shares_by_truth
-from tallystick.judge.point import Point
+from tallystick.judge.papers.correlated import shares_by_truth
+from tallystick.judge.papers.point import Point
 from tallystick.tally import Tally
 from tallystick.values.label import Label
 

@@ -10,9 +10,10 @@ from math import isqrt
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots
+from tallystick.judge.independent import integer_square
 from tallystick.tally import Tally
 
-__all__ = ["ExactTrio", "Surd", "exact", "integer_square"]
+__all__ = ["ExactTrio", "Surd", "exact"]
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def exact(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/4", accuracy={"x": ("9/10", "4/5"), "y": ("3/4", "3/4"), "z": ("2/3", "4/5")})
     >>> trio = exact(simulate(point).tally, truth="truth")
     >>> trio.resolved, [p.fraction for p in trio.prevalence]
@@ -148,13 +149,3 @@ def exact(
         prevalence=(prevalence[0], prevalence[1]),
         accuracy=accuracy,
     )
-
-
-def integer_square(n: int, sums: dict[tuple[int, ...], int]) -> tuple[int, int]:
-    """Return the whole numbers n⁶S² and n³T of (J2), from the counts of votes 1 by every group of
-    judges.
-    """
-    i, j, k = sums[0,], sums[1,], sums[2,]
-    ij, ik, jk, ijk = sums[0, 1], sums[0, 2], sums[1, 2], sums[0, 1, 2]
-    third = n * n * ijk - n * (i * jk + j * ik + k * ij) + 2 * i * j * k
-    return 4 * (n * ij - i * j) * (n * ik - i * k) * (n * jk - j * k) + third**2, third

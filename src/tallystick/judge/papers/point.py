@@ -7,16 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias
 
 from tallystick.errors import InputError
+from tallystick.judge.supervised import Correlations
 from tallystick.values.label import Label
 
 __all__ = ["Correlations", "Point"]
-
-Correlations: TypeAlias = Mapping[tuple[Label, tuple[str, ...]], Fraction]
-"""(label, judges) to the mean over its items of the product of (right - accuracy) of these judges.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick.judge.ballots import Ballots
-from tallystick.judge.independent import INDEPENDENCE, SHARED_BIAS, solve, trio_alarms, trio_counts
-from tallystick.judge.result import Alarm
-from tallystick.judge.sensitivity import derivatives
+from tallystick.judge.independent import solve, trio_alarms, trio_counts
+from tallystick.judge.papers.sensitivity import derivatives
+from tallystick.judge.parts import Alarm
+from tallystick.judge.verdict import INDEPENDENCE, SENSIBLE, SHARED_BIAS
+from tallystick.judge.verdict_methods import search_verdict
 from tallystick.results import Figure, Result
 from tallystick.tally import Tally
 from tallystick.values.label import Label
@@ -71,7 +73,7 @@ class SearchResult(Result):
 
 
 def search(
-    votes: Tally,
+    votes: Tally | Ballots,
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
@@ -88,13 +90,13 @@ def search(
 
     Examples
     --------
-    >>> from tallystick.judge import Point, simulate
+    >>> from tallystick.judge.papers import Point, simulate
     >>> point = Point(prevalence="1/2", accuracy={"w": ("9/10", "4/5"), "x": ("3/4", "3/4"), "y": ("2/3", "4/5")})
     >>> result = search(simulate(point).tally, truth="truth")
     >>> result.trios["sensible"], result.found[0]["judges"]
     (1, ('w', 'x', 'y'))
     """
-    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).blind
+    ballots = Ballots.of(votes, judges=judges, truth=truth, labels=labels).answered.blind
     trios = solve(ballots)
     counts = trio_counts(trios, ballots)
     _, condition = derivatives(trios)
@@ -119,14 +121,11 @@ def search(
     members = np.stack([(trios.judges == j).any(axis=1) for j in range(len(ballots.names))])
     shares = members @ good / members.sum(axis=1)
     return SearchResult(
-        verdict=(
-            f"{int(good.sum()):,} of {len(good):,} trios have a sensible solution; the others"
-            " cannot be independent, and these need not be."
-        ),
+        verdict=search_verdict(int(good.sum()), len(good)),
         decision="undecided",
         n_items=round(ballots.n),
         assumptions=(INDEPENDENCE,),
-        warnings=(SHARED_BIAS, "a sensible trio is no evidence of independence"),
+        warnings=(SHARED_BIAS, SENSIBLE),
         trios=counts,
         found=found,
         by_judge=dict(zip(ballots.names, shares.tolist(), strict=True)),

@@ -1,0 +1,160 @@
+"""Probability per item: how well calibrated with 0 to 100 labels, on real and drawn votes.
+
+    python benchmarks/truth/judge_items.py [--write]
+
+Data: the folder of TALLYSTICK_DATA. Everything is measured on the items without a label.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from judge_headline import copies, hard_items, independent
+from record import record
+
+from tallystick.judge.ballots import Ballots
+from tallystick.judge.dawid_skene import fit_ballots
+from tallystick.judge.item_support import item_support, noise_floor
+from tallystick.judge.vote_model import fit_vote_model
+from tallystick.stats.latent import expected_calibration_error
+from tallystick.tally import Tally
+
+FOLDER = Path(
+    os.environ.get("TALLYSTICK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
+)
+LABELS = (0, 20, 50, 100)
+DRAWS = 8
+SETS = {"llmbar_swap0": "five", "rte": "all", "dog": "all"}
+DRAWN = {
+    "hard items": hard_items,
+    "6 judges": lambda rng: independent(rng, judges=6, items=1000),
+    "2 of 6 copy": lambda rng: copies(rng, judges=6, items=1000, copiers=2, share=0.5),
+}
+
+
+def real(name: str, judges: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes (items x judges, -1 for none) and the truth of one set."""
+    with gzip.open(FOLDER / "judge" / f"{name}.csv.gz", "rt", encoding="utf-8") as file:
+        _head, *rows = list(csv.reader(file))
+    rows = [row for row in rows if row[1] and (not name.startswith("llmbar") or all(row))]
+    labels = sorted({row[1] for row in rows})
+    table = np.array(
+        [[labels.index(cell) if cell in labels else -1 for cell in row[1:]] for row in rows]
+    )
+    chosen = np.arange(1, table.shape[1])
+    if judges == "five":
+        chosen = np.sort(rng.choice(chosen, 5, replace=False))
+    return table[:, chosen], table[:, 0]
+
+
+class Fitted:
+    """Votes with their label-free models, fitted once for every number of labels."""
+
+    def __init__(self, votes: np.ndarray, truth: np.ndarray) -> None:
+        self.truth, n_judges = truth, votes.shape[1]
+        self.columns: dict[str, list[int | None]] = {
+            f"j{j}": [None if v < 0 else int(v) for v in votes[:, j]] for j in range(n_judges)
+        }
+        self.labels = list(range(int(max(votes.max(), truth.max())) + 1))
+        blind = Ballots.of(Tally.of(self.columns), labels=self.labels)
+        self.support = fit_vote_model(blind, blind, rng=0).support
+        plain = fit_ballots(blind).posterior
+        self.places = np.asarray(blind.votes.locate(self.columns))
+        where = np.full(blind.votes.patterns, -1)
+        where[blind.place] = np.arange(len(blind.place))
+        self.plain = plain[where[self.places]]
+
+    def measured(self, labels: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+        """Return stated values and whether the consensus was right, ours and Dawid-Skene's."""
+        known = np.full(len(self.truth), -1)
+        if labels:
+            drawn = rng.choice(len(self.truth), labels, replace=False)
+            known[drawn] = self.truth[drawn]
+        gold = [None if v < 0 else int(v) for v in known]
+        ballots = Ballots.of(
+            Tally.of({**self.columns, "gold": gold}), truth="gold", labels=self.labels
+        )
+        columns = item_support(ballots, self.support).columns
+        name = "probability" if "probability" in columns else "support"
+        there = known < 0
+        at = self.places[there]
+        stated = np.array([columns[name][k] for k in at], dtype=float)
+        right = np.array([columns["consensus"][k] for k in at]) == self.truth[there]
+        plain = self.plain[there]
+        plain_right = plain.argmax(axis=1) == self.truth[there]
+        return stated, right.astype(float), plain.max(axis=1), plain_right.astype(float)
+
+
+def main() -> None:
+    rows, table = [], []
+    for place, (name, source) in enumerate({**SETS, **DRAWN}.items()):
+        found: dict[int, list[tuple[float, ...]]] = {labels: [] for labels in LABELS}
+        fitted: Fitted | None = None
+        for draw in range(DRAWS):
+            rng = np.random.default_rng([7, place, draw])
+            # The votes of a whole crowd are the same in every draw; only its labels differ.
+            if fitted is None or source != "all":
+                pair = real(name, source, rng) if isinstance(source, str) else source(rng)
+                fitted = Fitted(*pair)
+            for labels in LABELS:
+                stated, right, plain, plain_right = fitted.measured(labels, rng)
+                top = stated >= np.quantile(stated, 0.8)
+                found[labels].append(
+                    (
+                        expected_calibration_error(stated, right),
+                        noise_floor(stated),
+                        expected_calibration_error(plain, plain_right),
+                        float(stated[top].mean()),
+                        float(right[top].mean()),
+                    )
+                )
+        for labels, values in found.items():
+            error, floor, peer, top_stated, top_right = np.mean(values, axis=0).tolist()
+            rows.append(
+                {
+                    "set": name,
+                    "kind": "real" if isinstance(source, str) else "drawn",
+                    "labels": labels,
+                    "column": "support" if labels < 20 else "probability",
+                    "calibration error": error,
+                    "a perfect forecast": floor,
+                    "Dawid-Skene posterior": peer,
+                    "top fifth: stated": top_stated,
+                    "top fifth: right": top_right,
+                }
+            )
+            print(rows[-1], flush=True)
+    for kind in ("real", "drawn"):
+        for labels in LABELS:
+            part = [r for r in rows if r["kind"] == kind and r["labels"] == labels]
+            table.append(
+                {
+                    "sets": kind,
+                    "labels": labels,
+                    "calibration error": float(np.mean([r["calibration error"] for r in part])),
+                    "a perfect forecast": float(np.mean([r["a perfect forecast"] for r in part])),
+                    "Dawid-Skene posterior": float(
+                        np.mean([r["Dawid-Skene posterior"] for r in part])
+                    ),
+                }
+            )
+    notes = (
+        f"{DRAWS} draws of labels (and, for llmbar_swap0, of five of its 65 judges); measured on the"
+        " items without a label, in ten bins of equal mass. *A perfect forecast* is what right"
+        " probabilities would show on as many items.",
+        "Asked for: at most .065 on real sets and .045 on drawn ones with 100 labels.",
+    )
+    record("judge-items", "Probability per item: calibration error", rows, notes=notes)
+    record("judge-items-means", "Probability per item: means over sets", table, notes=notes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""Position bias of a whole panel: every judge sees each pair of answers in both orders; ties count.
+
+Per item, a judge takes the first place (+1), the second (-1) or neither (0, a tie) in each order.
+Half the sum is its lean: +1 if it took the first place both times, +1/2 with one tie, 0 where it is
+consistent. Without bias a lean is as likely up as down, so the leans that are not zero are fair
+coins: an exact test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from tallystick.errors import InputError
+from tallystick.judge.ballots import Ballots, Floats, Ints
+from tallystick.judge.verdict_methods import FAIR_ITEMS, panel_position_verdict
+from tallystick.results import Figure, Interval, Result, Unknown
+from tallystick.stats.binomial import binomial_up_to
+from tallystick.stats.intervals import clopper_pearson
+from tallystick.stats.multiplicity import holm
+from tallystick.tally import Tally
+from tallystick.values.label import Label
+
+__all__ = ["PanelOrderResult", "PositionScore", "compared", "position_panel"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionScore:
+    """How one judge answers the same pairs in both orders.
+
+    Parameters
+    ----------
+    name
+        What both columns have in common, or the first one.
+    n_items
+        Items with a vote in both orders.
+    consistent, interval
+        Share with the same answer both times, with its exact interval.
+    changed
+        Share with another answer; a tie in both orders is consistent.
+    first_share, first_interval
+        Among items with a lean, the share that leans to the first place; a half is no bias.
+    lean
+        Mean lean over all items, from -1 (always the second place) to 1 (always the first).
+    p_value
+        Of the exact sign test, adjusted over the panel.
+    ties
+        Share of votes that are ties.
+    """
+
+    name: str
+    n_items: int
+    consistent: float
+    interval: Interval
+    changed: float
+    first_share: float | Unknown
+    first_interval: Interval | Unknown
+    lean: float
+    p_value: float
+    ties: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelOrderResult(Result):
+    """Position bias of a panel, one score per judge.
+
+    The fields of the first judge stand beside the list, so that one judge reads as before.
+    """
+
+    verb: ClassVar[str] = "judge"
+
+    judges: tuple[PositionScore, ...]
+    consistent: float
+    interval: Interval
+    first_share: float | Unknown
+    first_interval: Interval | Unknown
+    best_accuracy: float
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per judge."""
+        return [
+            {
+                "judge": one.name,
+                "consistent": one.consistent,
+                "interval": one.interval,
+                "first_share": one.first_share,
+                "first_interval": one.first_interval,
+                "lean": one.lean,
+                "p": one.p_value,
+                "ties": one.ties,
+                "items": one.n_items,
+            }
+            for one in self.judges
+        ]
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the share of leans to the first place, by judge."""
+        known = [one for one in self.judges if isinstance(one.first_interval, Interval)]
+        if not known:
+            return ()
+        return (
+            Figure(
+                kind="forest",
+                title="Of the answers that moved with the order: share that took the first place",
+                columns={
+                    "judge": [one.name for one in known],
+                    "share": [one.first_share for one in known],
+                    "low": [one.first_interval.low for one in known],  # type: ignore[union-attr]
+                    "high": [one.first_interval.high for one in known],  # type: ignore[union-attr]
+                },
+                roles={"name": "judge", "x": "share", "low": "low", "high": "high"},
+            ),
+        )
+
+
+def position_panel(
+    votes: Tally,
+    *,
+    pairs: Sequence[tuple[str, str]],
+    ties: Sequence[Label] = (),
+    recorded: Literal["answer", "position"] = "answer",
+    alpha: float = 0.05,
+) -> PanelOrderResult:
+    """Tell which judges of a panel prefer a place rather than an answer.
+
+    Parameters
+    ----------
+    votes
+        A tally with all columns.
+    pairs
+        For every judge its column in one order and its column in the other.
+    ties
+        Votes for neither answer.
+    recorded
+        ``answer``: labels name the answer, and the first label in canonical order is the one that
+        stood first in the first column of a pair. ``position``: labels name the place.
+    alpha
+        One minus the level; p-values are adjusted over the judges (Holm).
+
+    Examples
+    --------
+    >>> votes = Tally.of({
+    ...     "gpt_ab": ["A"] * 95 + ["B"] * 5, "gpt_ba": ["A"] * 70 + ["B"] * 25 + ["A"] * 5,
+    ...     "llm_ab": ["A", "B"] * 50, "llm_ba": ["A", "B"] * 49 + ["tie", "B"],
+    ... })
+    >>> found = position_panel(votes, pairs=[("gpt_ab", "gpt_ba"), ("llm_ab", "llm_ba")], ties=["tie"])
+    >>> [(one.name, round(one.lean, 3)) for one in found.judges]
+    [('gpt', 0.2), ('llm', 0.005)]
+    """
+    if recorded not in ("answer", "position"):
+        raise InputError(f"recorded must be 'answer' or 'position', got {recorded!r}")
+    names = [column for pair in pairs for column in pair]
+    ballots = Ballots.of(votes, judges=names, never_true=ties)
+    ballots.require_binary("position_bias")
+    ballots.require_items("position_bias")
+    scores = [_score(ballots, pair, recorded, alpha) for pair in pairs]
+    adjusted = holm([one.p_value for one in scores]).tolist()
+    scores = [_with_p(one, p) for one, p in zip(scores, adjusted, strict=True)]
+    first = scores[0]
+    return PanelOrderResult(
+        verdict=panel_position_verdict(scores, alpha=alpha),
+        n_items=max(one.n_items for one in scores),
+        assumptions=(FAIR_ITEMS,),
+        judges=tuple(scores),
+        consistent=first.consistent,
+        interval=first.interval,
+        first_share=first.first_share,
+        first_interval=first.first_interval,
+        best_accuracy=1 - first.changed / 2,
+    )
+
+
+def _score(ballots: Ballots, pair: tuple[str, str], recorded: str, alpha: float) -> PositionScore:
+    """Compare both orders of one judge."""
+    first, second = (ballots.codes[:, ballots.names.index(name)] for name in pair)
+    both = (first >= 0) & (second >= 0)
+    if not both.any():
+        raise InputError(
+            f"no item has a vote in both {pair[0]!r} and {pair[1]!r}: nothing can be compared"
+        )
+    one, other, counts = first[both], second[both], ballots.counts[both]
+    if recorded == "position":
+        other = np.where(other < 2, 1 - other, other)
+    name = _in_common(*pair) if len(ballots.names) > 2 else pair[0]
+    return compared(one, other, counts, alpha, name=name or pair[0])
+
+
+def _in_common(first: str, second: str) -> str:
+    """Return how both column names begin: gpt for gpt_ab and gpt_ba."""
+    alike = 0
+    while alike < min(len(first), len(second)) and first[alike] == second[alike]:
+        alike += 1
+    return first[:alike].rstrip("_-. ")
+
+
+def compared(
+    one: Ints, other: Ints, counts: Floats, alpha: float, *, name: str = ""
+) -> PositionScore:
+    """Compare answers in both orders: 0 and 1 name the answer, anything above is a tie."""
+    place = np.array([1.0, -1.0, 0.0])
+    here = place[np.minimum(one, 2)]
+    there = -place[np.minimum(other, 2)]  # in the other order the first answer stands second
+    lean = (here + there) / 2
+    n = int(counts.sum())
+    same = int(counts @ (one == other))
+    up, down = int(counts @ (lean > 0)), int(counts @ (lean < 0))
+    share: float | Unknown = Unknown("no answer moved with the order")
+    ends: Interval | Unknown = Unknown("no answer moved with the order")
+    p = 1.0
+    if up + down:
+        share = up / (up + down)
+        ends = clopper_pearson(up, up + down, alpha=alpha)
+        p = min(1.0, 2 * float(binomial_up_to(min(up, down), up + down, 0.5)))
+    return PositionScore(
+        name=name,
+        n_items=n,
+        consistent=same / n,
+        interval=clopper_pearson(same, n, alpha=alpha),
+        changed=1 - same / n,
+        first_share=share,
+        first_interval=ends,
+        lean=float(counts @ lean) / n,
+        p_value=p,
+        ties=float(counts @ ((one > 1).astype(float) + (other > 1))) / (2 * n),
+    )
+
+
+def _with_p(score: PositionScore, p: float) -> PositionScore:
+    from dataclasses import replace
+
+    return replace(score, p_value=p)

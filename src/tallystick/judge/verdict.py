@@ -1,0 +1,374 @@
+"""The sentences of `judge`: verdicts, warnings, assumptions and alarms are made only here.
+
+The order is that of every answer: the answer with its number, what is not settled, what would
+settle it. Numbers are written by `tallystick.results`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tallystick.judge.parts import (
+    Alarm,
+    JudgeScore,
+    LabelsNeeded,
+    Number,
+    Range,
+)
+from tallystick.results import (
+    Interval,
+    Needed,
+    Unknown,
+    count,
+    p_value,
+    percent,
+    percent_interval,
+)
+
+if TYPE_CHECKING:
+    from tallystick.judge.leader import Leader
+
+__all__ = [
+    "ALWAYS_LOOKS_RIGHT",
+    "BETTER_THAN_CHANCE",
+    "CONFUSED",
+    "COULD_NOT_BE_FITTED",
+    "COUNTED_ROWS",
+    "GIVEN_RANGE",
+    "INDEPENDENCE",
+    "LEFT_ASIDE",
+    "MAJORITY",
+    "MISSING_SAY_NOTHING",
+    "NEVER_RIGHT",
+    "NEW_SAMPLE",
+    "NOT_CALIBRATED",
+    "NO_INTERVAL",
+    "OFF_THE_MODEL",
+    "RANDOM",
+    "RANGE_HELD",
+    "SAMPLE",
+    "SENSIBLE",
+    "SHARED_BIAS",
+    "STREAM",
+    "UNREADABLE",
+    "always_votes",
+    "answers_with_labels",
+    "answers_without_labels",
+    "draw_alarm",
+    "draw_warning",
+    "first_sentence",
+    "fitted_to_part",
+    "in_words",
+    "listed",
+    "misfit_alarm",
+    "missing_votes",
+    "needed_first_labels",
+    "needed_labels",
+    "no_label_yet",
+    "nobody_right",
+    "on_labelled_items",
+    "only_logic",
+    "proved",
+    "rate_of",
+    "with_rejected",
+]
+
+INDEPENDENCE = "judges err independently given the true label"
+MAJORITY = "the majority is right on every item"
+STREAM = "errors are independent over the whole stream, whatever the label"
+RANDOM = "labelled items were drawn at random, whatever their votes"
+SAMPLE = "labelled items are a fair sample of those that matter"
+NEW_SAMPLE = "items are a random sample of those that matter"
+COUNTED_ROWS = (
+    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
+)
+SHARED_BIAS = (
+    "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
+)
+ALWAYS_LOOKS_RIGHT = (
+    "majority vote always returns sensible numbers, right or wrong: it grades judges by agreement"
+    " with one another and cannot warn when they err together"
+)
+NO_INTERVAL = Unknown(
+    "no interval is valid without labels: a bias that all judges share fits the votes perfectly."
+    " The range says where the truth lay on comparable panels"
+)
+RANGE_HELD = (
+    "the range runs from twice to half of the estimated error rate. In simulations it held for 99 %"
+    " of the judges (68 % in the worst case); it fails where items were built to fool judges, where"
+    " weak judges copy one another, or where all share a bias"
+)
+NOT_CALIBRATED = Unknown(
+    "fewer than 20 random labels: the support of an item is not a probability. On 19 real panels"
+    " its calibration error was 12 points on average and 28 at worst"
+)
+UNREADABLE = (
+    "judges err independently on items that can be read, and follow their own habits on the others"
+)
+COULD_NOT_BE_FITTED = "no model could be fitted: "
+CONFUSED = "agreement rates confuse independence of errors with independence given the label"
+SENSIBLE = "a sensible trio is no evidence of independence"
+GIVEN_RANGE = "the prevalence lies in the given range"
+BETTER_THAN_CHANCE = "judges are better than chance taken together"
+MISSING_SAY_NOTHING = "missing votes say nothing"
+OFF_THE_MODEL = "off the model these intervals fail, however narrow they are"
+NEVER_RIGHT = "votes that can never be true count as votes, and as not right"
+LEFT_ASIDE = "votes that can never be true count as no vote in this method"
+
+_NUMBERS = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+_NAMED = 2
+
+
+# -- words and numbers
+
+
+def in_words(n: int) -> str:
+    """Return a small number as a word.
+
+    >>> in_words(3), in_words(24)
+    ('three', '24')
+    """
+    return _NUMBERS[n] if n < len(_NUMBERS) else count(n)
+
+
+def rate_of(value: Number, interval: Range) -> str:
+    """Return a rate with its interval, or alone where it has none."""
+    estimate = value if isinstance(value, float) else None
+    return (
+        percent_interval(estimate, interval)
+        if isinstance(interval, Interval)
+        else percent(estimate)
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in words: at most two by name.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d"])
+    ('a', 'a and b', 'a, b and 2 others')
+    """
+    rest = len(names) - _NAMED
+    if rest > 0:
+        return f"{', '.join(names[:_NAMED])} and {rest:,} other{'s' if rest > 1 else ''}"
+    return " and ".join(names)
+
+
+def first_sentence(best: Leader, rate: str, verb: str = "is", *, ahead: bool = True) -> str:
+    """Return the first sentence; a single judge is not the best of anything.
+
+    The leader is the judge that is surest to be good, so a rival with few votes may have a higher
+    estimate: then it is not *ahead*.
+    """
+    if best.judges == 1:
+        return f"{best.name} {verb} right on {rate}."
+    place = "the most accurate" if ahead else "among the most accurate"
+    return f"{best.name} {verb} {place} of your {in_words(best.judges)} judges: {rate}."
+
+
+def _is_ahead(best: Leader, scores: Mapping[str, JudgeScore]) -> bool:
+    """Say whether no rival has a higher estimate than the leader."""
+    own = scores[best.name].accuracy
+    values = [scores[name].accuracy for name in best.rivals]
+    return not any(isinstance(v, float) and isinstance(own, float) and v > own for v in values)
+
+
+def _not_settled(best: Leader, scores: Mapping[str, JudgeScore], *, new: bool = False) -> str:
+    """Name who may be as good, with a number where one judge is named alone."""
+    if not best.rivals:
+        return ""
+    good = "as good" if _is_ahead(best, scores) else "as good or better"
+    if len(best.rivals) == 1:
+        rival = scores[best.rivals[0]]
+        rate = rate_of(rival.accuracy, rival.new_items if new else rival.interval)
+        return f" Not settled: {rival.name} may be {good}, {rate}."
+    return f" Not settled: {listed(best.rivals)} may be {good}."
+
+
+# -- with labels
+
+
+def answers_with_labels(
+    best: Leader | None,
+    scores: Sequence[JudgeScore],
+    *,
+    n_labels: int,
+    every: bool,
+    drawn: bool,
+) -> str:
+    """Return the verdict from labels.
+
+    Parameters
+    ----------
+    best
+        Who leads; None if no labelled item has a vote.
+    scores
+        All judges.
+    n_labels
+        Labelled items.
+    every
+        Whether every vote is labelled: then only new items leave a doubt.
+    drawn
+        Whether the labels look like a random draw.
+    """
+    if best is None:
+        return (
+            f"{count(n_labels)} labels fell on items without votes and say nothing of the judges."
+        )
+    score = scores[best.place]
+    by_name = {one.name: one for one in scores}
+    rate = rate_of(score.accuracy, score.new_items if every else score.interval)
+    text = first_sentence(best, rate, ahead=_is_ahead(best, by_name))
+    text += _not_settled(best, by_name, new=every)
+    if every:
+        text += f" All votes are labelled ({count(n_labels)} items): the doubt is about new items."
+    if not drawn:
+        text += " Do not rely on this: the labelled items were not drawn at random."
+    return text
+
+
+def with_rejected(verdict: str, methods: Sequence[str]) -> str:
+    """Return the verdict with the label-free methods that the labels refute."""
+    return f"{verdict} The labels reject {', '.join(methods)}." if methods else verdict
+
+
+def on_labelled_items(best: Leader | None, scores: Sequence[JudgeScore], n_labels: int) -> str:
+    """Return the verdict of `supervised`."""
+    if best is None:
+        return f"No judge votes on the {count(n_labels)} labelled items."
+    score = scores[best.place]
+    by_name = {one.name: one for one in scores}
+    rate = rate_of(score.accuracy, score.interval)
+    return (
+        f"{first_sentence(best, rate, ahead=_is_ahead(best, by_name))}"
+        f"{_not_settled(best, by_name)} This rests on {count(n_labels)} labelled items alone."
+    )
+
+
+def needed_labels(best: Leader | None, forecast: LabelsNeeded) -> Needed | None:
+    """Return what would tell the leader from its rivals; None if nothing is needed."""
+    if best is None:
+        return Needed(None, "labels on items that have votes")
+    if not best.rivals:
+        return None
+    whom = f"to tell {best.name} from {listed(best.rivals)}"
+    if not forecast.left:
+        return Needed(None, f"items like these: all of them are labelled, too few {whom}")
+    if forecast.leader is None:
+        return Needed(None, f"labels on items drawn at random, {whom}")
+    if not forecast.enough:
+        return Needed(
+            forecast.left, f"labels, all that this table has left; even they may be too few {whom}"
+        )
+    return Needed(forecast.leader, f"labels on items drawn at random, {whom}")
+
+
+def needed_first_labels(forecast: LabelsNeeded) -> Needed:
+    """Return how many random labels give every judge ± 5 points, where there are none yet."""
+    return Needed(
+        max(1, forecast.precision),
+        "labels on items drawn at random, for ± 5 points for each judge",
+    )
+
+
+def draw_alarm(p: float, judge: str, label: str, labelled: float, everywhere: float) -> Alarm:
+    """Return the alarm that labelled items were not drawn at random."""
+    return Alarm(
+        name="labels were not drawn at random",
+        proves=(
+            f"the labelled items are no random draw ({p_value(p)}): {judge} votes {label} on"
+            f" {percent(labelled)} of the labelled items and {percent(everywhere)} of all it votes"
+            " on; intervals from these labels cannot be relied on"
+        ),
+        does_not_prove="that labels without this alarm were drawn at random",
+    )
+
+
+def draw_warning(alarm: Alarm) -> str:
+    """Return what a reader should do about labels that were not drawn at random."""
+    return f"{alarm.proves}. Draw them at random"
+
+
+def nobody_right(labels: Sequence[str]) -> str:
+    """Warn that no true label is one that any judge gives."""
+    return (
+        f"no judge ever says {', '.join(labels[:4])}, the only true label so far: are truth and"
+        " votes written alike?"
+    )
+
+
+# -- without labels
+
+
+def answers_without_labels(
+    best: Leader | None, scores: Sequence[JudgeScore], *, refuted: bool
+) -> str:
+    """Return the verdict from votes alone: a number, its range, and that it is not settled."""
+    if best is None:
+        return "Nobody could be graded from votes alone."
+    score = scores[best.place]
+    rate = f"about {percent(score.accuracy if isinstance(score.accuracy, float) else None)}"
+    if not isinstance(score.range, Unknown):
+        low, high = score.range
+        rate += f", likely between {percent(low)} and {percent(high)}"
+    why = (
+        "these judges do not err independently, so no label-free number can be relied on"
+        if refuted
+        else "no interval is possible without labels, and an error that all judges share does not"
+        " show"
+    )
+    return f"By their votes alone, {first_sentence(best, rate, 'looks')} Not settled: {why}."
+
+
+def only_logic(names: Sequence[str], certain: str) -> str:
+    """Return the verdict where nothing but logic is left."""
+    who = f"{names[0]} cannot" if len(names) == 1 else f"These {in_words(len(names))} judges cannot"
+    return f"{who} be graded without labels. {certain}"
+
+
+def misfit_alarm(ratio: float, pair: Sequence[str]) -> Alarm:
+    """Return the alarm that judges err together."""
+    return Alarm(
+        name="misfit",
+        proves=(
+            "pairs of judges agree in a way that independent errors do not explain"
+            f" ({ratio:.1f} times what they would show), {pair[0]} and {pair[1]} more than any"
+            " others"
+        ),
+        does_not_prove="which judges are at fault, nor how good any of them is",
+    )
+
+
+def proved(alarm: Alarm) -> str:
+    """Return an alarm as a warning."""
+    return f"{alarm.proves}. That does not prove {alarm.does_not_prove}"
+
+
+def always_votes(judge: str, label: str) -> str:
+    """Warn of a judge that always gives one label."""
+    return f"{judge} always votes {label}: its accuracy says how common that is, nothing else"
+
+
+def missing_votes(judge: str, share: float) -> str:
+    """Warn of a judge with many missing votes."""
+    return (
+        f"{percent(share)} of {judge}'s votes are missing. Its figures describe the items it voted"
+        " on"
+    )
+
+
+def no_label_yet(truth: str) -> str:
+    """Warn of a column of truth without a single label."""
+    return f"{truth} holds no label yet: everything here is from votes alone"
+
+
+def fitted_to_part(part: int, whole: int) -> str:
+    """Say that a model saw a random part of the items."""
+    return (
+        f"label-free models were fitted to {count(part)} of {count(whole)} items, drawn at random:"
+        " nearly every item has a vote pattern of its own. Votes, labels and agreement are counted"
+        " on all items"
+    )

@@ -1,0 +1,128 @@
+"""The label-free headline: a number, a range, never an interval."""
+
+import numpy as np
+import pytest
+
+from tallystick.errors import NotIdentifiable
+from tallystick.judge import evaluate, label_free
+from tallystick.judge.ballots import Ballots
+from tallystick.judge.vote_model import fit_vote_model, sample_items
+from tallystick.results import Unknown
+from tallystick.stats.latent import fit_unreadable, headline
+from tallystick.tally import Tally
+
+
+def panel(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
+    draw = np.random.default_rng(rng)
+    truth = draw.integers(0, 2, n)
+    votes = {}
+    for j, a in enumerate(accuracy):
+        said = np.where(draw.random(n) < a, truth, 1 - truth).astype(object)
+        said = np.array(["no", "yes"], dtype=object)[said.astype(int)]
+        votes[f"j{j}"] = np.where(draw.random(n) < ties, "tie", said).tolist()
+    return votes, np.array(["no", "yes"])[truth]
+
+
+def test_the_numbers_are_those_of_the_headline():
+    votes, _ = panel()
+    ballots = Ballots.of(Tally.of(votes))
+    found = headline(fit_unreadable(ballots.codes, ballots.counts, n_labels=2), rng=0)
+    result = label_free(Tally.of(votes), rng=0)
+    assert [score.accuracy for score in result.judges] == pytest.approx(found.accuracy)
+    assert [score.range[0] for score in result.judges] == pytest.approx(found.low)
+    assert [share.estimate for share in result.prevalence.values()] == pytest.approx(found.balance)
+    assert result.judges[0].per_label["no"].estimate == pytest.approx(found.per_label[0, 0, 0])
+
+
+def test_evaluate_cuts_the_range_to_what_logic_allows():
+    votes, _ = panel()
+    for score in evaluate(Tally.of(votes)).judges:
+        assert score.logical.low <= score.range[0] <= score.range[1] <= score.logical.high
+
+
+def test_two_judges_are_refused_because_agreement_says_nothing_of_truth():
+    votes, _ = panel(accuracy=(0.9, 0.8))
+    with pytest.raises(NotIdentifiable, match="three are needed"):
+        label_free(Tally.of(votes))
+
+
+def test_votes_that_are_never_true_do_not_become_a_label():
+    votes, truth = panel(2000, ties=0.08)
+    result = evaluate(votes)
+    assert result.never_true == ("tie",)
+    assert set(result.prevalence) == {"no", "yes"}
+    for j, score in enumerate(result.judges):
+        said = np.array(votes[f"j{j}"])
+        assert score.answered == pytest.approx((said != "tie").mean())
+        assert score.accuracy == pytest.approx((said == truth).mean(), abs=0.05)
+        assert score.when_answered.estimate == pytest.approx(score.accuracy / score.answered)
+        assert isinstance(score.interval, Unknown)
+    for estimate in result.estimates:
+        if estimate.method in ("independent", "spectral", "agreement", "dawid-skene"):
+            truth_share = (np.array(votes["j0"]) == truth).mean()
+            assert estimate.accuracy["j0"] == pytest.approx(truth_share, abs=0.03), estimate.method
+
+
+def test_a_tie_that_is_declared_a_label_is_one():
+    votes, _ = panel(ties=0.08)
+    assert set(evaluate(votes, labels=["no", "yes", "tie"]).prevalence) == {"no", "yes", "tie"}
+
+
+def test_with_labels_ties_count_as_not_right():
+    votes, truth = panel(500, ties=0.1)
+    result = evaluate({**votes, "gold": truth.tolist()}, truth="gold")
+    said = np.array(votes["j0"])
+    first = result.judges[0]
+    assert first.accuracy == pytest.approx((said == truth).mean())
+    assert first.when_answered.estimate == pytest.approx((said == truth)[said != "tie"].mean())
+    assert any("never be true count as votes" in text for text in result.assumptions)
+
+
+def test_dawid_skene_gives_model_intervals_only_to_strong_panels():
+    strong = evaluate(panel(1000, ties=0.07)[0], method="dawid-skene")
+    assert all(score.interval.guarantee == "under" for score in strong.judges)
+    assert strong.verdict.startswith("If errors were independent")
+    weak = evaluate(panel(1000, (0.9, 0.6, 0.6), ties=0.07)[0], method="dawid-skene")
+    assert all(isinstance(score.interval, Unknown) for score in weak.judges)
+    assert any("third best judge" in text for text in weak.warnings)
+
+
+def test_methods_for_answers_say_that_they_leave_ties_aside():
+    votes, _ = panel(ties=0.05)
+    result = evaluate(votes, method="spectral")
+    assert any("count as no vote in this method" in text for text in result.assumptions)
+
+
+def test_models_of_many_patterns_see_a_random_part_and_say_so(monkeypatch):
+    monkeypatch.setattr("tallystick.judge.vote_model.sample_items.__kwdefaults__", {"most": 300})
+    draw = np.random.default_rng(3)
+    truth = draw.integers(0, 2, 1500)
+    votes = {
+        f"j{j}": np.where(draw.random(1500) < 0.8, truth, 1 - truth).tolist() for j in range(12)
+    }
+    result = evaluate(votes, seed=4)
+    assert "fitted to 300 of 1,500 items" in result.left_out
+    assert result.n_items == 1500
+    assert np.mean([score.accuracy for score in result.judges]) == pytest.approx(0.8, abs=0.04)
+    assert all(score.votes == 1500 for score in result.judges)
+    assert all(level is not None for level in result.learnt["support"])
+    assert evaluate(votes, seed=4).to_dict() == result.to_dict()
+
+
+def test_a_part_of_the_items_is_drawn_without_replacement():
+    votes, _ = panel()
+    ballots = Ballots.of(Tally.of(votes))
+    part = sample_items(ballots, most=10, rng=1)
+    assert part.n == 10
+    whole = dict(zip(map(tuple, ballots.codes.tolist()), ballots.counts, strict=True))
+    for codes, count in zip(part.codes.tolist(), part.counts, strict=True):
+        assert count <= whole[tuple(codes)]
+
+
+def test_support_of_all_patterns_follows_from_a_part():
+    votes, _ = panel()
+    ballots = Ballots.of(Tally.of(votes))
+    full = fit_vote_model(ballots, ballots, rng=0)
+    again = fit_vote_model(ballots, sample_items(ballots, most=15, rng=1), rng=0)
+    assert again.support.support.shape == full.support.support.shape
+    assert np.allclose(again.support.support.sum(axis=1), 1)

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+
+from tallystick.judge import evaluate
+from tallystick.judge.ballots import Ballots
+from tallystick.judge.panel_agreement import grades_of, panel_agreement
+from tallystick.stats.agreement import (
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    mean_bias,
+    raw_agreement,
+    within_one,
+)
+from tallystick.tally import Tally
+
+RATERS = ["000", "001", "111", "111", "000", "101", "222", "221", "000", "111", "010", "222"]
+
+
+def table():
+    return {name: [int(row[j]) for row in RATERS] for j, name in enumerate("abc")}
+
+
+def test_the_printed_vectors_of_the_methods_page_come_out_of_evaluate():
+    found = evaluate(Tally.of(table())).agreement
+    printed = {
+        "fleiss_kappa": (0.6571, 0.2574, 0.9964),
+        "gwet_ac1": (0.6712, 0.3283, 0.9805),
+        "krippendorff_alpha": (0.6667, 0.2772, 0.9958),
+        "krippendorff_alpha_ordinal": (0.7965, 0.4599, 1.0),
+    }
+    for name, numbers in printed.items():
+        share = found.between[name]
+        assert (share.estimate, *share.interval) == pytest.approx(numbers, abs=5e-5), name
+    pair = found.pairs[0]
+    assert (pair.a, pair.b) == ("a", "b")
+    assert (pair.kappa.estimate, *pair.kappa.interval) == pytest.approx(
+        (0.7447, 0.2148, 1), abs=5e-5
+    )
+
+
+def test_patterns_merged_by_their_label_counts_give_the_same_numbers():
+    draw = np.random.default_rng(1)
+    codes = draw.integers(-1, 3, (400, 5))
+    votes = {
+        f"j{j}": [None if v < 0 else int(v) for v in codes[:, j]] for j in range(codes.shape[1])
+    }
+    found = panel_agreement(Ballots.of(Tally.of(votes)), alpha=0.05).between
+    for name, function in (
+        ("raw", raw_agreement),
+        ("fleiss_kappa", fleiss_kappa),
+        ("krippendorff_alpha", krippendorff_alpha),
+        ("gwet_ac1", gwet_ac1),
+    ):
+        direct = function(codes, n_labels=3)
+        assert found[name].estimate == pytest.approx(direct.estimate), name
+        assert tuple(found[name].interval) == pytest.approx(tuple(direct.interval)), name
+
+
+def test_grades_get_weighted_kappa_within_one_and_bias_against_the_truth():
+    draw = np.random.default_rng(2)
+    truth = draw.integers(1, 6, 200)
+    kind = np.clip(truth + (draw.random(200) < 0.4), 1, 5)
+    votes = {"kind": kind.tolist(), "same": truth.tolist(), "gold": truth.tolist()}
+    first = evaluate(votes, truth="gold").agreement.with_truth[0]
+    codes = np.column_stack((kind, truth)) - 1
+    assert first.weighted_kappa.estimate == pytest.approx(
+        cohen_kappa(codes, weights="quadratic", n_labels=5).estimate
+    )
+    assert first.within_one.estimate == within_one(codes).estimate == 1.0
+    assert first.bias.estimate == pytest.approx(mean_bias(codes, n_labels=5).estimate)
+    assert first.bias.interval.low > 0.2
+
+
+def test_labels_without_order_have_no_ordinal_statistics():
+    found = evaluate(Tally.of({"a": ["x", "y", "z"], "b": ["x", "y", "y"]})).agreement
+    assert not found.ordinal
+    assert found.pairs[0].weighted_kappa is None
+    assert "krippendorff_alpha_ordinal" not in found.between
+    assert grades_of((True, False, 2)) is None
+
+
+def test_kappa_of_a_rare_label_comes_with_a_warning():
+    votes = {name: [0] * 60 for name in "abc"}
+    votes["a"] = [0] * 59 + [1]
+    assert "hardly determined" in evaluate(Tally.of(votes)).agreement.note
+
+
+def test_weights_that_are_not_items_have_no_agreement():
+    votes = Tally.of({"a": [0, 1], "b": [0, 1], "w": [0.5, 1.5]}, columns=["a", "b"], weight="w")
+    assert panel_agreement(Ballots.of(votes), alpha=0.05) is None
+
+
+def test_judges_without_a_common_item_say_so():
+    votes = {"a": [0, 1, None, None], "b": [None, None, 0, 1], "c": [0, 1, 0, 1]}
+    pair = evaluate(Tally.of(votes)).agreement.pairs[0]
+    assert pair.n_items == 0
+    assert "no item has a vote of a and of b" in pair.raw.estimate.reason
+
+
+def test_rates_have_their_usual_names():
+    votes = {"a": ["pass", "fail"] * 30, "b": ["pass", "pass"] * 30, "gold": ["pass", "fail"] * 30}
+    result = evaluate(votes, truth="gold")
+    assert result.positive == "pass"
+    assert [score.tpr.estimate for score in result.judges] == [1.0, 1.0]
+    assert [score.tnr.estimate for score in result.judges] == [1.0, 0.0]
+    assert "true positive rate (TPR)" in result.summary()
