@@ -20,7 +20,7 @@ from tallystick.bound.metrics import Summary
 from tallystick.bound.plug_in import independent, plug_in
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
 from tallystick.bound.result import Bound, BoundResult, GoldEstimate
-from tallystick.bound.saying import assumptions_of, concluded, warnings_of
+from tallystick.bound.verdict import assumptions_of, concluded, warnings_of
 from tallystick.bound.target import BoundTarget
 from tallystick.bound.weak_votes import WeakTable, weak_table
 from tallystick.results import Interval, PatternTable, Unknown

@@ -17,7 +17,7 @@ from tallystick.bound.label_models import audit
 from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
 from tallystick.bound.result import Bound, BoundResult
-from tallystick.bound.saying import assumptions_of, condition_of, warnings_of
+from tallystick.bound.verdict import assumptions_of, condition_of, warnings_of
 from tallystick.bound.target import BoundTarget
 from tallystick.bound.weak_votes import weak_table
 from tallystick.errors import InputError

@@ -14,18 +14,18 @@ from tallystick.bound.weak_votes import WeakTable
 from tallystick.errors import NotIdentifiable
 from tallystick.stats import latent
 
-__all__ = ["Abstain", "dawid_skene", "one_sided", "triplet"]
+__all__ = ["INDEPENDENCE", "PRIOR", "Abstain", "dawid_skene", "one_sided", "triplet"]
 
 Abstain: TypeAlias = Literal["auto", "says nothing", "is a vote"]
 
-_PRIOR = 0.1
+PRIOR = 0.1
 """Pseudo-votes of each kind: a vote never seen on a class is rare there, not impossible."""
 
 _LEVEL = 0.025
 _LEAST = 3
 _LEAST_LED = 5
 _KEPT = 0.25
-_INDEPENDENCE = "the weak labels err independently given the class"
+INDEPENDENCE = "the weak labels err independently given the class"
 
 
 def dawid_skene(
@@ -33,7 +33,7 @@ def dawid_skene(
     *,
     balance: npt.ArrayLike | None = None,
     abstain: Abstain = "auto",
-    prior: float = _PRIOR,
+    prior: float = PRIOR,
 ) -> LabelModel:
     """Fit class balance and confusion matrices of the weak labels by EM, without labels.
 
@@ -89,7 +89,7 @@ def dawid_skene(
         classes=table.classes,
         weak=table.weak,
         predict=lambda votes: latent.posterior(fitted.model, codes(votes)),
-        rests_on=_INDEPENDENCE,
+        rests_on=INDEPENDENCE,
         fit=fitted,
         votes_of=codes,
     )
@@ -191,5 +191,5 @@ def triplet(table: WeakTable, *, balance: npt.ArrayLike | None = None) -> LabelM
         classes=table.classes,
         weak=table.weak,
         predict=lambda votes: latent.posterior(model, codes(votes)),
-        rests_on=_INDEPENDENCE,
+        rests_on=INDEPENDENCE,
     )
