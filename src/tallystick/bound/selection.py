@@ -14,7 +14,7 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.bound.blocks import Scheme
-from tallystick.bound.classifier import bound_of, interval_of
+from tallystick.bound.metric_bounds import bound_of, interval_of
 from tallystick.bound.forward import Evidence, ForwardEnd, forward
 from tallystick.bound.forward_cost import cost_ends, pair_learner
 from tallystick.bound.metrics import Summary

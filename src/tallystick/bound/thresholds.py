@@ -11,7 +11,7 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.bound.blocks import IntArray, Scheme
-from tallystick.bound.classifier import bound_of
+from tallystick.bound.metric_bounds import bound_of
 from tallystick.bound.forward import Evidence, ForwardEnd, draw, forward, row_table, slopes_of
 from tallystick.bound.label_models import audit
 from tallystick.bound.metrics import Summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ from tallystick.bound.weak_votes import WeakTable
 from tallystick.errors import NotIdentifiable
 from tallystick.stats import latent
 
-__all__ = ["INDEPENDENCE", "PRIOR", "Abstain", "dawid_skene", "one_sided", "triplet"]
+__all__ = ["INDEPENDENCE", "PRIOR", "Abstain", "dawid_skene", "one_sided", "triplet", "unmirrored"]
 
 Abstain: TypeAlias = Literal["auto", "says nothing", "is a vote"]
 
@@ -83,6 +84,7 @@ def dawid_skene(
         codes(table.votes), table.weight, n_classes=size, n_votes=size + extra, options=options
     )
     if balance is None:
+        fitted = unmirrored(fitted, codes(table.votes), table.weight)
         _refuse_the_emptied(table.weight @ fitted.posterior, table)
     return LabelModel(
         name="dawid-skene",
@@ -92,6 +94,33 @@ def dawid_skene(
         rests_on=INDEPENDENCE,
         fit=fitted,
         votes_of=codes,
+    )
+
+
+def unmirrored(
+    fitted: latent.LatentFit, codes: IntArray, weight: FloatArray
+) -> latent.LatentFit:
+    """Rename the classes of a fit that calls most votes wrong, so that it calls most of them right.
+
+    The likelihood does not know the names of the classes. EM starts at the majority, but where most
+    weak labels are silent it can end on the mirrored branch, on which votes for a class are
+    evidence against it.
+    """
+    size = fitted.model.n_classes
+    # Mass of the votes for class c on rows that the fit gives to class k.
+    right = np.zeros((size, size))
+    for c in range(size):
+        right[:, c] = (weight * (codes == c).sum(axis=1)) @ fitted.posterior
+    if np.trace(right) * size >= right.sum():
+        return fitted
+    from scipy.optimize import linear_sum_assignment
+
+    _, order = linear_sum_assignment(right.T, maximize=True)
+    return replace(
+        fitted,
+        model=fitted.model.permuted(order),
+        posterior=np.ascontiguousarray(fitted.posterior[:, order]),
+        expected_counts=np.ascontiguousarray(fitted.expected_counts[:, order]),
     )
 
 

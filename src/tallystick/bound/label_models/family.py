@@ -5,14 +5,14 @@ Weak votes cannot say which label model is right. What all of them allow is the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from tallystick.bound.blocks import FloatArray, IntArray
-from tallystick.bound.label_models.dawid_skene import INDEPENDENCE, PRIOR
+from tallystick.bound.label_models.dawid_skene import INDEPENDENCE, PRIOR, unmirrored
 from tallystick.bound.label_models.majority import as_balance, majority
 from tallystick.bound.label_models.model import LabelModel
 from tallystick.bound.label_models.near_duplicates import merged_votes, near_duplicates
@@ -72,7 +72,8 @@ def family_of(table: WeakTable, *, balance: npt.ArrayLike | None = None) -> Fami
     (7, True)
     """
     abstains = bool((table.votes[table.weight > 0] < 0).any())
-    silent = _dawid_skene(table, balance, name="dawid-skene, abstentions silent")
+    how = ", abstentions silent" if abstains else ""
+    silent = _dawid_skene(table, balance, name=f"dawid-skene{how}")
     coin = one_coin(table, balance=balance)
     models = (
         majority(table, balance=balance),
@@ -132,6 +133,8 @@ def _dawid_skene(
         n_votes=size + silence_votes,
         options=options,
     )
+    if balance is None:
+        fitted = unmirrored(fitted, codes(table.votes), table.weight)
     return LabelModel(
         name=name,
         classes=table.classes,
@@ -154,6 +157,4 @@ def _merged(table: WeakTable, balance: npt.ArrayLike | None, silent: LabelModel)
 
 
 def _renamed(model: LabelModel, name: str) -> LabelModel:
-    from dataclasses import replace
-
     return replace(model, name=name)
