@@ -21,15 +21,15 @@ from tallystick.bound.forward import Evidence, ForwardEnd
 from tallystick.errors import InputError
 from tallystick.stats.transport import Side, pair_difference, programme, row_values, two_labels
 
-_OWN_ROWS = 200
-"""Rows from which a pattern has potentials of its own."""
+_OWN_ROWS = 50
+"""Earlier rows from which a pattern has potentials of its own."""
 _OWN_PROGRAMMES = 900
 """Patterns, counted once per block, that have potentials of their own at most."""
 
 __all__ = ["Learner", "cost_ends", "cost_learner", "pair_learner"]
 
 Learner: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, IntArray, Side], FloatArray]
-"""From q (patterns, atoms), p, the patterns' weights, bins and a side to potentials (patterns,
+"""From q (patterns, atoms), p, rows seen per pattern, bins and a side to potentials (patterns,
 labels)."""
 
 
@@ -85,7 +85,7 @@ def cost_ends(
         parts = split(evidence.counts, scheme.blocks, rng=generator)
         if evidence.view is not None:
             parts = evidence.view(parts)
-        weight = parts.sum(axis=(0, 2)).astype(np.float64)
+        weight = earlier(parts).sum(axis=2).astype(np.float64)
         gold = None if evidence.gold is None else split(evidence.gold, scheme.blocks, rng=generator)
         q = shrunk(earlier(parts), evidence.bins)
         p, known = _laws(evidence, gold, len(q))
@@ -104,7 +104,7 @@ def _learnt(
     """
     blocks = len(q)
     apart = bins + (int(bins.max()) + 1) * np.arange(blocks)[:, None]
-    a = learn(_flat(q), _flat(p), np.tile(weight, blocks), apart.reshape(-1), side)
+    a = learn(_flat(q), _flat(p), weight.reshape(-1), apart.reshape(-1), side)
     return a.reshape(p.shape)
 
 

@@ -40,9 +40,13 @@ class BoundQuestion(Question):
         _THRESHOLDS, "With --score: T,T,… in (0, 1).", metavar="T,T,..."
     )
     label_models: tuple[Any, ...] = option(
-        ("dawid-skene",),
-        "labels, majority, dawid-skene, triplet or a file; repeat for more.",
+        (),
+        "labels, majority, weighted-majority, dawid-skene, triplet, or a file of probabilities;"
+        " repeat for more. Default: a family of seven.",
         flag="--label-model",
+    )
+    classes: tuple[str, ...] = option(
+        (), "All classes that the truth can take; repeat, or use commas.", metavar="C,C,..."
     )
     class_balance: str | Sequence[float] | None = option(
         None, "P,P,… in the order of the classes, where it is known."
@@ -58,6 +62,9 @@ class BoundQuestion(Question):
         for name in ("metrics", "label_models"):
             held = getattr(self, name)
             object.__setattr__(self, name, (held,) if isinstance(held, str) else tuple(held))
+        given = (self.classes,) if isinstance(self.classes, str) else tuple(self.classes)
+        split = [x.split(",") if isinstance(x, str) else [x] for x in given]
+        object.__setattr__(self, "classes", tuple(x for part in split for x in part))
         super().__post_init__()
         self.target(None)  # refuses what cannot be asked before anything is read
 

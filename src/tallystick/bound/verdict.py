@@ -245,7 +245,7 @@ def conclude_thresholds(
 
 
 def conclude_pairs(
-    best: str | Unknown, decided: int, pairs: int, *, labels: int, rows: int, robust: bool
+    best: object, decided: int, pairs: int, *, labels: int, rows: int, robust: bool
 ) -> Conclusion:
     """Conclude for several classifiers."""
     basis = (
