@@ -165,7 +165,9 @@ def real_sets() -> list[dict[str, Any]]:
                 "D": found.family.distance,
                 "robust range": f"[{first.low:.3f}, {first.high:.3f}]",
                 "truth in it": first.low <= truth <= first.high,
-                "rejected by the votes": "not tested" if found.test is None else found.test.rejected,
+                "rejected by the votes": "not tested"
+                if found.test is None
+                else found.test.rejected,
                 "refuted by 50 labels": f"{len(refuted)} of 7: {', '.join(refuted)}",
             }
         )

@@ -77,7 +77,7 @@ def test_a_bin_without_rows_says_so():
 
 def test_the_other_class_mirrors_the_curve():
     result, _, _ = swept(100)
-    rows, y = scored(labelled=100)
+    rows, _ = scored(labelled=100)
     turned = {name: 1 - np.asarray(rows[name]) for name in WEAK} | {"score": rows["score"]}
     turned["y"] = [None if v is None else 1 - v for v in rows["y"]]
     tally = Tally.of(turned, cut={"score": EDGES})

@@ -79,7 +79,9 @@ def test_only_what_all_label_models_exclude_is_decided_and_a_claim_has_its_break
 
     def ask(claim, **more):
         question = bound.BoundTarget(at_least=claim, **more)
-        return bound.bound(tally, prediction="classifier", label_models=DAWID_SKENE, target=question)
+        return bound.bound(
+            tally, prediction="classifier", label_models=DAWID_SKENE, target=question
+        )
 
     proved = ask(0.3)
     assert proved.decision == "decided"
@@ -106,7 +108,9 @@ def test_the_breakdown_is_the_whole_error_whatever_delta_the_bounds_allow_for(me
 
     def ask(delta):
         question = bound.BoundTarget(metrics=(metric,), at_least=0.4, delta=delta)
-        return bound.bound(tally, prediction="classifier", label_models=DAWID_SKENE, target=question)
+        return bound.bound(
+            tally, prediction="classifier", label_models=DAWID_SKENE, target=question
+        )
 
     without, within = ask(0.0), ask(0.05)
     assert within.breakdown == without.breakdown

@@ -102,8 +102,6 @@ def test_coverage_when_the_votes_are_worthless():
         table = bound.weak_table(
             Tally.of(rows | {"y": gold}), weak=["w0", "w1", "w2"], prediction="h", truth="y"
         )
-        cells = LabelledRows.of(
-            table.counts, table.gold, bound.label_models.consensus_of(table)
-        )
+        cells = LabelledRows.of(table.counts, table.gold, bound.label_models.consensus_of(table))
         held += truth in cells.estimate(Summary("accuracy"), alpha=0.05).interval
     assert held >= 88  # at 95 %, fewer has probability .002

@@ -37,8 +37,8 @@ def test_labels_tell_the_poor_one_apart_and_leave_the_close_pair_open():
 
 def test_the_difference_from_labels_is_the_paired_one():
     data = rivals(labelled=2000)
-    data["truth"] = [v if i < 1000 else None for i, v in enumerate(full := data["truth"])]
-    y = np.array(full)
+    y = np.array(data["truth"])
+    data["truth"] = [int(v) if i < 1000 else None for i, v in enumerate(y)]
     for pair in ask(data).pairs:
         truth = float((data[pair.a] == y).mean() - (data[pair.b] == y).mean())
         assert truth in pair.interval
@@ -47,9 +47,7 @@ def test_the_difference_from_labels_is_the_paired_one():
 
 def test_without_labels_only_what_all_label_models_exclude_is_decided():
     found = ask(rivals())
-    single = bound.select(
-        Tally.of(rivals()), predictions=["best", "close", "poor"], weak=WEAK
-    )
+    single = bound.select(Tally.of(rivals()), predictions=["best", "close", "poor"], weak=WEAK)
     for robust, one in zip(found.pairs, single.pairs, strict=True):
         assert robust.interval.method == "robust"
         assert robust.interval.low <= one.interval.low

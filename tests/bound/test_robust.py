@@ -89,8 +89,9 @@ def test_a_pair_that_copies_is_seen_by_the_votes_and_the_verdict_says_so():
 def test_the_test_has_a_stream_of_its_own():
     """Null draws that shared their uniforms with the data would be worthless."""
     held = table()
-    for_range = [robust_bounds(held, bound.BoundTarget(), fitting, rng=1) for fitting in
-                 (QUIET, Fitting())]
+    for_range = [
+        robust_bounds(held, bound.BoundTarget(), fitting, rng=1) for fitting in (QUIET, Fitting())
+    ]
     assert for_range[0].bounds[0].low == for_range[1].bounds[0].low
     assert for_range[0].test is None
     assert for_range[1].test is not None

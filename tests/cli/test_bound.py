@@ -88,7 +88,9 @@ def test_without_labels_the_robust_range_comes_first_and_nothing_is_decided(tall
 
 
 def test_several_predictions_are_compared(tallystick, edited):
-    path = edited(lambda i, row: {"other": 1 - int(row["classifier"]) if i % 3 == 0 else row["classifier"]})
+    path = edited(
+        lambda i, row: {"other": 1 - int(row["classifier"]) if i % 3 == 0 else row["classifier"]}
+    )
     asked = ("--prediction", "classifier", "--prediction", "other", "--weak", WEAK, "--json")
     blind, labelled = (
         json.loads(tallystick("bound", path, *asked, *more).stdout)
@@ -280,11 +282,13 @@ def edited(table, tmp_path):
     return write
 
 
-def test_a_score_outside_the_unit_interval_is_refused_with_its_range(tallystick, edited):
+def test_a_score_outside_the_unit_interval_is_refused_with_its_row(tallystick, edited):
     path = edited(lambda i, row: {"score": 3 * float(row["score"])})
     done = tallystick("bound", path, "--score", "score", "--weak", WEAK)
     assert done.returncode == 1
-    assert "goes from 0.6 to 2.4: a score lies in [0, 1]" in done.stderr
+    # The one door names the first cell that is no score, instead of the range of the column.
+    assert "column 'score' is '2.4" in done.stderr
+    assert "at least 0, at most 1" in done.stderr
 
 
 def test_minus_one_is_not_silently_taken_for_a_third_class(tallystick, edited):
@@ -318,9 +322,10 @@ def test_a_saved_tally_is_bounded_like_its_table(tallystick, tmp_path):
         json.loads(tallystick("bound", name, *asked).stdout) for name in ("rows.csv", "rows.tally")
     )
     assert counted["bounds"] == whole["bounds"]
-    refused = tallystick("bound", "rows.tally", *asked, "--by", "a")
-    assert refused.returncode == 1
-    assert "--by needs the rows" in refused.stderr
+    # Slices of a saved tally are parts of its counts now, so they are answered.
+    sliced = tallystick("bound", "rows.tally", *asked, "--by", "a")
+    assert sliced.returncode == 0, sliced.stderr
+    assert len(json.loads(sliced.stdout)["slices"]) == 2
 
 
 def test_whole_weights_count_rows_and_say_so(tallystick, tmp_path):

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from tallystick.bound.label_models import LabelModel
     from tallystick.bound.matching import MatchResult, match
     from tallystick.bound.papers.noise_aware import noise_aware_weights
+    from tallystick.bound.papers.weak_sets import WeakSetResult, choose_weak_labels
     from tallystick.bound.prepared import Fitting
     from tallystick.bound.question import BoundQuestion
     from tallystick.bound.result import Bound, BoundResult
     from tallystick.bound.selection import SelectResult, select
     from tallystick.bound.target import BoundTarget
     from tallystick.bound.thresholds import edges_of, sweep
-    from tallystick.bound.papers.weak_sets import WeakSetResult, choose_weak_labels
     from tallystick.bound.weak_votes import WeakTable, weak_table
 
 __all__ = [

@@ -10,8 +10,8 @@ from typing import Any
 from tallystick.bound.classifier import bound
 from tallystick.bound.costs import read_costs
 from tallystick.bound.demo import demo
-from tallystick.bound.label_models import LabelModel, read_model
 from tallystick.bound.item_probabilities import item_model
+from tallystick.bound.label_models import LabelModel, read_model
 from tallystick.bound.prepared import NAMES, fitted
 from tallystick.bound.question import BoundQuestion
 from tallystick.bound.result import BoundResult
@@ -67,7 +67,9 @@ def answer(data: Data, question: BoundQuestion) -> Result:
     return replace(result, slices=by_slice(data, part, alpha=question.alpha))
 
 
-def _answer(data: Data, question: BoundQuestion, classes: Sequence[Label] | None) -> BoundResult | SelectResult:
+def _answer(
+    data: Data, question: BoundQuestion, classes: Sequence[Label] | None
+) -> BoundResult | SelectResult:
     roles = data.roles
     if bool(roles.prediction) == (roles.score is not None):
         raise InputError(

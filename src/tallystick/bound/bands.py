@@ -66,9 +66,7 @@ class Band:
         """Labelled rows."""
         return 0 if self.table.gold is None else int(self.table.gold.sum())
 
-    def bounds(
-        self, one: Prepared, wanted: Summary, generator: np.random.Generator
-    ) -> list[Bound]:
+    def bounds(self, one: Prepared, wanted: Summary, generator: np.random.Generator) -> list[Bound]:
         """Return one metric at every threshold under one label model, holding together."""
         view = partial(_at_thresholds, positive=self.positive)
         evidence = replace(one.evidence, view=view)

@@ -125,7 +125,9 @@ def bound(
         audits.append(audit(one.model, table, p, test=test, rng=for_surprise))
 
     distance: float | Unknown = (
-        Unknown("no family of label models was fitted") if robust is None else robust.family.distance
+        Unknown("no family of label models was fitted")
+        if robust is None
+        else robust.family.distance
     )
     lead = _leading(ready, label_models)
     breakdown = _breakdown(ready[lead], under[lead][0], target, generator, again)

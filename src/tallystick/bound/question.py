@@ -12,7 +12,6 @@ from tallystick.bound.target import BoundTarget
 from tallystick.bound.thresholds import edges_of
 from tallystick.data import Question, option
 from tallystick.errors import InputError
-from tallystick.values import Label
 
 __all__ = ["BoundQuestion"]
 
@@ -32,7 +31,9 @@ class BoundQuestion(Question):
         "accuracy, precision, recall, f1, macro-…, micro-f1 or risk; repeat for more.",
         flag="--metric",
     )
-    positive: Label = option(None, "The class of precision, recall and F1.")
+    positive: str | int | float | bool | None = option(
+        None, "The class of precision, recall, F1 and AUC."
+    )
     cost: Path | Any | None = option(
         None, "For risk: a table with a column 'prediction' and one per true class."
     )

@@ -49,7 +49,10 @@ class AucEnds:
 
     def edges(self, critical: float) -> tuple[float, float]:
         """Return the ends moved outward by so many standard errors, within [0, 1]."""
-        low, high = self.lower - critical * self.lower_error, self.upper + critical * self.upper_error
+        low, high = (
+            self.lower - critical * self.lower_error,
+            self.upper + critical * self.upper_error,
+        )
         return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))
 
 

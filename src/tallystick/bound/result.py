@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from tallystick.bound.label_models.audit import LabelModelAudit
-from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
 from tallystick.bound.weak_summary import WeakLabel
+from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
 from tallystick.tally import Label
 
 __all__ = ["Bound", "BoundResult", "Breakdown", "GoldEstimate", "ReliabilityBin", "RocPoint"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -73,13 +74,11 @@ def compare_classifiers(
     fitting = Fitting() if fitting is None else fitting
     pairs = len(predictions) * (len(predictions) - 1) // 2
     shared = replace(target, at_least=None)
-    table = weak_table(
-        tally, weak=weak, prediction=predictions[0], truth=truth, classes=classes
-    )
+    table = weak_table(tally, weak=weak, prediction=predictions[0], truth=truth, classes=classes)
     labels = 0 if table.gold is None else int(table.gold.sum())
     columns = [*weak, *predictions]
     votes = tally.marginal(columns) if truth is not None else tally
-    asked = {"predictions": predictions, "weak": weak, "classes": table.classes}
+    asked: dict[str, Any] = {"predictions": predictions, "weak": weak, "classes": table.classes}
 
     if label_models:
         named = fitted(label_models[0], table, fitting)
@@ -112,7 +111,7 @@ def compare_classifiers(
 
 def _robust(
     tally: Tally,
-    asked: Mapping[str, Sequence[str]],
+    asked: Mapping[str, Any],
     how: tuple[WeakTable, BoundTarget, Fitting],
     rng: Rng,
 ) -> SelectResult:
@@ -165,7 +164,7 @@ def _safest(models: Mapping[str, Bound]) -> str:
 
 
 def _pairs_from_labels(
-    tally: Tally, asked: Mapping[str, Sequence[str]], truth: str | None, alpha: float
+    tally: Tally, asked: Mapping[str, Any], truth: str | None, alpha: float
 ) -> tuple[PairBound, ...]:
     """Estimate every difference from rows whose truth is known."""
     out = []
@@ -208,7 +207,7 @@ def _pairs_from_labels(
 
 
 def _from_labels(
-    tally: Tally, asked: Mapping[str, Sequence[str]], truth: str | None, target: BoundTarget
+    tally: Tally, asked: Mapping[str, Any], truth: str | None, target: BoundTarget
 ) -> dict[str, GoldEstimate]:
     """Estimate the leading metric of each classifier from labels."""
     found = {}

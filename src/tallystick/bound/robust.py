@@ -33,9 +33,7 @@ __all__ = ["FAMILY", "Robust", "robust_bound", "robust_bounds", "votes_contradic
 FAMILY = "family of seven"
 """What stands for the label model in a robust range."""
 
-ASSUMPTION = (
-    "the truth is no farther from the seven label models than these are from one another"
-)
+ASSUMPTION = "the truth is no farther from the seven label models than these are from one another"
 _OWN = Unknown("each label model has its own; the robust range is over seven of them")
 
 
@@ -59,9 +57,7 @@ class Robust:
     test: CoVotes | None
 
 
-def robust_bounds(
-    table: WeakTable, target: BoundTarget, fitting: Fitting, *, rng: Rng
-) -> Robust:
+def robust_bounds(table: WeakTable, target: BoundTarget, fitting: Fitting, *, rng: Rng) -> Robust:
     """Fit the family and bound every metric of *target* robustly, by votes alone.
 
     Parameters

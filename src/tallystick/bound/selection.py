@@ -14,9 +14,9 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.bound.blocks import Scheme
-from tallystick.bound.metric_bounds import bound_of, interval_of
 from tallystick.bound.forward import Evidence, ForwardEnd, forward
 from tallystick.bound.forward_cost import cost_ends, pair_learner
+from tallystick.bound.metric_bounds import bound_of, interval_of
 from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
 from tallystick.bound.result import Bound, GoldEstimate

@@ -16,7 +16,16 @@ from tallystick.bound.prepared import Prepared
 from tallystick.bound.result import Bound, GoldEstimate
 from tallystick.bound.target import BoundTarget
 from tallystick.bound.weak_votes import WeakTable
-from tallystick.results import Decision, Needed, Unknown, count, number, p_value, percent, percent_interval
+from tallystick.results import (
+    Decision,
+    Needed,
+    Unknown,
+    count,
+    number,
+    p_value,
+    percent,
+    percent_interval,
+)
 
 __all__ = [
     "Conclusion",
@@ -160,9 +169,7 @@ def conclude_from_votes(
         else f"The votes cannot tell whether the {name} is at least {percent(claim)}: it is"
         f" {ranged}."
     )
-    return Conclusion(
-        verdict=f"{open_}{joined}", decision="undecided", needed=first_labels(rows)
-    )
+    return Conclusion(verdict=f"{open_}{joined}", decision="undecided", needed=first_labels(rows))
 
 
 def _conditional(name: str, named: Named, target: BoundTarget, *, alone: bool) -> str:

@@ -18,7 +18,8 @@ def with_gaps(n=1500, seed=1):
     draw = np.random.default_rng(seed)
     for name in WEAK:
         data[name] = [
-            None if gone else int(v) for v, gone in zip(data[name], draw.random(n) < 0.3)
+            None if gone else int(v)
+            for v, gone in zip(data[name], draw.random(n) < 0.3, strict=True)
         ]
     return weak_table(Tally.of(data), weak=WEAK, classes=[0, 1])
 
@@ -80,7 +81,8 @@ def test_no_member_of_the_family_calls_most_votes_wrong_on_real_votes(shared_dat
     weak = [c for c in frame if c.startswith("lf_")]
     rows = {c: [None if v < 0 else int(v) for v in frame[c]] for c in weak}
     table = weak_table(Tally.of(rows), weak=weak, classes=[0, 1])
-    for model, law in list(zip(*(getattr(family_of(table), k) for k in ("models", "laws"))))[2:]:
+    family = family_of(table)
+    for model, law in zip(family.models[2:], family.laws[2:], strict=True):
         mass = [(table.weight * (table.votes == c).sum(axis=1)) @ law[:, c] for c in (0, 1)]
         votes = table.weight @ (table.votes >= 0).sum(axis=1)
         assert sum(mass) >= votes / 2, model.name

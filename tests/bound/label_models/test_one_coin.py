@@ -13,7 +13,9 @@ def votes(n, classes, accuracy, seed, silent=0.0):
     for j, right in enumerate(accuracy):
         wrong = (y + draw.integers(1, classes, n)) % classes
         said = np.where(draw.random(n) < right, y, wrong)
-        rows[f"w{j}"] = [None if s else int(v) for v, s in zip(said, draw.random(n) < silent)]
+        rows[f"w{j}"] = [
+            None if s else int(v) for v, s in zip(said, draw.random(n) < silent, strict=True)
+        ]
     return weak_table(Tally.of(rows), weak=list(rows), classes=range(classes))
 
 

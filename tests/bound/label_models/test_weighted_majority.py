@@ -15,7 +15,9 @@ def table_of(patterns, counts, classes):
         for j in range(len(patterns[0]))
     }
     table = weak_table(Tally.of(columns), weak=list(columns), classes=range(classes))
-    return table, {"".join("-" if v < 0 else str(v) for v in z): i for i, z in enumerate(table.votes)}
+    return table, {
+        "".join("-" if v < 0 else str(v) for v in z): i for i, z in enumerate(table.votes)
+    }
 
 
 def test_the_vector_of_the_methods_page():

@@ -38,8 +38,10 @@ def test_silent_abstentions_take_the_common_rows_as_n():
 def test_rules_that_copy_and_seldom_fire_are_caught():
     draw = np.random.default_rng(3)
     y = draw.integers(0, 2, 3000)
-    rules = [np.where(draw.random(3000) < 0.25, np.where(draw.random(3000) < 0.8, y, 1 - y), 2)
-             for _ in range(5)]
+    rules = [
+        np.where(draw.random(3000) < 0.25, np.where(draw.random(3000) < 0.8, y, 1 - y), 2)
+        for _ in range(5)
+    ]
     honest = np.column_stack(rules)
     copy = np.where(draw.random(3000) < 0.4, rules[0], rules[1])
     copied = np.column_stack([rules[0], copy, *rules[2:]])

@@ -97,9 +97,7 @@ def dawid_skene(
     )
 
 
-def unmirrored(
-    fitted: latent.LatentFit, codes: IntArray, weight: FloatArray
-) -> latent.LatentFit:
+def unmirrored(fitted: latent.LatentFit, codes: IntArray, weight: FloatArray) -> latent.LatentFit:
     """Rename the classes of a fit that calls most votes wrong, so that it calls most of them right.
 
     The likelihood does not know the names of the classes. EM starts at the majority, but where most

@@ -54,8 +54,8 @@ def _repeats(pair: IntArray, counts: FloatArray, classes: int) -> bool:
         return False
     here = voted.all(axis=1)
     cell = pair[here, 0] * classes + pair[here, 1]
-    joint = np.bincount(cell, weights=counts[here], minlength=classes**2)
-    joint = joint.reshape(classes, classes) / both
+    table = np.bincount(cell, weights=counts[here], minlength=classes**2)
+    joint = table.reshape(classes, classes) / both
     agree, chance = float(np.trace(joint)), float(joint.sum(axis=1) @ joint.sum(axis=0))
     # Two columns that give one and the same vote agree by chance alone: kappa is 0/0 there.
     return chance < 1 and (agree - chance) / (1 - chance) >= _KAPPA

@@ -17,7 +17,9 @@ _MOST = 0.98
 """An accuracy is cut to [1/K + .01, .98], so that no vote counts for nothing or for everything."""
 
 
-def vote_weights(votes: IntArray, counts: FloatArray, classes: int) -> tuple[FloatArray, FloatArray]:
+def vote_weights(
+    votes: IntArray, counts: FloatArray, classes: int
+) -> tuple[FloatArray, FloatArray]:
     r"""Return the accuracy and the weight of each weak label.
 
     .. math:: a_j = \frac{\text{agreements with the plurality of the others} + 1}

@@ -147,7 +147,7 @@ def _agreement_rms(fit: LatentFit) -> float:
 def _refit(fit: LatentFit, drawn: Votes) -> LatentFit:
     """Fit a replica from the posterior of the fitted model, on distinct patterns."""
     codes, place = np.unique(drawn.codes, axis=0, return_inverse=True)
-    counts = np.bincount(place.reshape(-1), weights=drawn.counts)
+    counts = np.bincount(place.reshape(-1), weights=drawn.counts).astype(np.float64)
     votes = Votes(codes, counts, drawn.n_votes, np.full(len(codes), -1))
     options = replace(fit.options, strict=False, max_iterations=_STEPS)
     problem = Problem.of(votes, fit.model.n_classes, options)
