@@ -8,6 +8,12 @@ from tallystick.results import Interval, Unknown
 from tallystick.tally import Tally
 
 WEAK = ("links", "words", "sender", "caps")
+DAWID_SKENE = ("dawid-skene",)
+
+
+def under(result, name):
+    """Return the bounds under one label model; the robust range comes before them."""
+    return [b for b in result.bounds if b.label_model == name]
 
 
 def rows(n=1500, **more):
@@ -15,12 +21,14 @@ def rows(n=1500, **more):
 
 
 def test_the_accuracy_lies_inside_and_the_verdict_says_what_it_rests_on():
-    result = bound.bound(Tally.of(rows()), prediction="classifier")
-    [only] = result.bounds
+    result = bound.bound(Tally.of(rows()), prediction="classifier", label_models=DAWID_SKENE)
+    robust, only = result.bounds
+    assert robust.method == "robust"
+    assert robust.low < only.low
     assert only.low < 0.85 < only.high
     assert only.low <= only.lower <= only.independent_estimate <= only.upper <= only.high
-    assert "independently" in result.verdict
-    assert result.to_dict()["bounds"][0]["lower_interval"] == list(only.lower_interval)
+    assert "If the weak labels err independently" in result.verdict
+    assert result.to_dict()["bounds"][1]["lower_interval"] == list(only.lower_interval)
 
 
 def test_the_same_seed_gives_the_same_bytes():
@@ -32,7 +40,7 @@ def test_the_same_seed_gives_the_same_bytes():
 def test_several_label_models_stand_side_by_side_each_audited():
     models = ("dawid-skene", "triplet", "majority")
     result = bound.bound(Tally.of(rows()), prediction="classifier", label_models=models)
-    assert [b.label_model for b in result.bounds] == list(models)
+    assert [b.label_model for b in result.bounds] == ["family of seven", *models]
     assert [m.name for m in result.label_models] == list(models)
     assert result.label_models[0].class_balance["1"] == pytest.approx(0.4, abs=0.05)
     assert result.label_models[0].weak_accuracy["links"] == pytest.approx(0.85, abs=0.05)
@@ -46,9 +54,10 @@ def test_labels_rectify_test_and_estimate():
     )
     assert all(b.lower_interval.guarantee == "approximate" for b in result.bounds)
     assert result.label_models[0].calibration_p > 0.01
-    assert 0.85 in result.gold[0].interval
-    assert result.gold[0].worth > result.gold[0].labels
-    assert not result.gold[0].refuted
+    assert not result.label_models[0].refuted
+    [estimate] = result.gold  # one interval, whatever label models are named
+    assert 0.85 in estimate.interval
+    assert estimate.labels == 200
 
 
 def test_a_wrong_label_model_is_refuted_by_labels():
@@ -59,26 +68,33 @@ def test_a_wrong_label_model_is_refuted_by_labels():
     result = bound.bound(
         tally, prediction="classifier", weak=WEAK, truth="truth", label_models=[wrong]
     )
-    assert result.label_models[0].calibration_p < 1e-6
+    assert result.label_models[0].calibration_p == pytest.approx(2 / 500)  # the least there is
+    assert result.label_models[0].refuted
     assert result.label_models[0].calibration_gap > 0.3
     assert result.bounds[0].low < 0.85 < result.bounds[0].high  # rectified
 
 
-def test_a_claim_is_proved_refuted_or_open_and_has_its_breakdown():
+def test_only_what_all_label_models_exclude_is_decided_and_a_claim_has_its_breakdown():
     tally = Tally.of(rows())
 
     def ask(claim, **more):
         question = bound.BoundTarget(at_least=claim, **more)
-        return bound.bound(tally, prediction="classifier", target=question)
+        return bound.bound(
+            tally, prediction="classifier", label_models=DAWID_SKENE, target=question
+        )
 
-    proved = ask(0.6)
+    proved = ask(0.3)
     assert proved.decision == "decided"
-    assert proved.breakdown_delta == pytest.approx(proved.bounds[0].low - 0.6)
-    assert proved.breakdown.in_every_pattern >= proved.breakdown_delta - 1e-9
-    assert ask(0.99).decision == "decided"
+    # 60 % is proved under Dawid-Skene alone, which is not enough.
+    named = ask(0.6)
+    assert named.bounds[1].low > 0.6 > named.bounds[0].low
+    assert named.decision == "undecided"
+    assert named.needed.count == 20
+    assert named.breakdown_delta == pytest.approx(named.bounds[1].low - 0.6)
+    assert named.breakdown.in_every_pattern >= named.breakdown_delta
+    assert 0 < named.label_model_distance < 0.2
     open_ = ask(0.8)
     assert open_.decision == "undecided"
-    assert open_.needed.count > 0
     assert open_.breakdown_delta == 0
     ratio = ask(0.4, metrics=("f1",))
     assert 0 < ratio.breakdown_delta < 1
@@ -92,11 +108,13 @@ def test_the_breakdown_is_the_whole_error_whatever_delta_the_bounds_allow_for(me
 
     def ask(delta):
         question = bound.BoundTarget(metrics=(metric,), at_least=0.4, delta=delta)
-        return bound.bound(tally, prediction="classifier", target=question)
+        return bound.bound(
+            tally, prediction="classifier", label_models=DAWID_SKENE, target=question
+        )
 
     without, within = ask(0.0), ask(0.05)
     assert within.breakdown == without.breakdown
-    assert within.bounds[0].low < without.bounds[0].low
+    assert within.bounds[1].low < without.bounds[1].low
     assert ask(0.99).breakdown == without.breakdown  # the low end is clipped at 0 there
 
 
@@ -139,11 +157,11 @@ def test_a_label_model_fitted_on_other_rows_has_its_own_error_in_the_interval():
     other = bound.weak_table(Tally.of(spam(400, rng=9)), weak=WEAK, prediction="classifier")
     few = bound.label_models.dawid_skene(other)
     tally = Tally.of(rows())
-    wide = bound.bound(tally, prediction="classifier", weak=WEAK, label_models=[few]).bounds[0]
+    wide = bound.bound(tally, prediction="classifier", weak=WEAK, label_models=[few]).bounds[1]
     known = bound.label_models.given(
         bound.weak_table(tally, weak=WEAK, prediction="classifier"), few.predict, name="known"
     )
-    narrow = bound.bound(tally, prediction="classifier", weak=WEAK, label_models=[known]).bounds[0]
+    narrow = bound.bound(tally, prediction="classifier", weak=WEAK, label_models=[known]).bounds[1]
     assert wide.high - wide.low > narrow.high - narrow.low
 
 
@@ -154,8 +172,8 @@ def test_labels_of_other_rows_may_show_patterns_that_these_rows_do_not():
     oracle = bound.label_models.from_labels(other)
     few = {name: column[:60] for name, column in rows().items()}
     result = bound.bound(Tally.of(few), prediction="classifier", weak=WEAK, label_models=[oracle])
-    assert result.bounds[0].low < 0.85 < result.bounds[0].high
-    assert result.bounds[0].lower_interval.guarantee == "approximate"
+    assert result.bounds[1].low < 0.85 < result.bounds[1].high
+    assert result.bounds[1].lower_interval.guarantee == "approximate"
 
 
 def test_items_get_what_the_label_model_says_of_their_votes():
@@ -169,7 +187,7 @@ def test_figures_name_their_columns():
     result = bound.bound(
         Tally.of(rows()), prediction="classifier", target=bound.BoundTarget(at_least=0.6)
     )
-    assert [f.kind for f in result.figures()] == ["forest", "bands"]
+    assert [f.kind for f in result.figures()] == ["forest", "bands", "forest"]
 
 
 # -- bad input: a clear error, or a stated, wider, still valid answer
@@ -224,7 +242,7 @@ def test_one_pattern_is_stated_and_the_bounds_are_wide():
     result = bound.bound(Tally.of(data), prediction="h", label_models=("majority",))
     assert any("one and the same pattern" in text for text in result.warnings)
     with pytest.raises(NotIdentifiable):
-        bound.bound(Tally.of(data), prediction="h")
+        bound.bound(Tally.of(data), prediction="h", label_models=DAWID_SKENE)
 
 
 def test_too_few_rows_are_refused():
@@ -249,7 +267,9 @@ def test_votes_that_agree_no_more_than_by_chance_are_refused():
     draw = np.random.default_rng(0)
     data = {name: draw.integers(0, 2, 500) for name in ("a", "b", "c", "d", "h")}
     with pytest.raises(NotIdentifiable, match="no more than by chance"):
-        bound.bound(Tally.of(data), prediction="h")
+        bound.bound(Tally.of(data), prediction="h", label_models=DAWID_SKENE)
+    # Without a label model of one's own choice the range is wide instead.
+    assert bound.bound(Tally.of(data), prediction="h").decision == "undecided"
 
 
 def test_the_silence_of_a_rule_for_one_class_is_a_vote():
@@ -271,7 +291,12 @@ def test_the_silence_of_a_rule_for_one_class_is_a_vote():
     for one in result.bounds:
         assert one.low < 0.9 < one.high
     with pytest.raises(NotIdentifiable, match="one class only"):
-        bound.bound(Tally.of(data), prediction="h", fitting=bound.Fitting(abstain="says nothing"))
+        bound.bound(
+            Tally.of(data),
+            prediction="h",
+            label_models=DAWID_SKENE,
+            fitting=bound.Fitting(abstain="says nothing"),
+        )
 
 
 def test_a_fit_that_empties_a_class_for_which_rows_vote_is_refused_until_the_balance_is_given():
@@ -284,14 +309,15 @@ def test_a_fit_that_empties_a_class_for_which_rows_vote_is_refused_until_the_bal
             data[f"rule_{c}_{j}"] = [c if fired else None for fired in fires]
     data["h"] = truth
     with pytest.raises(NotIdentifiable, match=r"rows lead to it: give the class balance"):
-        bound.bound(Tally.of(data), prediction="h")
+        bound.bound(Tally.of(data), prediction="h", label_models=DAWID_SKENE)
     given = bound.Fitting(balance=[0.86, 0.14])
-    assert (
-        bound.bound(Tally.of(data), prediction="h", fitting=given)
-        .label_models[0]
-        .class_balance["1"]
-        > 0.05
-    )
+    result = bound.bound(Tally.of(data), prediction="h", label_models=DAWID_SKENE, fitting=given)
+    assert result.label_models[0].class_balance["1"] > 0.05
+    # With labels the label model is not needed, so its refusal is a warning.
+    labelled = data | {"y": [int(y) if i < 60 else None for i, y in enumerate(truth)]}
+    found = bound.bound(Tally.of(labelled), prediction="h", truth="y", label_models=DAWID_SKENE)
+    assert found.decision == "decided"
+    assert any("was left out" in text for text in found.warnings)
 
 
 def test_seventy_three_weak_labels_on_five_hundred_rows_give_a_valid_answer_with_its_warning():

@@ -21,28 +21,33 @@ def scored(n=1500, seed=3):
 
 def test_a_sweep_agrees_with_single_predictions_and_its_bands_are_wider():
     data = scored()
-    swept = bound.sweep(
-        Tally.of(data, cut={"score": bound.edges_of([0.3, 0.5, 0.7])}), score="score", weak=WEAK
-    )
+    alone = {"label_models": ("dawid-skene",), "fitting": bound.Fitting(family=False, refits=0)}
+    cut = {"score": bound.edges_of([0.3, 0.5, 0.7])}
+    swept = bound.sweep(Tally.of(data, cut=cut), score="score", weak=WEAK, **alone)
     for one in swept.bounds:
         plain = {
             **{name: data[name] for name in WEAK},
             "h": (data["score"] >= one.threshold).astype(int),
         }
-        single = bound.bound(Tally.of(plain), prediction="h").bounds[0]
+        [single] = bound.bound(Tally.of(plain), prediction="h", **alone).bounds
         assert one.plugin_lower == pytest.approx(single.plugin_lower)
         assert one.plugin_upper == pytest.approx(single.plugin_upper)
         assert one.independent_estimate == pytest.approx(single.independent_estimate)
         assert one.lower == pytest.approx(single.lower, abs=0.01)
         assert one.high - one.low > single.high - single.low - 0.005
-    assert [f.kind for f in swept.figures()] == ["bands"]
+    assert [f.kind for f in swept.figures()] == ["bands", "forest"]
 
 
 def test_a_sweep_names_what_it_rests_on_as_one_prediction_does():
     data = scored()
     data["truth"] = [int(label) if i < 200 else None for i, label in enumerate(data["links"])]
     data["h"] = [int(value >= 0.5) for value in data["score"]]
-    asked = {"weak": WEAK, "truth": "truth", "target": bound.BoundTarget(delta=0.05)}
+    asked = {
+        "weak": WEAK,
+        "truth": "truth",
+        "target": bound.BoundTarget(delta=0.05),
+        "label_models": ("dawid-skene",),
+    }
     swept = bound.sweep(
         Tally.of(data, cut={"score": bound.edges_of([0.5])}), score="score", **asked
     )
@@ -50,7 +55,9 @@ def test_a_sweep_names_what_it_rests_on_as_one_prediction_does():
     single = bound.bound(Tally.of(data), prediction="h", **asked)
     assert swept.assumptions == single.assumptions
     assert "the labelled rows are a random sample of the rows" in swept.assumptions
-    assert "wrong by at most 0.05 on average" in swept.verdict
+    # 200 labels decide both, and neither verdict needs the label model or its delta.
+    assert "200 random labels" in swept.verdict
+    assert "200 random labels" in single.verdict
 
 
 def test_a_sweep_of_the_other_class_mirrors_score_and_votes():
@@ -60,15 +67,17 @@ def test_a_sweep_of_the_other_class_mirrors_score_and_votes():
         Tally.of(data, cut=cut),
         score="score",
         weak=WEAK,
+        label_models=("dawid-skene",),
         target=bound.BoundTarget(metrics=("recall",), positive=1),
-    ).bounds[0]
+    ).bounds[1]
     turned = {name: 1 - np.asarray(data[name]) for name in WEAK} | {"score": data["score"]}
     mirror = bound.sweep(
         Tally.of(turned, cut=cut),
         score="score",
         weak=WEAK,
+        label_models=("dawid-skene",),
         target=bound.BoundTarget(metrics=("recall",), positive=0),
-    ).bounds[0]
+    ).bounds[1]
     assert mirror.plugin_lower == pytest.approx(straight.plugin_lower, abs=1e-4)
     assert mirror.plugin_upper == pytest.approx(straight.plugin_upper, abs=1e-4)
 
@@ -157,7 +166,7 @@ def test_an_object_with_predict_proba_is_a_label_model():
     table = bound.weak_table(tally, weak=WEAK, prediction="classifier")
     model = bound.label_models.given(table, Foreign(), name="foreign")
     result = bound.bound(tally, prediction="classifier", weak=WEAK, label_models=[model])
-    assert result.bounds[0].label_model == "foreign"
+    assert [one.label_model for one in result.bounds] == ["family of seven", "foreign"]
 
 
 def test_fewer_weak_labels_are_a_coarser_table_of_the_same_rows():

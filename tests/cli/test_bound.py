@@ -71,6 +71,57 @@ def test_the_json_is_the_contract(tallystick, table):
     assert [m["name"] for m in said["label_models"]] == ["dawid-skene", "labels"]
     assert said["breakdown_delta"] >= 0
     assert len(said["bounds"]) == 4
+    assert [one["metric"] for one in said["gold"]] == ["accuracy", "f1"]
+    assert {"name", "coverage", "overlap", "conflict", "estimated_accuracy", "polarity"} <= set(
+        said["weak_labels"][0]
+    )
+
+
+def test_without_labels_the_robust_range_comes_first_and_nothing_is_decided(tallystick, table):
+    done = tallystick("bound", table, "--prediction", "classifier", "--weak", WEAK, "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["bounds"][0]["method"] == "robust"
+    assert said["decision"] == "undecided"
+    assert said["needed"]["count"] == 20
+    assert 0 < said["label_model_distance"] < 1
+
+
+def test_several_predictions_are_compared(tallystick, edited):
+    path = edited(
+        lambda i, row: {"other": 1 - int(row["classifier"]) if i % 3 == 0 else row["classifier"]}
+    )
+    asked = ("--prediction", "classifier", "--prediction", "other", "--weak", WEAK, "--json")
+    blind, labelled = (
+        json.loads(tallystick("bound", path, *asked, *more).stdout)
+        for more in ((), ("--truth", "truth"))
+    )
+    assert set(blind["models"]) == {"classifier", "other"}
+    assert blind["pairs"][0]["a"] == "classifier"
+    assert blind["decision"] == "undecided"
+    assert labelled["pairs"][0]["better"] == "classifier"
+    assert labelled["decision"] == "decided"
+
+
+def test_the_classes_can_be_named(tallystick, table):
+    asked = ("--prediction", "classifier", "--weak", WEAK, "--classes", "0,1,2", "--json")
+    done = tallystick("bound", table, *asked)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["classes"] == ["0", "1", "2"]
+
+
+def test_a_score_has_its_auc_curve_and_reliability_and_a_page_of_weak_labels(
+    tallystick, table, tmp_path
+):
+    asked = ("--score", "score", "--weak", WEAK, "--thresholds", ".3,.5", "--html", "page.html")
+    done = tallystick("bound", table, *asked, "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert [one["threshold"] for one in said["roc"]] == [0.3, 0.5]
+    assert len(said["reliability"]) == 3
+    assert said["bounds"][-1]["metric"] == "auc"
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "The weak labels" in page
 
 
 def test_a_score_is_swept_and_slices_are_corrected(tallystick, table):
@@ -89,7 +140,7 @@ def test_a_score_is_swept_and_slices_are_corrected(tallystick, table):
     )
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert [b["threshold"] for b in said["bounds"]] == [0.3, 0.5]
+    assert [b["threshold"] for b in said["bounds"] if b["method"] == "robust"] == [0.3, 0.5, None]
     assert len(said["slices"]) == 2
 
 
@@ -142,7 +193,8 @@ def test_labels_of_another_file_serve_rows_without_a_label(tallystick, table, tm
         assert done.returncode == 0, done.stderr
         said.append(json.loads(done.stdout))
     assert said[0]["bounds"] == said[1]["bounds"]
-    assert said[0]["bounds"][0]["method"] == "forward dual, rectified by labels"
+    assert said[0]["bounds"][0]["method"] == "robust"
+    assert said[0]["bounds"][1]["method"] == "forward dual, rectified by labels"
     assert any(
         "the 120 labelled rows" in text and "random sample" in text
         for text in said[0]["assumptions"]
@@ -222,7 +274,7 @@ def edited(table, tmp_path):
         rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
         path = tmp_path / "edited.csv"
         with path.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, rows[0])
+            writer = csv.DictWriter(stream, [*rows[0], *(edit(0, rows[0]).keys() - rows[0].keys())])
             writer.writeheader()
             writer.writerows(row | edit(i, row) for i, row in enumerate(rows))
         return path
@@ -230,11 +282,13 @@ def edited(table, tmp_path):
     return write
 
 
-def test_a_score_outside_the_unit_interval_is_refused_with_its_range(tallystick, edited):
+def test_a_score_outside_the_unit_interval_is_refused_with_its_row(tallystick, edited):
     path = edited(lambda i, row: {"score": 3 * float(row["score"])})
     done = tallystick("bound", path, "--score", "score", "--weak", WEAK)
     assert done.returncode == 1
-    assert "at most 1: correct the cell" in done.stderr
+    # The one door names the first cell that is no score, instead of the range of the column.
+    assert "column 'score' is '2.4" in done.stderr
+    assert "at least 0, at most 1" in done.stderr
 
 
 def test_minus_one_is_not_silently_taken_for_a_third_class(tallystick, edited):
@@ -268,9 +322,10 @@ def test_a_saved_tally_is_bounded_like_its_table(tallystick, tmp_path):
         json.loads(tallystick("bound", name, *asked).stdout) for name in ("rows.csv", "rows.tally")
     )
     assert counted["bounds"] == whole["bounds"]
-    refused = tallystick("bound", "rows.tally", *asked, "--by", "a")
-    assert refused.returncode == 1
-    assert "--by needs the rows" in refused.stderr
+    # Slices of a saved tally are parts of its counts now, so they are answered.
+    sliced = tallystick("bound", "rows.tally", *asked, "--by", "a")
+    assert sliced.returncode == 0, sliced.stderr
+    assert len(json.loads(sliced.stdout)["slices"]) == 2
 
 
 def test_whole_weights_count_rows_and_say_so(tallystick, tmp_path):

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from tallystick.bound.classifier import bound
     from tallystick.bound.label_models import LabelModel
     from tallystick.bound.matching import MatchResult, match
-    from tallystick.bound.noise_aware import noise_aware_weights
+    from tallystick.bound.papers.noise_aware import noise_aware_weights
+    from tallystick.bound.papers.weak_sets import WeakSetResult, choose_weak_labels
     from tallystick.bound.prepared import Fitting
     from tallystick.bound.question import BoundQuestion
     from tallystick.bound.result import Bound, BoundResult
     from tallystick.bound.selection import SelectResult, select
     from tallystick.bound.target import BoundTarget
     from tallystick.bound.thresholds import edges_of, sweep
-    from tallystick.bound.weak_sets import WeakSetResult, choose_weak_labels
     from tallystick.bound.weak_votes import WeakTable, weak_table
 
 __all__ = [
@@ -62,13 +62,13 @@ _HOME = {
     "CAPABILITY": "answer",
     "bound": "classifier",
     "SelectResult": "selection",
-    "WeakSetResult": "weak_sets",
+    "WeakSetResult": "papers.weak_sets",
     "WeakTable": "weak_votes",
-    "choose_weak_labels": "weak_sets",
+    "choose_weak_labels": "papers.weak_sets",
     "edges_of": "thresholds",
     "evaluate": "answer",
     "match": "matching",
-    "noise_aware_weights": "noise_aware",
+    "noise_aware_weights": "papers.noise_aware",
     "select": "selection",
     "sweep": "thresholds",
     "weak_table": "weak_votes",

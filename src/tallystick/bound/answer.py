@@ -10,12 +10,16 @@ from typing import Any
 from tallystick.bound.classifier import bound
 from tallystick.bound.costs import read_costs
 from tallystick.bound.demo import demo
+from tallystick.bound.item_probabilities import item_model
 from tallystick.bound.label_models import LabelModel, read_model
 from tallystick.bound.prepared import NAMES, fitted
 from tallystick.bound.question import BoundQuestion
 from tallystick.bound.result import BoundResult
+from tallystick.bound.rivals import compare_classifiers
+from tallystick.bound.score_auc import with_auc
+from tallystick.bound.selection import SelectResult
 from tallystick.bound.thresholds import sweep
-from tallystick.bound.weak_votes import weak_table
+from tallystick.bound.weak_votes import WeakTable, weak_table
 from tallystick.data import Capability, Data, Door, Roles, answered, by_slice, read
 from tallystick.errors import InputError
 from tallystick.results import Result
@@ -44,8 +48,8 @@ def evaluate(source: Any, **options: Any) -> BoundResult:
     --------
     >>> from tallystick.bound.demo import spam
     >>> result = evaluate(spam(2000, rng=1), prediction="classifier")
-    >>> [one.metric for one in result.bounds]
-    ['accuracy']
+    >>> result.bounds[0].metric, result.bounds[0].method
+    ('accuracy', 'robust')
     """
     return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
 
@@ -55,59 +59,76 @@ def answer(data: Data, question: BoundQuestion) -> Result:
     result = _answer(data, question, None)
     if data.roles.by is None:
         return result
+    classes = result.classes if isinstance(result, BoundResult) else None
 
     def part(piece: Data, alpha: float) -> Result:
-        return _answer(piece, replace(question, alpha=alpha), result.classes)
+        return _answer(piece, replace(question, alpha=alpha), classes)
 
     return replace(result, slices=by_slice(data, part, alpha=question.alpha))
 
 
-def _answer(data: Data, question: BoundQuestion, classes: Sequence[Label] | None) -> BoundResult:
+def _answer(
+    data: Data, question: BoundQuestion, classes: Sequence[Label] | None
+) -> BoundResult | SelectResult:
     roles = data.roles
     if bool(roles.prediction) == (roles.score is not None):
         raise InputError(
             "name the column to judge: --prediction for labels, or --score for numbers in [0, 1]"
         )
-    if len(roles.prediction) > 1:
-        raise InputError(
-            f"{len(roles.prediction)} columns are named as prediction: name one, and ask for each"
-        )
     tally = _counted(data, question)
     other = _fitting_tally(data, question)
-    known = tuple(classes) if classes is not None else _classes(data, tally, other)
+    known = tuple(classes) if classes is not None else _classes(data, question, tally, other)
     truth = _truth(data, tally, other, question)
-
-    # The label models are learnt where the labels are: in the file for fitting if there is one.
-    sample = tally if other is None else other
-    named = roles.truth or data.truth_elsewhere
-    there = named if _has_labels(sample, named) else None
-    votes = weak_table(sample, weak=roles.weak, truth=there, classes=known)
-    fitting = question.fitting()
-    models: list[str | LabelModel] = []
-    for model in question.label_models:
-        if isinstance(model, LabelModel) or model in NAMES:
-            ready = other is None or isinstance(model, LabelModel)
-            models.append(model if ready else fitted(model, votes, fitting))
-        else:
-            models.append(read_model(votes, model))
-
-    target = question.target(_cost(question.cost, known))
     shared: dict[str, Any] = {
         "weak": roles.weak,
         "truth": truth,
         "classes": known,
-        "label_models": models,
-        "target": target,
-        "fitting": fitting,
+        "label_models": _models(data, question, known, tally, other),
+        "target": question.target(_cost(question.cost, known)),
+        "fitting": question.fitting(),
         "rng": question.seed,
     }
+    result: BoundResult | SelectResult
     if roles.score is not None:
-        result = sweep(tally, score=roles.score, **shared)
+        result = with_auc(data, question, sweep(tally, score=roles.score, **shared), shared)
+    elif len(roles.prediction) > 1:
+        result = compare_classifiers(tally, predictions=roles.prediction, **shared)
     else:
         result = bound(tally, prediction=roles.prediction[0], **shared)
     if roles.weight is not None or tally.weighted:
         result = replace(result, assumptions=(*result.assumptions, _ROWS_COUNT))
     return result
+
+
+def _models(
+    data: Data,
+    question: BoundQuestion,
+    classes: Sequence[Label],
+    tally: Tally,
+    other: Tally | None,
+) -> list[str | LabelModel]:
+    """Return the label models that were named, those of files read and those of --fit fitted."""
+    named = data.roles.truth or data.truth_elsewhere
+
+    def votes(counted: Tally) -> WeakTable:
+        truth = named if _has_labels(counted, named) else None
+        return weak_table(counted, weak=data.roles.weak, truth=truth, classes=classes)
+
+    # The label models are learnt where the labels are: in the file for fitting if there is one.
+    sample = tally if other is None else other
+    asked = list(question.label_models)
+    if other is not None and not asked:
+        asked = ["dawid-skene"]  # another file was named to fit one model on
+    models: list[str | LabelModel] = []
+    for model in asked:
+        if isinstance(model, LabelModel) or (model in NAMES and other is None):
+            models.append(model)
+        elif model in NAMES:
+            models.append(fitted(model, votes(sample), question.fitting()))
+        else:
+            per_item = item_model(data, votes(tally), str(model))
+            models.append(read_model(votes(sample), model) if per_item is None else per_item)
+    return models
 
 
 def _counted(data: Data, question: BoundQuestion) -> Tally:
@@ -155,11 +176,16 @@ def _truth(data: Data, tally: Tally, other: Tally | None, question: BoundQuestio
     return None
 
 
-def _classes(data: Data, tally: Tally, other: Tally | None) -> tuple[Label, ...]:
-    """Return every label that the votes, the prediction or the truth show."""
-    if data.rules.labels:
+def _classes(
+    data: Data, question: BoundQuestion, tally: Tally, other: Tally | None
+) -> tuple[Label, ...]:
+    """Return the classes that were named, otherwise every label that votes, prediction or truth
+    show.
+    """
+    named = question.classes or data.rules.labels
+    if named:
         shown = {str(label): label for name in tally.names for label in tally.labels[name]}
-        return tuple(shown.get(str(label), label) for label in data.rules.labels)
+        return in_order(shown.get(str(label), label) for label in named)
     found = [
         label
         for one in (tally, other)
@@ -179,7 +205,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     """Return the options with which bound answers a table with these roles, None if it cannot."""
     if not roles.weak or not (roles.prediction or roles.score):
         return None
-    judged = {"prediction": roles.prediction[:1]} if roles.prediction else {"score": roles.score}
+    judged = {"prediction": roles.prediction} if roles.prediction else {"score": roles.score}
     return {**judged, "weak": roles.weak, "truth": roles.truth, "weight": roles.weight}
 
 

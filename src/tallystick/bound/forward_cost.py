@@ -21,10 +21,15 @@ from tallystick.bound.forward import Evidence, ForwardEnd
 from tallystick.errors import InputError
 from tallystick.stats.transport import Side, pair_difference, programme, row_values, two_labels
 
+_OWN_ROWS = 50
+"""Earlier rows from which a pattern has potentials of its own."""
+_OWN_PROGRAMMES = 900
+"""Patterns, counted once per block, that have potentials of their own at most."""
+
 __all__ = ["Learner", "cost_ends", "cost_learner", "pair_learner"]
 
 Learner: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray, IntArray, Side], FloatArray]
-"""From q (patterns, atoms), p, the patterns' weights, bins and a side to potentials (patterns,
+"""From q (patterns, atoms), p, rows seen per pattern, bins and a side to potentials (patterns,
 labels)."""
 
 
@@ -41,8 +46,11 @@ def pair_learner(
 
 
 def cost_learner(cost: FloatArray) -> Learner:
-    """Return the learner of a cost matrix: closed form for two classes, one linear programme a bin
-    beyond.
+    """Return the learner of a cost matrix: closed form for two classes, linear programmes beyond.
+
+    With three classes or more a pattern with enough rows has potentials of its own, since the
+    bound is sharp only with those; the others share the potentials of their bin. The most frequent
+    patterns come first, so that the programme stays small.
     """
 
     def learn(
@@ -55,7 +63,14 @@ def cost_learner(cost: FloatArray) -> Learner:
         member = np.eye(int(bins.max()) + 1)[bins] * share[:, None]
         member /= member.sum(axis=0)
         of_bin = programme(member.T @ q, member.T @ p, cost, side=side).potentials
-        return np.asarray(of_bin[bins])
+        out = np.asarray(of_bin[bins])
+
+        # A pattern with few rows would only fit their noise. Any potentials are valid.
+        order = np.argsort(-weight, kind="stable")[:_OWN_PROGRAMMES]
+        own = order[weight[order] >= _OWN_ROWS]
+        if own.size:
+            out[own] = programme(q[own], p[own], cost, side=side).potentials
+        return out
 
     return learn
 
@@ -70,7 +85,7 @@ def cost_ends(
         parts = split(evidence.counts, scheme.blocks, rng=generator)
         if evidence.view is not None:
             parts = evidence.view(parts)
-        weight = parts.sum(axis=(0, 2)).astype(np.float64)
+        weight = earlier(parts).sum(axis=2).astype(np.float64)
         gold = None if evidence.gold is None else split(evidence.gold, scheme.blocks, rng=generator)
         q = shrunk(earlier(parts), evidence.bins)
         p, known = _laws(evidence, gold, len(q))
@@ -89,7 +104,7 @@ def _learnt(
     """
     blocks = len(q)
     apart = bins + (int(bins.max()) + 1) * np.arange(blocks)[:, None]
-    a = learn(_flat(q), _flat(p), np.tile(weight, blocks), apart.reshape(-1), side)
+    a = learn(_flat(q), _flat(p), weight.reshape(-1), apart.reshape(-1), side)
     return a.reshape(p.shape)
 
 

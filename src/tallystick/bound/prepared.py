@@ -1,6 +1,4 @@
-"""A label model and a table, made ready: P(Y | Z), the labels that rectify it, and the doubt that
-is left.
-"""
+"""A label model and a table, made ready: P(Y | Z), the labels that rectify it, the doubt left."""
 
 from __future__ import annotations
 
@@ -23,17 +21,36 @@ __all__ = ["Fitting", "ModelLike", "Prepared", "fitted", "prepared"]
 
 ModelLike: TypeAlias = "str | LabelModel"
 _LEAST_ROWS = 20
-NAMES = ("labels", "majority", "dawid-skene", "triplet")
+_FEW_LABELS = 30
+_REFITS = 19
+NAMES = ("labels", "majority", "weighted-majority", "dawid-skene", "triplet")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fitting:
-    """How label models are fitted: the class *balance*, where known, and what an abstention
-    means.
+    """How label models are fitted and tested.
+
+    Parameters
+    ----------
+    balance
+        The class balance, where it is known.
+    abstain
+        What an abstention means.
+    family
+        Whether the family of seven is fitted, for the robust range. Without it, and without labels,
+        nothing is ever decided.
+    refits
+        Refits of the misfit test: 0 for no test, otherwise at least 19.
     """
 
     balance: npt.ArrayLike | None = None
     abstain: Abstain = "auto"
+    family: bool = True
+    refits: int = 19
+
+    def __post_init__(self) -> None:
+        if self.refits != 0 and self.refits < _REFITS:
+            raise InputError(f"refits must be 0 or at least {_REFITS}, got {self.refits!r}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,6 +80,8 @@ def fitted(model: ModelLike, table: WeakTable, fitting: Fitting) -> LabelModel:
         return known_models.from_labels(table)
     if model == "majority":
         return known_models.majority(table, balance=fitting.balance)
+    if model == "weighted-majority":
+        return known_models.weighted_majority(table)
     if model == "dawid-skene":
         return known_models.dawid_skene(table, balance=fitting.balance, abstain=fitting.abstain)
     if model == "triplet":
@@ -73,8 +92,8 @@ def fitted(model: ModelLike, table: WeakTable, fitting: Fitting) -> LabelModel:
 
 
 def prepared(model: LabelModel, table: WeakTable, *, delta: float = 0.0) -> Prepared:
-    """Decide what the intervals rest on: labels where there are any, else the model's information,
-    else its word.
+    """Decide what the intervals rest on: labels where there are any, otherwise the information in
+    the fit, otherwise the model's word.
     """
     if table.n < _LEAST_ROWS:
         raise InputError(
@@ -93,9 +112,9 @@ def prepared(model: LabelModel, table: WeakTable, *, delta: float = 0.0) -> Prep
     if gold is not None:
         method = "forward dual, rectified by labels"
         few = int(gold.sum())
-        if few < 30:
+        if few < _FEW_LABELS:
             warnings.append(
-                f"only {few} labelled rows correct the label model {model.name}: the interval is"
+                f"only {few} labelled rows correct the label model {model.name}: its bounds are"
                 " rough"
             )
     elif model.fit is not None:
@@ -114,8 +133,8 @@ def prepared(model: LabelModel, table: WeakTable, *, delta: float = 0.0) -> Prep
     else:
         assumption = f"the label model {model.name} is right"
         warnings.append(
-            f"P(Y | Z) of {model.name} is taken for known: an error of its own is not in the"
-            " intervals"
+            f"P(Y | Z) of {model.name} is taken for known: its bounds do not allow for an error of"
+            " its own"
         )
     silent = ~known_rows(p)
     mass = float(table.weight[silent].sum() / table.n)

@@ -12,7 +12,6 @@ from tallystick.bound.target import BoundTarget
 from tallystick.bound.thresholds import edges_of
 from tallystick.data import Question, option
 from tallystick.errors import InputError
-from tallystick.values import Label
 
 __all__ = ["BoundQuestion"]
 
@@ -32,7 +31,9 @@ class BoundQuestion(Question):
         "accuracy, precision, recall, f1, macro-…, micro-f1 or risk; repeat for more.",
         flag="--metric",
     )
-    positive: Label = option(None, "The class of precision, recall and F1.")
+    positive: str | int | float | bool | None = option(
+        None, "The class of precision, recall, F1 and AUC."
+    )
     cost: Path | Any | None = option(
         None, "For risk: a table with a column 'prediction' and one per true class."
     )
@@ -40,9 +41,13 @@ class BoundQuestion(Question):
         _THRESHOLDS, "With --score: T,T,… in (0, 1).", metavar="T,T,..."
     )
     label_models: tuple[Any, ...] = option(
-        ("dawid-skene",),
-        "labels, majority, dawid-skene, triplet or a file; repeat for more.",
+        (),
+        "labels, majority, weighted-majority, dawid-skene, triplet, or a file of probabilities;"
+        " repeat for more. Default: a family of seven.",
         flag="--label-model",
+    )
+    classes: tuple[str, ...] = option(
+        (), "All classes that the truth can take; repeat, or use commas.", metavar="C,C,..."
     )
     class_balance: str | Sequence[float] | None = option(
         None, "P,P,… in the order of the classes, where it is known."
@@ -58,6 +63,9 @@ class BoundQuestion(Question):
         for name in ("metrics", "label_models"):
             held = getattr(self, name)
             object.__setattr__(self, name, (held,) if isinstance(held, str) else tuple(held))
+        given = (self.classes,) if isinstance(self.classes, str) else tuple(self.classes)
+        split = [x.split(",") if isinstance(x, str) else [x] for x in given]
+        object.__setattr__(self, "classes", tuple(x for part in split for x in part))
         super().__post_init__()
         self.target(None)  # refuses what cannot be asked before anything is read
 

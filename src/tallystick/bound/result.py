@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from tallystick.bound.label_models.audit import LabelModelAudit
+from tallystick.bound.weak_summary import WeakLabel
 from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
 from tallystick.tally import Label
 
-__all__ = ["Bound", "BoundResult", "Breakdown", "GoldEstimate"]
+__all__ = ["Bound", "BoundResult", "Breakdown", "GoldEstimate", "ReliabilityBin", "RocPoint"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,25 +76,77 @@ class Breakdown:
 
 @dataclass(frozen=True, kw_only=True)
 class GoldEstimate:
-    """The accuracy from labelled rows, sharpened by the label model's guess for all rows; valid
-    whatever that is.
+    """One metric from labelled rows alone, valid whatever any label model is worth.
 
-    ``worth`` is how many labels alone would have given the width; ``refuted`` says that this
-    interval and the bounds have no point in common, so that the label model is wrong.
+    Parameters
+    ----------
+    metric, positive, threshold
+        What it is of.
+    labels
+        Labelled rows.
+    estimate, interval
+        The metric on these rows, and its interval.
+    worth
+        How many labels would give an interval as narrow without the consensus of the votes.
     """
 
     metric: str
-    label_model: str
+    positive: Label = None
+    threshold: float | None = None
     labels: int
-    estimate: float
+    estimate: float | Unknown
     interval: Interval
-    worth: float
-    refuted: bool
+    worth: float | Unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class RocPoint:
+    """Where one threshold lies on the ROC curve: a rectangle, holding for all thresholds at once.
+
+    ``method`` says whether it comes from labels, or from the robust range.
+    """
+
+    threshold: float
+    true_positive_rate: Interval | Unknown
+    false_positive_rate: Interval | Unknown
+    method: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReliabilityBin:
+    """How often the positive class is true where the score lies in [low, high), and how often it
+    should be: the mean of the two edges.
+    """
+
+    low: float
+    high: float
+    rows: int
+    share: Interval | Unknown
+    method: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundResult(Result):
-    """Bounds on the metrics of one classifier."""
+    """Bounds on the metrics of one classifier.
+
+    Parameters
+    ----------
+    bounds
+        Without 20 labels the robust range comes first (``method: "robust"``), then the bounds under
+        each label model.
+    label_models
+        What is known of each label model; ``refuted`` and ``votes_contradict`` say which the data
+        contradict.
+    label_model_distance
+        The median distance of two label models of the family: the yardstick beside
+        ``breakdown_delta``.
+    gold
+        Every metric from labels, if at least 20 rows are labelled.
+    weak_labels
+        Coverage, overlap, conflict and accuracy of each weak label.
+    roc, reliability
+        Of a score.
+    """
 
     verb: ClassVar[str] = "bound"
 
@@ -104,15 +157,41 @@ class BoundResult(Result):
     label_models: tuple[LabelModelAudit, ...]
     breakdown_delta: float | Unknown
     breakdown: Breakdown | None = None
+    label_model_distance: float | Unknown = Unknown("no family of label models was fitted")
     gold: tuple[GoldEstimate, ...] = ()
+    weak_labels: tuple[WeakLabel, ...] = ()
+    roc: tuple[RocPoint, ...] = ()
+    reliability: tuple[ReliabilityBin, ...] = ()
     singleton_share: float
     delta: float = 0.0
     entropy_width: float | Unknown
     table: PatternTable | None = field(default=None, metadata={"private": True})
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a bound."""
-        return [
+        """Return one row per estimate from labels, then one per bound.
+
+        ``contradicted_by`` says that labels, or the votes alone, reject the row's label model.
+        """
+        contradicted = {
+            one.name: "labels" if one.refuted else "votes"
+            for one in self.label_models
+            if one.refuted or one.votes_contradict is True
+        }
+        estimates = [
+            {
+                "metric": g.metric if g.positive is None else f"{g.metric} of {g.positive}",
+                "threshold": g.threshold,
+                "label_model": f"none: {g.labels} labels",
+                "low": g.interval.low,
+                "lower": None,
+                "independent": g.estimate,
+                "upper": None,
+                "high": g.interval.high,
+                "contradicted_by": "",
+            }
+            for g in self.gold
+        ]
+        return estimates + [
             {
                 "metric": b.metric if b.positive is None else f"{b.metric} of {b.positive}",
                 "threshold": b.threshold,
@@ -122,6 +201,7 @@ class BoundResult(Result):
                 "independent": b.independent_estimate,
                 "upper": b.upper,
                 "high": b.high,
+                "contradicted_by": contradicted.get(b.label_model, ""),
             }
             for b in self.bounds
         ]
@@ -135,6 +215,12 @@ class BoundResult(Result):
         made = [self._across() if self.bounds[0].threshold is not None else self._side_by_side()]
         if self.breakdown is not None:
             made.append(_delta_figure(self.breakdown))
+        if self.roc:
+            made.append(_roc_figure(self.roc))
+        if self.reliability:
+            made.append(_reliability_figure(self.reliability))
+        if self.weak_labels:
+            made.append(_weak_figure(self.weak_labels))
         return tuple(made)
 
     def _across(self) -> Figure:
@@ -193,6 +279,67 @@ def _delta_figure(breakdown: Breakdown) -> Figure:
         },
         roles={"x": "delta", "low": "low", "high": "high"},
     )
+
+
+def _roc_figure(roc: tuple[RocPoint, ...]) -> Figure:
+    """Return the band between the lowest and the highest true positive rate, by threshold."""
+    return Figure(
+        kind="bands",
+        title="True positive rate by threshold",
+        columns={
+            "threshold": [p.threshold for p in roc],
+            "tpr_low": [_end(p.true_positive_rate, 0) for p in roc],
+            "tpr_high": [_end(p.true_positive_rate, 1) for p in roc],
+            "fpr_low": [_end(p.false_positive_rate, 0) for p in roc],
+            "fpr_high": [_end(p.false_positive_rate, 1) for p in roc],
+        },
+        roles={"x": "threshold", "low": "tpr_low", "high": "tpr_high"},
+    )
+
+
+def _reliability_figure(bins: tuple[ReliabilityBin, ...]) -> Figure:
+    return Figure(
+        kind="bands",
+        title="How often the positive class is true, by score",
+        columns={
+            "score": [(b.low + b.high) / 2 for b in bins],
+            "low": [_end(b.share, 0) for b in bins],
+            "high": [_end(b.share, 1) for b in bins],
+            "as_it_should_be": [(b.low + b.high) / 2 for b in bins],
+            "rows": [b.rows for b in bins],
+        },
+        roles={"x": "score", "low": "low", "high": "high", "y": "as_it_should_be"},
+    )
+
+
+def _weak_figure(weak: tuple[WeakLabel, ...]) -> Figure:
+    """Return the weak labels with their accuracy; the table beside it has the rest."""
+    return Figure(
+        kind="forest",
+        title="The weak labels",
+        columns={
+            "name": [w.name for w in weak],
+            "votes_for": [", ".join(w.polarity) for w in weak],
+            "coverage": [w.coverage for w in weak],
+            "overlap": [w.overlap for w in weak],
+            "conflict": [w.conflict for w in weak],
+            "estimated_accuracy": [_number(w.estimated_accuracy) for w in weak],
+            "checked_accuracy": [_number(w.checked_accuracy) for w in weak],
+            "checked_low": [_end(w.checked_interval, 0) for w in weak],
+            "checked_high": [_end(w.checked_interval, 1) for w in weak],
+            "labels": [w.labels for w in weak],
+        },
+        roles={
+            "name": "name",
+            "value": "checked_accuracy" if any(w.labels for w in weak) else "estimated_accuracy",
+            "low": "checked_low",
+            "high": "checked_high",
+        },
+    )
+
+
+def _end(interval: Interval | Unknown, side: int) -> float | None:
+    return None if isinstance(interval, Unknown) else tuple(interval)[side]
 
 
 def _number(value: float | Unknown) -> float | None:

@@ -5,7 +5,7 @@ their differences.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any, ClassVar
@@ -14,13 +14,14 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.bound.blocks import Scheme
-from tallystick.bound.classifier import bound_of, interval_of
 from tallystick.bound.forward import Evidence, ForwardEnd, forward
 from tallystick.bound.forward_cost import cost_ends, pair_learner
+from tallystick.bound.metric_bounds import bound_of, interval_of
 from tallystick.bound.metrics import Summary
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
-from tallystick.bound.result import Bound
+from tallystick.bound.result import Bound, GoldEstimate
 from tallystick.bound.target import BoundTarget
+from tallystick.bound.verdict import conclude_pairs
 from tallystick.bound.weak_votes import weak_table
 from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, Result, Unknown
@@ -48,6 +49,7 @@ class PairBound:
     by_overlap: tuple[float, float]
     clipped: bool
     better: str | None
+    estimate: float | Unknown = Unknown("without labels a difference has bounds, no estimate")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +61,21 @@ class SelectResult(Result):
     models: dict[str, Bound]
     chosen: Mapping[str, str | Unknown]
     pairs: tuple[PairBound, ...]
+    gold: dict[str, GoldEstimate] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a classifier."""
+        """Return one row per classifier; from labels, if there are enough."""
+        if self.gold:
+            return [
+                {
+                    "model": name,
+                    "metric": g.metric,
+                    "estimate": g.estimate,
+                    "interval": g.interval,
+                    "labels": g.labels,
+                }
+                for name, g in self.gold.items()
+            ]
         return [
             {
                 "model": name,
@@ -181,12 +195,13 @@ def select(
     chosen = _chosen(bounds)
     decided = sum(pair.better is not None for pair in pairs)
     safe = chosen["lower bound"]
+    conclusion = conclude_pairs(
+        safe, decided, len(pairs), labels=0, rows=int(tally.n), robust=False
+    )
     return SelectResult(
-        verdict=(
-            f"{safe} has the largest lower bound; {decided} of {len(pairs)} pairs are told apart"
-            " without a label."
-        ),
-        decision="decided" if decided == len(pairs) else "undecided",
+        verdict=conclusion.verdict,
+        decision=conclusion.decision,
+        needed=conclusion.needed,
         n_items=int(tally.n),
         assumptions=() if one.assumption is None else (one.assumption,),
         warnings=one.warnings,

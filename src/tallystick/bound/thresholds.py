@@ -4,33 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from statistics import NormalDist
-
-import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.bound.blocks import IntArray, Scheme
-from tallystick.bound.classifier import bound_of
-from tallystick.bound.forward import Evidence, ForwardEnd, draw, forward, row_table, slopes_of
-from tallystick.bound.label_models import audit
-from tallystick.bound.metrics import Summary
+from tallystick.bound.bands import Band
+from tallystick.bound.label_models import Family, audit, family_of
 from tallystick.bound.prepared import Fitting, ModelLike, Prepared, fitted, prepared
 from tallystick.bound.result import Bound, BoundResult
-from tallystick.bound.saying import assumptions_of, condition_of, warnings_of
+from tallystick.bound.robust import ASSUMPTION, votes_contradict
 from tallystick.bound.target import BoundTarget
-from tallystick.bound.weak_votes import weak_table
+from tallystick.bound.verdict import assumptions_of, conclude_thresholds, warnings_of
+from tallystick.bound.weak_summary import weak_summary
+from tallystick.bound.weak_votes import WeakTable, weak_table
 from tallystick.errors import InputError
 from tallystick.results import Unknown
-from tallystick.stats.maxt import sup_t_critical
-from tallystick.stats.transport import Side
 from tallystick.tally import Label, Tally
 
 __all__ = ["edges_of", "sweep"]
-
-_CELLS = 20_000_000
-"""Rows of the correlation of all thresholds that are held at once; beyond it Bonferroni, which is a
-little wider."""
 
 
 def edges_of(thresholds: Sequence[float]) -> tuple[float, ...]:
@@ -52,12 +41,15 @@ def sweep(
     weak: Sequence[str] | None = None,
     truth: str | None = None,
     classes: Sequence[Label] | None = None,
-    label_models: Sequence[ModelLike] = ("dawid-skene",),
+    label_models: Sequence[ModelLike] = (),
     target: BoundTarget | None = None,
     fitting: Fitting | None = None,
     rng: Rng = 0,
 ) -> BoundResult:
     """Bound metrics of ``score ≥ threshold`` for two classes, simultaneously for all thresholds.
+
+    Without labels the robust range over seven label models comes first, as in
+    :func:`~tallystick.bound.bound`; from 20 random labels each threshold has its own interval.
 
     The tally has counted *score* cut at the thresholds: ``cut={score: edges_of(thresholds)}``. A
     row predicts the positive class where its score is at least the threshold; all thresholds come
@@ -72,65 +64,57 @@ def sweep(
     >>> rows["score"] = [0.2 + 0.5 * int(h) for h in rows.pop("classifier")]
     >>> tally = Tally.of(rows, cut={"score": edges_of([0.25, 0.5])})
     >>> result = sweep(tally, score="score")
-    >>> [b.threshold for b in result.bounds]
+    >>> [b.threshold for b in result.bounds if b.method == "robust"]
     [0.25, 0.5]
     """
     target = BoundTarget() if target is None else target
     fitting = Fitting() if fitting is None else fitting
-    if "risk" in target.metrics:
-        raise InputError(
-            "a sweep over thresholds knows no risk: choose other metrics, or one prediction"
-        )
-    if target.at_least is not None:
-        raise InputError(
-            f"at_least ({target.at_least:g}) is a claim on one prediction, and a score has one a"
-            " threshold: choose the threshold and bound its prediction, or leave the claim out"
-        )
     columns = (
         tuple(weak)
         if weak is not None
         else tuple(n for n in tally.names if n not in (score, truth))
     )
-    table = weak_table(tally, weak=columns, score=score, truth=truth, classes=classes)
-    if len(table.classes) != 2:
-        raise InputError(
-            f"a score decides between two classes, got {len(table.classes)}: give predictions"
-            " instead"
-        )
-    thresholds = tally.cut[score][1:-1]
-    if not thresholds:
-        raise InputError(
-            f"column {score!r} was cut at no threshold inside its range: use edges_of(thresholds)"
-        )
+    table, edges = _score_table(tally, target, columns, (score, truth), classes)
     positive = 1 if target.positive is None else table.class_of(target.positive, role="positive")
-    view = partial(_at_thresholds, positive=positive)
+    band = Band(edges=edges, positive=positive, target=target, table=table)
     generator = as_rng(rng)
-    ready = [
+    for_family, for_tests, for_surprise = generator.spawn(3)
+
+    # Labels decide, where there are enough; otherwise the family of label models.
+    estimates = band.from_labels()
+    family = _family(table, fitting, label_models, bool(estimates))
+    members = _distinct(family, table, max(target.delta, family.distance)) if family else []
+    named = [
         prepared(fitted(model, table, fitting), table, delta=target.delta) for model in label_models
     ]
     bounds: list[Bound] = []
-    for one in ready:
-        evidence = replace(one.evidence, view=view)
-        for wanted in target.summaries(table):
-            critical = _critical(evidence, wanted, target.alpha, generator)
-            [(low, high)] = forward(
-                evidence, [wanted], rng=generator, scheme=Scheme.fitting(table.n)
-            )
-            seen = view(one.table.counts[None])[0]
-            for t, threshold in enumerate(thresholds):
-                at = replace(one, evidence=replace(one.evidence, counts=seen[t]))
-                ends = tuple(
-                    ForwardEnd(end.side, end.estimate[t], end.error[t]) for end in (low, high)
-                )
-                bounds.append(
-                    bound_of(at, wanted, (ends[0], ends[1]), target.alpha, critical, threshold)
-                )
-    audits = tuple(audit(one.model, table, one.p[: len(table.votes)]) for one in ready)
+    wanted = target.summaries(table)
+    if not estimates:
+        for one in wanted:
+            bounds += band.robust([band.bounds(member, one, for_family) for member in members])
+    shown = named or _distinct(family, table, target.delta) if family or named else []
+    for model in shown:
+        for one in wanted:
+            bounds += band.bounds(model, one, generator)
+    roc, reliability = band.curves(members, for_family)
+
+    test = votes_contradict(family.independence, fitting, for_tests) if family else None
+    audits = tuple(
+        audit(one.model, table, one.p[: len(table.votes)], test=test, rng=for_surprise)
+        for one in shown
+    )
+    conclusion = conclude_thresholds(score, bounds, estimates, table.n, target.alpha)
     return BoundResult(
-        verdict=_verdict(score, bounds, ready[0], target),
+        verdict=conclusion.verdict,
+        decision=conclusion.decision,
+        needed=conclusion.needed,
         n_items=table.n,
-        assumptions=assumptions_of(ready, labelled=truth is not None),
-        warnings=warnings_of(table, ready, (), audits),
+        assumptions=assumptions_of(
+            named,
+            labelled=truth is not None,
+            robust=None if estimates or family is None else ASSUMPTION,
+        ),
+        warnings=warnings_of(table, named, audits, band.labels),
         seed=seed_of(rng),
         prediction=score,
         weak=table.weak,
@@ -140,62 +124,66 @@ def sweep(
         breakdown_delta=Unknown(
             "a breakdown is that of one threshold: choose it and bound its prediction"
         ),
+        label_model_distance=(
+            Unknown("no family of label models was fitted") if family is None else family.distance
+        ),
+        gold=estimates,
+        weak_labels=weak_summary(table, alpha=target.alpha),
+        roc=roc,
+        reliability=reliability,
         singleton_share=table.singletons,
         delta=target.delta,
         entropy_width=Unknown("it is that of one threshold"),
     )
 
 
-def _at_thresholds(parts: IntArray, *, positive: int) -> IntArray:
-    """Turn blocks of (patterns, bins) into blocks of (thresholds, patterns, classes), by cumulative
-    counts.
-    """
-    above = parts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
-    both = [parts.sum(axis=-1, keepdims=True) - above, above]
-    return np.moveaxis(np.stack(both if positive == 1 else both[::-1], axis=-1), -2, 1)
+def _score_table(
+    tally: Tally,
+    target: BoundTarget,
+    weak: Sequence[str],
+    columns: tuple[str, str | None],
+    classes: Sequence[Label] | None,
+) -> tuple[WeakTable, tuple[float, ...]]:
+    """Check the question and return the table of a score with the edges of its bins."""
+    score, truth = columns
+    if "risk" in target.metrics:
+        raise InputError(
+            "a sweep over thresholds knows no risk: choose other metrics, or one prediction"
+        )
+    if target.at_least is not None:
+        raise InputError(
+            f"at_least ({target.at_least:g}) is a claim on one prediction, and a score has one per"
+            " threshold: choose the threshold and bound its prediction, or leave the claim out"
+        )
+    table = weak_table(tally, weak=weak, score=score, truth=truth, classes=classes)
+    if len(table.classes) != 2:
+        raise InputError(
+            f"a score decides between two classes, got {len(table.classes)}: give predictions"
+            " instead"
+        )
+    edges = tuple(float(edge) for edge in tally.cut[score])
+    if len(edges) < 3:
+        raise InputError(
+            f"column {score!r} was cut at no threshold inside its range: use edges_of(thresholds)"
+        )
+    return table, edges
 
 
-def _critical(
-    evidence: Evidence, wanted: Summary, alpha: float, generator: np.random.Generator
-) -> float:
-    """Return the critical value for the ends of all thresholds at once."""
-    if evidence.view is None:
-        raise TypeError("a sweep has a view")
-    bins = evidence.counts.shape[-1]
-    ends = 2 * (bins - 1)
-    if evidence.counts.size * ends > _CELLS:
-        return NormalDist().inv_cdf(1 - alpha / (2 * ends))
-    run = draw(evidence, Scheme(), generator)
-    # One unit of mass in each bin says which prediction a bin means at each threshold.
-    says = evidence.view(np.eye(bins, dtype=np.int64)[None])[0].argmax(axis=-1)
-    weight = evidence.counts.reshape(-1) / evidence.counts.sum()
-    sides: tuple[Side, Side] = ("lower", "upper")
-    values = []
-    for side in sides:
-        m = run.choose(side)
-        table = row_table(run, m, slopes_of(run, m, wanted, side, evidence.delta), side)[-1]
-        values += [table[t][:, says[t]].reshape(-1) for t in range(bins - 1)]
-    rows = np.nan_to_num(np.stack(values))
-    rows -= (rows @ weight)[:, None]
-    return max(
-        sup_t_critical((rows * weight) @ rows.T, rng=generator, alpha=alpha),
-        NormalDist().inv_cdf(1 - alpha / 2),
-    )
+def _family(
+    table: WeakTable, fitting: Fitting, named: Sequence[ModelLike], labelled: bool
+) -> Family | None:
+    if not fitting.family or (labelled and named):
+        return None
+    return family_of(replace(table, gold=None), balance=fitting.balance)
 
 
-def _verdict(score: str, bounds: Sequence[Bound], one: Prepared, target: BoundTarget) -> str:
-    first = bounds[0].metric
-    own = [
-        b
-        for b in bounds
-        if b.metric == first and b.label_model == one.model.name and b.low is not None
+def _distinct(family: Family | None, table: WeakTable, delta: float) -> list[Prepared]:
+    """Prepare the members of the family that differ, by votes alone."""
+    if family is None:
+        return []
+    laws = [law.tobytes() for law in family.laws]
+    return [
+        prepared(model, replace(table, gold=None), delta=delta)
+        for i, model in enumerate(family.models)
+        if laws[i] not in laws[:i]
     ]
-    if not own:
-        return f"The {first} of {score} cannot be bounded at any threshold."
-    best = max(own, key=lambda b: b.low or 0.0)
-    held = f"{100 * (1 - target.alpha):g} %, {condition_of(one, target)}"
-    return (
-        f"The largest lower bound on the {first} of {score} is that of threshold"
-        f" {best.threshold:g}: between {best.low:.3f} and {best.high:.3f}; {len(own)} thresholds"
-        f" hold together ({held})."
-    )

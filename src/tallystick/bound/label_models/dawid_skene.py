@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -14,18 +15,18 @@ from tallystick.bound.weak_votes import WeakTable
 from tallystick.errors import NotIdentifiable
 from tallystick.stats import latent
 
-__all__ = ["Abstain", "dawid_skene", "one_sided", "triplet"]
+__all__ = ["INDEPENDENCE", "PRIOR", "Abstain", "dawid_skene", "one_sided", "triplet", "unmirrored"]
 
 Abstain: TypeAlias = Literal["auto", "says nothing", "is a vote"]
 
-_PRIOR = 0.1
+PRIOR = 0.1
 """Pseudo-votes of each kind: a vote never seen on a class is rare there, not impossible."""
 
 _LEVEL = 0.025
 _LEAST = 3
 _LEAST_LED = 5
 _KEPT = 0.25
-_INDEPENDENCE = "the weak labels err independently given the class"
+INDEPENDENCE = "the weak labels err independently given the class"
 
 
 def dawid_skene(
@@ -33,7 +34,7 @@ def dawid_skene(
     *,
     balance: npt.ArrayLike | None = None,
     abstain: Abstain = "auto",
-    prior: float = _PRIOR,
+    prior: float = PRIOR,
 ) -> LabelModel:
     """Fit class balance and confusion matrices of the weak labels by EM, without labels.
 
@@ -83,15 +84,41 @@ def dawid_skene(
         codes(table.votes), table.weight, n_classes=size, n_votes=size + extra, options=options
     )
     if balance is None:
+        fitted = unmirrored(fitted, codes(table.votes), table.weight)
         _refuse_the_emptied(table.weight @ fitted.posterior, table)
     return LabelModel(
         name="dawid-skene",
         classes=table.classes,
         weak=table.weak,
         predict=lambda votes: latent.posterior(fitted.model, codes(votes)),
-        rests_on=_INDEPENDENCE,
+        rests_on=INDEPENDENCE,
         fit=fitted,
         votes_of=codes,
+    )
+
+
+def unmirrored(fitted: latent.LatentFit, codes: IntArray, weight: FloatArray) -> latent.LatentFit:
+    """Rename the classes of a fit that calls most votes wrong, so that it calls most of them right.
+
+    The likelihood does not know the names of the classes. EM starts at the majority, but where most
+    weak labels are silent it can end on the mirrored branch, on which votes for a class are
+    evidence against it.
+    """
+    size = fitted.model.n_classes
+    # Mass of the votes for class c on rows that the fit gives to class k.
+    right = np.zeros((size, size))
+    for c in range(size):
+        right[:, c] = (weight * (codes == c).sum(axis=1)) @ fitted.posterior
+    if np.trace(right) * size >= right.sum():
+        return fitted
+    from scipy.optimize import linear_sum_assignment
+
+    _, order = linear_sum_assignment(right.T, maximize=True)
+    return replace(
+        fitted,
+        model=fitted.model.permuted(order),
+        posterior=np.ascontiguousarray(fitted.posterior[:, order]),
+        expected_counts=np.ascontiguousarray(fitted.expected_counts[:, order]),
     )
 
 
@@ -191,5 +218,5 @@ def triplet(table: WeakTable, *, balance: npt.ArrayLike | None = None) -> LabelM
         classes=table.classes,
         weak=table.weak,
         predict=lambda votes: latent.posterior(model, codes(votes)),
-        rests_on=_INDEPENDENCE,
+        rests_on=INDEPENDENCE,
     )

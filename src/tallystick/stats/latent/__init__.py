@@ -7,6 +7,7 @@ from tallystick.stats.latent.calibrate import (
     cross_fitted,
     expected_calibration_error,
 )
+from tallystick.stats.latent.covotes import CoVotes, covote_misfit
 from tallystick.stats.latent.extras import WithExtras, with_extras
 from tallystick.stats.latent.fit import LatentFit, Start, fit
 from tallystick.stats.latent.headline import Headline, blend, half_to_double, headline
@@ -32,6 +33,7 @@ from tallystick.stats.latent.unreadable import SHARES, UnreadableFit, fit_unread
 __all__ = [
     "SHARES",
     "Calibration",
+    "CoVotes",
     "Headline",
     "LatentBootstrap",
     "LatentFit",
@@ -50,6 +52,7 @@ __all__ = [
     "blend",
     "bootstrap",
     "calibrate",
+    "covote_misfit",
     "cross_fitted",
     "expected_agreement",
     "expected_calibration_error",

@@ -1,0 +1,207 @@
+"""What bound decides without labels, and how often it is wrong: copied votes, and real sets.
+
+A claim can be decided wrongly only if the truth lies outside the robust range, so that is counted.
+Rules were fixed on other simulated tables; the real sets are run once.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from record import record
+from sklearn.linear_model import LogisticRegression
+
+from tallystick import bound
+from tallystick.bound.label_intervals import LabelledRows
+from tallystick.bound.label_models import consensus_of, surprise
+from tallystick.bound.metric_bounds import bounds_under
+from tallystick.bound.metrics import Summary
+from tallystick.bound.prepared import prepared
+from tallystick.bound.robust import robust_bounds, votes_contradict
+from tallystick.tally import Tally
+
+TABLES = 200
+TESTED = 40
+"""Tables per share on which the misfit test is run as well."""
+ROWS = 1000
+WEAK = 5
+CLASSES = 3
+LABELS = 30
+QUIET = bound.Fitting(refits=0)
+
+
+def copied(share: float, draw: np.random.Generator) -> tuple[dict[str, Any], np.ndarray]:
+    """Return a table whose weak labels copy the first one on *share* of the rows, and the truth."""
+    y = draw.choice(CLASSES, ROWS, p=draw.dirichlet(np.full(CLASSES, 4.0)))
+
+    def answers(right: float) -> np.ndarray:
+        wrong = (y + draw.integers(1, CLASSES, ROWS)) % CLASSES
+        return np.where(draw.random(ROWS) < right, y, wrong)
+
+    first = answers(draw.uniform(0.5, 0.8))
+    silent = draw.choice([0.0, 0.3])
+    rows: dict[str, Any] = {}
+    for j in range(WEAK):
+        own = answers(draw.uniform(0.5, 0.8))
+        votes = first if j == 0 else np.where(draw.random(ROWS) < share, first, own)
+        speaks = draw.random(ROWS) >= silent
+        rows[f"w{j}"] = [int(v) if s else None for v, s in zip(votes, speaks, strict=True)]
+    # Half of the classifiers have learnt from the weak labels, and so lean on the first one.
+    lean = draw.choice([0.0, 0.4])
+    h = np.where(draw.random(ROWS) < lean, first, answers(draw.uniform(0.55, 0.95)))
+    return rows | {"h": h}, y
+
+
+def copied_votes() -> list[dict[str, Any]]:
+    """Count, over many tables, how often the truth lies outside what each rule says."""
+    out = []
+    for share in (0.0, 0.2, 0.4, 0.6):
+        draw = np.random.default_rng([16, int(100 * share)])
+        seen: dict[str, list[float]] = {name: [] for name in ("robust", "single", "labels")}
+        width: dict[str, list[float]] = {name: [] for name in seen}
+        rejected = []
+        for i in range(TABLES):
+            rows, y = copied(share, draw)
+            names = [f"w{j}" for j in range(WEAK)]
+            table = bound.weak_table(Tally.of(rows), weak=names, prediction="h", classes=range(3))
+            truth = float((np.asarray(rows["h"]) == y).mean())
+            found = robust_bounds(table, bound.BoundTarget(), QUIET, rng=i)
+            lead = prepared(found.family.independence, table)
+            [single] = bounds_under(lead, bound.BoundTarget(), np.random.default_rng(i))
+            labels = _labels(rows, y, names, draw)
+            for name, low, high in (
+                ("robust", found.bounds[0].low, found.bounds[0].high),
+                ("single", single.low, single.high),
+                ("labels", labels.low, labels.high),
+            ):
+                seen[name].append(not low <= truth <= high)
+                width[name].append(high - low)
+            if i < TESTED:
+                test = votes_contradict(found.family.independence, bound.Fitting(), 1000 + i)
+                rejected.append(test is not None and test.rejected)
+        out.append(
+            {
+                "copied": f"{100 * share:.0f} %",
+                "tables": TABLES,
+                "truth outside: robust range": float(np.mean(seen["robust"])),
+                "width": float(np.mean(width["robust"])),
+                "truth outside: Dawid-Skene alone": float(np.mean(seen["single"])),
+                "width ": float(np.mean(width["single"])),
+                f"truth outside: {LABELS} labels": float(np.mean(seen["labels"])),
+                "width  ": float(np.mean(width["labels"])),
+                f"misfit rejects ({TESTED})": float(np.mean(rejected)),
+            }
+        )
+    return out
+
+
+def _labels(rows: dict[str, Any], y: np.ndarray, names: list[str], draw: Any) -> Any:
+    picked = draw.choice(ROWS, LABELS, replace=False)
+    truth: list[int | None] = [None] * ROWS
+    for i in picked:
+        truth[int(i)] = int(y[i])
+    table = bound.weak_table(
+        Tally.of(rows | {"y": truth}), weak=names, prediction="h", truth="y", classes=range(3)
+    )
+    found = LabelledRows.of(table.counts, table.gold, consensus_of(table))
+    return found.estimate(Summary("accuracy"), alpha=0.05).interval
+
+
+def real_sets() -> list[dict[str, Any]]:
+    """Bound a classifier that was trained on the votes' majority, on every real set."""
+    from bound_sets import sets
+
+    out = []
+    for data in sets():
+        table = bound.weak_table(
+            data.tally(data.train | data.valid), weak=data.weak, classes=range(data.k)
+        )
+        lead = consensus_of(table)
+        seen = {row.tobytes(): c for row, c in zip(table.votes, lead, strict=True)}
+        voted = (data.votes >= 0).any(axis=1) & (data.train | data.valid)
+        guess = np.array([seen.get(row.tobytes(), 0) for row in data.votes])
+        learner = LogisticRegression(max_iter=1000, C=0.1).fit(data.x[voted], guess[voted])
+        rows = data.test
+        h = learner.predict(data.x[rows])
+        truth = float((h == data.y[rows]).mean())
+        table = bound.weak_table(
+            data.tally(rows, truth=True, h=h.tolist()),
+            weak=data.weak,
+            prediction="h",
+            truth="truth",
+            classes=range(data.k),
+        )
+        found = robust_bounds(table, bound.BoundTarget(), bound.Fitting(), rng=0)
+        plain = [
+            bounds_under(
+                prepared(m, replace(table, gold=None)),
+                bound.BoundTarget(),
+                np.random.default_rng(0),
+            )[0]
+            for m in found.family.models
+        ]
+        low, high = min(b.low for b in plain), max(b.high for b in plain)
+        few = _thinned(table.gold_labels, 50)
+        refuted = [
+            m.name
+            for m, law in zip(found.family.models, found.family.laws, strict=True)
+            if surprise(law, few, rng=1).p_value <= 0.05
+        ]
+        first = found.bounds[0]
+        out.append(
+            {
+                "set": data.name,
+                "rows": table.n,
+                "true accuracy": truth,
+                "union": f"[{low:.3f}, {high:.3f}]",
+                "truth in the union": low <= truth <= high,
+                "D": found.family.distance,
+                "robust range": f"[{first.low:.3f}, {first.high:.3f}]",
+                "truth in it": first.low <= truth <= first.high,
+                "rejected by the votes": "not tested"
+                if found.test is None
+                else found.test.rejected,
+                "refuted by 50 labels": f"{len(refuted)} of 7: {', '.join(refuted)}",
+            }
+        )
+    return out
+
+
+def _thinned(gold: np.ndarray, labels: int) -> np.ndarray:
+    """Keep a random draw of the labelled rows."""
+    flat = np.repeat(np.arange(gold.size), gold.ravel())
+    kept = np.random.default_rng(3).choice(flat, labels, replace=False)
+    return np.bincount(kept, minlength=gold.size).reshape(gold.shape)
+
+
+if __name__ == "__main__":
+    if "--sets" not in sys.argv:
+        record(
+            "bound-copied-votes",
+            "Bound: copied votes, three classes",
+            copied_votes(),
+            notes=[
+                f"{ROWS:,} rows, {WEAK} weak labels, half of the tables with 30 % abstentions. The"
+                " weak labels copy the first one on the share of rows given. A claim is decided"
+                " wrongly only if the truth lies outside.",
+                "Dawid-Skene alone is what decided before.",
+            ],
+        )
+    if "--copies" not in sys.argv:
+        record(
+            "bound-honest",
+            "Bound: real sets, all label models, no labels",
+            real_sets(),
+            notes=[
+                "The classifier is trained on the consensus of the votes. The union is over the"
+                " seven label models; the robust range widens it by D, the median distance of two"
+                " of them."
+            ],
+        )

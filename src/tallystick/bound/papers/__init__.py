@@ -1,0 +1,1 @@
+"""What exists to reproduce the source: the paper's experiments with weak labels."""

@@ -1,0 +1,345 @@
+"""The sentences of bound: the verdict, the decision, what would settle it, and what to beware of.
+
+Three things can be said. From 20 random labels a likelihood interval decides, whatever the label
+models are worth. Without them only what all of seven label models exclude is decided. A label model
+that the caller named gives a sentence with "if", and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tallystick.bound.label_intervals import ENOUGH
+from tallystick.bound.label_models import LabelModelAudit
+from tallystick.bound.prepared import Prepared
+from tallystick.bound.result import Bound, GoldEstimate
+from tallystick.bound.target import BoundTarget
+from tallystick.bound.weak_votes import WeakTable
+from tallystick.results import (
+    Decision,
+    Needed,
+    Unknown,
+    count,
+    number,
+    p_value,
+    percent,
+    percent_interval,
+)
+
+__all__ = [
+    "Conclusion",
+    "Named",
+    "assumptions_of",
+    "conclude_from_labels",
+    "conclude_from_votes",
+    "conclude_pairs",
+    "conclude_thresholds",
+    "first_labels",
+    "warnings_of",
+]
+
+_SINGLETONS = 0.02
+_MOST_FIRST = 50
+_RANDOM = "labelled rows, drawn at random"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion:
+    """A verdict, whether it decides, and what would settle it."""
+
+    verdict: str
+    decision: Decision
+    needed: Needed | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """A label model that the caller named: its bound, what it rests on, what the data say of it."""
+
+    bound: Bound
+    one: Prepared
+    audit: LabelModelAudit
+
+
+def metric_name(metric: str, positive: object, prediction: str) -> str:
+    """Name a metric of a classifier: "accuracy of clf", "recall of clf for class spam"."""
+    word = {"f1": "F1", "macro-f1": "macro-F1", "micro-f1": "micro-F1", "auc": "AUC"}
+    of_class = "" if positive is None else f" for class {positive}"
+    return f"{word.get(metric, metric)} of {prediction}{of_class}"
+
+
+def shown(value: float, metric: str) -> str:
+    """Write a rate as a percentage, a risk as a number."""
+    return number(value) if metric == "risk" else percent(value)
+
+
+def between(low: float, high: float, metric: str) -> str:
+    """Write a range."""
+    return f"between {shown(low, metric)} and {shown(high, metric)}"
+
+
+def first_labels(rows: int, had: int = 0) -> Needed:
+    """Ask for the first random labels: 20 to 50, never more than there are rows."""
+    most = min(_MOST_FIRST, rows)
+    least = min(ENOUGH, rows)
+    enough = f"{_RANDOM} ({least} to {most} in all; from {ENOUGH} on they decide)"
+    return Needed(max(1, least - had), enough)
+
+
+# -- verdicts
+
+
+def conclude_from_labels(
+    prediction: str, found: GoldEstimate, target: BoundTarget, needed: int | None, rows: int
+) -> Conclusion:
+    """Conclude from the interval of the labels; *needed* is the forecast of labels in all."""
+    name = metric_name(found.metric, found.positive, prediction)
+    low, high = found.interval.low, found.interval.high
+    value = (
+        between(low, high, found.metric)
+        if isinstance(found.estimate, Unknown)
+        else percent_interval(found.estimate, found.interval)
+    )
+    level = f"{100 * (1 - target.alpha):g} %"
+    is_ = (
+        f"{value} on these {count(rows)} rows ({level} interval from {count(found.labels)} random"
+        " labels; it trusts no label model)"
+    )
+    claim = target.at_least
+    if claim is None:
+        return Conclusion(verdict=f"The {name} is {is_}.", decision="decided")
+    if low >= claim:
+        return Conclusion(
+            verdict=f"The {name} is at least {percent(claim)}: it is {is_}.", decision="decided"
+        )
+    if high < claim:
+        return Conclusion(
+            verdict=f"The {name} is below {percent(claim)}: it is {is_}.", decision="decided"
+        )
+    more = None if needed is None else max(1, needed - found.labels)
+    if found.labels >= rows:
+        more = None
+    return Conclusion(
+        verdict=f"We cannot tell whether the {name} is at least {percent(claim)}: it is {is_}.",
+        decision="undecided",
+        needed=Needed(more, f"{_RANDOM} (of {count(rows)}), if the estimate is right"),
+    )
+
+
+def conclude_from_votes(
+    prediction: str,
+    robust: Bound | None,
+    distance: float | Unknown,
+    target: BoundTarget,
+    named: Named | None,
+    rows: int,
+) -> Conclusion:
+    """Conclude without labels: only what the robust range excludes is decided."""
+    first = robust if robust is not None else named.bound if named is not None else None
+    if first is None:
+        raise TypeError("nothing to conclude from")
+    name = metric_name(first.metric, first.positive, prediction)
+    if first.low is None or first.high is None:
+        reason = first.lower.reason if isinstance(first.lower, Unknown) else "unknown"
+        return Conclusion(verdict=f"The {name} cannot be bounded: {reason}.", decision="unknowable")
+    condition = "" if named is None else _conditional(name, named, target, alone=robust is None)
+    if robust is None or robust.low is None or robust.high is None:
+        return Conclusion(verdict=condition, decision="undecided", needed=first_labels(rows))
+
+    ranged = (
+        f"{between(robust.low, robust.high, robust.metric)} under all of seven label models, widened"
+        f" by their distance of {_tv(distance)}"
+    )
+    claim = target.at_least
+    joined = f" {condition}" if condition else ""
+    if claim is not None and robust.low >= claim:
+        return Conclusion(
+            verdict=f"The {name} is at least {percent(claim)}: it is {ranged}.{joined}",
+            decision="decided",
+        )
+    if claim is not None and robust.high < claim:
+        return Conclusion(
+            verdict=f"The {name} is below {percent(claim)}: it is {ranged}.{joined}",
+            decision="decided",
+        )
+    open_ = (
+        f"Without labels the {name} is not settled: it is {ranged}."
+        if claim is None
+        else f"The votes cannot tell whether the {name} is at least {percent(claim)}: it is"
+        f" {ranged}."
+    )
+    return Conclusion(verdict=f"{open_}{joined}", decision="undecided", needed=first_labels(rows))
+
+
+def _conditional(name: str, named: Named, target: BoundTarget, *, alone: bool) -> str:
+    """Say what a named label model would give, and whether the data contradict it."""
+    bound = named.bound
+    if bound.low is None or bound.high is None:
+        reason = bound.lower.reason if isinstance(bound.lower, Unknown) else "unknown"
+        return f"Under the label model {bound.label_model} it cannot be bounded: {reason}."
+    who = f"the {name}" if alone else "it"
+    sentence = (
+        f"{_if(named.one, target)}, {who} is {between(bound.low, bound.high, bound.metric)}"
+        f" ({100 * (1 - target.alpha):g} %)"
+    )
+    if named.audit.votes_contradict is True:
+        return f"{sentence}; but the votes contradict that, so do not rely on it."
+    return f"{sentence}."
+
+
+def _if(one: Prepared, target: BoundTarget) -> str:
+    """Return the condition under which the bounds of a label model hold."""
+    if one.assumption is None:
+        start = f"With the label model {one.model.name} corrected by labels"
+    else:
+        start = f"If {one.assumption}"
+    if target.delta:
+        start += f" and wrong by at most {_tv(target.delta)} on average"
+    return start
+
+
+def _tv(distance: float | Unknown) -> str:
+    """Write a total-variation distance in points."""
+    return "an unknown amount" if isinstance(distance, Unknown) else f"{100 * distance:.1f} points"
+
+
+def conclude_thresholds(
+    score: str, bounds: Sequence[Bound], gold: Sequence[GoldEstimate], rows: int, alpha: float
+) -> Conclusion:
+    """Conclude for a score: the threshold with the largest lower end, from labels or robustly."""
+    level = f"{100 * (1 - alpha):g} %"
+    if gold:
+        first = gold[0].metric
+        found = [g for g in gold if g.metric == first]
+        top = max(found, key=lambda g: g.interval.low)
+        name = metric_name(first, top.positive, score)
+        return Conclusion(
+            verdict=(
+                f"The {name} has its largest lower end at threshold {top.threshold:g}:"
+                f" {between(top.interval.low, top.interval.high, first)} ({level}, from"
+                f" {count(top.labels)} random labels, one threshold at a time)."
+            ),
+            decision="decided",
+        )
+    first = bounds[0].metric
+    own = [
+        b
+        for b in bounds
+        if b.metric == first and b.label_model == bounds[0].label_model and b.low is not None
+    ]
+    if not own:
+        return Conclusion(
+            verdict=f"The {first} of {score} cannot be bounded at any threshold.",
+            decision="unknowable",
+        )
+    best = max(own, key=lambda b: b.low or 0.0)
+    name = metric_name(first, best.positive, score)
+    basis = (
+        "under all of seven label models, widened by their distance"
+        if best.method == "robust"
+        else f"if the label model {best.label_model} is right"
+    )
+    return Conclusion(
+        verdict=(
+            f"The {name} has its largest lower end at threshold {best.threshold:g}:"
+            f" {between(best.low or 0.0, best.high or 1.0, first)}, {basis}. The {len(own)}"
+            f" thresholds hold together ({level}). Without labels nothing is decided."
+        ),
+        decision="undecided",
+        needed=first_labels(rows),
+    )
+
+
+def conclude_pairs(
+    best: object, decided: int, pairs: int, *, labels: int, rows: int, robust: bool
+) -> Conclusion:
+    """Conclude for several classifiers."""
+    basis = (
+        f"by {count(labels)} random labels"
+        if labels >= ENOUGH
+        else "by what all of seven label models exclude"
+        if robust
+        else "if the label model is right"
+    )
+    told = f"{decided} of {pairs} pairs are told apart {basis}"
+    done = decided == pairs and (labels >= ENOUGH or robust)
+    return Conclusion(
+        verdict=f"{best} is the safest choice; {told}.",
+        decision="decided" if done else "undecided",
+        needed=None if done or labels >= ENOUGH else first_labels(rows, labels),
+    )
+
+
+# -- what it rests on, and what to beware of
+
+
+def assumptions_of(
+    ready: Sequence[Prepared], *, labelled: bool, robust: str | None = None
+) -> tuple[str, ...]:
+    """Return what the answer rests on; *labelled* says that evaluated rows have true labels."""
+    out = ["the rows are a random sample of what the classifier is used on"]
+    if labelled:
+        out.append("the labelled rows are a random sample of the rows")
+    else:
+        out += [
+            f"the {int(one.model.labelled[1].sum()):,} labelled rows of the label model"
+            f" {one.model.name} are a random sample of what the classifier is used on"
+            for one in ready
+            if one.model.labelled is not None
+        ]
+    if robust is not None:
+        out.append(f"for the robust range: {robust}")
+    out += [
+        f"for the bounds under {one.model.name}: {one.assumption}"
+        for one in ready
+        if one.assumption is not None
+    ]
+    return tuple(dict.fromkeys(out))
+
+
+def warnings_of(
+    table: WeakTable, ready: Sequence[Prepared], audits: Sequence[LabelModelAudit], labels: int
+) -> tuple[str, ...]:
+    """Return everything that changes how a reader should use the answer."""
+    out = [text for one in ready for text in one.warnings]
+    if table.singletons >= _SINGLETONS or len(table.votes) > table.n / 10:
+        out.append(
+            f"{len(table.votes):,} patterns of votes on {table.n:,} rows,"
+            f" {100 * table.singletons:.1f} % of the rows with a pattern of their own: the plug-in"
+            " bounds collapse here, only the forward dual is to be relied on"
+        )
+    predicted = table.counts.sum(axis=0)
+    if len(predicted) == len(table.classes):
+        never = [str(table.classes[c]) for c in range(len(predicted)) if predicted[c] == 0]
+        if never:
+            out.append(
+                f"class {', '.join(never)} is never predicted, so its precision does not exist"
+            )
+    if len(table.votes) == 1:
+        out.append(
+            "all rows show one and the same pattern of votes: they say nothing but the class"
+            " balance"
+        )
+    if 0 < labels < ENOUGH:
+        out.append(
+            f"{labels} labels are too few to decide by: from {ENOUGH} random labels the label"
+            " models are no longer needed"
+        )
+    contradicted = [a.name for a in audits if a.votes_contradict is True]
+    if contradicted:
+        out.append(
+            f"the votes contradict the label model {', '.join(contradicted)}: weak labels vote"
+            " together more, or less, than independent errors explain"
+        )
+    refuted = [
+        f"{one.name} ({p_value(one.calibration_p)})"
+        for one in audits
+        if one.refuted and isinstance(one.calibration_p, float)
+    ]
+    if refuted:
+        out.append(
+            f"the labels refute the label model {', '.join(refuted)}: do not rely on its estimate"
+            " under independence"
+        )
+    return tuple(dict.fromkeys(out))

@@ -1,0 +1,68 @@
+import pytest
+
+from tallystick import bound
+from tallystick.bound.weak_summary import weak_summary
+from tallystick.results import Unknown
+from tallystick.tally import Tally
+
+ROWS = {
+    "a": [0, 0, 1, 1, None, None, 0, 1],
+    "b": [0, 1, 1, None, 1, None, 0, 1],
+    "c": [None, None, 1, None, None, None, None, 1],
+    "h": [0, 0, 1, 1, 1, 0, 0, 1],
+    "y": [0, 0, 1, None, None, None, 1, 1],
+}
+
+
+@pytest.fixture(scope="module")
+def found():
+    tally = Tally.of(ROWS)
+    table = bound.weak_table(tally, weak=["a", "b", "c"], prediction="h", truth="y")
+    return {one.name: one for one in weak_summary(table)}
+
+
+def test_coverage_overlap_conflict_and_polarity_are_counted(found):
+    a = found["a"]
+    assert (a.coverage, a.overlap, a.conflict) == (6 / 8, 5 / 8, 1 / 8)
+    assert found["c"].coverage == 2 / 8
+    assert found["c"].polarity == ("1",)
+    assert a.polarity == ("0", "1")
+
+
+def test_the_estimate_is_what_the_others_confirm(found):
+    # a votes on five rows with another: agrees on four of them
+    assert found["a"].estimated_accuracy == pytest.approx(4 / 5)
+
+
+def test_labels_check_the_accuracy_with_an_interval(found):
+    a = found["a"]
+    assert a.labels == 5
+    assert a.checked_accuracy == pytest.approx(4 / 5)
+    assert a.checked_accuracy in a.checked_interval
+    assert found["c"].checked_accuracy == 1
+
+
+def test_without_labels_the_check_is_unknown_with_a_reason():
+    rows = {name: ROWS[name] for name in ("a", "b", "c", "h")}
+    table = bound.weak_table(Tally.of(rows), weak=["a", "b", "c"], prediction="h")
+    [one, *_] = weak_summary(table)
+    assert isinstance(one.checked_accuracy, Unknown)
+    assert one.labels == 0
+
+
+def test_a_weak_label_that_votes_alone_has_no_estimate():
+    rows = {"a": [0, 1, None, None], "b": [None, None, 0, 1], "h": [0, 1, 0, 1]}
+    table = bound.weak_table(Tally.of(rows), weak=["a", "b"], prediction="h")
+    assert isinstance(weak_summary(table)[0].estimated_accuracy, Unknown)
+
+
+def test_the_table_is_in_the_result_its_json_and_its_figures():
+    from tallystick.bound.demo import spam
+
+    result = bound.bound(
+        Tally.of(spam(300, rng=1)), prediction="classifier", fitting=bound.Fitting(refits=0)
+    )
+    assert [one["name"] for one in result.to_dict()["weak_labels"]] == list(result.weak)
+    figure = result.figures()[-1]
+    assert figure.title == "The weak labels"
+    assert {"coverage", "overlap", "conflict", "votes_for"} <= set(figure.columns)
