@@ -11,6 +11,7 @@ from tallystick.bound.classifier import bound
 from tallystick.bound.costs import read_costs
 from tallystick.bound.demo import demo
 from tallystick.bound.label_models import LabelModel, read_model
+from tallystick.bound.labelling import labelling
 from tallystick.bound.prepared import NAMES, fitted
 from tallystick.bound.question import BoundQuestion
 from tallystick.bound.result import BoundResult
@@ -192,4 +193,5 @@ CAPABILITY = Capability(
     door=Door(want="weak", pivots=False),
     applies=applies,
     demo=demo,
+    labelling=labelling,
 )

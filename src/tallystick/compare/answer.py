@@ -8,6 +8,7 @@ from typing import Any
 
 from tallystick.compare.board import Board
 from tallystick.compare.demo import demo
+from tallystick.compare.labelling import labelling
 from tallystick.compare.margins import gate_estimate
 from tallystick.compare.question import CompareQuestion
 from tallystick.compare.ranking import rank
@@ -116,4 +117,5 @@ CAPABILITY = Capability(
     door=Door(want="models", repeats=True),
     applies=applies,
     demo=demo,
+    labelling=labelling,
 )

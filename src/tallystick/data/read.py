@@ -16,6 +16,9 @@ from tallystick.data.layout import Layout
 from tallystick.data.long_tables import to_wide
 from tallystick.data.old_file import join_old
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
+from tallystick.data.session import Session
+from tallystick.data.session_file import is_session
+from tallystick.data.session_truth import join_session
 from tallystick.data.truth_file import join_truth
 from tallystick.errors import InputError
 from tallystick.io import Table, scan, unmatched
@@ -197,8 +200,12 @@ def _name(source: Any) -> str:
 
 def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table, in one order: truth file, shape, roles, items, defaults."""
+    session: Session | None = None
     if layout.truth_file is not None:
-        table, given, notes = join_truth(table, given, layout)
+        if is_session(layout.truth_file):
+            table, given, notes, session = join_session(table, given, layout.truth_file)
+        else:
+            table, given, notes = join_truth(table, given, layout)
         table = replace(table, notes=(*table.notes, *notes))
     if layout.old_file is not None:
         table, given, notes = join_old(table, given, layout)
@@ -242,6 +249,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         source=table.source,
         notes=notes,
         truth_elsewhere=absent,
+        session=session,
     )
 
 

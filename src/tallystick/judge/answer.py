@@ -15,6 +15,7 @@ from tallystick.judge.grade import grade
 from tallystick.judge.independence import independence
 from tallystick.judge.independent import independent
 from tallystick.judge.items import item_columns
+from tallystick.judge.labelling import labelling
 from tallystick.judge.logical import logical
 from tallystick.judge.majority import majority
 from tallystick.judge.orders import position_bias, self_consistency
@@ -193,4 +194,5 @@ CAPABILITY = Capability(
     applies=applies,
     items=item_columns,
     demo=demo,
+    labelling=labelling,
 )

@@ -34,9 +34,7 @@ class PlannedShare:
 
     def interval(self, row: int = 0, *, alpha: float = 0.05) -> Interval:
         """Return the interval of one row."""
-        return Interval(
-            float(self.low[row]), float(self.high[row]), level=1 - alpha, method=METHOD
-        )
+        return Interval(float(self.low[row]), float(self.high[row]), level=1 - alpha, method=METHOD)
 
 
 def planned_share(
