@@ -55,6 +55,11 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
 
 def answer(data: Data, question: CompareQuestion) -> Result:
     """Answer from data that was read."""
+    # A session for two models draws uniformly among their disagreements; any other session leaves
+    # blanks of which nothing is assumed.
+    two = len(data.roles.models) == 2
+    if data.session is not None and data.session.head.question == "compare" and two:
+        question = replace(question, blanks="random")
     if question.add and data.roles.by is not None:
         raise InputError(
             f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"

@@ -11,6 +11,7 @@ from tallystick.errors import InputError
 from tallystick.judge.agreement import agreement
 from tallystick.judge.dawid_skene import dawid_skene
 from tallystick.judge.demo import demo
+from tallystick.judge.from_session import from_session
 from tallystick.judge.grade import grade
 from tallystick.judge.independence import independence
 from tallystick.judge.independent import independent
@@ -65,6 +66,8 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         raise InputError(
             "certified makes intervals from labels exact: name the column of true labels (--truth)"
         )
+    if data.session is not None and question.method == "evaluate":
+        return from_session(data, question)
     result = ask(data.tally("judges", "truth"), data, question)
     if data.roles.weight is not None or (isinstance(data.held, Tally) and data.held.weighted):
         result = replace(result, assumptions=(*result.assumptions, _ROWS_COUNT))

@@ -75,6 +75,8 @@ def pass_code(votes: CodedVotes, positive: Label | None) -> int:
     marks = as_pass_fail([str(label) for label in votes.classes])
     if marks is not None and len(votes.classes) == 2:
         return next(k for k, label in enumerate(votes.classes) if marks[str(label)] == 1)
+    if [str(label) for label in votes.classes] == ["0", "1"]:
+        return 1
     raise InputError(
         f"which share is asked for? Name one of {', '.join(map(str, votes.classes[:12]))}"
         " (--positive)"
