@@ -46,7 +46,8 @@ def _answer(where: Standing, names: Sequence[str], claim: str, items: int) -> li
         if where.winner == "neither":
             return [f"Neither {' nor '.join(names)} is better: all {labels} are in."]
         best = "better" if len(names) == 2 else "the best, or within the margin of it"
-        return [f"{where.winner} is {best} (95 %, whenever you stop), after {labels}.{rest}"]
+        sure = "certain, on these items" if where.certain else "95 %, whenever you stop"
+        return [f"{where.winner} is {best} ({sure}), after {labels}.{rest}"]
     if not where.read.n:
         return [f"Nothing is labelled yet; {count(items)} items can be drawn."]
     sentences = []
