@@ -137,8 +137,8 @@ def _warnings(read: Read, apart: int) -> tuple[str, ...]:
     skips = int(read.skipped.sum())
     if skips:
         found.append(
-            f"{count(skips)} drawn items were skipped: they count both ways in the accuracies, and"
-            " are left out of the numbers by label"
+            f"skipped items: {count(skips)}. They count both ways in the accuracies, and are left"
+            " out of the numbers by label"
         )
     if apart:
         found.append(

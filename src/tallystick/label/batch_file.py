@@ -28,11 +28,11 @@ def write_batch(path: str | Path, work: Work, asks: Sequence[Ask]) -> None:
     No vote, system or guess is shown, so that whoever reads it is blind.
     """
     show = work.session.head.show
-    cells = work.data.cells(*show)
+    cells = work.shown(asks)
     table: dict[str, list[Any]] = {ORDER: [ask.number + 1 for ask in asks]}
-    for name in show:
+    for place, name in enumerate(show):
         shown = name if name not in (ORDER, NOTE, ANSWER) else f"{name} (shown)"
-        table[shown] = [cells[name][ask.row] for ask in asks]
+        table[shown] = [row[place] for row in cells]
     table[NOTE] = [None for _ in asks]
     table[ANSWER] = [None for _ in asks]
     write_csv(path, table)

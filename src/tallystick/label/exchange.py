@@ -32,8 +32,10 @@ _KEY = "tallystick_ask"
 def export_asks(path: str | Path, work: Work, asks: Sequence[Ask], tool: Tool) -> None:
     """Write asks as tasks (or records) of a tool, in draw order and without votes."""
     show = work.session.head.show
-    cells = work.data.cells(*show)
-    made = [_made({name: cells[name][ask.row] for name in show}, ask, tool) for ask in asks]
+    made = [
+        _made(dict(zip(show, cells, strict=True)), ask, tool)
+        for ask, cells in zip(asks, work.shown(asks), strict=True)
+    ]
     _write(path, made)
 
 
@@ -41,10 +43,9 @@ def export_session(path: str | Path, work: Work, tool: Tool) -> None:
     """Write all asks with the answers that they have, as the tool itself would export them."""
     session = work.session
     show = session.head.show
-    cells = work.data.cells(*show)
     made = []
-    for ask in session.asks:
-        record = _made({name: cells[name][ask.row] for name in show}, ask, tool)
+    for ask, cells in zip(session.asks, work.shown(session.asks), strict=True):
+        record = _made(dict(zip(show, cells, strict=True)), ask, tool)
         # What the table held already stays in the table; a tool would give it back as a person's.
         said = [one for one in session.said(ask.number) if one.reader != IN_FILE]
         answers = [(one.reader, None if one.skipped else one.label, one.note) for one in said]
@@ -97,8 +98,8 @@ def label_config(work: Work) -> str:
     )
 
 
-def _made(shown: Mapping[str, Any], ask: Ask, tool: Tool) -> dict[str, Any]:
-    fields = {name: "" if cell is None else str(cell) for name, cell in shown.items()}
+def _made(shown: Mapping[str, str], ask: Ask, tool: Tool) -> dict[str, Any]:
+    fields: dict[str, Any] = dict(shown)
     if tool == "label-studio":
         return {"id": ask.number + 1, "data": {**fields, _KEY: ask.number + 1}}
     return {

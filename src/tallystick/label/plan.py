@@ -90,7 +90,7 @@ class PlanResult(Result):
         found = []
         for one in [plan for plan in self.plans if plan.curve][:3]:
             labels = [k for k, _, _ in one.curve]
-            columns = {
+            columns: dict[str, list[Any]] = {
                 "labels": labels * 2,
                 "half-width": [w for _, w, _ in one.curve] + [a for _, _, a in one.curve],
                 "with": ["votes"] * len(labels) + ["labels alone"] * len(labels),
@@ -267,7 +267,5 @@ def _verdict(plans: list[LabelPlan]) -> str:
             if isinstance(one.labels_alone, Unknown)
             else f", {about(one.labels_alone)} without the votes"
         )
-        parts.append(
-            f"{one.question} ({one.of}): about {about(one.labels)} labels to {goal}{alone}."
-        )
+        parts.append(f"{one.question} ({one.of}): {about(one.labels)} labels to {goal}{alone}.")
     return " ".join(parts)

@@ -33,6 +33,7 @@ from tallystick.sampling.labels.answers import (
     measured,
     read_answers,
 )
+from tallystick.sampling.labels.batches import FIRST
 from tallystick.sampling.labels.planned_measure import apart_of, planned_measure
 from tallystick.sampling.labels.task import LabelTask, Measure
 
@@ -143,7 +144,10 @@ def _forecast(progress: Progress, grown: int | None, left: int) -> int | None:
     """Return the labels that are missing: to the precision asked, or to the verdict."""
     if progress.verdict or progress.certain or not left:
         return 0
-    if progress.target is not None and progress.half_width is not None and progress.labelled:
+    # Fewer labels than the first batch do not tell how far it is.
+    if progress.labelled < FIRST:
+        return None
+    if progress.target is not None and progress.half_width is not None:
         return forecast(progress.labelled, progress.half_width, progress.target)
     return grown
 

@@ -57,12 +57,12 @@ def label_in_terminal(
             _say(out, "Nothing is left to label.")
             return given
         ask = waiting[0]
-        cells = work.data.cells(*work.session.head.show)
+        [cells] = work.shown([ask])
         total = len(work.session.asks)
         _say(out, f"\n{total - len(waiting) + 1} of {total}")
-        for name in work.session.head.show:
+        for name, cell in zip(work.session.head.show, cells, strict=True):
             _say(out, f"{name}:")
-            _say(out, _wrapped(cells[name][ask.row]))
+            _say(out, _wrapped(cell))
         _say(out, f"{work.session.head.ask} {_choices(work)}")
         done = _one(work, ask.number, reader, lines, out)
         if done is None:
@@ -119,9 +119,9 @@ def _choices(work: Work) -> str:
     return f"[{' / '.join(f'{k} {text}' for k, text in enumerate(texts, start=1))}]"
 
 
-def _wrapped(cell: Any) -> str:
+def _wrapped(cell: str) -> str:
     width = min(shutil.get_terminal_size((80, 24)).columns, 100) - 2
-    lines = ("" if cell is None else str(cell)).splitlines() or ["(blank)"]
+    lines = cell.splitlines() or ["(blank)"]
     return "\n".join(
         textwrap.fill(line, width, initial_indent="  ", subsequent_indent="  ") or ""
         for line in lines

@@ -31,7 +31,7 @@ def verdict_of(where: Standing, *, names: Sequence[str], claim: str, items: int)
     if where.stop is not None:
         parts.append(_STOPS[where.stop])
     elif where.forecast:
-        parts.append(f"At most about {about(where.forecast)} more labels.")
+        parts.append(f"At most {about(where.forecast)} more labels.")
     return " ".join(parts)
 
 
@@ -98,8 +98,8 @@ def warnings_of(
     skips = int(where.read.skipped.sum())
     if skips:
         found.append(
-            f"{count(skips)} drawn items were skipped. They count against the answer both ways, so"
-            " the intervals are wider"
+            f"skipped items: {count(skips)}. They count against the answer both ways, so the"
+            " intervals are wider"
         )
     if noisy and readers is not None:
         found.append(

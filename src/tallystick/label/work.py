@@ -26,6 +26,7 @@ from tallystick.data.session import (
 from tallystick.data.session_file import SessionFile
 from tallystick.data.session_truth import check_fingerprint
 from tallystick.errors import FileError, InputError, TallystickError
+from tallystick.io import identifier
 from tallystick.label.drawing import Names, batches_of_labels, drawn_event
 from tallystick.label.questions import LabelQuestion, label_question
 from tallystick.label.result import LabelResult, Readers
@@ -119,6 +120,25 @@ class Work:
         cells = data.cells(*(name for name in (item, system) if name is not None))
         self.names = Names(cells.get(item or ""), cells.get(system or ""))
         self._standing: Standing | None = None
+        self._cells: dict[int, tuple[str, ...]] = {}
+
+    # -- what a reader sees
+
+    def shown(self, asks: Sequence[Ask]) -> list[tuple[str, ...]]:
+        """Return the cells of the columns to show, as text, for each ask."""
+        rows = sorted({ask.row for ask in asks} - self._cells.keys())
+        show = self.session.head.show
+        if rows and show:
+            # Only these rows leave the engine: a table of a million texts stays where it is.
+            columns = ", ".join(f"cast({identifier(name)} as varchar)" for name in show)
+            listed = ", ".join(map(str, rows))
+            numbered = f"select {columns}, row_number() over () - 1 as place_ from rows"
+            named = ", ".join(f"c{k}" for k in range(len(show)))
+            for *cells, row in self.data.table.query(
+                f"select * from ({numbered}) as t({named}, place_) where place_ in ({listed})"
+            ):
+                self._cells[int(row)] = tuple("" if one is None else str(one) for one in cells)
+        return [self._cells.get(ask.row, ()) for ask in asks]
 
     # -- writing
 
