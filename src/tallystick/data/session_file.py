@@ -180,8 +180,9 @@ def _parse(path: Path, data: bytes) -> tuple[list[dict[str, Any]], int, str]:
         line = data[good:end].decode("ascii", "replace")
         event, checksum = _opened(line, last)
         if event is None:
-            # A torn last line after a crash of the machine; anything earlier was changed.
-            if end == len(data) - 1 and events:
+            # A last line that is no record at all was torn by a crash of the machine. A record
+            # with another checksum is not: it was changed, or the line before it was lost.
+            if end == len(data) - 1 and events and not _is_record(line):
                 break
             raise FormatError(
                 f"{path} is damaged: line {len(events) + 1} was changed. Restore the file from a"
@@ -211,6 +212,13 @@ def _opened(line: str, last: str) -> tuple[dict[str, Any] | None, str]:
         return None, last
     event: dict[str, Any] = json.loads(body + "}")
     return event, checksum
+
+
+def _is_record(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def _checksum(last: str, body: str) -> str:

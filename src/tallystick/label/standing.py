@@ -148,7 +148,12 @@ def _forecast(progress: Progress, grown: int | None, left: int) -> int | None:
     if progress.labelled < FIRST:
         return None
     if progress.target is not None and progress.half_width is not None:
-        return forecast(progress.labelled, progress.half_width, progress.target)
+        return forecast(
+            progress.labelled,
+            progress.half_width,
+            progress.target,
+            items=progress.labelled + progress.left,
+        )
     return grown
 
 

@@ -41,6 +41,7 @@ from tallystick.sampling.labels import (
     too_noisy,
 )
 from tallystick.sampling.labels.answers import answer_code
+from tallystick.sampling.labels.batches import FIRST
 from tallystick.sampling.labels.consensus import Ints
 from tallystick.sampling.labels.strata import LabelStrata
 from tallystick.sampling.labels.task import LabelTask
@@ -161,9 +162,11 @@ class Work:
         waiting = self.session.open_asks(reader)
         where = self.standing()
         parts = self.task.rows.shape[1]
-        wanted = (
-            size if size is not None else (0 if waiting else next_batch(where.progress) * parts)
-        )
+        wanted = size
+        if wanted is None:
+            # The first batch is a fixed number; after it the forecast has something to go by.
+            more = FIRST - where.read.n if where.read.n < FIRST else next_batch(where.progress)
+            wanted = 0 if waiting else more * parts
         missing = -(-(wanted - len(waiting)) // parts)
         # The contested items are settled batch by batch, so a batch has to be finished first.
         may_draw = not (waiting and self.task.claim == "best-of")
@@ -228,7 +231,12 @@ class Work:
     def standing(self) -> Standing:
         """Say where the session stands, from the answers so far."""
         if self._standing is None:
-            self._standing = standing(self.session, self.task)
+            found = standing(self.session, self.task)
+            # What cannot be claimed from these labels is no reason to stop drawing others.
+            early = found.stop in ("precision", "verdict", "not-worth-it")
+            if early and self._refused(found) is not None:
+                found = replace(found, stop=None, forecast=None)
+            self._standing = found
         return self._standing
 
     def result(self, batch: Sequence[Ask] = (), *, final: bool = True) -> LabelResult:
