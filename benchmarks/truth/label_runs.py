@@ -14,7 +14,7 @@ from tallystick.sampling.labels import (
     next_batch,
     stop_reason,
 )
-from tallystick.sampling.labels._adverse_share import adverse_share
+from tallystick.sampling.labels.planned_share import planned_shares
 
 Floats = NDArray[np.float64]
 
@@ -127,7 +127,7 @@ def planned(
         ended = live[pending[live] == 0]
         if not ended.size:
             continue
-        found = adverse_share(sizes, k[ended], x[ended])
+        found = planned_shares(sizes, k[ended], x[ended])
         half, labels = (found.high - found.low) / 2, k[ended].sum(axis=1)
         out.labels[ended], out.low[ended], out.high[ended] = labels, found.low, found.high
         done = []

@@ -20,7 +20,7 @@ from tallystick.sampling.labels import (
     stop_reason,
     vote_strata,
 )
-from tallystick.sampling.labels._adverse_share import adverse_share
+from tallystick.sampling.labels.planned_share import planned_shares
 
 RUNS, LEVEL = 2000, 0.95
 
@@ -66,7 +66,7 @@ def _planned(strata, truth, rng, target):
         journal = draw_batch(strata, journal, size=next_batch(now), spread=spread, rng=rng)
         k = np.bincount(journal.stratum, minlength=H)
         x = np.bincount(journal.stratum, weights=truth[journal.item], minlength=H)
-        found = adverse_share(strata.sizes, k, x)
+        found = planned_shares(strata.sizes, k, x)
         low, high = float(found.low[0]), float(found.high[0])
         half = (high - low) / 2
 

@@ -87,8 +87,10 @@ class Visit:
 class Browser:
     """A running Chromium."""
 
-    def __init__(self, profile: Path) -> None:
+    def __init__(self, profile: Path, *, local: bool = False) -> None:
+        """*local* also lets it reach servers on this machine, and nothing else."""
         assert CHROMIUM is not None
+        reach = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] if local else []
         theirs_in, ours_out = _pipe()
         ours_in, theirs_out = _pipe()
         command = [
@@ -101,7 +103,7 @@ class Browser:
             *_FLAGS,
         ]
         self._process = subprocess.Popen(
-            [*command, f"--user-data-dir={profile}", "about:blank"],
+            [*command, *reach, f"--user-data-dir={profile}", "about:blank"],
             pass_fds=(theirs_in, theirs_out),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -127,8 +129,8 @@ class Browser:
             self._events.append(answer)
 
     @contextmanager
-    def visit(self, path: Path, *, patient: bool = True) -> Iterator[Visit]:
-        """Open *path*, wait until it has loaded (*patient*: drawn), and note all requests and
+    def visit(self, path: Path | str, *, patient: bool = True) -> Iterator[Visit]:
+        """Open a file or an address, wait until it has loaded (*patient*: drawn), and note all requests and
         complaints meanwhile."""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -136,17 +138,29 @@ class Browser:
         for domain in ("Page", "Network", "Runtime", "Log"):
             visit.send(f"{domain}.enable")
         self._events.clear()
-        visit.send("Page.navigate", url=path.resolve().as_uri())
+        url = path if isinstance(path, str) else path.resolve().as_uri()
+        visit.send("Page.navigate", url=url)
         while not any(event.get("method") == "Page.loadEventFired" for event in self._of(session)):
             self._events.append(self._next())
         if patient:
             visit.evaluate("Promise.all([...document.images].map(image => image.decode()))")
-        for event in self._of(session):
-            _note(event, visit)
+        self.heard(visit)
         try:
             yield visit
         finally:
             self.send("Target.closeTarget", targetId=target)
+
+    def heard(self, visit: Visit) -> None:
+        """Note what was heard of a page since the last time."""
+        for event in self._of(visit.session):
+            _note(event, visit)
+        self._events = [one for one in self._events if one.get("sessionId") != visit.session]
+
+    def wait(self, visit: Visit, method: str) -> None:
+        """Wait until a page reports *method*, and note everything heard meanwhile."""
+        while not any(event.get("method") == method for event in self._of(visit.session)):
+            self._events.append(self._next())
+        self.heard(visit)
 
     def _of(self, session: str) -> list[dict[str, Any]]:
         """Return what was heard of one page."""

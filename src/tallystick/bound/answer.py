@@ -10,8 +10,10 @@ from typing import Any
 from tallystick.bound.classifier import bound
 from tallystick.bound.costs import read_costs
 from tallystick.bound.demo import demo
+from tallystick.bound.from_session import with_session, without_truth
 from tallystick.bound.item_probabilities import item_model
 from tallystick.bound.label_models import LabelModel, read_model
+from tallystick.bound.labelling import labelling
 from tallystick.bound.prepared import NAMES, fitted
 from tallystick.bound.question import BoundQuestion
 from tallystick.bound.result import BoundResult
@@ -56,6 +58,9 @@ def evaluate(source: Any, **options: Any) -> BoundResult:
 
 def answer(data: Data, question: BoundQuestion) -> Result:
     """Answer from data that was read; slices know every class that the whole table shows."""
+    if data.session is not None:
+        result = _answer(without_truth(data), question, None)
+        return with_session(result, data, question)
     result = _answer(data, question, None)
     if data.roles.by is None:
         return result
@@ -218,4 +223,5 @@ CAPABILITY = Capability(
     door=Door(want="weak", pivots=False),
     applies=applies,
     demo=demo,
+    labelling=labelling,
 )

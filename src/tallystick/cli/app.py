@@ -13,6 +13,7 @@ from tallystick.registry import ENTRIES, capability
 __all__ = ["OWN", "app", "summaries"]
 
 OWN = {
+    "label": "Label the few items that tell most, and know when to stop.",
     "audit": (
         "Look at a table, say what its columns are taken for and why, and run all that applies."
     ),

@@ -9,6 +9,7 @@ from typing import Any
 from tallystick.compare.battles import answer_battles, is_battle_table, is_battles
 from tallystick.compare.board import Board
 from tallystick.compare.demo import demo
+from tallystick.compare.labelling import labelling
 from tallystick.compare.margins import gate_estimate
 from tallystick.compare.patterns import counted_moments, rank_counted
 from tallystick.compare.question import CompareQuestion
@@ -66,6 +67,11 @@ def _as_options(settings: Settings) -> dict[str, Any]:
 
 def answer(data: Data, question: CompareQuestion) -> Result:
     """Answer from data that was read."""
+    # A session for two models draws uniformly among their disagreements; any other session leaves
+    # blanks of which nothing is assumed.
+    two = len(data.roles.models) == 2
+    if data.session is not None and data.session.head.question == "compare" and two:
+        question = replace(question, blanks="random")
     if question.add and data.roles.by is not None:
         raise InputError(
             f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
@@ -150,4 +156,5 @@ CAPABILITY = Capability(
     door=Door(want="models", repeats=True, runs=True, as_it_is=is_battle_table),
     applies=applies,
     demo=demo,
+    labelling=labelling,
 )

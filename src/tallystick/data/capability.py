@@ -197,6 +197,10 @@ class Capability:
         The columns that ``--items-out`` writes, from a result and its data, with notes if it
         returns an `ItemTable`; None for what the result learnt of each vote pattern, put beside the
         rows.
+    labelling
+        For ``label``: from data and a question to what a person should label, a
+        `tallystick.sampling.labels.task.LabelTask` (the units, their strata, the value of a label
+        and the guess of it). None if labels do not help, or not in this way.
     """
 
     verb: str
@@ -209,6 +213,7 @@ class Capability:
     applies: Callable[[Roles], Mapping[str, Any] | None] | None = None
     demo: Callable[[Rng], Demo] | None = None
     items: Callable[[Any, Data], Mapping[str, Any] | ItemTable] | None = None
+    labelling: Callable[[Data, Any], Any] | None = None
 
 
 def answered(capability: Capability, source: Any, options: Mapping[str, Any]) -> Result:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.data.numbers import read_numbers
 from tallystick.data.roles import Roles
+from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.io import Place, Table, identifier, scan
 from tallystick.tally import Tally
@@ -69,6 +70,9 @@ class Data:
         What was chosen while reading, for the user to see once.
     truth_elsewhere
         The column of the truth, where only another file has it.
+    session
+        The labelling session that the truth comes from, where it does: its draws say how the
+        labelled items were chosen.
     """
 
     held: Table | Tally | Any
@@ -77,6 +81,7 @@ class Data:
     source: str
     notes: tuple[str, ...] = ()
     truth_elsewhere: str | None = None
+    session: Session | None = None
 
     # -- counts
 

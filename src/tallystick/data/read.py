@@ -18,6 +18,9 @@ from tallystick.data.old_file import join_old
 from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.data.runs import are_runs, named_runs, read_runs, runs_of
+from tallystick.data.session import Session
+from tallystick.data.session_file import is_session
+from tallystick.data.session_truth import join_session
 from tallystick.data.truth_file import join_truth
 from tallystick.errors import InputError
 from tallystick.io import Table, scan, unmatched
@@ -239,11 +242,15 @@ def _name(source: Any) -> str:
 
 def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table, in one order: outputs, truth file, shape, roles, items, defaults."""
+    session: Session | None = None
     if door.outputs:
         table, given, notes = find_outputs(table, given, layout)
         table = replace(table, notes=(*table.notes, *notes))
     if layout.truth_file is not None:
-        table, given, notes = join_truth(table, given, layout)
+        if is_session(layout.truth_file):
+            table, given, notes, session = join_session(table, given, layout.truth_file)
+        else:
+            table, given, notes = join_truth(table, given, layout)
         table = replace(table, notes=(*table.notes, *notes))
     if layout.old_file is not None:
         table, given, notes = join_old(table, given, layout)
@@ -297,6 +304,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         source=table.source,
         notes=notes,
         truth_elsewhere=absent,
+        session=session,
     )
 
 

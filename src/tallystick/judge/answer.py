@@ -13,10 +13,12 @@ from tallystick.judge.ballots import Ballots
 from tallystick.judge.covariate import covariate_effects
 from tallystick.judge.dawid_skene import dawid_skene
 from tallystick.judge.demo import demo
+from tallystick.judge.from_session import from_session
 from tallystick.judge.grade import grade
 from tallystick.judge.independence import independence
 from tallystick.judge.independent import independent
 from tallystick.judge.items import item_columns
+from tallystick.judge.labelling import labelling
 from tallystick.judge.logical import logical
 from tallystick.judge.majority import majority
 from tallystick.judge.orders import self_consistency
@@ -67,6 +69,8 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         raise InputError(
             "certified makes intervals from labels exact: name the column of true labels (--truth)"
         )
+    if data.session is not None and question.method == "evaluate":
+        return from_session(data, question)
     result = ask(data.tally("judges", "truth"), data, question)
     if data.roles.weight is not None or (isinstance(data.held, Tally) and data.held.weighted):
         result = replace(result, assumptions=(*result.assumptions, COUNTED_ROWS))
@@ -227,4 +231,5 @@ CAPABILITY = Capability(
     applies=applies,
     items=item_columns,
     demo=demo,
+    labelling=labelling,
 )

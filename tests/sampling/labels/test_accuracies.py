@@ -6,7 +6,7 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.sampling.labels import LabelStrata, judge_accuracies, vote_strata
-from tallystick.sampling.labels._adverse_share import adverse_share
+from tallystick.sampling.labels.planned_share import planned_shares
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_cells_are_stratum_by_vote(simulated):
     right = np.bincount(
         cells[drawn], weights=votes[drawn, 2] == truth[drawn], minlength=2 * len(strata)
     )
-    same = adverse_share(sizes, labelled, right)
+    same = planned_shares(sizes, labelled, right)
     assert tuple(found.interval) == (same.low[0], same.high[0])
     assert found.estimate == same.estimate[0]
 

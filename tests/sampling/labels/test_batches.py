@@ -42,7 +42,7 @@ def test_a_verdict_without_a_target_is_asked_in_tens():
         ({"left": 0}, "certain"),
         ({"budget": 60}, "budget"),
         ({"budget": 90, "half_width": 0.07}, "not-worth-it"),
-        ({"left": 20}, "not-worth-it"),
+        ({"left": 20}, None),  # labelling every item always reaches the precision
         ({"half_width": None, "target": None, "budget": 60}, "budget"),
     ],
 )

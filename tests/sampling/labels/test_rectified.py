@@ -83,3 +83,19 @@ def test_values_that_do_not_fit_are_refused(scripted, values, guess, match):
     with pytest.raises(InputError, match=match):
         rectified_steps(journal, values, guess)
     assert rectified_steps(Journal.empty([6, 4]), [], [0.5, 0.5]).z.size == 0
+
+
+def test_draws_from_a_part_of_the_strata_are_counted_and_not_bet_on():
+    # Ten draws among the first stratum only, then ten from both: only the latter are fair.
+    journal = Journal(
+        sizes=np.array([50, 50]),
+        item=np.arange(20),
+        stratum=np.array([0] * 10 + [0, 1] * 5),
+        q=np.empty(20),
+        batch=np.array([0] * 10 + [1] * 10),
+        spreads=np.array([[1.0, 0.0], [1.0, 1.0]]),
+    )
+    steps = rectified_steps(journal, np.ones(20), [0.5, 0.5])
+    assert steps.z.size == steps.low.size == steps.high.size == 10
+    assert steps.values.size == 20
+    assert steps.logical == (0.2, 1.0)

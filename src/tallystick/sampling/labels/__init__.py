@@ -5,6 +5,7 @@ module                 what it answers
 =====================  ==========================================================================
 `strata`               which items do the votes make look alike
 `draws`, `journal`     which item is drawn next, with which probability; what was drawn
+`planned_share`        the share of ones, at a planned stop
 `anytime_share`        the share of ones, whenever you stop
 `difference`           which of two is better, from labels where it matters
 `best_of`              which of k models is the best, or nearly
@@ -59,6 +60,7 @@ from tallystick.sampling.labels.existing import (
     refused_claim,
 )
 from tallystick.sampling.labels.journal import Draw, Journal, drawing_probabilities, readable
+from tallystick.sampling.labels.planned_share import PlannedShare, planned_share, planned_shares
 from tallystick.sampling.labels.readers import (
     ReaderError,
     read_twice,
@@ -84,6 +86,7 @@ __all__ = [
     "Journal",
     "JudgeAccuracy",
     "LabelStrata",
+    "PlannedShare",
     "Progress",
     "ReaderError",
     "ShareVerdict",
@@ -114,6 +117,8 @@ __all__ = [
     "judge_accuracies",
     "judged_difference",
     "next_batch",
+    "planned_share",
+    "planned_shares",
     "rank_slices",
     "read_twice",
     "readable",

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.sampling.labels._adverse_share import adverse_share
 from tallystick.sampling.labels.consensus import Floats, Ints
+from tallystick.sampling.labels.planned_share import planned_shares
 from tallystick.sampling.labels.strata import LabelStrata
 
 __all__ = ["ClassRecall", "JudgeAccuracy", "judge_accuracies"]
@@ -137,7 +137,7 @@ def _judge(
     cell = strata.of[items].astype(np.int64), vote[items]
     labelled = _count(*cell, shape)
     right = _count(cell[0][true == cell[1]], cell[1][true == cell[1]], shape)
-    found = adverse_share(sizes.ravel(), labelled.ravel(), right.ravel(), alpha=alpha)
+    found = planned_shares(sizes.ravel(), labelled.ravel(), right.ravel(), alpha=alpha)
     recall = []
     for label in range(n_classes):
         hits = _count(cell[0][true == label], cell[1][true == label], shape)
@@ -201,7 +201,7 @@ def _expected(
     if not total:
         nothing = np.zeros(())
         return nothing, (nothing, nothing)
-    found = adverse_share(sizes, labelled, hits, alpha=alpha)
+    found = planned_shares(sizes, labelled, hits, alpha=alpha)
     down = total * max(found.estimate[0] - found.raw_low[0], 0.0)
     up = total * max(found.raw_high[0] - found.estimate[0], 0.0)
     return np.asarray(total * found.estimate[0]), (np.asarray(down**2), np.asarray(up**2))

@@ -153,7 +153,7 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
     items
         The batch as it was drawn by `contested_draws`, in draw order.
     labels
-        The true class of each.
+        The true class of each; the number of classes itself where no model is right.
 
     Examples
     --------
@@ -196,8 +196,10 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
         scatter = scatter + (z - total / (t + 2)) ** 2
         right, expected, left = right + hit, expected - rho[cell], left - 1
 
+    # A label outside the classes means that no model is right; it teaches nothing of the classes.
     counts = state.counts.copy()
-    np.add.at(counts, (contest.stratum[cells], truth), 1.0)
+    known = truth < counts.shape[1]
+    np.add.at(counts, (contest.stratum[cells][known], truth[known]), 1.0)
     return _settle(
         replace(
             state,

@@ -36,7 +36,8 @@ class Steps:
     Parameters
     ----------
     z, low, high
-        As said. ``low <= z <= high``, and the two ends are known before the draw.
+        As said. ``low <= z <= high``, and the two ends are known before the draw. Draws from a part
+        of the strata only, such as labels that were drawn among disagreements, have no entry here.
     values
         The values that were read.
     items
@@ -134,4 +135,8 @@ def rectified_steps(
     z = base + c[rows, where] * (y - g[rows, where])
     low = base + np.where(left > 0, c * (floor - g), np.inf).min(axis=1)
     high = base + np.where(left > 0, c * (ceiling - g), -np.inf).max(axis=1)
-    return Steps(z=z, low=low, high=high, values=y, items=items, **known)
+
+    # A draw that could not fall into some stratum says nothing of that stratum, so its Z does not
+    # have the mean of all items as its expectation. Its value counts; nobody bets on it.
+    fair = ((left == 0) | (q > 0)).all(axis=1)
+    return Steps(z=z[fair], low=low[fair], high=high[fair], values=y, items=items, **known)

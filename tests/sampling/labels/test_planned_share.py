@@ -1,4 +1,4 @@
-"""Goes with _adverse_share at merge, where stats/adverse/binary takes over."""
+"""The adverse likelihood on the strata of a labelling session."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels._adverse_share import adverse_share
+from tallystick.sampling.labels.planned_share import planned_shares
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from tallystick.sampling.labels._adverse_share import adverse_share
     ],
 )
 def test_the_intervals_are_those_of_the_page(sizes, labelled, ones, low, high):
-    found = adverse_share(sizes, labelled, ones)
+    found = planned_shares(sizes, labelled, ones)
     assert (found.low[0], found.high[0]) == pytest.approx((low, high), abs=5e-5)
 
 
@@ -35,7 +35,7 @@ def test_the_intervals_are_those_of_the_page(sizes, labelled, ones, low, high):
     ],
 )
 def test_the_raw_ends_are_those_of_the_page(sizes, labelled, ones, low, high):
-    found = adverse_share(sizes, labelled, ones)
+    found = planned_shares(sizes, labelled, ones)
     assert (found.raw_low[0], found.raw_high[0]) == pytest.approx((low, high), abs=5e-5)
 
 
@@ -50,21 +50,21 @@ def test_the_raw_ends_are_those_of_the_page(sizes, labelled, ones, low, high):
     ],
 )
 def test_the_estimates_are_those_of_the_page(sizes, labelled, ones, estimate):
-    assert adverse_share(sizes, labelled, ones).estimate[0] == pytest.approx(estimate, abs=5e-5)
+    assert planned_shares(sizes, labelled, ones).estimate[0] == pytest.approx(estimate, abs=5e-5)
 
 
 def test_rows_are_computed_apart_and_empty_strata_skipped():
-    both = adverse_share(
+    both = planned_shares(
         [[28, 80, 0], [108, 0, 0]], [[10, 20, 0], [30, 0, 0]], [[3, 19, 0], [22, 0, 0]]
     )
     for row, alone in enumerate((([28, 80], [10, 20], [3, 19]), ([108], [30], [22]))):
-        assert both.low[row] == adverse_share(*alone).low[0]
+        assert both.low[row] == planned_shares(*alone).low[0]
 
 
 def test_everything_labelled_is_a_point_and_nothing_labelled_is_open():
-    every = adverse_share([10, 5], [10, 5], [4, 5])
+    every = planned_shares([10, 5], [10, 5], [4, 5])
     assert (every.low[0], every.high[0], every.estimate[0]) == (0.6, 0.6, 0.6)
-    none = adverse_share([10, 5], [0, 0], [0, 0])
+    none = planned_shares([10, 5], [0, 0], [0, 0])
     assert (none.low[0], none.high[0]) == (0.0, 1.0)
     assert np.isnan(none.estimate[0])
 
@@ -72,4 +72,4 @@ def test_everything_labelled_is_a_point_and_nothing_labelled_is_open():
 @pytest.mark.parametrize("wrong", [([5], [6], [1]), ([5], [2], [3]), ([0], [0], [0])])
 def test_counts_that_can_not_be_are_refused(wrong):
     with pytest.raises(InputError, match="counts"):
-        adverse_share(*wrong)
+        planned_shares(*wrong)

@@ -1,0 +1,273 @@
+"""``tallystick label FILE``: which items a person should label next, and when to stop."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tallystick.cli.deliver import Delivery, deliver, tell
+from tallystick.cli.verb import (
+    Pair,
+    output_options,
+    reading_options,
+    role_options,
+    sorted_options,
+)
+from tallystick.errors import InputError
+
+if TYPE_CHECKING:
+    from tallystick.label import Settings, Work
+
+__all__ = ["label"]
+
+_QUESTIONS = ("score", "compare", "judge", "bound", "prevalence")
+_READS = ("item", "system", "judges", "models", "weak", "prediction", "truth")
+_FIELDS = ("positive", "scale", "goal", "at_least", "metrics")
+_ACTIONS = ("add", "open_", "terminal", "export_", "import_")
+_TOOLS = ("label-studio", "argilla")
+
+
+def _run(source: tuple[str, ...], **given: Any) -> None:
+    """Label the few items that tell most, and know when to stop.
+
+    Begin: label FILE --question judge --session s.label. Go on: label --session s.label with
+    --next 20 --out batch.csv, --add batch.csv, --terminal, --open or --status. Before anything:
+    label plan FILE.
+    """
+    own = {name: given.pop(name) for name in _OWN if name in given}
+    reading, delivery = sorted_options(given)
+    delivery.check(source)
+    if source[:1] == ("plan",):
+        _plan(source[1:], reading, own, delivery)
+        return
+    if own["session"] is None:
+        raise click.UsageError("name the session's file: --session s.label")
+    path: Path = own["session"]
+    chosen = [name for name in _ACTIONS if own[name]]
+    if len(chosen) > 1:
+        raise click.UsageError("give one of --add, --open, --terminal, --export and --import")
+    writes = bool(chosen and chosen != ["export_"]) or own["next_"] is not None
+    fresh = not (path.exists() and path.stat().st_size)
+    with _opened(path, source, reading, own, write=writes or fresh) as work:
+        tell(work.data.notes)
+        batch = _act(work, own)
+        deliver(work.result(batch), delivery)
+
+
+def _opened(
+    path: Path,
+    source: tuple[str, ...],
+    reading: Mapping[str, Any],
+    own: Mapping[str, Any],
+    *,
+    write: bool,
+) -> Work:
+    """Begin the session, or open it again."""
+    from tallystick.label import begin, reopen
+
+    exists = path.exists() and path.stat().st_size
+    if exists:
+        said = [f"--{name}" for name in ("question",) if own[name] is not None]
+        asked = own["question"]
+        work = reopen(path, list(source) or None, write=write)
+        if asked is not None and asked != work.session.head.question:
+            work.close()
+            raise InputError(
+                f"{path} asks {work.session.head.question}, and {said[0]} says {asked}: name another"
+                " session for another question"
+            )
+        return work
+    if not source or own["question"] is None:
+        raise click.UsageError(
+            f"{path} does not exist yet: give the table and --question to begin it"
+        )
+    return begin(
+        path,
+        list(source),
+        question=own["question"],
+        reading=reading,
+        options=_fields(own),
+        settings=_settings(own),
+    )
+
+
+def _fields(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the question that were given."""
+    return {name: own[name] for name in _FIELDS if own.get(name) not in (None, ())}
+
+
+def _settings(own: Mapping[str, Any]) -> Settings:
+    from tallystick.label import Settings
+
+    instructions = ""
+    if own["instructions"] is not None:
+        try:
+            instructions = Path(own["instructions"]).read_text(encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"--instructions {own['instructions']}: {error.strerror}") from error
+    show = tuple(piece.strip() for one in own["show"] for piece in one.split(",") if piece.strip())
+    return Settings(
+        target=own["target"],
+        budget=own["budget"],
+        alpha=own["alpha"],
+        seed=own["seed"],
+        show=show,
+        ask=own["ask"] or "",
+        instructions=instructions,
+        readers=own["readers"],
+        origin=own["label_draw"],
+        epsilon=own["epsilon"],
+    )
+
+
+def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Do what was asked for; return the asks that were handed out."""
+    from tallystick.label.batch_file import read_batch, write_batch
+    from tallystick.label.exchange import export_asks, export_session, import_answers
+
+    reader = own["reader"] or work.session.head.readers[0]
+    if own["add"]:
+        events = read_batch(own["add"], work, reader=reader)
+        work.write(events)
+        tell([f"{own['add']}: {len(events):,} answers added"])
+    if own["import_"]:
+        added = import_answers(own["import_"], work, reader=reader)
+        tell([f"{own['import_']}: {added:,} answers added"])
+    if own["terminal"]:
+        _terminal(work, reader, own["next_"])
+    elif own["open_"]:
+        _page(work, own)
+    elif own["export_"]:
+        target, tool = own["out"], own["export_"]
+        if target is None:
+            raise click.UsageError("--export needs a file: --out tasks.json")
+        if own["next_"] is None:
+            export_session(target, work, tool)
+        tell([f"written: {target}"])
+    if own["next_"] is None or own["terminal"] or own["open_"]:
+        return ()
+    asks = work.next(own["next_"])
+    if own["out"] is not None:
+        if own["export_"]:
+            export_asks(own["out"], work, asks, own["export_"])
+        else:
+            write_batch(own["out"], work, asks)
+        tell([f"{own['out']}: {len(asks):,} items to label, in this order"])
+    return asks
+
+
+def _terminal(work: Work, reader: str, size: int | None) -> None:
+    from tallystick.label.terminal import label_in_terminal
+
+    def line() -> str:
+        text = sys.stdin.readline()
+        if not text:
+            raise EOFError
+        return text
+
+    label_in_terminal(work, reader=reader, lines=line, out=sys.stderr, batch=size)
+
+
+def _page(work: Work, own: Mapping[str, Any]) -> None:
+    from tallystick.serve.label_page import serve_labels
+
+    serve_labels(
+        work,
+        port=own["port"],
+        open_browser=not os.environ.get("TALLYSTICK_NO_BROWSER"),
+        say=lambda text: tell([text]),
+    )
+
+
+def _plan(
+    source: tuple[str, ...], reading: Mapping[str, Any], own: Mapping[str, Any], to: Delivery
+) -> None:
+    from tallystick.data import Door, read
+    from tallystick.label.plan import plan
+    from tallystick.label.questions import label_question
+
+    if not source:
+        raise click.UsageError("give the table: label plan FILE")
+    asked = own["question"]
+    door = label_question(asked).door if asked is not None else Door(want="judges", repeats=True)
+    with read(list(source), door, **reading) as data:
+        tell(data.notes)
+        names = (asked,) if asked is not None else ("judge", "prevalence", "score")
+        options = _fields(own) if asked is not None else {}
+        result = plan(data, names, target=own["target"] or 0.05, alpha=own["alpha"], **options)
+        deliver(result, to, data=data)
+
+
+_PATH = click.Path(path_type=Path)
+_OPTIONS: list[click.Parameter] = [
+    click.Option(["--question"], type=click.Choice(_QUESTIONS), help="What the labels are for."),
+    click.Option(["--session"], type=_PATH, help="The session's file; made if it is not there."),
+    click.Option(["--target"], type=float, metavar="HALF", help="Stop at this half-width: .05."),
+    click.Option(["--budget"], type=click.IntRange(min=1), help="The most labels to buy."),
+    click.Option(["--next", "next_"], type=click.IntRange(min=1), help="Hand out N items."),
+    click.Option(["--out"], type=_PATH, help="Where --next or --export writes."),
+    click.Option(["--add"], type=_PATH, help="Take answers from a table that --next wrote."),
+    click.Option(["--status"], is_flag=True, help="Only say where the session stands."),
+    click.Option(["--terminal"], is_flag=True, help="Label in this terminal, item by item."),
+    click.Option(["--open", "open_"], is_flag=True, help="Label on a page in the browser."),
+    click.Option(["--port"], type=int, default=0, help="Port of the page; 0 takes a free one."),
+    click.Option(
+        ["--export", "export_"], type=click.Choice(_TOOLS), help="Write JSON for another tool."
+    ),
+    click.Option(
+        ["--import", "import_"], type=_PATH, help="Take answers from another tool's JSON."
+    ),
+    click.Option(
+        ["--show"], multiple=True, metavar="COLUMNS", help="Columns that a reader sees; commas."
+    ),
+    click.Option(["--ask"], help="The question that a reader sees."),
+    click.Option(["--instructions"], type=_PATH, help="A text file: what counts as which answer."),
+    click.Option(["--reader"], help="Who answers: 1, 2 or 3."),
+    click.Option(
+        ["--readers"],
+        type=click.IntRange(1, 3),
+        default=1,
+        help="How many people read; the third reads only disagreements.",
+    ),
+    click.Option(
+        ["--label-draw", "label_draw"],
+        type=click.Choice(("random", "disagreements", "unknown")),
+        default="unknown",
+        show_default=True,
+        help="How labels that the table holds already were chosen.",
+    ),
+    click.Option(["--positive"], metavar="LABEL", help="The label whose share is asked for."),
+    click.Option(["--at-least", "at_least"], type=float, help="A claim to settle: at least this."),
+    click.Option(
+        ["--metric", "metrics"], multiple=True, help="bound: accuracy, precision, recall or f1."
+    ),
+    click.Option(["--scale"], type=Pair(), metavar="LO,HI", help="score: people grade by numbers."),
+    click.Option(
+        ["--goal"],
+        type=click.Choice(("mean", "difference")),
+        help="score: means, or who is better.",
+    ),
+    click.Option(["--epsilon"], type=float, help="compare: how near the best is good enough."),
+    click.Option(["--alpha"], type=float, default=0.05, show_default=True, help="1 - the level."),
+    click.Option(["--seed"], type=click.IntRange(min=0), default=0, help="Seed of the draws."),
+]
+_OWN = {str(one.name) for one in _OPTIONS}
+
+label = click.Command(
+    "label",
+    callback=_run,
+    help=_run.__doc__,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[
+        click.Argument(["source"], nargs=-1, metavar="[plan] INPUT..."),
+        *_OPTIONS,
+        *role_options(_READS),
+        *reading_options(_READS, taken=("--metric",)),
+        *output_options(items=False),
+    ],
+)

@@ -1,0 +1,137 @@
+"""The next batch: which items a person should label now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tallystick._rng import spawn
+from tallystick.data.session import Session
+from tallystick.label.standing import Standing
+from tallystick.results import Json
+from tallystick.sampling.labels import Journal, contested_draws, draw_batch
+from tallystick.sampling.labels.answers import journal_of, measured
+from tallystick.sampling.labels.consensus import Floats, Ints
+from tallystick.sampling.labels.journal import drawing_probabilities
+from tallystick.sampling.labels.readers import LEAST_TWICE
+from tallystick.sampling.labels.strata import LabelStrata
+from tallystick.sampling.labels.task import LabelTask
+
+__all__ = ["Names", "batch_event", "batches_of_labels", "drawn_event"]
+
+LEARN_EVERY = 10
+"""Labels that were there are read in batches of this size, so that guesses learn on the way."""
+
+
+class Names:
+    """What the table calls each row: its item and its system, as text."""
+
+    def __init__(self, item: Sequence[Any] | None, system: Sequence[Any] | None) -> None:
+        self._item, self._system = item, system
+
+    def of(self, row: int) -> tuple[str | None, str | None]:
+        """Return item and system of a row; None where the table has no such column."""
+        found = tuple(
+            None if column is None or column[row] is None else str(column[row])
+            for column in (self._item, self._system)
+        )
+        return found[0], found[1]
+
+
+def drawn_event(
+    session: Session, task: LabelTask, where: Standing, names: Names, size: int
+) -> dict[str, Json]:
+    """Draw *size* further units and return the line that records them."""
+    number = len(session.batches)
+    rng = spawn(session.head.seed, number + 1)[number]
+    if task.claim == "best-of":
+        assert where.best is not None
+        units = contested_draws(where.best, size=size, rng=rng)
+        return batch_event(
+            session, task, names, units=units, spread=np.ones(len(task.strata)), q=None
+        )
+    journal = journal_of(session, task.strata)
+    spread = _spread(task, where, journal)
+    after = draw_batch(task.strata, journal, size=size, spread=spread, rng=rng)
+    new = slice(journal.n_draws, None)
+    return batch_event(session, task, names, units=after.item[new], spread=spread, q=after.q[new])
+
+
+def _spread(task: LabelTask, where: Standing, journal: Journal) -> Floats:
+    """Return one spread per stratum from the answers that were read; skips teach nothing."""
+    read = where.read
+    known = ~read.skipped
+    stratum = journal.stratum[: read.n][known]
+    if task.rule is None:
+        values = read.answers[known, 0, 0]
+    else:
+        values = measured(read, task.measures[0])[0][known]
+    return task.spread(stratum, values, len(task.strata))
+
+
+def batch_event(
+    session: Session,
+    task: LabelTask,
+    names: Names,
+    *,
+    units: Ints,
+    spread: Floats,
+    q: Floats | None,
+) -> dict[str, Json]:
+    """Return the line of one batch.
+
+    The second reader reads as many as make max(20, a tenth of all) with those before, taken from
+    the batch at random.
+    """
+    strata = task.strata.of[units]
+    draws: list[Json] = [
+        [int(unit), int(h), None if q is None else float(q[k])]
+        for k, (unit, h) in enumerate(zip(units, strata, strict=True))
+    ]
+    asks: list[Json] = [
+        [k, int(row), *names.of(int(row))]
+        for k, unit in enumerate(units)
+        for row in task.rows[unit]
+    ]
+    event: dict[str, Json] = {
+        "batch": session.n_draws,
+        "spread": [float(s) for s in spread],
+        "draws": draws,
+        "asks": asks,
+    }
+    if len(session.head.readers) > 1:
+        marked = sum(ask.twice for ask in session.asks)
+        wanted = max(LEAST_TWICE, -(-(len(session.asks) + len(asks)) // 10)) - marked
+        rng = spawn(session.head.seed + 1, len(session.batches) + 1)[-1]
+        count = int(np.clip(wanted, 0, len(asks)))
+        event["twice"] = sorted(rng.choice(len(asks), size=count, replace=False).tolist())
+    return event
+
+
+def batches_of_labels(
+    session: Session, task: LabelTask, names: Names, units: Ints, among: LabelStrata | None
+) -> list[dict[str, Json]]:
+    """Return labels that were drawn at random before, as the first batches of a session.
+
+    Their order is not known, so a random one is drawn. *among* holds the strata that they were
+    drawn from, where these are not all.
+    """
+    order = spawn(session.head.seed + 2, 1)[0].permutation(units)
+    spread = np.ones(len(task.strata))
+    if among is not None:
+        spread = (among.sizes > 0).astype(np.float64)
+    left = task.strata.sizes.astype(np.int64).copy()
+    events = []
+    for start in range(0, order.size, LEARN_EVERY):
+        part = order[start : start + LEARN_EVERY]
+        q = np.empty(part.size)
+        for k, unit in enumerate(part):
+            h = int(task.strata.of[unit])
+            q[k] = drawing_probabilities(left, spread)[h]
+            left[h] -= 1
+        event = batch_event(session, task, names, units=part, spread=spread, q=q)
+        events.append(event)
+        session = session.then([event])
+    return events

@@ -1,0 +1,97 @@
+"""The questions that labels can answer, found through the registry.
+
+A capability with a `labelling` hook says itself what a person should label. Prevalence is no
+capability, and ``score`` has an adapter here until it brings its own hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from tallystick.data import Capability, Door, Question
+from tallystick.errors import InputError
+from tallystick.label import prevalence, score
+from tallystick.registry import capability, verbs
+
+__all__ = ["QUESTIONS", "LabelQuestion", "label_question"]
+
+QUESTIONS = ("score", "compare", "judge", "bound", "prevalence")
+"""What can be asked, in the order of ``--help``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelQuestion:
+    """One question: what it reads, what its options are, and the task that it makes.
+
+    Parameters
+    ----------
+    name
+        What the user types.
+    question
+        The class of its options.
+    reads, door
+        The roles that it reads, and what it needs of the reading.
+    task
+        From data, the options and the strata that a session keeps (or None) to a `LabelTask`.
+    capability
+        Whose own result the labels end in; None if no capability answers this question.
+    """
+
+    name: str
+    question: type[Question]
+    reads: tuple[str, ...]
+    door: Door
+    task: Callable[..., Any]
+    capability: Capability | None = None
+
+    def options(self, given: Mapping[str, Any]) -> Question:
+        """Make the options, and refuse one that this question does not have."""
+        known = {one.name for one in fields(self.question)}
+        for name in given:
+            if name not in known:
+                raise InputError(
+                    f"question {self.name} has no option {name!r}: it has"
+                    f" {', '.join(sorted(known))}"
+                )
+        return self.question(**given)
+
+
+_OWN = {
+    "prevalence": LabelQuestion(
+        name="prevalence",
+        question=prevalence.PrevalenceLabels,
+        reads=("judges", "truth", "item"),
+        door=Door(want="judges"),
+        task=prevalence.labelling,
+    ),
+    "score": LabelQuestion(
+        name="score",
+        question=score.ScoreLabels,
+        reads=("system", "judges", "truth", "item"),
+        door=Door(want="judges", pivots=False, repeats=True, named=("system",)),
+        task=score.labelling,
+    ),
+}
+
+
+def label_question(name: str) -> LabelQuestion:
+    """Return a question by its name.
+
+    >>> label_question("judge").reads[:2]
+    ('judges', 'truth')
+    """
+    if name not in QUESTIONS:
+        raise InputError(f"question must be one of {', '.join(QUESTIONS)}, got {name!r}")
+    found = capability(name) if name in verbs() else None
+    if found is not None and found.labelling is not None:
+        return LabelQuestion(
+            name=name,
+            question=found.question,
+            reads=found.reads,
+            door=found.door,
+            task=found.labelling,
+            capability=found,
+        )
+    return _OWN[name]

@@ -1,0 +1,124 @@
+"""The sentences of a labelling session; nobody else makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tallystick.label.result import Readers
+from tallystick.label.standing import MeasureStanding, Standing
+from tallystick.results import Interval, Needed, about, count, percent, percent_interval
+from tallystick.results.numbers import number, points, points_interval
+
+__all__ = ["ASSUMPTIONS", "needed_of", "verdict_of", "warnings_of"]
+
+ASSUMPTIONS = (
+    "labels are read in the order in which items were drawn, with the recorded probabilities",
+    "the answers are about these items, not about new ones",
+)
+
+_STOPS = {
+    "precision": "You can stop: the precision that you asked for is reached.",
+    "verdict": "You can stop: the question is settled.",
+    "certain": "You can stop: no further label can change the answer.",
+    "budget": "The budget is spent.",
+    "not-worth-it": "Labels alone will not get there: more are needed than are left.",
+}
+
+
+def verdict_of(where: Standing, *, names: Sequence[str], claim: str, items: int) -> str:
+    """Say the answer, its number, its doubt, and whether to go on."""
+    parts = [*_answer(where, names, claim, items)]
+    if where.stop is not None:
+        parts.append(_STOPS[where.stop])
+    elif where.forecast:
+        parts.append(f"At most {about(where.forecast)} more labels.")
+    return " ".join(parts)
+
+
+def _answer(where: Standing, names: Sequence[str], claim: str, items: int) -> list[str]:
+    n = count(where.read.n)
+    labels = f"{n} label" if where.read.n == 1 else f"{n} labels"
+    if claim != "share":
+        if where.winner is None:
+            return [f"Undecided after {labels}: {' or '.join(names)} may be the best."]
+        spare = where.left
+        rest = f" {count(spare)} further items were not needed." if spare else ""
+        if where.winner == "neither":
+            return [f"Neither {' nor '.join(names)} is better: all {labels} are in."]
+        best = "better" if len(names) == 2 else "the best, or within the margin of it"
+        sure = "certain, on these items" if where.certain else "95 %, whenever you stop"
+        return [f"{where.winner} is {best} ({sure}), after {labels}.{rest}"]
+    if not where.read.n:
+        return [f"Nothing is labelled yet; {count(items)} items can be drawn."]
+    sentences = []
+    for one in where.measures[:3]:
+        if not isinstance(one.interval, Interval) or not isinstance(one.estimate, float):
+            sentences.append(f"{one.name}: no label counts for it yet.")
+        elif one.limit is not None and one.verdict is not None:
+            bar = percent(one.limit) if _is_share(one) else number(one.limit)
+            sentences.append(
+                f"{one.name} is {one.verdict} {bar} (95 %, whenever you stop), after {labels}."
+            )
+        else:
+            sentences.append(_numbers(one))
+    more = len(where.measures) - 3
+    if more > 0:
+        sentences.append(f"{more} more in the table.")
+    return sentences
+
+
+def _numbers(one: MeasureStanding) -> str:
+    assert isinstance(one.interval, Interval)
+    write = percent_interval if _is_share(one) else points_interval
+    estimate = one.estimate if isinstance(one.estimate, float) else None
+    planned = write(estimate, one.interval)
+    each = percent if _is_share(one) else points
+    low, high = (each(end) for end in one.anytime_interval)
+    return f"{one.name}: {planned} at a planned stop (approximate); {low} to {high} (anytime)."
+
+
+def _is_share(one: MeasureStanding) -> bool:
+    return " - " not in one.name
+
+
+def needed_of(where: Standing) -> Needed | None:
+    """Return how many labels would settle it; None if it is settled."""
+    if where.stop in ("precision", "verdict", "certain"):
+        return None
+    if where.forecast is not None and where.forecast > where.left:
+        return Needed(None, f"items: only {count(where.left)} of these are left to label")
+    return Needed(where.forecast, "labels on items that label draws")
+
+
+def warnings_of(
+    where: Standing, readers: Readers | None, *, noisy: bool, apart: int, pending_after: int
+) -> tuple[str, ...]:
+    """Return what changes how a sensible reader takes the numbers."""
+    found = []
+    skips = int(where.read.skipped.sum())
+    if skips:
+        found.append(
+            f"skipped items: {count(skips)}. They count against the answer both ways, so the"
+            " intervals are wider"
+        )
+    if noisy and readers is not None:
+        found.append(
+            f"readers differ on {count(readers.disagreed)} of {count(readers.twice)} items read"
+            " twice. Their errors are larger than a third of the precision asked: have a third"
+            " reader settle the disagreements"
+        )
+    if readers is not None and readers.unresolved:
+        found.append(
+            f"{count(readers.unresolved)} disagreements are open and count as the average reader"
+        )
+    if apart:
+        found.append(
+            f"{count(apart)} labels of unknown origin are counted apart: they are taken as known,"
+            " and say nothing of the other items"
+        )
+    if pending_after:
+        found.append(
+            f"{count(pending_after)} answers stand after an item without an answer and are not"
+            " counted yet. Answer or skip the items in order"
+        )
+    return tuple(found)

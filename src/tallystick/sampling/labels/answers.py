@@ -1,0 +1,144 @@
+"""From what people answered to the values of draws, each skip counted both ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.data.session import Session
+from tallystick.errors import InputError
+from tallystick.sampling.labels.consensus import Floats, Ints
+from tallystick.sampling.labels.journal import Journal
+from tallystick.sampling.labels.strata import LabelStrata
+from tallystick.sampling.labels.task import LabelTask, Measure
+from tallystick.values import Label, identity
+
+__all__ = ["Read", "answer_code", "apart_answers", "journal_of", "measured", "read_answers"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Read:
+    """The draws that may be read, in draw order.
+
+    Parameters
+    ----------
+    units
+        The unit of each draw.
+    answers
+        Draws x asks x 2: the code of each answer; the two differ where two readers disagree and no
+        third has read. NaN where it was skipped.
+    skipped
+        Which draws have an ask that was skipped.
+    unresolved
+        How many asks have two answers.
+    """
+
+    units: Ints
+    answers: Floats
+    skipped: NDArray[np.bool_]
+    unresolved: int
+
+    @property
+    def n(self) -> int:
+        """How many draws were read."""
+        return int(self.units.size)
+
+
+def answer_code(task: LabelTask, label: Label) -> float:
+    """Return the code of a label: its place among the classes, or the grade on [0, 1].
+
+    A label that the task does not know raises `InputError`.
+    """
+    if task.scale is not None:
+        low, high = task.scale
+        try:
+            grade = float(label)  # type: ignore[arg-type]  # text of a number is fine
+        except (TypeError, ValueError):
+            grade = np.nan
+        if not low <= grade <= high:
+            raise InputError(f"an answer must be a number from {low:g} to {high:g}, got {label!r}")
+        return (grade - low) / (high - low)
+    for place, one in enumerate(task.classes):
+        if identity(one) == identity(label):
+            return float(place)
+    shown = ", ".join(map(str, task.classes[:12]))
+    raise InputError(f"an answer must be one of {shown}, got {label!r}")
+
+
+def read_answers(session: Session, task: LabelTask) -> Read:
+    """Return what may be read of a session: all draws before the first that is not done."""
+    n, parts = session.readable(), task.rows.shape[1]
+    drawn = [unit for batch in session.batches for unit in batch.units]
+    answers = np.full((n, parts, 2), np.nan)
+    part = np.zeros(n, np.int64)
+    unresolved = 0
+    for ask in session.asks:
+        if ask.draw >= n:
+            break
+        labels = session.labels(ask.number)
+        place = part[ask.draw]
+        part[ask.draw] += 1
+        if not labels:
+            continue
+        unresolved += len(labels) > 1
+        answers[ask.draw, place] = [answer_code(task, labels[0]), answer_code(task, labels[-1])]
+    return Read(
+        units=np.array(drawn[:n], dtype=np.int64),
+        answers=answers,
+        skipped=np.isnan(answers[:, :, 0]).any(axis=1),
+        unresolved=unresolved,
+    )
+
+
+def measured(read: Read, measure: Measure) -> tuple[Floats, Floats]:
+    """Return the values of a measure with skips at the least and at the largest value.
+
+    Where readers disagree, the value is the mean of what their answers are worth: the average
+    reader's.
+    """
+    parts = read.answers.shape[1]
+    worth = np.zeros(read.n)
+    known = np.where(np.isnan(read.answers), 0.0, read.answers)
+    for choice in product((0, 1), repeat=parts):
+        picked = known[:, np.arange(parts), np.array(choice)]
+        worth += measure.value(read.units, picked)
+    worth /= 2**parts
+    low, high = (np.where(read.skipped, end, worth) for end in measure.bounds)
+    return low, high
+
+
+def apart_answers(session: Session, task: LabelTask) -> Read:
+    """Return the labels that are counted apart, as answers."""
+    rows = {int(row): unit for unit, (row, *_) in enumerate(task.rows)} if session.apart else {}
+    known = [(rows[row], label) for row, label in session.apart.items() if row in rows]
+    codes = np.array([answer_code(task, label) for _, label in known], dtype=np.float64)
+    return Read(
+        units=np.array([unit for unit, _ in known], dtype=np.int64),
+        answers=np.repeat(codes[:, None, None], 2, axis=2),
+        skipped=np.zeros(len(known), np.bool_),
+        unresolved=0,
+    )
+
+
+def journal_of(session: Session, strata: LabelStrata) -> Journal:
+    """Return the journal of a session's draws."""
+    batches = session.batches
+    sizes = strata.sizes
+    joined = {
+        "item": [unit for batch in batches for unit in batch.units],
+        "stratum": [h for batch in batches for h in batch.strata],
+        "batch": [b for b, batch in enumerate(batches) for _ in batch.units],
+    }
+    whole = {name: np.array(column, dtype=np.int64) for name, column in joined.items()}
+    q = np.array([p for batch in batches for p in batch.probability], dtype=np.float64)
+    spreads = np.array([batch.spread for batch in batches], dtype=np.float64)
+    return Journal(
+        sizes=sizes,
+        q=q,
+        spreads=spreads.reshape(len(batches), sizes.size),
+        half_width=session.head.target,
+        **whole,
+    )

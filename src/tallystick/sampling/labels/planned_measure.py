@@ -1,0 +1,64 @@
+"""One number of a session at a planned stop: the adverse likelihood on the cells of a measure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tallystick.results import Interval, Unknown
+from tallystick.sampling.labels.answers import Read, measured
+from tallystick.sampling.labels.existing import Apart
+from tallystick.sampling.labels.planned_share import planned_share
+from tallystick.sampling.labels.task import LabelTask, Measure
+
+__all__ = ["apart_of", "planned_measure"]
+
+
+def apart_of(known: Read, measure: Measure, task: LabelTask) -> Apart:
+    """Return what labels that are counted apart add to the mean of a measure."""
+    total = float(measured(known, measure)[0].sum()) if known.n else 0.0
+    return Apart(known=known.n, total=total, sampled=task.strata.n_items)
+
+
+def planned_measure(
+    task: LabelTask, read: Read, measure: Measure, apart: Apart, *, alpha: float = 0.05
+) -> tuple[float | Unknown, Interval | Unknown]:
+    """Return the estimate and the interval of a planned stop, on the cells of the measure.
+
+    Parameters
+    ----------
+    task, measure
+        What is asked, and which of its numbers is wanted.
+    read
+        The answers that may be read.
+    apart
+        Labels that are known and no part of the sample.
+    alpha
+        One minus the level.
+    """
+    values = measured(read, measure)
+    cell = task.strata.of.astype(np.int64) if measure.cell is None else measure.cell
+    drawn = cell[read.units]
+    if not (drawn >= 0).any():
+        reason = Unknown(f"no item that counts for {measure.name} is labelled yet")
+        return reason, reason
+    cells = int(cell.max()) + 1
+    sizes = np.bincount(cell[cell >= 0], minlength=cells)
+    labelled = np.bincount(drawn[drawn >= 0], minlength=cells)
+    floor, ceiling = measure.bounds
+    span = ceiling - floor
+    sums = [
+        np.bincount(drawn[drawn >= 0], weights=((v - floor) / span)[drawn >= 0], minlength=cells)
+        for v in values
+    ]
+    found = planned_share(sizes, labelled, *sums, alpha=alpha)
+
+    # Units outside the cells have value 0, so the mean over all drawn units is a part of it.
+    inside = float(sizes.sum()) / task.strata.n_items
+
+    def over_all(mean: float) -> float:
+        return measure.shown(apart.whole(inside * (floor + span * mean)))
+
+    interval = found.interval(alpha=alpha)
+    low, high = sorted((over_all(interval.low), over_all(interval.high)))
+    shown = Interval(low, high, level=interval.level, method=interval.method)
+    return over_all(float(found.estimate[0])), shown

@@ -1,0 +1,181 @@
+"""A session's file loses no acknowledged line, whatever happens while it is written."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tallystick.data.session_file import SessionFile, is_session, read_events
+from tallystick.errors import FileError, FormatError
+
+HEAD = {"question": "judge"}
+
+
+def test_what_is_written_is_read_back_in_order(tmp_path):
+    path = tmp_path / "s.label"
+    with SessionFile(path, HEAD) as file:
+        file.append([{"answer": 0, "label": "é\n\u2028"}, {"answer": 1, "label": None}])
+    events = read_events(path)
+    assert events[0] == {"session": 1, "question": "judge"}
+    assert events[1:] == [{"answer": 0, "label": "é\n\u2028"}, {"answer": 1, "label": None}]
+    assert is_session(path)
+
+
+def test_an_unfinished_line_is_left_out_and_then_cut_off(tmp_path):
+    path = tmp_path / "s.label"
+    with SessionFile(path, HEAD) as file:
+        file.append([{"answer": 0}])
+    whole = path.read_bytes()
+    for cut in range(1, len(whole.splitlines()[1])):
+        path.write_bytes(whole[:-cut])
+        assert read_events(path) == [{"session": 1, "question": "judge"}]
+    with SessionFile(path) as file:
+        file.append([{"answer": 7}])
+    assert read_events(path)[1:] == [{"answer": 7}]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_changed_lost_or_moved_line_is_refused(tmp_path, place):
+    path = tmp_path / "s.label"
+    with SessionFile(path, HEAD) as file:
+        file.append([{"answer": 0, "label": "a"}, {"answer": 1, "label": "b"}, {"answer": 2}])
+    lines = path.read_bytes().splitlines(keepends=True)
+    lost = b"".join(line for k, line in enumerate(lines) if k != 1 + place)
+    changed = b"".join(lines).replace(b'"a"', b'"b"', 1)
+    moved = b"".join([lines[0], lines[2], lines[1], lines[3]])
+    for body in (lost, changed, moved):
+        path.write_bytes(body)
+        with pytest.raises(FormatError, match="was changed"):
+            read_events(path)
+
+
+def test_another_file_is_never_overwritten(tmp_path):
+    path = tmp_path / "precious.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(FormatError, match="not a labelling session"):
+        SessionFile(path, HEAD)
+    assert path.read_text() == "a,b\n1,2\n"
+
+
+def test_a_newer_format_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "s.label"
+    monkeypatch.setattr("tallystick.data.session_file.FORMAT", 2)
+    SessionFile(path, HEAD).close()
+    monkeypatch.undo()
+    with pytest.raises(FormatError, match="update tallystick"):
+        read_events(path)
+
+
+def test_a_second_writer_is_told_and_a_reader_is_not_stopped(tmp_path):
+    path = tmp_path / "s.label"
+    with SessionFile(path, HEAD) as file:
+        other = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "import sys; from tallystick.data.session_file import SessionFile, read_events\n"
+                "print(len(read_events(sys.argv[1])))\n"
+                "SessionFile(sys.argv[1])",
+                str(path),
+            ],
+            capture_output=True,
+            text=True,
+        )
+        assert other.stdout == "1\n"
+        assert "another process is writing" in other.stderr
+        file.append([{"answer": 0}])
+    with SessionFile(path) as file:  # let go, it can be opened again
+        assert len(file.events) == 2
+
+
+def test_without_fcntl_a_lock_file_does_the_same(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    path = tmp_path / "s.label"
+    first = SessionFile(path, HEAD)
+    with pytest.raises(FileError, match=r"remove .*s\.label\.lock"):
+        SessionFile(path)
+    first.close()
+    SessionFile(path).close()
+    assert not (tmp_path / "s.label.lock").exists()
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "s.label"
+    with SessionFile(path, HEAD) as file:
+        file.append([{"answer": 0}])
+        before = path.read_bytes()
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 40, limits[1]))
+        try:
+            with pytest.raises(FileError, match="nothing of this was saved"):
+                file.append([{"answer": k} for k in range(1, 9)])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert path.read_bytes() == before
+        file.append([{"answer": 1}])  # and it goes on when there is room
+    assert [event.get("answer") for event in read_events(path)] == [None, 0, 1]
+
+
+_CHILD = textwrap.dedent(
+    """
+    import os, signal, sys
+    from tallystick.data.session_file import SessionFile
+    path, call, part = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    real_write, real_sync = os.write, os.fsync
+    writes = 0
+    def die():
+        os.kill(os.getpid(), signal.SIGKILL)
+    def write(handle, data):
+        global writes
+        if handle == 1:
+            return real_write(handle, data)
+        writes += 1
+        if writes == call and part != "synced":
+            if part != "written":
+                data = data[: int(len(data) * float(part))]
+            real_write(handle, data)
+            die()
+        return real_write(handle, data)
+    def sync(handle):
+        real_sync(handle)
+        if writes == call and part == "synced":
+            die()
+    os.write, os.fsync = write, sync
+    with SessionFile(path, {"question": "judge"}) as file:
+        for k in range(len(file.events) - 1, 6):
+            file.append([{"answer": k}])
+            real_write(1, f"{k} ".encode())
+    """
+)
+
+
+@pytest.mark.parametrize("part", ["0", "0.5", "0.98", "written", "synced"])
+def test_kill_9_at_every_write_loses_no_acknowledged_answer_and_doubles_none(tmp_path, part):
+    for call in (1, 2, 4, 7):
+        path = tmp_path / f"{call}-{part}.label"
+        child = subprocess.run(
+            [sys.executable, "-c", _CHILD, str(path), str(call), part], capture_output=True
+        )
+        assert child.returncode == -9
+        acknowledged = [int(word) for word in child.stdout.split()]
+        begun = b"\n" in path.read_bytes()
+        kept = [e["answer"] for e in read_events(path)[1:]] if begun else []
+        assert kept[: len(acknowledged)] == acknowledged
+        assert len(kept) <= len(acknowledged) + 1  # at most the one that was being written
+
+        again = subprocess.run([sys.executable, "-c", _CHILD, str(path), "99", "0"], check=True)
+        assert again.returncode == 0
+        assert [e["answer"] for e in read_events(Path(path))[1:]] == list(range(6))
+
+
+def test_a_head_that_was_never_finished_is_begun_again(tmp_path):
+    path = tmp_path / "s.label"
+    path.write_bytes(b'{"session": 1, "que')
+    with SessionFile(path, HEAD) as file:
+        assert len(file.events) == 1
+    assert path.stat().st_size > 30

@@ -1,0 +1,123 @@
+"""Batches go out in draw order and blind, and come back partly filled."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.label.batch_file import read_batch, write_batch
+from tests.label.conftest import JUDGES, WORDS
+
+
+def _rows(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def _write(path, rows):
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_a_batch_shows_no_votes_and_ends_with_the_answer(start, tmp_path):
+    path = tmp_path / "batch.csv"
+    with start("judge", show=("text",)) as work:
+        asks = work.next(8)
+        write_batch(path, work, asks)
+    rows = _rows(path)
+    assert list(rows[0]) == ["order", "text", "note", "answer"]
+    assert [int(row["order"]) for row in rows] == list(range(1, 9))
+    assert [row["text"] for row in rows] == [f"text {ask.row}" for ask in asks]
+    assert not set(JUDGES) & set(rows[0])
+
+
+def test_a_partly_filled_batch_is_added_once(start, truth, tmp_path):
+    path = tmp_path / "batch.csv"
+    with start("judge", show=("text",)) as work:
+        asks = work.next(6)
+        write_batch(path, work, asks)
+        rows = _rows(path)
+        for row, ask in zip(rows[:3], asks, strict=False):
+            row["answer"] = WORDS[truth[ask.row]].upper()
+        rows[1]["note"] = "hard"
+        rows[2]["answer"] = "skip"
+        _write(path, rows)
+        events = read_batch(path, work, reader="1")
+        work.write(events)
+        assert len(events) == 3
+        assert work.standing().read.n == 3
+        assert work.session.skipped(2)
+        assert work.session.answers[1, "1"].note == "hard"
+        assert read_batch(path, work, reader="1") == []  # the same file again adds nothing
+
+
+def test_rows_may_come_back_in_any_order(start, truth, tmp_path):
+    path = tmp_path / "batch.csv"
+    with start("judge") as work:
+        asks = work.next(5)
+        write_batch(path, work, asks)
+        rows = _rows(path)
+        for row, ask in zip(rows, asks, strict=True):
+            row["answer"] = WORDS[truth[ask.row]]
+        _write(path, rows[::-1])
+        work.write(read_batch(path, work, reader="1"))
+        said = [work.session.labels(ask.number)[0] for ask in asks]
+    assert said == [WORDS[truth[ask.row]] for ask in asks]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        (
+            "answer",
+            "passs",
+            "row 2 of .*one of fail, pass, or skip, got 'passs'. Nothing was added",
+        ),
+        ("order", "9", "order is '9', and asks go from 1 to 3"),
+        ("order", "x", "order is 'x'"),
+        ("order", "1", "answers ask 1 again"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_added(start, tmp_path, column, value, said):
+    path = tmp_path / "batch.csv"
+    with start("judge") as work:
+        write_batch(path, work, work.next(3))
+        rows = _rows(path)
+        for row in rows:
+            row["answer"] = "pass"
+        rows[1][column] = value
+        _write(path, rows)
+        with pytest.raises(InputError, match=said):
+            read_batch(path, work, reader="1")
+        assert not work.session.answers
+
+
+def test_a_changed_answer_is_refused_until_it_is_undone(start, tmp_path):
+    path = tmp_path / "batch.csv"
+    with start("judge") as work:
+        write_batch(path, work, work.next(1))
+        work.answer(0, "pass", reader="1")
+        rows = _rows(path)
+        rows[0]["answer"] = "fail"
+        _write(path, rows)
+        with pytest.raises(InputError, match="answered 'pass' before: undo that first"):
+            read_batch(path, work, reader="1")
+
+
+def test_text_that_a_spreadsheet_would_run_comes_back_unchanged(tmp_path):
+    from tallystick.label import begin
+
+    table = {
+        "text": ["=1+1", "@x", "-3", "plain"] * 10,
+        "gpt": ["pass", "fail"] * 20,
+    }
+    path = tmp_path / "batch.csv"
+    with begin(
+        tmp_path / "s.label", table, question="prevalence", reading={"judges": ("gpt",)}
+    ) as work:
+        write_batch(path, work, work.next(40))
+    assert {row["text"] for row in _rows(path)} == {"'=1+1", "'@x", "-3", "plain"}

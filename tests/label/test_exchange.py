@@ -1,0 +1,152 @@
+"""Label Studio and Argilla give back the session that was sent to them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tallystick.errors import FileError, InputError
+from tallystick.label.exchange import (
+    TOOLS,
+    export_asks,
+    export_session,
+    import_answers,
+    label_config,
+)
+from tests.label.conftest import WORDS
+
+
+def _said(work):
+    return {key: (one.label, one.skipped, one.note) for key, one in work.session.answers.items()}
+
+
+def _answered(start, truth, name):
+    work = start("prevalence", name=name, readers=2, seed=4)
+    asks = work.next(30)
+    for k, ask in enumerate(asks):
+        label = None if k % 7 == 3 else WORDS[truth[ask.row]]
+        work.answer(ask.number, label, reader="1", note="odd, “quoted”\n2" if k == 5 else "")
+    for ask in work.session.open_asks("2")[:9]:
+        work.answer(ask.number, "pass", reader="2")
+    return work
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_round_trip_gives_an_equal_session(start, truth, tmp_path, tool):
+    path = tmp_path / "export.json"
+    with _answered(start, truth, "a.label") as work:
+        export_session(path, work, tool)
+        sent, asks, result = _said(work), work.session.asks, work.result(final=False)
+    with start("prevalence", name="b.label", readers=2, seed=4) as other:
+        other.next(30)
+        assert other.session.asks == asks
+        assert import_answers(path, other, reader="1") == len(sent)
+        assert _said(other) == sent
+        again = other.result(final=False)
+        assert import_answers(path, other, reader="1") == 0  # twice adds nothing
+    assert (again.interval, again.anytime_interval) == (result.interval, result.anytime_interval)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_tasks_go_out_blind_and_in_draw_order(start, tmp_path, tool):
+    path = tmp_path / "tasks.json"
+    with start("judge", show=("text",)) as work:
+        asks = work.next(5)
+        export_asks(path, work, asks, tool)
+    records = json.loads(path.read_text())
+    shown = [record["data" if tool == "label-studio" else "fields"]["text"] for record in records]
+    assert shown == [f"text {ask.row}" for ask in asks]
+    assert "gpt" not in path.read_text()
+
+
+def test_an_export_as_label_studio_writes_it_is_read(start, tmp_path):
+    path = tmp_path / "export.json"
+    record = {
+        "id": 77,
+        "data": {"text": "text 1", "tallystick_ask": 1},
+        "annotations": [
+            {
+                "id": 5,
+                "completed_by": {"id": 2, "email": "ann@example.org"},
+                "was_cancelled": False,
+                "lead_time": 3.2,
+                "result": [
+                    {
+                        "id": "x",
+                        "type": "choices",
+                        "value": {"choices": ["pass"]},
+                        "from_name": "answer",
+                        "to_name": "t0",
+                    }
+                ],
+            }
+        ],
+        "predictions": [],
+    }
+    path.write_text(json.dumps([record]))
+    with start("judge") as work:
+        work.next(1)
+        assert import_answers(path, work, reader="1") == 1
+        assert work.session.labels(0) == ("pass",)
+
+
+def test_records_as_argilla_1_and_2_write_them_are_read(start, tmp_path):
+    second = {
+        "id": "ask-1",
+        "fields": {"text": "text 1"},
+        "metadata": {"tallystick_ask": 1},
+        "responses": {"label": [{"value": "pass", "user_id": "b2c"}]},
+    }
+    first = {
+        "fields": {"text": "text 2"},
+        "metadata": {"tallystick_ask": 2},
+        "responses": [
+            {"user_id": "b2c", "status": "submitted", "values": {"label": {"value": "fail"}}}
+        ],
+    }
+    draft = {
+        "metadata": {"tallystick_ask": 3},
+        "responses": [{"status": "draft", "values": {"label": {"value": "fail"}}}],
+    }
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps([second, first, draft]))
+    with start("judge") as work:
+        work.next(3)
+        assert import_answers(path, work, reader="1") == 2
+        assert [work.session.labels(k) for k in range(3)] == [("pass",), ("fail",), ()]
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"data": {}}, "has no 'tallystick_ask'"),
+        ({"data": {"tallystick_ask": 9}}, "asks go from 1 to 1"),
+        ("x", "is not an object"),
+        (
+            {
+                "data": {"tallystick_ask": 1},
+                "annotations": [{"result": [{"value": {"choices": ["a", "b"]}}]}],
+            },
+            "has 2 choices",
+        ),
+    ],
+)
+def test_records_that_cannot_be_used_are_refused(start, tmp_path, record, said):
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps([record]))
+    with start("judge") as work:
+        work.next(1)
+        with pytest.raises(InputError, match=said):
+            import_answers(path, work, reader="1")
+        path.write_text("{")
+        with pytest.raises(FileError, match="not JSON"):
+            import_answers(path, work, reader="1")
+
+
+def test_the_interface_for_label_studio_is_valid_xml(start):
+    from xml.etree import ElementTree
+
+    with start("judge", ask='Is it "right" & <good>?') as work:
+        view = ElementTree.fromstring(label_config(work))
+    assert [choice.get("value") for choice in view.iter("Choice")] == ["fail", "pass"]

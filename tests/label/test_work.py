@@ -1,0 +1,330 @@
+"""A session from its first draw to its last answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tallystick import judge
+from tallystick.data.session import open_session
+from tallystick.errors import FileError, InputError
+from tallystick.label import Settings, begin, reopen
+from tallystick.results import Interval, Unknown
+from tallystick.sampling.labels import Journal, replay
+from tallystick.sampling.labels.answers import journal_of
+from tests.label.conftest import JUDGES, WORDS, draw, fill
+
+
+def test_a_session_runs_to_its_precision_and_covers_the_truth(start, truth):
+    with start("judge") as work:
+        fill(work, truth)
+        result = work.result()
+    assert result.stop == "precision"
+    assert result.interval.width / 2 <= 0.05
+    assert result.interval.guarantee == "approximate"
+    assert result.anytime_interval.guarantee == "anytime"
+    _, votes = draw()
+    for measure, vote in zip(result.measures, votes, strict=True):
+        right = float((vote == truth).mean())
+        assert right in measure.anytime_interval
+    assert result.decision == "decided"
+    assert result.result.method == "labels of a session"
+
+
+def test_a_reopened_session_stands_where_it_stood(start, truth, tmp_path):
+    with start("prevalence") as work:
+        fill(work, truth, limit=33)
+        before = work.result(final=False).to_dict()
+        session = work.session
+    with reopen(tmp_path / "s.label", write=False) as again:
+        assert again.session == session
+        assert again.result(final=False).to_dict() == before
+
+
+def test_the_draws_can_be_replayed_from_the_seed(start, truth, tmp_path):
+    from functools import partial
+
+    from tallystick.sampling.labels import class_spread
+
+    with start("judge", seed=5) as work:
+        fill(work, truth, limit=70)
+        task, session = work.task, work.session
+    journal = journal_of(session, task.strata)
+    Journal.of(
+        task.strata.sizes, list(journal.draws()), journal.spreads, half_width=journal.half_width
+    )  # refuses a journal whose probabilities are not what its spreads say
+    values = truth[journal.item].astype(float)
+    again = replay(
+        task.strata,
+        values,
+        batches=[len(batch.units) for batch in session.batches],
+        rule=partial(class_spread, n_classes=2),
+        seed=5,
+        half_width=session.head.target,
+    )
+    assert again.item.tolist() == journal.item.tolist()
+
+
+def test_only_a_prefix_of_the_draws_is_read(start, truth):
+    with start("prevalence") as work:
+        asks = work.next(10)
+        for ask in asks[5:]:
+            work.answer(ask.number, WORDS[truth[ask.row]], reader="1")
+        assert work.standing().read.n == 0
+        assert any("not counted yet" in text for text in work.result().warnings)
+        for ask in asks[:5]:
+            work.answer(ask.number, WORDS[truth[ask.row]], reader="1")
+        assert work.standing().read.n == 10
+
+
+def test_a_skip_widens_the_interval_both_ways(start, truth):
+    widths = []
+    for name, skipped in (("a.label", 0), ("b.label", 6)):
+        with start("prevalence", name=name) as work:
+            for k, ask in enumerate(work.next(40)):
+                label = None if k < skipped else WORDS[truth[ask.row]]
+                work.answer(ask.number, label, reader="1")
+            result = work.result()
+            widths.append((result.interval, result.anytime_interval, result.skipped))
+    assert widths[1][2] == 6
+    assert widths[1][0].low < widths[0][0].low
+    assert widths[1][0].high > widths[0][0].low
+    assert widths[1][0].width > widths[0][0].width
+    assert widths[1][1].width >= widths[0][1].width
+
+
+def test_undo_takes_back_the_latest_answer_only(start, truth):
+    with start("prevalence") as work:
+        first, second = work.next(2)
+        work.answer(first.number, "pass", reader="1")
+        work.answer(second.number, "fail", reader="1")
+        assert work.undo("1").ask == second.number
+        assert work.session.done(first.number)
+        assert not work.session.done(second.number)
+        work.undo("1")
+        assert work.undo("1") is None
+
+
+def test_wrong_answers_are_named_and_refused(start):
+    with start("judge") as work:
+        [ask] = work.next(1)
+        with pytest.raises(InputError, match="one of fail, pass, got 'maybe'"):
+            work.answer(ask.number, "maybe", reader="1")
+        with pytest.raises(InputError, match="reader must be one of 1, got '2'"):
+            work.answer(ask.number, "pass", reader="2")
+        with pytest.raises(InputError, match="never drawn"):
+            work.answer(99, "pass", reader="1")
+        assert not work.session.answers
+
+
+def test_the_table_may_not_change_under_a_session(start, table, tmp_path):
+    start("judge").close()
+    text = table.read_text()
+    table.write_text(text.replace("pass", "fail", 1))
+    with pytest.raises(InputError, match="drawn from other data"):
+        reopen(tmp_path / "s.label")
+    table.write_text(text.replace("text 7", "text seven", 1))  # no column that strata depend on
+    reopen(tmp_path / "s.label").close()
+
+
+def test_an_existing_session_is_not_begun_again(start):
+    start("judge").close()
+    with pytest.raises(FileError, match="exists already"):
+        start("judge")
+
+
+def test_two_processes_cannot_write_at_once(start, tmp_path):
+    with start("judge"), pytest.raises(FileError, match="another process is writing"):
+        reopen(tmp_path / "s.label")
+
+
+def test_the_budget_and_the_items_end_a_session(start, truth):
+    with start("judge", target=0.01, budget=30) as work:
+        fill(work, truth)
+        assert work.result().answered == 20  # 30 would never reach one point
+        assert work.result().stop == "not-worth-it"
+    with start("prevalence", name="b.label", target=0.2, budget=15) as work:
+        for ask in work.next(100):
+            work.answer(ask.number, WORDS[truth[ask.row]], reader="1")
+        assert work.result().stop == "budget"
+        assert work.result().answered == 15
+
+
+def test_all_items_labelled_is_certain(start, truth):
+    with start("prevalence", target=0.01) as work:
+        for ask in work.next(300):
+            work.answer(ask.number, WORDS[truth[ask.row]], reader="1")
+        result = work.result()
+    assert result.stop == "certain"
+    assert result.interval.low == result.interval.high == pytest.approx(truth.mean())
+
+
+def test_a_pair_of_models_is_labelled_only_where_they_differ(start, truth):
+    with start("compare", reading={"models": ("gpt", "llama")}) as work:
+        fill(work, truth)
+        result = work.result()
+    _, votes = draw()
+    asked = {ask.row for ask in work.session.asks}
+    assert all(votes[0][row] != votes[2][row] for row in asked)
+    lead = float((votes[0] == truth).mean() - (votes[2] == truth).mean())
+    assert result.winner == ("gpt" if lead > 0 else "llama")
+    assert lead in result.measures[0].anytime_interval
+
+
+def test_the_best_of_three_models_is_named(start, truth):
+    with start("compare", epsilon=0.05) as work:
+        fill(work, truth)
+        result = work.result()
+    _, votes = draw()
+    scores = [float((vote == truth).mean()) for vote in votes]
+    assert scores[JUDGES.index(result.winner)] >= max(scores) - 0.05
+    assert isinstance(result.interval, Unknown)
+    assert result.batch == ()
+
+
+def test_a_claim_on_a_classifier_is_settled_anytime(start, truth):
+    reading = {"prediction": ("gpt",), "weak": ("claude", "llama")}
+    for limit, said in ((0.6, "above"), (0.99, "below")):
+        with start(
+            "bound",
+            name=f"{limit}.label",
+            reading=reading,
+            options={"at_least": limit, "label_models": ("majority",)},
+        ) as work:
+            fill(work, truth)
+            result = work.result()
+        assert result.stop in ("verdict", "certain")
+        assert result.measures[0].verdict == said
+    assert not isinstance(result.result, Unknown), result.result.reason
+    assert result.result.gold[0].label_model == "labels of a session"
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "f1"])
+def test_claims_on_ratios_are_settled_too(start, truth, metric):
+    _, votes = draw()
+    hit = (votes[0] == 1) & (truth == 1)
+    true = {
+        "precision": hit.sum() / (votes[0] == 1).sum(),
+        "recall": hit.sum() / (truth == 1).sum(),
+        "f1": 2 * hit.sum() / ((votes[0] == 1).sum() + (truth == 1).sum()),
+    }[metric]
+    options = {"at_least": 0.7, "metrics": (metric,), "positive": "pass"}
+    reading = {"prediction": ("gpt",), "weak": ("claude", "llama")}
+    with start("bound", reading=reading, options=options) as work:
+        fill(work, truth)
+        result = work.result()
+    assert true > 0.7
+    assert result.measures[0].verdict == "above"
+
+
+def test_labels_of_unknown_origin_are_counted_apart(tmp_path, truth):
+    _, votes = draw()
+    known = [WORDS[t] if i < 40 and t == 0 else None for i, t in enumerate(truth)]  # failures only
+    table = {name: [WORDS[v] for v in vote] for name, vote in zip(JUDGES, votes, strict=True)}
+    path = tmp_path / "s.label"
+    with begin(
+        path,
+        {**table, "gold": known},
+        question="prevalence",
+        reading={"judges": JUDGES, "truth": "gold"},
+    ) as work:
+        assert len(work.session.apart) == sum(one is not None for one in known)
+        assert work.result().decision == "undecided"
+        fill(work, truth)
+        asked = {ask.row for ask in work.session.asks}
+        result = work.result()
+    assert not asked & set(work.session.apart)
+    assert truth.mean() in result.anytime_interval
+    assert truth.mean() in result.interval
+    assert any("counted apart" in text for text in result.warnings)
+
+
+def test_labels_that_were_drawn_at_random_are_draws(tmp_path, truth):
+    _, votes = draw()
+    some = set(np.random.default_rng(3).choice(300, 45, replace=False).tolist())
+    known = [WORDS[t] if i in some else None for i, t in enumerate(truth)]
+    table = {name: [WORDS[v] for v in vote] for name, vote in zip(JUDGES, votes, strict=True)}
+    with begin(
+        tmp_path / "s.label",
+        {**table, "gold": known},
+        question="judge",
+        reading={"judges": JUDGES, "truth": "gold"},
+        settings=Settings(origin="random"),
+    ) as work:
+        assert work.standing().read.n == 45
+        assert isinstance(work.result(final=False).interval, Interval)
+        asks = work.next()
+        assert not {ask.row for ask in asks} & some
+
+
+def test_labels_drawn_among_disagreements_need_draws_from_the_rest(tmp_path, truth):
+    _, votes = draw()
+    apart = np.flatnonzero((np.stack(votes) != votes[0]).any(axis=0))
+    some = set(np.random.default_rng(3).choice(apart, 30, replace=False).tolist())
+    known = [WORDS[t] if i in some else None for i, t in enumerate(truth)]
+    table = {name: [WORDS[v] for v in vote] for name, vote in zip(JUDGES, votes, strict=True)}
+    with begin(
+        tmp_path / "s.label",
+        {**table, "gold": known},
+        question="prevalence",
+        reading={"judges": JUDGES, "truth": "gold"},
+        settings=Settings(origin="disagreements"),
+    ) as work:
+        refused = work.result(final=False)
+        assert "Only disagreements are labelled" in refused.verdict
+        assert isinstance(refused.interval, Unknown)
+        fill(work, truth)
+        result = work.result(final=False)
+        journal = journal_of(work.session, work.task.strata)
+        journal.check(range(journal.n_draws))
+    assert truth.mean() in result.interval
+    assert truth.mean() in result.anytime_interval
+
+
+def test_two_readers_and_a_third_for_disagreements(start, truth):
+    with start("prevalence", readers=3) as work:
+        for ask in work.next(40):
+            work.answer(ask.number, WORDS[truth[ask.row]], reader="1")
+        second = work.session.open_asks("2")
+        assert len(second) == 20
+        assert work.session.open_asks("3") == []
+        for k, ask in enumerate(second):
+            label = WORDS[truth[ask.row]] if k >= 4 else WORDS[1 - truth[ask.row]]
+            work.answer(ask.number, label, reader="2")
+        before = work.result(final=False)
+        assert (before.readers.twice, before.readers.disagreed) == (20, 4)
+        assert before.readers.unresolved == 4
+        assert any("third reader" in text for text in before.warnings)
+        third = work.session.open_asks("3")
+        assert len(third) == 4
+        for ask in third:
+            work.answer(ask.number, WORDS[truth[ask.row]], reader="3")
+        after = work.result(final=False)
+        assert after.readers.unresolved == 0
+        assert before.readers.error == pytest.approx((1 - np.sqrt(1 - 2 * 0.2)) / 2)
+
+
+def test_a_session_is_truth_for_judge_and_says_how_it_was_drawn(start, truth, table, tmp_path):
+    with start("judge") as work:
+        fill(work, truth, limit=60)
+    path = tmp_path / "s.label"
+    result = judge.evaluate(str(table), judges=JUDGES, truth_file=str(path))
+    assert result.n_labels == 60
+    assert "drawn by label" in result.assumptions[0]
+    _, votes = draw()
+    for score, vote in zip(result.judges, votes, strict=True):
+        assert float((vote == truth).mean()) in score.interval
+    assert set(result.prevalence) == set(WORDS)
+
+
+def test_a_session_of_disagreements_grades_no_judge(start, truth, table, tmp_path):
+    with start("compare", reading={"models": ("gpt", "llama")}) as work:
+        fill(work, truth, limit=20)
+    with pytest.raises(InputError, match="only where models differ"):
+        judge.evaluate(str(table), judges=("gpt", "llama"), truth_file=str(tmp_path / "s.label"))
+
+
+def test_a_session_written_before_answers_reads_as_empty(start, tmp_path):
+    start("judge").close()
+    session = open_session(tmp_path / "s.label")
+    assert (session.n_draws, session.readable(), session.asks) == (0, 0, ())

@@ -1,0 +1,263 @@
+"""The labelling page: what it shows, what it takes, and what it never does."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tallystick.data.session import open_session
+from tests.report.browser import ABSENT, CHROMIUM, Browser
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+
+HOSTILE = [
+    "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">",
+    "</p></main><script src=http://evil.example/x.js></script>",
+    "{{ 7*7 }} {% raw %} javascript:alert(1)",
+    "مرحبا بالعالم \u202etxt.exe",
+    "w" * 100_000,
+    "a\x00b\x1b[31m",
+]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "text", "gpt", "claude"])
+        for i in range(200):
+            text = HOSTILE[i % len(HOSTILE)].replace("\x00", "") if i % 2 else f"text {i}"
+            writer.writerow(
+                [f"i{i}", text, "pass" if i % 3 else "fail", "pass" if i % 5 else "fail"]
+            )
+    return path
+
+
+@contextlib.contextmanager
+def served(table: Path, *options: str, limit: int | None = None) -> Iterator[dict[str, str]]:
+    """Run the page; yield reader to link."""
+    session = table.parent / "s.label"
+    command = [sys.executable, "-m", "tallystick", "label", "--session", str(session), "--open"]
+    if not session.exists():
+        command += [str(table), "--question", "judge", "--judges", "gpt,claude", "--show", "text"]
+    before = None
+    if limit is not None:
+
+        def before() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    process = subprocess.Popen(
+        [*command, *options],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "TALLYSTICK_NO_BROWSER": "1"},
+        preexec_fn=before,
+    )
+    links: dict[str, str] = {"pid": str(process.pid)}
+    assert process.stderr is not None
+    for line in process.stderr:
+        found = re.match(r"reader (\d).*: (http\S+)", line)
+        if found:
+            links[found[1]] = found[2]
+        if "Ctrl-C" in line:
+            break
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:  # the socket listens before the server answers
+        with contextlib.suppress(httpx.TransportError):
+            httpx.get(links["1"], timeout=5)
+            break
+    try:
+        yield links
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+        process.stderr.close()
+
+
+def _form(link: str) -> tuple[int, str]:
+    text = httpx.get(link).text
+    return int(re.search(r'name="ask" value="(-?\d+)"', text)[1]), text
+
+
+def test_the_page_is_locked_down_and_blind(table):
+    with served(table) as links:
+        answer = httpx.get(links["1"])
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "gpt" not in answer.text
+        assert "claude" not in answer.text
+        assert " % [" not in answer.text  # no estimate unless it is asked for
+        base = links["1"].rsplit("/", 1)[0]
+        assert httpx.get(f"{base}/guess").status_code == 404
+        assert httpx.get(links["1"], headers={"host": "evil.example:80"}).status_code == 404
+        strange = {"origin": "http://evil.example"}
+        assert httpx.post(links["1"], data={"answer": "0"}, headers=strange).status_code == 403
+        assert httpx.post(links["1"], data={"note": "x" * 70_000}).status_code == 413
+    assert not open_session(table.parent / "s.label").answers
+
+
+def test_a_form_sent_twice_counts_once_and_undo_takes_it_back(table):
+    with served(table) as links:
+        ask, _ = _form(links["1"])
+        for _ in range(3):
+            sent = {"ask": str(ask), "answer": "1", "seconds": "2.5", "note": "hm"}
+            assert httpx.post(links["1"], data=sent).status_code == 303
+        session = open_session(table.parent / "s.label")
+        assert len(session.answers) == 1
+        assert session.answers[ask, "1"].note == "hm"
+        assert session.answers[ask, "1"].seconds == 2.5
+        assert "Undo “pass”" in _form(links["1"])[1]
+        httpx.post(links["1"], data={"ask": str(ask), "answer": "undo"})
+        assert not open_session(table.parent / "s.label").answers
+        wrong = httpx.post(links["1"], data={"ask": str(ask), "answer": "77"})
+        assert wrong.status_code == 409
+        assert "Not saved" in wrong.text
+
+
+def test_the_estimate_is_shown_only_when_asked_for(table):
+    with served(table) as links:
+        for _ in range(25):
+            ask, _ = _form(links["1"])
+            httpx.post(links["1"], data={"ask": str(ask), "answer": "1"})
+        assert 'id="estimate"' not in httpx.get(links["1"]).text
+        assert "anytime" in httpx.get(links["1"] + "?estimate=1").text
+
+
+def test_kill_9_after_a_save_loses_nothing_and_the_page_goes_on(table):
+    saved = []
+    with served(table) as links:
+        for _ in range(4):
+            ask, _ = _form(links["1"])
+            assert httpx.post(links["1"], data={"ask": str(ask), "answer": "0"}).status_code == 303
+            saved.append(ask)
+        os.kill(int(links["pid"]), 9)
+    assert [key[0] for key in open_session(table.parent / "s.label").answers] == saved
+    with served(table) as links:
+        assert _form(links["1"])[0] == saved[-1] + 1
+
+
+def test_a_full_disk_is_said_and_the_item_stays(table):
+    with served(table):
+        pass
+    with served(table) as links:
+        _form(links["1"])  # draws the first batch
+    size = (table.parent / "s.label").stat().st_size
+    with served(table, limit=size + 50) as links:
+        ask, _ = _form(links["1"])
+        answer = httpx.post(links["1"], data={"ask": str(ask), "answer": "1"})
+        assert answer.status_code == 409
+        assert "nothing of this was saved" in answer.text
+        assert _form(links["1"])[0] == ask
+    assert not open_session(table.parent / "s.label").answers
+
+
+def test_a_second_process_is_told_that_the_page_is_open(table):
+    with served(table):
+        other = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "tallystick",
+                "label",
+                "--session",
+                str(table.parent / "s.label"),
+                "--next",
+                "5",
+            ],
+            capture_output=True,
+            text=True,
+        )
+    assert other.returncode == 1
+    assert "another process is writing" in other.stderr
+
+
+# -- in a browser
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip(ABSENT)
+    running = Browser(tmp_path / "profile", local=True)
+    yield running
+    running.close()
+
+
+def _press(browser: Browser, visit, key: str) -> None:
+    """Press a key and wait for the page that follows."""
+    browser.heard(visit)
+    visit.send("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+    visit.send("Input.dispatchKeyEvent", type="keyUp", key=key)
+    browser.wait(visit, "Page.loadEventFired")
+
+
+def test_fifty_labels_by_keyboard_with_a_reload_a_second_reader_and_hostile_text(table, browser):
+    with served(table, "--readers", "2") as links, browser.visit(links["1"]) as visit:
+        for k in range(50):
+            _press(browser, visit, "2" if k % 4 else "1")
+            if k == 20:
+                browser.heard(visit)
+                visit.send("Page.reload")
+                browser.wait(visit, "Page.loadEventFired")
+            assert visit.evaluate("document.title").endswith("label · tallystick")
+        assert visit.evaluate("document.getElementById('number').textContent") == "51"
+
+        # A note, then an answer; then everything is taken back once.
+        visit.evaluate("document.getElementById('note-key').click()")
+        visit.evaluate("document.getElementById('note').value = 'unsure'")
+        visit.evaluate("document.activeElement.blur()")
+        _press(browser, visit, "1")
+        _press(browser, visit, "s")
+        _press(browser, visit, "u")
+
+        with browser.visit(links["2"]) as other:
+            for _ in range(5):
+                _press(browser, other, "1")
+            browser.heard(other)
+            asked = other.requests
+        browser.heard(visit)
+        origin = links["1"].split("/r/")[0]
+        assert all(url.startswith(origin) for url in [*visit.requests, *asked])
+        seen = [json.loads(text) for text in visit.complaints]
+        assert not [one for one in seen if "owned" in json.dumps(one)]
+        assert visit.evaluate("document.scripts.length") == 1
+
+    session = open_session(table.parent / "s.label")
+    first = [one for one in session.answers.values() if one.reader == "1"]
+    assert [one.ask for one in first] == list(range(51))
+    assert [one.label for one in first[:50]] == ["pass" if k % 4 else "fail" for k in range(50)]
+    assert first[50].note == "unsure"
+    assert all(one.seconds is not None for one in first)
+    assert sum(one.reader == "2" for one in session.answers.values()) == 5
+
+
+def test_long_and_right_to_left_text_is_shown_as_text(table, browser):
+    with served(table) as links, browser.visit(links["1"]) as visit:
+        seen = set()
+        for _ in range(30):
+            shown = visit.evaluate("document.querySelector('.read.text').textContent")
+            seen.add(shown)
+            way = visit.evaluate("getComputedStyle(document.querySelector('.read.text')).direction")
+            assert way == ("rtl" if shown.startswith("مرحبا") else "ltr")
+            wide = visit.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert wide
+            _press(browser, visit, "1")
+    assert len(seen) > 10
+    assert any("<script>" in text for text in seen) or any("evil" in text for text in seen)
