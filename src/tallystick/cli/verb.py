@@ -257,7 +257,7 @@ def _kind(hint: Any, name: str) -> tuple[Any, bool]:
     return (hint if hint in (int, float, bool) else str), False
 
 
-class Pair(click.ParamType):
+class Pair(click.ParamType[tuple[float, float]]):
     """Two numbers with a comma between them: ``LO,HI``."""
 
     name = "LO,HI"
@@ -265,7 +265,7 @@ class Pair(click.ParamType):
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
         """Split the text; a tuple has been split already."""
         if isinstance(value, tuple):
-            return value  # type: ignore[return-value]  # the default, which is a pair
+            return value
         try:
             low, high = (float(end) for end in str(value).split(","))
         except ValueError:

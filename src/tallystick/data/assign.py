@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 from tallystick.data.detect.names import ITEM_NAMES
 from tallystick.data.roles import GROUPS, Roles
@@ -44,7 +45,9 @@ def assign(table: Table, given: Roles, *, coerce: bool = False) -> Roles:
 
     # A slice may be cut by any column, so that role takes nothing away from the groups.
     held = {column: role for column, role in taken.items() if role != "by"}
-    groups = {role: expand(getattr(given, role), table, held) for role in sorted(GROUPS)}
+    groups: dict[str, Any] = {
+        role: expand(getattr(given, role), table, held) for role in sorted(GROUPS)
+    }
     for columns in groups.values():
         for column in columns:
             check_usable(table, column, coerce=coerce)

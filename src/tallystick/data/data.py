@@ -139,7 +139,7 @@ class Data:
         key = (tuple(columns), tuple(missing), repr(cut))
         if key not in self._counted:
             if isinstance(self.held, Tally):
-                self._counted[key] = self._from_tally(columns, missing, cut)
+                self._counted[key] = self._from_tally(self.held, columns, missing, cut)
             else:
                 self._counted[key] = Tally.of(
                     self.held,
@@ -154,16 +154,17 @@ class Data:
 
     def _from_tally(
         self,
+        held: Tally,
         columns: Sequence[str],
         missing: Sequence[str],
         cut: Mapping[str, Sequence[float]] | None,
     ) -> Tally:
-        if cut and any(name not in self.held.cut for name in cut):
+        if cut and any(name not in held.cut for name in cut):
             raise InputError(
                 f"{self.source} holds counts, and {next(iter(cut))!r} was not cut into bins when it"
                 " was counted: give the table itself"
             )
-        part = self.held.marginal(columns)
+        part = held.marginal(columns)
         if not (missing or self.rules.coerce):
             return part
         # The patterns are counted again as rows, so that later rules apply to a saved tally too.

@@ -139,7 +139,7 @@ def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
             hint = f": did you mean {near[0]!r}?" if near else ""
             raise InputError(f"{name!r} is not an option of reading{hint}")
     given = {name: value for name, value in options.items() if value is not None}
-    rules = {
+    rules: dict[str, Any] = {
         name: _several(given[name]) if isinstance(given[name], str | tuple | list) else given[name]
         for name in _RULES
         if name in given
@@ -371,7 +371,8 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
         return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
     head = nw.from_native(frame).head(_SAMPLE).collect().to_arrow()
     glance = scan(head)
-    wide, votes = glance, ()
+    wide = glance
+    votes: tuple[str, ...] = ()
     if door.pivots:
         wide, votes, _ = to_wide(glance, layout, item=given.item)
     unfolds = door.outputs and find_outputs(glance, given, layout)[0] is not glance

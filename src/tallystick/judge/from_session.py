@@ -9,8 +9,9 @@ import numpy as np
 from tallystick.data import Data
 from tallystick.errors import InputError
 from tallystick.judge.labelling import labelling
+from tallystick.judge.parts import JudgeScore, LabelScore, Share
 from tallystick.judge.question import JudgeQuestion
-from tallystick.judge.result import JudgeResult, JudgeScore, LabelScore, Share
+from tallystick.judge.result import JudgeResult
 from tallystick.results import Interval, Needed, Unknown, count, percent_interval
 from tallystick.sampling.labels.accuracies import JudgeAccuracy, judge_accuracies
 from tallystick.sampling.labels.answers import Read, apart_answers, read_answers

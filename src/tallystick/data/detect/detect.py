@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from tallystick.data.assign import expand
 from tallystick.data.detect.names import WEAK_TRUTHS, are_voters, is_truth, plain
@@ -110,10 +110,13 @@ def detect(
     abstain = len(unmatched(table, votes, voters.missing)) < len(voters.missing)
     judged = bool(prediction) or "score" in {*more, *single}
     weak = chosen.get("weak", ()) or (votes if judged or abstain else ())
-    others = {role: column for role, column in {**found, **more}.items() if role != "prediction"}
+    others: dict[str, Any] = {
+        role: column for role, column in {**found, **more}.items() if role != "prediction"
+    }
+    others["truth"] = voters.truth or named.truth
     roles = replace(
         named,
-        **{**others, "truth": voters.truth or named.truth},
+        **others,
         judges=votes,
         models=tuple(scores),
         weak=tuple(weak),
