@@ -40,6 +40,22 @@ def test_a_part_of_the_box_is_bounded_no_worse_than_the_whole():
     assert (part.risks <= high).all()
 
 
+def test_relaxed_products_stay_below_both_faces_of_their_envelope():
+    three = program()
+    low, high = np.array([0.05, 0.02, 0.02]), np.array([0.1, 0.15, 0.2])
+    found = three.solve(low, high)
+    mass = dict(zip(three.patterns, found.masses, strict=True))
+    # Which earlier round s is in the mixture of round t: each pair weighs 1/2, then 1/3 twice.
+    for (s, t), c in zip([(0, 1), (0, 2), (1, 2)], found.shares, strict=True):
+        q = sum(value for pattern, value in mass.items() if {s, t} <= set(pattern))
+        r = sum(value for pattern, value in mass.items() if s in pattern)
+        most = EPSILON * (t + 1)
+        assert q <= high[s] * c + 1e-12
+        assert q <= most * r + low[s] * c - low[s] * most + 1e-12
+    # Without the second face the bound of this box would be 0.04705.
+    assert found.bound == pytest.approx(0.045826, abs=1e-6)
+
+
 def test_at_a_point_the_products_are_exact_and_the_promises_are_kept():
     three = program()
     risks = np.array([0.1, 0.08, 0.08])
