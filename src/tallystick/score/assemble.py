@@ -16,7 +16,7 @@ from tallystick.score.covariate import covariate_rows
 from tallystick.score.judges import alone, favours, grade_judges
 from tallystick.score.label_draw import check_draw, chosen_by_consensus
 from tallystick.score.mix import mixed_judges, mixed_systems
-from tallystick.score.needed import Plan, for_precision, pair_range, settle_plan
+from tallystick.score.needed import SettlePlan, for_precision, pair_range, settle_plan
 from tallystick.score.no_labels import breakdown
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.pairs import SystemPair, board_of, compare_pairs
@@ -343,7 +343,7 @@ def _plan(
     rows: Sequence[SystemPairRow],
     contenders: Sequence[str],
     question: ScoreQuestion,
-) -> tuple[SystemPairRow, Plan] | None:
+) -> tuple[SystemPairRow, SettlePlan] | None:
     """Return the pair that keeps the first place open, and what would settle it."""
     leader = contenders[0] if contenders else None
     by_names = {

@@ -10,7 +10,7 @@ from tallystick.score.systems import System
 from tallystick.stats.adverse import LabelRange, labels_to_settle
 from tallystick.stats.adverse.forecast import label_range, settle_at
 
-__all__ = ["Plan", "for_precision", "pair_range", "settle_plan"]
+__all__ = ["SettlePlan", "for_precision", "pair_range", "settle_plan"]
 
 FORECAST = (0.77, 1.36)
 """Usual ratios of forecast to actual width, so of forecast to actual spread."""
@@ -20,7 +20,7 @@ CERTIFIED = 1.5
 
 
 @dataclass(frozen=True)
-class Plan:
+class SettlePlan:
     """Items to grade for both systems of a pair, in all: the best guess and what is plausible.
 
     *most* is how many items there are. *enough* is False where all of them may not be enough.
@@ -50,7 +50,7 @@ def pair_range(pair: SystemPair, alpha: float) -> LabelRange | Unknown:
     return labels_to_settle(pair.difference, (low, high), pair.variance, pair.items, alpha=alpha)
 
 
-def settle_plan(pair: SystemPair, alpha: float, *, certified: bool = False) -> Plan | None:
+def settle_plan(pair: SystemPair, alpha: float, *, certified: bool = False) -> SettlePlan | None:
     """Return how many items would settle a pair if its difference is what it looks like (AL14).
 
     The plausible range comes from how wrong forecasts of a spread usually are. None where nothing
@@ -71,4 +71,6 @@ def settle_plan(pair: SystemPair, alpha: float, *, certified: bool = False) -> P
     guess = label_range(sizes[1], sizes[1], pair.items)
     # With 95 % of all items graded the pair is as good as known, settled or not.
     enough = sizes[1] < 0.95 * pair.items
-    return Plan(guess.high or pair.items, spread.low, spread.high or pair.items, pair.items, enough)
+    return SettlePlan(
+        guess.high or pair.items, spread.low, spread.high or pair.items, pair.items, enough
+    )

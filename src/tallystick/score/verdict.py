@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tallystick.results import Interval, Needed, Unknown, about, count, percent, percent_interval
-from tallystick.score.needed import Plan
+from tallystick.score.needed import SettlePlan
 from tallystick.score.outputs import Outputs
 from tallystick.score.preferences import Swaps
 from tallystick.score.question import ScoreQuestion
@@ -64,7 +64,7 @@ def sentences(
     contenders: Sequence[str],
     units: Units,
     *,
-    plan: tuple[SystemPairRow, Plan] | None,
+    plan: tuple[SystemPairRow, SettlePlan] | None,
     unit: str = "item",
     preferences: bool = False,
 ) -> Sentences:
@@ -239,7 +239,9 @@ def _mirrored(interval: Interval) -> Interval:
 # -- the next step
 
 
-def _next(plan: tuple[SystemPairRow, Plan] | None, unit: str, *, preferences: bool = False) -> str:
+def _next(
+    plan: tuple[SystemPairRow, SettlePlan] | None, unit: str, *, preferences: bool = False
+) -> str:
     if plan is None:
         return ""
     row, found = plan
@@ -266,7 +268,12 @@ def _next(plan: tuple[SystemPairRow, Plan] | None, unit: str, *, preferences: bo
 
 
 def needed_of(
-    plan: tuple[SystemPairRow, Plan] | None, *, labels: int, systems: int, unit: str, single: bool
+    plan: tuple[SystemPairRow, SettlePlan] | None,
+    *,
+    labels: int,
+    systems: int,
+    unit: str,
+    single: bool,
 ) -> Needed | None:
     """Return what would settle the order, for the field *needed*."""
     if plan is not None:

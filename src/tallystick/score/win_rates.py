@@ -15,7 +15,7 @@ from tallystick.score.assemble import ranked
 from tallystick.score.consensus import consensus
 from tallystick.score.judges import grade_judges
 from tallystick.score.label_draw import check_draw, chosen_by_consensus
-from tallystick.score.needed import Plan, for_precision, settle_plan
+from tallystick.score.needed import SettlePlan, for_precision, settle_plan
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.pairs import HALVINGS, SMALLEST, SystemPair
 from tallystick.score.question import ScoreQuestion
@@ -227,7 +227,7 @@ def _pair_rows(
 
 def _plan(
     pairs: Sequence[SystemPair], rows: Sequence[SystemPairRow], question: ScoreQuestion
-) -> tuple[SystemPairRow, Plan] | None:
+) -> tuple[SystemPairRow, SettlePlan] | None:
     """Return the open pair that is nearest to being settled."""
     for row in rows:
         if not row.settled:
