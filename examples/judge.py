@@ -26,7 +26,7 @@ votes = {
 # %% What holds whatever the truth is
 print(judge.logical(Tally.of(votes)).verdict)
 
-# %% What the votes suggest, and on which assumption
+# %% What the votes suggest, with a range and without an interval
 result = judge.evaluate(Tally.of(votes))
 print(result.summary())
 
@@ -41,9 +41,9 @@ print(graded.verdict)
 for score in graded.judges:
     print(f"{score.name:8} {score.accuracy:.3f} {score.interval}")
 
-# %% Back to the items: the consensus, and where it is in doubt
+# %% Back to the items: the consensus, and where the votes support it least
 items = attach(result, votes)
-print("most doubtful items:", np.argsort(-np.asarray(items["doubt"], dtype=float))[:5].tolist())
+print("least supported items:", np.argsort(np.asarray(items["support"], dtype=float))[:5].tolist())
 
 # %% Does a judge prefer the answer that stands first?
 asked_twice = Tally.of({"ab": ["A"] * 80 + ["B"] * 20, "ba": ["A"] * 62 + ["B"] * 38})
