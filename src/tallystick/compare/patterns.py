@@ -30,6 +30,8 @@ __all__ = ["Counted", "counted_moments", "rank_counted"]
 
 MOST_MODELS = 20
 """Models up to which patterns of 0/1 scores are counted."""
+_GLANCE, _MOST_VALUES = 10_000, 6
+"""Rows that are looked at, and different values there: 0 and 1 as numbers, booleans and words."""
 FROM_ROWS = 200_000
 """Rows from which counting in the engine is worth it."""
 
@@ -105,12 +107,10 @@ def rank_counted(
 
 
 def _few_values(data: Data) -> bool:
-    """Say whether every column of scores holds few values, so that patterns are few."""
-    counts = ", ".join(
-        f"approx_count_distinct({identifier(name)})" for name in data.roles.models
-    )
-    [row] = data.table.query(f"select {counts} from rows")
-    return max(row) <= 6
+    """Say whether every column of scores starts with few values, so that patterns are few."""
+    counts = ", ".join(f"count(distinct {identifier(name)})" for name in data.roles.models)
+    [row] = data.table.query(f"select {counts} from (select * from rows limit {_GLANCE})")
+    return max(row) <= _MOST_VALUES
 
 
 def _items_repeat(table: Table, item: str) -> bool:
