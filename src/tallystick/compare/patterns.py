@@ -30,6 +30,8 @@ __all__ = ["Counted", "counted_moments", "rank_counted"]
 
 MOST_MODELS = 20
 """Models up to which patterns of 0/1 scores are counted."""
+_GLANCE, _MOST_VALUES = 10_000, 6
+"""Rows that are looked at, and different values there: 0 and 1 as numbers, booleans and words."""
 FROM_ROWS = 200_000
 """Rows from which counting in the engine is worth it."""
 
@@ -84,11 +86,7 @@ def counted_moments(
         return None
     if not isinstance(data.held, Tally) and data.n_rows < from_rows:
         return None
-    if (
-        roles.item is not None
-        and isinstance(data.held, Table)
-        and _items_repeat(data.table, roles.item)
-    ):
+    if roles.item is not None and isinstance(data.held, Table) and _items_repeat(data.table, roles.item):
         return None
     if roles.truth is None and isinstance(data.held, Table) and not _few_values(data):
         return None
@@ -109,10 +107,10 @@ def rank_counted(
 
 
 def _few_values(data: Data) -> bool:
-    """Say whether every column of scores holds few values, so that patterns are few."""
-    counts = ", ".join(f"approx_count_distinct({identifier(name)})" for name in data.roles.models)
-    [row] = data.table.query(f"select {counts} from rows")
-    return max(row) <= 6
+    """Say whether every column of scores starts with few values, so that patterns are few."""
+    counts = ", ".join(f"count(distinct {identifier(name)})" for name in data.roles.models)
+    [row] = data.table.query(f"select {counts} from (select * from rows limit {_GLANCE})")
+    return max(row) <= _MOST_VALUES
 
 
 def _items_repeat(table: Table, item: str) -> bool:

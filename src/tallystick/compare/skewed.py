@@ -183,7 +183,7 @@ def median_intervals(scores: Floats, *, alpha: float = 0.05) -> tuple[Floats, In
     # The lower end is the (d+1)-th smallest for the largest d with P(Bin(n, ½) ≤ d) ≤ α/2.
     inside = np.flatnonzero(tail <= alpha / 2)
     if inside.size:
-        cut = int(inside[-1]) + 1
+        cut = int(inside[-1])
         low, high = ordered[cut], ordered[n - 1 - cut]
     else:
         low, high = np.full(ordered.shape[1], -inf), np.full(ordered.shape[1], inf)

@@ -1,0 +1,47 @@
+import pytest
+
+from tallystick.compare import CompareQuestion
+from tallystick.compare.metric import PassMetric, guess_better, split_metric
+from tallystick.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "name", ["latency_ms", "cost", "error_rate", "loss", "perplexity", "WER", "p95 latency"]
+)
+def test_less_is_better_by_the_name(name):
+    assert guess_better(name) == "lower"
+
+
+@pytest.mark.parametrize("name", ["correct", "exact_match", "f1", "lossless", None])
+def test_more_is_better_otherwise(name):
+    assert guess_better(name) == "higher"
+
+
+def test_the_caller_overrules_the_guess_and_the_guess_is_said():
+    assert CompareQuestion().better("latency_ms") == (
+        "lower",
+        "lower is better, by the name 'latency_ms'; add --higher-is-better if it is not so",
+    )
+    assert CompareQuestion(higher_is_better=True).better("latency_ms") == ("higher", "")
+    assert CompareQuestion(lower_is_better=True).better("points") == ("lower", "")
+    with pytest.raises(InputError, match="exclude each other"):
+        CompareQuestion(higher_is_better=True, lower_is_better=True)
+
+
+def test_pass_at_k_may_name_the_score_it_is_made_of():
+    assert split_metric("pass@5") == (PassMetric("pass@k", 5), None)
+    assert split_metric("pass^3:match") == (PassMetric("pass^k", 3), "match")
+    assert str(PassMetric("pass^k", 3)) == "pass^3"
+    assert CompareQuestion(metric="pass@5:match").reading() == {"metric": "match"}
+    assert CompareQuestion(metric="pass@5").reading() == {}
+
+
+@pytest.mark.parametrize("metric", ["elo", "Bradley-Terry", "glicko"])
+def test_a_rating_model_is_refused_in_words(metric):
+    with pytest.raises(InputError, match="a rating assumes that strength is one number"):
+        CompareQuestion(metric=metric)
+
+
+def test_no_runs_at_all_are_refused():
+    with pytest.raises(InputError, match="k must be at least 1"):
+        split_metric("pass@0")

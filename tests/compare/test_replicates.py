@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+
+from tallystick import compare
+from tallystick.compare import Board, Settings
+from tallystick.compare.metric import PassMetric
+from tallystick.compare.ranking import rank
+from tallystick.compare.replicates import pass_board
+from tallystick.errors import InputError
+from tallystick.results import Unknown
+
+
+def board(right, runs=10):
+    c = np.array(right, dtype=float)
+    n = np.full(c.shape, float(runs))
+    names = tuple("abcdef"[: c.shape[1]])
+    return Board(names=names, scores=c / n, right=c, runs=n)
+
+
+def test_pass_at_k_is_the_unbiased_item_value():
+    found = pass_board(board([[3, 3]]), PassMetric("pass@k", 5))
+    assert found.scores.round(4).tolist() == [[0.9167, 0.9167]]
+    found = pass_board(board([[3, 3]]), PassMetric("pass^k", 2))
+    assert found.scores.round(4).tolist() == [[0.0667, 0.0667]]
+
+
+def test_new_items_get_the_interval_of_the_page():
+    c = np.array([0, 3, 10, 5, 1, 8])
+    held = board(np.stack([c, c], axis=1))
+    result = rank(held, settings=Settings(passes=PassMetric("pass@k", 5)))
+    first = result.models[0]
+    assert first.score == pytest.approx(0.7354, abs=5e-5)
+    assert tuple(first.interval) == pytest.approx((0.3500, 0.9416), abs=5e-5)
+    assert isinstance(first.runs_interval, Unknown)  # six items are too few for new runs
+    assert (result.metric, result.estimand) == ("pass@5", "pass@k")
+
+
+def test_the_variance_is_split_and_prices_say_what_to_buy():
+    c = np.array([0, 1, 3, 5, 4, 2, 5, 5])
+    other = np.array([0, 1, 3, 5, 4, 2, 5, 5])
+    held = board(np.stack([c, other], axis=1), runs=5)
+    parts = rank(held).replicates
+    assert parts.within == pytest.approx(0.25)  # both models' runs
+    assert (parts.fewest, parts.most) == (5, 5)
+    assert isinstance(parts.runs_per_item, Unknown)
+
+
+def test_runs_of_a_wide_table_are_counted_by_model():
+    table = {
+        "item": ["q1", "q1", "q1", "q2", "q2", "q2"] * 1,
+        "epoch": [1, 2, 3] * 2,
+        "a": [1, 1, None, 0, 1, 0],
+        "b": [0, 1, 0, 0, 0, 1],
+    }
+    found = Board.of(table, item="item", replicate="epoch", models=["a", "b"])
+    assert found.runs.tolist() == [[2.0, 3.0], [3.0, 3.0]]
+    assert found.right.tolist() == [[2.0, 1.0], [1.0, 1.0]]
+    assert found.scores.round(3).tolist() == [[1.0, 0.333], [0.333, 0.333]]
+
+
+def test_epochs_of_0_and_1_stay_bounded():
+    rng = np.random.default_rng(0)
+    items = np.repeat([f"q{i}" for i in range(60)], 4)
+    table = {
+        "item": items,
+        "epoch": np.tile([1, 2, 3, 4], 60),
+        "a": rng.random(240) < 0.8,
+        "b": rng.random(240) < 0.3,
+    }
+    result = compare.evaluate(table, item="item", replicate="epoch", models=["a", "b"])
+    assert (result.unit, result.decision) == ("share", "decided")
+    assert result.replicates.most == 4
+    assert tuple(result.models[0].runs_interval)[1] <= 1
+    # Every run was drawn alike, so items differ no more than runs do.
+    assert any("items hardly differ" in text for text in result.assumptions)
+
+
+def test_prices_are_an_option():
+    rng = np.random.default_rng(1)
+    p = rng.random((40, 1))
+    runs = (rng.random((40, 5, 2)) < p[:, :, None]).reshape(200, 2)
+    table = {
+        "item": np.repeat(np.arange(40), 5),
+        "run": np.tile(np.arange(5), 40),
+        "a": runs[:, 0],
+        "b": runs[:, 1],
+    }
+    found = compare.evaluate(
+        table, item="item", replicate="run", models=["a", "b"], prices=(100.0, 1.0)
+    )
+    assert found.replicates.runs_per_item > 1
+    assert any("runs per item buy most" in text for text in found.assumptions)
+
+
+def test_pass_at_k_without_runs_is_refused():
+    with pytest.raises(InputError, match="needs several runs per item"):
+        compare.evaluate({"a": [1, 0, 1], "b": [0, 0, 1]}, metric="pass@2")
+
+
+def test_more_attempts_than_runs_are_refused():
+    with pytest.raises(InputError, match="at least k = 11 runs"):
+        pass_board(board([[3, 3]]), PassMetric("pass@k", 11))

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+
+from tallystick.compare import Board, Settings
+from tallystick.compare.ranking import rank
+from tallystick.compare.skewed import median_intervals, skewed_board
+from tallystick.results import Unknown
+
+D = np.array([.2, .4, -.3, .1, 1.5, .6, -.1, .3, 4.2, .5, -.4, .8])  # fmt: skip
+
+
+def test_the_mean_of_settled_scores_is_the_hull():
+    rng = np.random.default_rng(0)
+    scores = rng.lognormal(0, 0.4, (200, 2)) * [1.0, 1.3]
+    result = rank(Board(names=("x", "y"), scores=scores), settings=Settings(better="lower"))
+    assert (result.estimand, result.contenders) == ("mean", ("x",))
+    pair = result.pairs[0]
+    assert (pair.a, pair.difference < 0) == ("x", True)
+    assert "lower is better" in result.verdict
+    assert pair.interval.method == "hull"
+
+
+def test_a_mean_that_is_not_settled_is_left_out_for_the_typical_ratio():
+    rng = np.random.default_rng(1)
+    scores = rng.lognormal(0, 1.2, (40, 1)) * rng.lognormal(0, 0.2, (40, 2)) * [1.0, 1.5]
+    result = rank(Board(names=("new", "old"), scores=scores), settings=Settings(better="lower"))
+    pair = result.pairs[0]
+    assert result.estimand == "ratio"
+    assert isinstance(pair.difference, Unknown)
+    assert isinstance(pair.interval, Unknown)
+    assert "scores this skewed need about" in pair.difference.reason
+    assert pair.ratio in pair.ratio_interval
+    assert pair.ratio_interval.high < 1
+    assert "typically" in result.verdict
+    assert "the mean difference is not settled" in result.verdict
+
+
+def test_scores_with_zeros_are_compared_by_their_signs():
+    scores = np.array([[0.0, 1.0], [0.0, 2.5], [0.0, 400.0], [1.0, 1.0]] * 8)
+    result = rank(Board(names=("x", "y"), scores=scores), settings=Settings(better="lower"))
+    pair = result.pairs[0]
+    assert result.estimand == "signs"
+    assert (pair.a, pair.a_only, pair.b_only) == ("x", 24, 0)
+    assert result.contenders == ("x",)
+    assert "x is better on 24 items and y on 0 of 32 (exact sign test" in result.verdict
+
+
+def test_negative_scores_have_no_rule_for_the_mean():
+    scores = np.random.default_rng(0).normal(-1, 1, (300, 2))
+    result = rank(Board(names=("x", "y"), scores=scores))
+    assert result.estimand == "signs"
+    assert "may be negative" in result.pairs[0].difference.reason
+
+
+def test_many_pairs_are_adjusted_by_holm():
+    rng = np.random.default_rng(2)
+    scores = rng.lognormal(0, 0.4, (100, 4)) * [1, 1, 1.4, 2]
+    found = skewed_board(scores)
+    assert (found.shown, found.table.adjustment) == ("mean", "Holm")
+    assert (found.table.simultaneous.width > found.table.intervals.width).all()
+
+
+def test_lower_is_better_turns_the_ranks_round():
+    rng = np.random.default_rng(3)
+    scores = rng.lognormal(0, 0.3, (200, 3)) * [1.0, 2.0, 4.0]
+    names = ("fast", "middle", "slow")
+    low = rank(Board(names=names, scores=scores), settings=Settings(better="lower"))
+    high = rank(Board(names=names, scores=scores))
+    assert [row.name for row in low.models] == ["fast", "middle", "slow"]
+    assert [row.name for row in high.models] == ["slow", "middle", "fast"]
+    assert low.contenders == ("fast",)
+
+
+def test_the_median_lies_between_two_order_statistics():
+    levels, ends = median_intervals(np.arange(1.0, 11.0)[:, None])
+    assert (levels[0], ends.low[0], ends.high[0]) == (5.5, 2.0, 9.0)
+    assert median_intervals(np.arange(3.0)[:, None])[1].low[0] == -np.inf
+
+
+def test_a_code_for_no_score_is_named_where_scores_look_like_shares():
+    scores = np.random.default_rng(0).uniform(0.1, 0.9, (300, 2))
+    scores[7, 0] = -2.0
+    [text] = rank(Board(names=("x", "y"), scores=scores)).warnings
+    assert "1 of 600 lie outside, such as -2" in text
+    assert "--missing -2" in text
+
+
+def test_shares_that_reach_their_ends_are_taken_as_bounded():
+    scores = np.random.default_rng(0).choice([0.0, 0.3, 0.7, 1.0], (30, 2))
+    result = rank(Board(names=("x", "y"), scores=scores))
+    assert (result.estimand, result.unit) == ("mean", "share")
+    assert any("shares between 0 and 1" in text for text in result.assumptions)
+    # A measurement is none, whatever its values.
+    timed = rank(Board(names=("x", "y"), scores=scores), settings=Settings(better="lower"))
+    assert timed.unit == "number"
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.5])
+def test_equal_means_of_skewed_scores_are_rarely_told_apart(sigma):
+    """Lognormal against normal, n = 40, equal means: the mean is hardly ever claimed to differ."""
+    rng = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(300):
+        x = rng.lognormal(0, sigma, 40)
+        y = np.abs(rng.normal(np.exp(sigma**2 / 2), 0.3, 40)) + 1e-9
+        found = skewed_board(np.stack([x, y], axis=1))
+        wrong += found.shown == "mean" and found.table.p_value[0] <= 0.05
+    assert wrong <= 29  # the 1e-3 quantile of Binomial(300, .06)
