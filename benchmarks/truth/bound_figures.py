@@ -35,6 +35,9 @@ BASELINE = {
 }
 _HALVINGS = 12
 
+ALONE = bound.Fitting(family=False, refits=0)
+"""The paper bounds under one label model at a time."""
+
 
 def accuracy(h: np.ndarray, y: np.ndarray) -> float:
     """Return the share of rows that are right."""
@@ -157,6 +160,7 @@ def _shared(data: Set, name: str, model: LabelModel) -> dict[str, Any]:
         "classes": list(range(data.k)),
         "truth": "truth" if oracle else None,
         "label_models": ["labels" if oracle else model],
+        "fitting": ALONE,
     }
 
 
@@ -234,6 +238,7 @@ def figure_3() -> list[dict[str, Any]]:
                 weak=weak,
                 classes=[0, 1],
                 label_models=[model],
+                fitting=ALONE,
             ).bounds[0]
             rows.append(
                 {

@@ -1,5 +1,4 @@
-"""Between what the metrics of a classifier lie, given only weak labels; what would break it; which
-labels help.
+"""How good a classifier is, given weak labels, and true labels of few rows or of none.
 
 Names load on first use:
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from tallystick.bound.prepared import Fitting
     from tallystick.bound.question import BoundQuestion
     from tallystick.bound.result import Bound, BoundResult
+    from tallystick.bound.rivals import compare_classifiers
     from tallystick.bound.selection import SelectResult, select
     from tallystick.bound.target import BoundTarget
     from tallystick.bound.thresholds import edges_of, sweep
@@ -42,6 +42,7 @@ __all__ = [
     "WeakTable",
     "bound",
     "choose_weak_labels",
+    "compare_classifiers",
     "edges_of",
     "evaluate",
     "match",
@@ -52,6 +53,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "compare_classifiers": "rivals",
     "Bound": "result",
     "BoundResult": "result",
     "Fitting": "prepared",
