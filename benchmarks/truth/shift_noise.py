@@ -23,7 +23,7 @@ from record import record
 
 from tallystick.sampling import Budget, Flips, Observed, Plan, history_cells, replay
 from tallystick.shift.beyond_noise import beyond_noise, chance_p_value
-from tallystick.shift.intervals import Bounds, sum_bounds
+from tallystick.shift.intervals import SumBounds, sum_bounds
 from tallystick.shift.noise_rules import BLIND_SHARE, FLIP_HULL
 from tallystick.shift.noisy_change import sample_of
 from tallystick.shift.noisy_intervals import blind_gap, flip_rate_bounds, stretched
@@ -68,7 +68,7 @@ def uniform(case: World, old: np.ndarray, calls: int, rng: np.random.Generator) 
     )
 
 
-def ends(bounds: Bounds) -> tuple[float, float]:
+def ends(bounds: SumBounds) -> tuple[float, float]:
     return float(bounds.low), float(bounds.high)
 
 

@@ -83,11 +83,6 @@ class AnthropicClient(HttpClient):
             timeout=timeout,
         )
 
-    @property
-    def loose(self) -> bool:
-        """A chat model wraps its label in words."""
-        return True
-
     def _text(self, reply: Any) -> str | None:
         """Join the text blocks; a reply without content is a fault."""
         blocks = reply.get("content") if isinstance(reply, Mapping) else None

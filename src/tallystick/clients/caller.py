@@ -243,7 +243,7 @@ class Caller:
             raise
         facts = {
             "cost": self._wire.prices.exact(reply, most=most) if most else None,
-            "seconds": round(loop.time() - start, 4),
+            "seconds": None if self._client.recorded else round(loop.time() - start, 4),
             "model": reply.model,
             "fingerprint": reply.fingerprint,
             "input_tokens": reply.input_tokens,

@@ -89,8 +89,8 @@ class Client(ABC):
         return ()
 
     @property
-    def loose(self) -> bool:
-        """Whether the label stands somewhere in free text."""
+    def recorded(self) -> bool:
+        """Whether answers are read from a record, so that asking again gives the same one."""
         return False
 
     def question(self, row: Mapping[str, Any]) -> Json:

@@ -73,11 +73,6 @@ class OpenAIClient(HttpClient):
             timeout=timeout,
         )
 
-    @property
-    def loose(self) -> bool:
-        """A chat model wraps its label in words."""
-        return True
-
 
 def _body(model: str, prompt: str, chat: ChatOptions, columns: Sequence[str]) -> dict[str, Json]:
     """Return the request as a template."""

@@ -29,7 +29,7 @@ _FENCE = re.compile(r"```[\w-]*\n?(.*?)```", re.DOTALL)
 
 @dataclass(frozen=True)
 class Reading:
-    """One way of reading answers.
+    r"""One way of reading answers.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Reading:
     --------
     >>> Reading("words").label("I would call this not toxic.", ["toxic", "safe"]) is None
     True
-    >>> Reading("json:$.grade").label('```json\\n{"grade": 4}\\n```', ["1", "2", "3", "4", "5"])
+    >>> Reading("json:$.grade").label('{"grade": 4}', ["1", "2", "3", "4", "5"])
     '4'
     >>> Reading("exact").label("some text", None)
     'some text'

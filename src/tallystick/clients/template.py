@@ -162,12 +162,14 @@ def look_up(value: Any, steps: Sequence[str | int]) -> Any:
     (True, True)
     """
     for step in steps:
-        if isinstance(step, int) and isinstance(value, list) and -len(value) <= step < len(value):
-            value = value[step]
-        elif isinstance(step, str) and isinstance(value, Mapping) and step in value:
-            value = value[step]
+        if isinstance(value, Mapping):
+            there = step in value
         else:
+            there = isinstance(value, list) and isinstance(step, int)
+            there = there and -len(value) <= int(step) < len(value)
+        if not there:
             return MISSING
+        value = value[step]
     return value
 
 

@@ -130,6 +130,7 @@ def _compared(known: Prepared, question: ShiftQuestion) -> ShiftResult:
         alpha=question.alpha,
         simultaneous=question.simultaneous,
         seed=question.whole_seed,
+        answers_are="deterministic" if question.deterministic else "recorded",
     )
 
 

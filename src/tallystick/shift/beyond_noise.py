@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError
-from tallystick.shift.intervals import Bounds
+from tallystick.shift.intervals import SumBounds
 from tallystick.shift.noise_share import Confirmed
 from tallystick.stats.binomial import binomial_above
 from tallystick.stats.intervals import score_ends
@@ -47,7 +47,7 @@ class BeyondNoise:
     high: Floats
 
 
-def beyond_noise(flips: Bounds, repeats: Confirmed, *, alpha: float = 0.05) -> BeyondNoise:
+def beyond_noise(flips: SumBounds, repeats: Confirmed, *, alpha: float = 0.05) -> BeyondNoise:
     r"""Bound the flips beyond noise, (N4).
 
     κ's interval is 2 Wilson((κ + 1)/2, m²/Σw²) - 1, and the reaches of F and κ are combined as
@@ -67,7 +67,7 @@ def beyond_noise(flips: Bounds, repeats: Confirmed, *, alpha: float = 0.05) -> B
     Examples
     --------
     >>> one = np.asarray
-    >>> rate = Bounds(one(0.13), one(0.0878), one(0.1590), one(0.0), one(0.0))
+    >>> rate = SumBounds(one(0.13), one(0.0878), one(0.1590), one(0.0), one(0.0))
     >>> found = beyond_noise(rate, Confirmed(one(39.0), one(19.0), one(16.0), one(39.0)))
     >>> print(f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}]")
     0.0100 [-0.0299, 0.0480]
@@ -92,7 +92,7 @@ def beyond_noise(flips: Bounds, repeats: Confirmed, *, alpha: float = 0.05) -> B
     )
 
 
-def _reach(flips: Bounds, kappa: Floats, *, down: bool) -> Floats:
+def _reach(flips: SumBounds, kappa: Floats, *, down: bool) -> Floats:
     """Return how far F reaches in the direction that moves Fκ down (or up): it turns with κ."""
     below, above = flips.value - flips.low, flips.high - flips.value
     return np.where((kappa >= 0) == down, below, above)

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
 from tallystick.sampling import Strata
-from tallystick.shift.intervals import Bounds, Sample, minus
+from tallystick.shift.intervals import StratumSample, SumBounds, minus
 from tallystick.shift.noise_rules import ACCURACY_HULL
 from tallystick.shift.noisy_intervals import blind_gap, one_more, stretched, sum_ends, widened
 
@@ -91,7 +91,7 @@ class GradeMoves:
         """Gains minus losses."""
         return self.gain - self.loss
 
-    def second_moment(self, sample: Sample) -> float:
+    def second_moment(self, sample: StratumSample) -> float:
         """Return D₂: the mean of d² over all items."""
         square = (self.gain_square + self.loss_square) / sample.answered
         return float((sample.shares * square).sum())
@@ -99,7 +99,7 @@ class GradeMoves:
 
 def graded_change(
     strata: Strata, old: ArrayLike, answers: GradedAnswers, *, share: float, alpha: float = 0.05
-) -> Bounds:
+) -> SumBounds:
     """Bound the change of the mean grade on these items, over fresh noise.
 
     Parameters
@@ -133,7 +133,9 @@ def graded_change(
     return blind_stretched(found, strata, before, answers)
 
 
-def graded_bounds(moves: GradeMoves, sample: Sample, *, noise: float, alpha: float) -> Bounds:
+def graded_bounds(
+    moves: GradeMoves, sample: StratumSample, *, noise: float, alpha: float
+) -> SumBounds:
     """Bound gains minus losses of grades, with the variance *noise* of fresh answers added."""
     gain = _sum(moves.gain, moves.gain_square, sample, moves.can_gain, moves.largest, alpha)
     loss = _sum(moves.loss, moves.loss_square, sample, moves.can_lose, moves.largest, alpha)
@@ -141,8 +143,8 @@ def graded_bounds(moves: GradeMoves, sample: Sample, *, noise: float, alpha: flo
 
 
 def blind_stretched(
-    bounds: Bounds, strata: Strata, old: FloatArray, answers: GradedAnswers
-) -> Bounds:
+    bounds: SumBounds, strata: Strata, old: FloatArray, answers: GradedAnswers
+) -> SumBounds:
     """Stretch an interval by half the gap to the blind estimate."""
     if answers.blind is None or answers.blind.all():
         return bounds
@@ -158,7 +160,7 @@ def blind_stretched(
 
 def grade_moves(
     strata: Strata, old: FloatArray, answers: GradedAnswers
-) -> tuple[GradeMoves, Sample]:
+) -> tuple[GradeMoves, StratumSample]:
     """Add up gains and losses by stratum, and say what was answered where."""
     d = _grades(answers.grade, len(answers.asked), "grade") - old[answers.asked]
     of, number = strata.of[answers.asked], len(strata)
@@ -181,7 +183,7 @@ def grade_moves(
         can_lose=np.bincount(strata.of, weights=old > 0, minlength=number) > 0,
         largest=largest if largest > 0 else 1.0,
     )
-    return moves, Sample(strata.shares, answered, answered / strata.sizes)
+    return moves, StratumSample(strata.shares, answered, answered / strata.sizes)
 
 
 def grade_noise_share(
@@ -232,11 +234,11 @@ def repeat_noise(
 def _sum(
     total: FloatArray,
     square: FloatArray,
-    sample: Sample,
+    sample: StratumSample,
     possible: BoolArray,
     largest: float,
     alpha: float,
-) -> Bounds:
+) -> SumBounds:
     """Return the sum of gains (or losses) with its interval, as (I1) and (I2) with (N7)."""
     p = np.where(possible, sample.shares, 0.0)
     mass = np.asarray(p.sum())
@@ -250,7 +252,7 @@ def _sum(
     variance = (p**2 * (1 - sample.fraction) / n * spread).sum()
     more = one_more(sample, possible) * largest
     low, high = sum_ends(np.asarray(value), np.asarray(variance), more, mass=mass, alpha=alpha)
-    return Bounds(np.asarray(value), low, high, np.asarray(variance), rate)
+    return SumBounds(np.asarray(value), low, high, np.asarray(variance), rate)
 
 
 def _grades(values: ArrayLike, number: int, name: str) -> FloatArray:

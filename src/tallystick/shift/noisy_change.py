@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick.errors import InputError
 from tallystick.sampling import Observed
 from tallystick.shift.counts import Counts
-from tallystick.shift.intervals import Bounds, Sample
+from tallystick.shift.intervals import StratumSample, SumBounds
 from tallystick.shift.noise_rules import ACCURACY_HULL, FLIP_HULL
 from tallystick.shift.noisy_intervals import (
     Moves,
@@ -36,7 +36,7 @@ def noisy_accuracy(
     alpha: float,
     blind: Observed | None = None,
     new_items: bool = False,
-) -> Bounds:
+) -> SumBounds:
     """Bound the change of accuracy: items that became right minus items that became wrong.
 
     Parameters
@@ -69,7 +69,7 @@ def noisy_accuracy(
 
 def noisy_flips(
     counts: Counts, *, share: ArrayLike, alpha: float, blind: Observed | None = None
-) -> Bounds:
+) -> SumBounds:
     """Bound the share of items whose answer changed; the estimate moves to the blind one.
 
     Parameters
@@ -88,10 +88,10 @@ def noisy_flips(
     moved = stretched(found, gap, part=FLIP_HULL, move=True)
     # A share stays a share, also where the blind estimate overshoots.
     value, low, high = (np.clip(end, 0.0, 1.0) for end in (moved.value, moved.low, moved.high))
-    return Bounds(value, low, high, moved.variance, moved.rate)
+    return SumBounds(value, low, high, moved.variance, moved.rate)
 
 
-def noisy_entries(counts: Counts, *, shares: ArrayLike, alpha: float) -> Bounds:
+def noisy_entries(counts: Counts, *, shares: ArrayLike, alpha: float) -> SumBounds:
     """Bound the change of every counted cell of the matrix; axes (…, C).
 
     Parameters
@@ -108,15 +108,15 @@ def noisy_entries(counts: Counts, *, shares: ArrayLike, alpha: float) -> Bounds:
         np.concatenate([getattr(part, name) for part in parts], axis=-1)
         for name in ("value", "low", "high", "variance")
     )
-    return Bounds(value, low, high, variance, np.empty(0))
+    return SumBounds(value, low, high, variance, np.empty(0))
 
 
-def _row(counts: Counts, label: int, shares: FloatArray, alpha: float) -> Bounds:
+def _row(counts: Counts, label: int, shares: FloatArray, alpha: float) -> SumBounds:
     """Return the cells of one true label: they can only change in strata that have such items."""
     seen = _with_old(counts.seen)
     cells, strata = np.flatnonzero(counts.true == label), np.flatnonzero(counts.of_label[:, label])
     whole = sample_of(seen)
-    sample = Sample(
+    sample = StratumSample(
         whole.shares[strata], whole.answered[..., strata], whole.fraction[..., strata]
     ).by_event
 
@@ -154,9 +154,9 @@ def accuracy_moves(counts: Counts, seen: Observed) -> Moves:
     )
 
 
-def sample_of(seen: Observed) -> Sample:
+def sample_of(seen: Observed) -> StratumSample:
     """Return what was answered in every stratum."""
-    return Sample(seen.shares, _floats(np.maximum(seen.answered, 1)), _floats(seen.fraction))
+    return StratumSample(seen.shares, _floats(np.maximum(seen.answered, 1)), _floats(seen.fraction))
 
 
 def _flips(seen: Observed) -> FloatArray:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tallystick.shift.intervals import Bounds, Sample, _ends, minus, sum_bounds
+from tallystick.shift.intervals import StratumSample, SumBounds, _ends, minus, sum_bounds
 
 __all__ = [
     "Moves",
@@ -69,8 +69,8 @@ class Moves:
 
 
 def change_bounds(
-    moves: Moves, sample: Sample, *, share: ArrayLike, items: int, alpha: float
-) -> Bounds:
+    moves: Moves, sample: StratumSample, *, share: ArrayLike, items: int, alpha: float
+) -> SumBounds:
     """Bound gains minus losses on these items, over fresh noise.
 
     Parameters
@@ -86,7 +86,7 @@ def change_bounds(
 
     Examples
     --------
-    >>> sample = Sample(np.array([0.8, 0.2]), np.array([400.0, 100.0]), np.array([0.5, 0.5]))
+    >>> sample = StratumSample(np.array([0.8, 0.2]), np.array([400.0, 100.0]), np.array([0.5, 0.5]))
     >>> right = np.array([True, False])
     >>> moves = Moves(gain=np.array([0.0, 22.0]), loss=np.array([30.0, 0.0]), can_gain=~right,
     ...               can_lose=right)
@@ -100,12 +100,12 @@ def change_bounds(
     return widened(minus(gain, loss, sample), noise, alpha=alpha)
 
 
-def new_item_bounds(moves: Moves, sample: Sample, *, items: int, alpha: float) -> Bounds:
+def new_item_bounds(moves: Moves, sample: StratumSample, *, items: int, alpha: float) -> SumBounds:
     """Bound gains minus losses on *new* items; needs no repeats and no assumption about noise.
 
     Examples
     --------
-    >>> sample = Sample(np.array([0.8, 0.2]), np.array([400.0, 100.0]), np.array([0.5, 0.5]))
+    >>> sample = StratumSample(np.array([0.8, 0.2]), np.array([400.0, 100.0]), np.array([0.5, 0.5]))
     >>> right = np.array([True, False])
     >>> moves = Moves(gain=np.array([0.0, 22.0]), loss=np.array([30.0, 0.0]), can_gain=~right,
     ...               can_lose=right)
@@ -123,8 +123,8 @@ def new_item_bounds(moves: Moves, sample: Sample, *, items: int, alpha: float) -
 
 
 def flip_rate_bounds(
-    flips: FloatArray, sample: Sample, *, share: ArrayLike, items: int, alpha: float
-) -> Bounds:
+    flips: FloatArray, sample: StratumSample, *, share: ArrayLike, items: int, alpha: float
+) -> SumBounds:
     """Bound the share of flips on these items, over fresh noise, before it moves to the blind one.
 
     Parameters
@@ -136,7 +136,7 @@ def flip_rate_bounds(
 
     Examples
     --------
-    >>> sample = Sample(np.array([0.8, 0.2]), np.array([800.0, 200.0]), np.array([1.0, 1.0]))
+    >>> sample = StratumSample(np.array([0.8, 0.2]), np.array([800.0, 200.0]), np.array([1.0, 1.0]))
     >>> found = flip_rate_bounds(np.array([272.0, 100.0]), sample, share=0.5504, items=1000,
     ...                          alpha=0.05)
     >>> print(f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}]")
@@ -152,7 +152,7 @@ def flip_rate_bounds(
 
 
 def blind_gap(
-    events: FloatArray, sample: Sample, blind_events: FloatArray, blind_answered: FloatArray
+    events: FloatArray, sample: StratumSample, blind_events: FloatArray, blind_answered: FloatArray
 ) -> FloatArray:
     """Return δ: how far the blind estimate lies from the pooled one.
 
@@ -171,7 +171,7 @@ def blind_gap(
     return np.asarray((sample.shares * apart).sum(axis=-1))
 
 
-def stretched(bounds: Bounds, gap: ArrayLike, *, part: float, move: bool = False) -> Bounds:
+def stretched(bounds: SumBounds, gap: ArrayLike, *, part: float, move: bool = False) -> SumBounds:
     """Return the hull of an interval and of the same interval moved by *part* of the gap.
 
     Parameters
@@ -194,7 +194,7 @@ def stretched(bounds: Bounds, gap: ArrayLike, *, part: float, move: bool = False
     )
 
 
-def widened(bounds: Bounds, variance: ArrayLike, *, alpha: float) -> Bounds:
+def widened(bounds: SumBounds, variance: ArrayLike, *, alpha: float) -> SumBounds:
     """Return a difference with z² times *variance* added under both roots of (I3)."""
     from scipy.special import ndtri
 
@@ -209,7 +209,7 @@ def widened(bounds: Bounds, variance: ArrayLike, *, alpha: float) -> Bounds:
     )
 
 
-def one_more(sample: Sample, possible: BoolArray | None = None) -> FloatArray:
+def one_more(sample: StratumSample, possible: BoolArray | None = None) -> FloatArray:
     """Return w⁺ of (I1): what one more event, not yet seen, would add to the sum."""
     phi = sample.fraction
     with np.errstate(divide="ignore", invalid="ignore"):

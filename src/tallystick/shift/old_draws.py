@@ -27,7 +27,7 @@ from tallystick.shift.grades import (
     graded_bounds,
     repeat_noise,
 )
-from tallystick.shift.intervals import Bounds
+from tallystick.shift.intervals import SumBounds
 from tallystick.stats.ranges import closed_unit
 
 __all__ = ["draw_noise", "fresh_noise", "old_draws_change", "old_noise"]
@@ -106,7 +106,7 @@ def old_draws_change(
     *,
     new_noise: float,
     alpha: float = 0.05,
-) -> Bounds:
+) -> SumBounds:
     """Bound the change of accuracy on these items; nothing is assumed about the old noise.
 
     Parameters
