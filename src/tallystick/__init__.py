@@ -49,7 +49,7 @@ _HOME = {
 }
 """Public name to the room that holds it."""
 
-_CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "shift"})
+_CAPABILITIES = frozenset({"ask", "audit", "bound", "compare", "dynamic", "judge", "shift"})
 _ROOMS = _CAPABILITIES | {
     "clients",
     "errors",

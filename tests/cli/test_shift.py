@@ -32,14 +32,14 @@ def data(tmp_path):
         out.writerow(["id", "true", "old", "new", "confidence"])
         for number in range(400):
             true = rng.choice(("four", "five", "six"))
-            old = true if rng.random() < 0.9 else "none"
+            old = true if rng.random() < 0.9 else "unsure"
             new = "five" if true == "four" and rng.random() < 0.3 else old
             out.writerow([f"i{number}", true, old, new, round(rng.random(), 3)])
     return tmp_path
 
 
 BASE = ("shift", "--data", "data.csv", "--truth", "true", "--item", "id")
-KNOWN = (*BASE, "--other", "none", "--deterministic")
+KNOWN = (*BASE, "--other", "unsure", "--deterministic")
 RUN = (*KNOWN, "--old", "old", "--api", "replay:new", "--budget", "150")
 
 
@@ -152,7 +152,7 @@ def test_an_old_matrix_alone_falls_back_to_masa(inside, data):
         rows = list(csv.DictReader(stream))
     labels = ["five", "four", "six"]
     counts = [
-        [sum(r["true"] == t and r["old"] == o for r in rows) for o in (*labels, "none")]
+        [sum(r["true"] == t and r["old"] == o for r in rows) for o in (*labels, "unsure")]
         for t in labels
     ]
     (data / "old.csv").write_text("\n".join(",".join(map(str, row)) for row in counts))

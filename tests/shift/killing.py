@@ -51,7 +51,7 @@ def same(result: dict) -> str:
         {
             key: value
             for key, value in result.items()
-            if key not in ("requests", "cost", "notes", "usage")
+            if key not in ("requests", "cost", "notes", "usage", "asked_hash")
         },
         sort_keys=True,
     )
