@@ -19,7 +19,8 @@ _SENSITIVE = re.compile(
 )
 _KNOWN = re.compile(
     r"(?:sk-[\w-]{8,}|AIza[\w-]{20,}|gh[pousr]_\w{20,}|xox[abprs]-[\w-]{10,}|hf_\w{20,}"
-    r"|ya29\.[\w-]{10,}|eyJ[\w-]{10,}\.[\w-]+|AKIA[A-Z0-9]{12,}|glpat-[\w-]{12,})"
+    r"|ya29\.[\w-]{10,}|eyJ[\w-]{10,}\.[\w-]+|AKIA[A-Z0-9]{12,}|glpat-[\w-]{12,}"
+    r"|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)"
 )
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
 _SCHEME = re.compile(r"^(?:bearer|basic|token|apikey|key)\s+", re.IGNORECASE)
@@ -36,13 +37,13 @@ def looks_like_key(value: str) -> bool:
     rest = _SCHEME.sub("", _VARIABLE.sub("", value).strip())
     if _KNOWN.search(rest):
         return True
-    for word in re.split(r"[\s,;=&/:?@]+", rest):
-        if len(word) < 20 or not re.fullmatch(r"[\w+.~-]+", word):
+    for word in re.split(r"[\s,;=&/:?@._-]+", rest):
+        if len(word) < 16 or not re.fullmatch(r"[\w+~]+", word):
             continue
         kinds = sum(bool(re.search(kind, word)) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
         shares = [word.count(char) / len(word) for char in set(word)]
         entropy = -sum(share * log2(share) for share in shares)
-        if kinds >= 2 and re.search("[0-9]", word) and entropy > 3.2:
+        if kinds >= 2 and re.search("[0-9]", word) and entropy > 3.0:
             return True
     return False
 

@@ -51,9 +51,10 @@ _LEAD = re.compile(
     rf"(?:\b{_NOUN}{_WRAP}(?:\s+(?:here|for\s+this\s+\w+|to\s+this\s+\w+))?{_WRAP}"
     r"(?:\s*(?:is|would\s+be|should\s+be|must\s+be|remains|becomes)\b\s*:?|\s*[:=→]|\s*->)"
     r"|\bi(?:['’]d|\s+would|\s+will|['’]ll)?\s+(?:therefore\s+|thus\s+|still\s+)?"
-    r"(?:choose|pick|select|go\s+with|say|rate\s+(?:it|this)|grade\s+(?:it|this)|answer"
+    r"(?:choose|pick|prefer|select|go\s+with|say|rate\s+(?:it|this)|grade\s+(?:it|this)|answer"
     r"|classify\s+(?:it|this)(?:\s+\w+)?\s+as|label\s+(?:it|this)(?:\s+\w+)?\s+as)\b\s*:?"
     r"|\b(?:so|thus|hence|therefore)\s*,?\s*(?:it(?:['’]s|\s+is|\s+must\s+be)|this\s+is)"
+    r"|(?<!\bif )(?<!\bwhether )(?<!\bthat )\b(?:it(?:['’]s|\s+is)|(?:that|which|this)\s+leaves)"
     r"|\\boxed\s*|\\text\s*|####"
     rf"){_WRAP}(?:(?:the|a|an|option|choice|class|label|number)\b{_WRAP}){{0,2}}$",
     re.IGNORECASE,
@@ -185,6 +186,8 @@ def _is_option(before: str, after: str) -> bool:
         return bool(re.match(r"[).:*\]]|\s*$", after))
     if re.search(r"\b(?:option|choice|letter)s?\s+$|[(\[*`\"“‘]$", before, re.IGNORECASE):
         return True
+    if re.search(r"\b[A-Z]\s+(?:and|or)\s+$", before):
+        return True  # the B of "A and B"
     if _LETTER_BEFORE.search(before):
         return bool(
             _LETTER_AFTER.match(after) or re.match(r"\s*(?:,|;|and|or|because|since)", after)
