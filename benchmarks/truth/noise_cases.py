@@ -10,7 +10,7 @@ from tallystick.sampling import Budget, Flips, Plan, Sampler, Strata, history_ce
 from tallystick.shift import Items
 from tallystick.shift.change import accuracy_bounds, flip_bounds
 from tallystick.shift.counts import Counts, collapse, count
-from tallystick.shift.intervals import Bounds
+from tallystick.shift.intervals import SumBounds
 from tallystick.shift.noise_rules import BLIND_SHARE, more_repeats
 from tallystick.shift.noise_share import Repeats, noise_share
 from tallystick.shift.noisy_change import noisy_accuracy, noisy_entries, noisy_flips
@@ -108,7 +108,7 @@ class Run:
     repeats: Repeats
     calls: int
 
-    def present(self) -> tuple[Bounds, Bounds]:
+    def present(self) -> tuple[SumBounds, SumBounds]:
         """Accuracy and flips as if the API were deterministic: the first version's intervals."""
         # With every item asked the first version took the count itself, without a hull.
         census = self.counts.seen.answered.sum() == len(self.counts.items)
@@ -116,7 +116,7 @@ class Run:
         accuracy = accuracy_bounds(self.counts, alpha=0.05, by_item=True, blind=seen)
         return accuracy, flip_bounds(self.counts, alpha=0.05, blind=seen)
 
-    def accuracy(self, share: float | None = None) -> Bounds:
+    def accuracy(self, share: float | None = None) -> SumBounds:
         """Return ours, at the measured noise share or at a given one."""
         if share is None:
             share = self.accuracy_share
@@ -128,11 +128,11 @@ class Run:
         found = self.repeats.correctness()
         return float(noise_share(found.repeats, found.unconfirmed))
 
-    def flips(self) -> Bounds:
+    def flips(self) -> SumBounds:
         """Return the flip rate with its interval."""
         return noisy_flips(self.counts, share=self.flip_share, alpha=0.05, blind=self.blind.seen)
 
-    def entries(self, alpha: float, *, joint: bool = False) -> Bounds:
+    def entries(self, alpha: float, *, joint: bool = False) -> SumBounds:
         """Return every counted entry with its own noise share, or the *joint* one if larger."""
         shares = self.repeats.entry_shares(self.counts.true, self.counts.answer, joint=joint)
         return noisy_entries(self.counts, shares=shares, alpha=alpha)

@@ -2,7 +2,7 @@
 
     python benchmarks/truth/shift_noise.py [SECTION…] [--runs 200] [--write]
 
-Sections: unchanged (noise 5, 15 and 30 %, 500-2000 items, budgets of 25-100 %), changed (accuracy
+Sections: verdicts (the whole product on a small grid), unchanged (noise 5, 15 and 30 %, 500-2000 items, budgets of 25-100 %), changed (accuracy
 falls by about 3 points, beside an oracle that knows the noise), flips (the flip rate on real,
 deterministic changes; needs TALLYSTICK_DATA). Figures are coverage / half-width in points / share
 of runs that say "better or worse". Peers draw uniformly, with as many calls as ours.
@@ -21,9 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from noise_cases import LABELS, Run, World, assess, world
 from record import record
 
+from tallystick.clients import Client
 from tallystick.sampling import Budget, Flips, Observed, Plan, history_cells, replay
 from tallystick.shift.beyond_noise import beyond_noise, chance_p_value
-from tallystick.shift.intervals import Bounds, sum_bounds
+from tallystick.shift.intervals import SumBounds, sum_bounds
 from tallystick.shift.noise_rules import BLIND_SHARE, FLIP_HULL
 from tallystick.shift.noisy_change import sample_of
 from tallystick.shift.noisy_intervals import blind_gap, flip_rate_bounds, stretched
@@ -68,7 +69,7 @@ def uniform(case: World, old: np.ndarray, calls: int, rng: np.random.Generator) 
     )
 
 
-def ends(bounds: Bounds) -> tuple[float, float]:
+def ends(bounds: SumBounds) -> tuple[float, float]:
     return float(bounds.low), float(bounds.high)
 
 
@@ -204,6 +205,89 @@ def changed(runs: int) -> None:
     )
 
 
+def verdicts(runs: int) -> None:
+    """What the product says, end to end: blind phase, repeats, assessment, cells."""
+    rows = []
+    for noise, moved in ((0.05, 0.0), (0.15, 0.0), (0.3, 0.0), (0.05, 0.06), (0.15, 0.06)):
+        for items in (500, 2000):
+            case = world(items, noise, moved, np.random.default_rng([items, round(100 * noise)]))
+            for part in (0.25, 0.5, 1.1):
+                calls = round(part * items)
+                rng = np.random.default_rng([items, round(100 * noise), calls, 5])
+                said = [product(case, calls, rng) for _ in range(runs)]
+                accuracy, beyond, proved, known = (np.mean(one) for one in zip(*said, strict=True))
+                rows.append(
+                    {
+                        "noise, changed, N of M": f"{noise:g}, {moved:g}, {calls} of {items}",
+                        "better or worse": float(accuracy),
+                        "an oracle that knows the noise": float(known),
+                        "flips beyond noise proved": float(beyond),
+                        "some cell proved": float(proved),
+                    }
+                )
+                print(rows[-1], flush=True)
+    still = [row for row in rows if ", 0, " in row["noise, changed, N of M"]]
+    record(
+        "shift-noise-verdicts",
+        "What shift says of an API with random answers",
+        rows,
+        notes=[
+            f"{runs} runs per row, through the product's own sampler, repeats and assessment.",
+            "Unchanged: better or worse in "
+            f"{np.mean([row['better or worse'] for row in still]):.3f} of runs on average, "
+            f"{max(row['better or worse'] for row in still):.3f} at most; some cell proved in "
+            f"{max(row['some cell proved'] for row in still):.3f} at most.",
+            "The oracle draws uniformly, as many calls, and knows the variance of its estimate.",
+        ],
+    )
+
+
+def product(case: World, calls: int, rng: np.random.Generator) -> tuple[bool, bool, bool, bool]:
+    """Run the product once on a simulated API; say what its intervals exclude."""
+    from tallystick.shift import Items
+    from tallystick.shift import run as ask_api
+    from tallystick.shift.run_plan import Run as Plan_
+
+    old = case.old.answers(rng)
+    first, second = case.new.answers(rng), case.new.answers(rng)
+    names = [LABELS[code] for code in case.truth]
+    table = Items.of(names, old=[LABELS[code] for code in old], confidence=case.confidence)
+    rows = [{"n": n} for n in range(len(old))]
+    result = ask_api(
+        table,
+        Simulated(first, second),
+        rows,
+        Plan_(budget=calls, seed=int(rng.integers(2**31))),
+    )
+    low, high = result.accuracy_change.interval
+    assert result.noise is not None
+    d = uniform(case, old, calls, rng)
+    half = Z * np.sqrt(case.variance(len(d)))
+    return (
+        low > 1e-9 or high < -1e-9,
+        result.noise.beyond.interval.low > 1e-9,
+        any(cell.survives for cell in result.top_cells),
+        abs(d.mean()) > half,
+    )
+
+
+class Simulated(Client):
+    """Answer from two prepared draws: the first call of an item gets the first."""
+
+    def __init__(self, *draws: np.ndarray) -> None:
+        self.draws, self.asked = draws, set[int]()
+
+    @property
+    def description(self) -> dict[str, Any]:
+        return {"kind": "simulated"}
+
+    async def answer(self, row: Any) -> str:
+        n = row["n"]
+        draw = self.draws[int(n in self.asked)]
+        self.asked.add(n)
+        return LABELS[draw[n]]
+
+
 def flips(runs: int) -> None:
     """Coverage of the flip rate under adaptive allocation, on real deterministic changes."""
     from shift_cases import DATA, codes, drifts, swaps
@@ -268,7 +352,12 @@ def _flip_ends(seen: Observed, blind: Observed, part: float, items: int) -> np.n
 
 def main() -> None:
     runs = int(sys.argv[sys.argv.index("--runs") + 1]) if "--runs" in sys.argv else 200
-    sections = {"unchanged": unchanged, "changed": changed, "flips": flips}
+    sections = {
+        "unchanged": unchanged,
+        "changed": changed,
+        "verdicts": verdicts,
+        "flips": flips,
+    }
     for name in [name for name in sections if name in sys.argv[1:]] or list(sections):
         sections[name](runs)
         print()

@@ -56,7 +56,9 @@ _HOME = {
 }
 """Public name to the room that holds it."""
 
-_CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "score", "shift"})
+_CAPABILITIES = frozenset(
+    {"ask", "audit", "bound", "compare", "dynamic", "judge", "score", "shift"}
+)
 _ROOMS = _CAPABILITIES | {
     "clients",
     "data",

@@ -59,6 +59,11 @@ ENTRIES: list[Entry] = [
         "How did this API change, for the fewest paid calls?",
     ),
     Entry(
+        "ask",
+        "tallystick.ask:CAPABILITY",
+        "Ask an API or a judge about every row, once, and add the answers as a column",
+    ),
+    Entry(
         "dynamic theory",
         "tallystick.dynamic:THEORY",
         "What is proved about a dynamic benchmark, before anything is run?",

@@ -5,13 +5,16 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+
 from tests.cli.test_compare import FIXTURES, scores, tallystick  # noqa: F401
 
 
 @pytest.fixture
 def runs(tmp_path):
     for name, keep in (("a", 3), ("b", 5)):
-        rows = "".join(f"q{i},{int(i % 6 < keep)},{700 + 37 * (i * keep % 50)}\n" for i in range(300))
+        rows = "".join(
+            f"q{i},{int(i % 6 < keep)},{700 + 37 * (i * keep % 50)}\n" for i in range(300)
+        )
         (tmp_path / f"run_{name}.csv").write_text(f"item,correct,latency_ms\n{rows}")
     return tmp_path
 
@@ -66,7 +69,12 @@ def test_promptfoo_with_two_prompts(tallystick):  # noqa: F811
     [("new >= old - 0.01", 0, True), ("old >= new", 10, False), ("new >= old + 0.07", 11, None)],
 )
 def test_a_gate_is_the_same_in_the_exit_code_json_junit_and_markdown(
-    tallystick, scores, tmp_path, gate, code, passed  # noqa: F811
+    tallystick,
+    scores,
+    tmp_path,
+    gate,
+    code,
+    passed,  # noqa: F811
 ):
     done = tallystick(
         "compare", scores, "--models", "old,new", "--gate", gate, "--json",

@@ -32,14 +32,15 @@ def data(tmp_path):
         out.writerow(["id", "true", "old", "new", "confidence"])
         for number in range(400):
             true = rng.choice(("four", "five", "six"))
-            old = true if rng.random() < 0.9 else ""
+            old = true if rng.random() < 0.9 else "unsure"
             new = "five" if true == "four" and rng.random() < 0.3 else old
             out.writerow([f"i{number}", true, old, new, round(rng.random(), 3)])
     return tmp_path
 
 
 BASE = ("shift", "--data", "data.csv", "--truth", "true", "--item", "id")
-RUN = (*BASE, "--old", "old", "--api", "replay:new", "--budget", "150")
+KNOWN = (*BASE, "--other", "unsure", "--deterministic")
+RUN = (*KNOWN, "--old", "old", "--api", "replay:new", "--budget", "150")
 
 
 def test_one_json_object_with_the_contract(tallystick, data):
@@ -60,10 +61,13 @@ def test_the_same_seed_gives_the_same_bytes_and_a_journal_resumes(inside, data):
     one, two = json.loads(first.stdout), json.loads(again.stdout)
     assert two.pop("requests")["from_journal"] == 150
     one.pop("requests")
+    one.pop("notes"), two.pop("notes")
     assert one == two
     with (data / "items.csv").open(encoding="utf-8") as stream:
         assert len(list(csv.DictReader(stream))) == 150
-    refused = inside(*RUN, "--journal", "j", "--seed", "1")
+    other = inside(*RUN, "--journal", "j", "--seed", "1", "--json")  # it was refused before
+    assert json.loads(other.stdout)["requests"]["from_journal"] > 0
+    refused = inside(*RUN[:-3], "replay:old", *RUN[-2:], "--journal", "j")
     assert refused.returncode == 1
     assert "another run" in refused.stderr
 
@@ -72,7 +76,7 @@ def test_gates_leave_with_their_codes(inside, data):
     assert inside(*RUN, "--gate", "flip_rate <= 2%").returncode == 10
     assert inside(*RUN, "--gate", "accuracy_change >= -0.0945").returncode == 11
     same = (
-        *BASE,
+        *KNOWN,
         "--old",
         "old",
         "--api",
@@ -90,7 +94,7 @@ def test_gates_leave_with_their_codes(inside, data):
 
 def test_a_dry_run_asks_nothing(inside, data):
     command = (
-        *BASE,
+        *KNOWN,
         "--old",
         "old",
         "--api",
@@ -122,14 +126,22 @@ def test_a_dry_run_asks_nothing(inside, data):
     ],
 )
 def test_bad_input_is_refused_in_words(inside, data, arguments, words):
-    done = inside(*BASE, "--budget", "60", *arguments)
+    done = inside(*KNOWN, "--budget", "60", *arguments)
     assert done.returncode == 1
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_an_unreachable_host_ends_with_its_name(inside, data):
-    command = (*BASE, "--old", "old", "--api", "http://127.0.0.1:9/", "--request", '{"t": "{new}"}')
+    command = (
+        *KNOWN,
+        "--old",
+        "old",
+        "--api",
+        "http://127.0.0.1:9/",
+        "--request",
+        '{"t": "{new}"}',
+    )
     done = inside(*command, "--budget", "60", "--attempts", "1")
     assert done.returncode == 1
     assert "127.0.0.1:9 cannot be reached" in done.stderr
@@ -140,7 +152,8 @@ def test_an_old_matrix_alone_falls_back_to_masa(inside, data):
         rows = list(csv.DictReader(stream))
     labels = ["five", "four", "six"]
     counts = [
-        [sum(r["true"] == t and r["old"] == o for r in rows) for o in (*labels, "")] for t in labels
+        [sum(r["true"] == t and r["old"] == o for r in rows) for o in (*labels, "unsure")]
+        for t in labels
     ]
     (data / "old.csv").write_text("\n".join(",".join(map(str, row)) for row in counts))
     done = inside(
@@ -158,7 +171,7 @@ def test_an_item_missing_from_the_old_file_is_named(inside, data):
     lines = (data / "data.csv").read_text(encoding="utf-8").splitlines()
     (data / "past.csv").write_text("\n".join(lines[:-1]), encoding="utf-8")
     command = (
-        *BASE,
+        *KNOWN,
         "--old",
         "old",
         "--old-file",
@@ -372,7 +385,7 @@ def test_the_input_is_a_plain_argument_or_the_option_data(inside, data):
 
 
 def test_a_column_of_new_answers_is_compared_without_an_api(inside, data):
-    done = inside(*BASE, "--old", "old", "--new", "new", "--json", "--items-out", "items.csv")
+    done = inside(*KNOWN, "--old", "old", "--new", "new", "--json", "--items-out", "items.csv")
     assert done.returncode == 0, done.stderr
     body = json.loads(done.stdout)
     low, high = body["accuracy_change"]["interval"]

@@ -1,7 +1,10 @@
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from tallystick.cli.show_progress import progress_bar, with_progress
+import pytest
+
+from tallystick.cli.show_progress import ask_first, progress_bar, progress_lines, with_progress
+from tallystick.errors import InputError
 from tallystick.shift import ShiftQuestion
 
 
@@ -10,10 +13,10 @@ class Call:
     question: ShiftQuestion
 
 
-def test_a_bar_is_shown_on_a_terminal_only(monkeypatch):
+def test_a_bar_is_shown_on_a_terminal_and_lines_elsewhere(monkeypatch):
     call = Call(ShiftQuestion())
     monkeypatch.setattr("sys.stderr", SimpleNamespace(isatty=lambda: False))
-    assert with_progress(call) is call
+    assert with_progress(call).question.progress is progress_lines
     monkeypatch.setattr("sys.stderr", SimpleNamespace(isatty=lambda: True))
     assert with_progress(call).question.progress is progress_bar
 
@@ -24,3 +27,31 @@ def test_the_bar_is_told_calls_cost_and_error(capsys):
         show(SimpleNamespace(calls=10, planned=10, cost=1.5, error=0.0123))
     seen = capsys.readouterr()
     assert seen.out == ""
+
+
+def test_a_line_is_written_every_ten_seconds(capsys):
+    times = iter([0.0, 4.0, 10.5, 10.5, 12.0, 21.0, 21.0])
+    with progress_lines(lambda: next(times)) as show:
+        for calls in (1, 2, 3, 4):
+            show(SimpleNamespace(calls=calls, planned=10, cost=0.5, error=None))
+    assert capsys.readouterr().err == "2 of 10 calls, cost 0.5\n4 of 10 calls, cost 0.5\n"
+
+
+def test_a_script_spends_money_only_when_told_to(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: False))
+    ask_first(ShiftQuestion())("free")
+    with pytest.raises(InputError, match=r"--yes.*--max-cost"):
+        ask_first(ShiftQuestion(price=0.1))("100 calls, 10 USD")
+    ask_first(ShiftQuestion(price=0.1, yes=True))("100 calls, 10 USD")
+    ask_first(ShiftQuestion(price=0.1, max_cost=5.0))("100 calls, 10 USD")
+    assert capsys.readouterr().err.count("100 calls, 10 USD") == 3
+
+
+def test_a_terminal_is_asked_first(monkeypatch):
+    lines = iter(["n\n", "y\n"])
+    tty = {"isatty": lambda: True, "write": lambda text: None, "flush": lambda: None}
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(readline=lambda: next(lines), **tty))
+    monkeypatch.setattr("sys.stderr", SimpleNamespace(**tty))
+    with pytest.raises(InputError, match="nothing was spent"):
+        ask_first(ShiftQuestion(price=0.1))("10 USD")
+    ask_first(ShiftQuestion(price=0.1))("10 USD")

@@ -26,7 +26,7 @@ def test_a_label_is_read_exactly_but_for_case_and_marks(text, code):
     [
         ("The review is positive.", 2),
         ("Answer: NOT SURE", 1),
-        ("positive, not negative", 3),
+        ("positive, not negative", 2),
         ("nonpositive", 3),
         ("I cannot help with that.", 3),
     ],

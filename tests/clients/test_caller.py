@@ -44,7 +44,7 @@ class Scripted(Client):
 def ask(client, *, wire, journal=None, number=1):
     async def main():
         caller = caller_of(client, wire, journal)
-        return [await caller.ask(f"q{n}", n) for n in range(number)], caller.journal
+        return [await caller.ask(n) for n in range(number)], caller.journal
 
     return asyncio.run(main())
 
@@ -63,13 +63,13 @@ def test_an_item_is_tried_as_often_as_said_and_no_more():
     client = Scripted("five", *[Fault("busy", **BUSY) for _ in range(3)])
     codes, journal = ask(client, wire=Wire(wait=0.001, attempts=3), number=2)
     assert codes == [LABELS.index("five"), None]
-    assert journal.sent == {"q0": 1, "q1": 3}
+    assert journal.sent == {"1:i0": 1, "1:i1": 3}
 
 
 def test_what_is_not_worth_a_retry_is_not_retried():
     client = Scripted("five", Fault("bad request", retry=False, billed=False))
     _, journal = ask(client, wire=Wire(), number=2)
-    assert journal.sent == {"q0": 1, "q1": 1}
+    assert journal.sent == {"1:i0": 1, "1:i1": 1}
 
 
 def test_the_breaker_opens_after_so_many_failed_items_in_a_row_and_keeps_what_was_answered(
@@ -82,12 +82,12 @@ def test_the_breaker_opens_after_so_many_failed_items_in_a_row_and_keeps_what_wa
     _, answers = read_journal(tmp_path / "j")
     told = {key: entry.code for key, entry in answers.items()}
     assert told == {
-        "q0": LABELS.index("four"),
-        "q1": None,
-        "q2": None,
-        "q3": LABELS.index("five"),
-        "q4": None,
-        "q5": None,
+        "1:i0": LABELS.index("four"),
+        "1:i1": None,
+        "1:i2": None,
+        "1:i3": LABELS.index("five"),
+        "1:i4": None,
+        "1:i5": None,
     }
     assert len(client.script) == 1, "nothing was asked after it opened"
 
@@ -115,9 +115,7 @@ def test_nobody_asks_on_once_the_key_was_refused():
 
     async def main():
         caller = caller_of(client, Wire(concurrency=1))
-        return await asyncio.gather(
-            *(caller.ask(f"q{n}", n) for n in range(5)), return_exceptions=True
-        )
+        return await asyncio.gather(*(caller.ask(n) for n in range(5)), return_exceptions=True)
 
     assert [type(one) for one in asyncio.run(main())] == [ClientError] * 5
     assert len(client.times) == 1
@@ -135,5 +133,5 @@ def test_a_server_that_asks_to_wait_for_ages_fails_the_call_and_is_quoted(tmp_pa
     client = Scripted("five", Fault("busy", wait=wait, **BUSY))
     codes, journal = ask(client, wire=Wire(), number=2, journal=tmp_path / "j")
     assert codes == [LABELS.index("five"), None]
-    assert f"asks to wait {wait:g} s" in journal.answers["q1"].text
+    assert f"asks to wait {wait:g} s" in journal.answers["1:i1"].text
     assert journal.billed == 1

@@ -9,22 +9,22 @@ HEAD = {"data": "d", "client": "c", "plan": "p"}
 @pytest.fixture
 def path(tmp_path):
     journal = Journal(tmp_path / "j", head=HEAD)
-    journal.note_sent("q0")
-    journal.note_sent("q1")
-    journal.note_answer("q0", Entry("i7", 2, "yes"))
-    journal.note_unbilled("q1")
-    journal.note_sent("q1")
+    journal.note_sent("1:i7")
+    journal.note_sent("1:i8")
+    journal.note_answer("1:i7", Entry("i7", 2, "yes"))
+    journal.note_unbilled("1:i8")
+    journal.note_sent("1:i8")
     journal.close()
     return tmp_path / "j"
 
 
 def test_what_was_written_is_read_back(path):
     journal = Journal(path, head=HEAD)
-    assert journal.answers == {"q0": Entry("i7", 2, "yes")}
+    assert journal.answers == {"1:i7": Entry("i7", 2, "yes")}
     assert journal.billed == 2
-    assert journal.in_flight == 1  # q1 was sent again and has no answer
+    assert journal.in_flight == 1  # i8 was sent again and has no answer
     journal.close()
-    assert read_journal(path)[1] == {"q0": Entry("i7", 2, "yes")}
+    assert read_journal(path)[1] == {"1:i7": Entry("i7", 2, "yes")}
 
 
 def test_a_file_cut_anywhere_in_its_last_line_loses_that_line_only(path):
@@ -35,7 +35,7 @@ def test_a_file_cut_anywhere_in_its_last_line_loses_that_line_only(path):
         journal = Journal(path, head=HEAD)
         assert journal.in_flight == 0
         assert path.read_bytes() == whole[:last]
-        journal.note_sent("q1")
+        journal.note_sent("1:i8")
         journal.close()
         assert path.read_bytes() == whole
 
@@ -57,14 +57,79 @@ def test_a_missing_line_is_refused(path):
         Journal(path, head=HEAD)
 
 
-@pytest.mark.parametrize(
-    ("name", "word"), [("data", "other data"), ("client", "template"), ("plan", "budget")]
-)
-def test_another_run_is_refused_with_the_reason(path, name, word):
+def test_another_api_is_refused_and_another_plan_goes_on(path):
+    """Another plan was refused before: answers are kept by item now."""
     before = path.read_bytes()
-    with pytest.raises(FormatError, match=word):
-        Journal(path, head={**HEAD, name: "x"})
+    with pytest.raises(FormatError, match="the API, its template or its prompt changed"):
+        Journal(path, head={**HEAD, "client": "x"})
     assert path.read_bytes() == before
+    Journal(path, head={**HEAD, "plan": "x"}).close()
+
+
+def test_an_answer_to_another_question_is_refused(path):
+    journal = Journal(path, head=HEAD)
+    journal.note_answer("1:i9", Entry("i9", 1, "no", asked="abc"))
+    assert journal.find("i9", 1, "abc").text == "no"
+    with pytest.raises(FormatError, match="item 'i9' was asked something else"):
+        journal.find("i9", 1, "xyz")
+    assert journal.find("i9", 2, "xyz") is None
+    journal.close()
+
+
+def test_whole_answers_are_kept_and_what_failed_is_asked_again(tmp_path):
+    journal = Journal(tmp_path / "j", head=HEAD)
+    journal.note_answer("1:a", Entry("a", 0, "x" * 3000, asked="q"))
+    journal.note_answer("1:b", Entry("b", None, "HTTP 500", asked="q"))
+    journal.close()
+    again = Journal(tmp_path / "j", head=HEAD)
+    assert len(again.answers["1:a"].text) == 3000
+    assert again.answers["1:a"].whole
+    assert "1:b" not in again.answers
+    again.close()
+
+
+def old_journal(path, lines):
+    """Write a journal as format 1 did."""
+    import json
+
+    from tallystick.clients.journal import _checksum
+
+    last, text = "", []
+    for event in lines:
+        body = json.dumps(event, sort_keys=True)
+        last = _checksum(last, body)
+        text.append(f"{body}\t{last}\n")
+    path.write_text("".join(text))
+
+
+def test_a_journal_of_format_1_is_read_as_far_as_it_goes(tmp_path):
+    head = {"journal": 1, "data": "d", "client": "old digest", "api": {"kind": "x"}}
+    answer = {"answer": "q0", "item": "i7", "code": 2, "text": "y" * 500}
+    short = {"answer": "r7", "item": "i7", "code": 1, "text": "no"}
+    old_journal(tmp_path / "j", [head, {"sent": "q0"}, answer, short])
+    journal = Journal(tmp_path / "j", head={"data": "d", "client": "c", "api": {"kind": "x"}})
+    first, second = journal.find("i7", 1, "any"), journal.find("i7", 2, "any")
+    journal.close()
+    assert not first.whole  # it was cut: its code counts
+    assert (second.code, second.whole) == (1, True)
+    with pytest.raises(FormatError, match="other data"):
+        Journal(tmp_path / "j", head={"data": "e", "client": "c", "api": {"kind": "x"}})
+
+
+def test_requests_paid_twice_are_counted_over_all_resumes(tmp_path):
+    for _ in range(3):  # killed twice while the answer was on its way
+        journal = Journal(tmp_path / "j", head=HEAD, price=0.5)
+        journal.note_sent("1:a")
+        journal.close()
+    journal = Journal(tmp_path / "j", head=HEAD, price=0.5)
+    assert journal.in_flight == 3
+    journal.note_answer("1:a", Entry("a", 0, "x", facts={"cost": 0.2}))
+    assert journal.paid_twice == 2
+    assert journal.spent == pytest.approx(1.2)
+    journal.close()
+    again = Journal(tmp_path / "j", head=HEAD, price=0.5)
+    assert (again.paid_twice, again.spent) == (2, pytest.approx(1.2))
+    again.close()
 
 
 def test_a_file_that_is_no_journal_is_left_alone(tmp_path):
@@ -77,10 +142,10 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path):
 
 def test_secrets_are_struck_out(tmp_path):
     journal = Journal(tmp_path / "j", head=HEAD, secrets=("sk-1",), durable=True)
-    journal.note_answer("q0", Entry("i", None, "refused sk-1"))
+    journal.note_answer("1:i", Entry("i", None, "refused sk-1"))
     journal.close()
     assert "sk-1" not in (tmp_path / "j").read_text()
-    assert journal.answers["q0"].text == "refused ***"
+    assert journal.answers["1:i"].text == "refused ***"
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

@@ -60,7 +60,11 @@ def test_several_battles_per_prompt_rest_on_prompts():
 
 
 def test_all_pairs_that_met_are_adjusted_together():
-    parts = [battles(40, 5, 10, "a", "b"), battles(22, 5, 20, "b", "c"), battles(45, 1, 4, "a", "c")]
+    parts = [
+        battles(40, 5, 10, "a", "b"),
+        battles(22, 5, 20, "b", "c"),
+        battles(45, 1, 4, "a", "c"),
+    ]
     result = compare.evaluate(pd.concat(parts))
     assert [(row.a, row.b) for row in result.pairs][0] == ("a", "c")
     assert all(row.adjusted_p >= row.p_value for row in result.pairs)

@@ -48,7 +48,11 @@ def child(url: str, calls: int, journal: Path) -> int:
 
 def same(result: dict) -> str:
     return json.dumps(
-        {key: value for key, value in result.items() if key not in ("requests", "cost")},
+        {
+            key: value
+            for key, value in result.items()
+            if key not in ("requests", "cost", "notes", "usage", "asked_hash")
+        },
         sort_keys=True,
     )
 

@@ -56,8 +56,8 @@ def test_every_source_gives_the_same_answer(tmp_path):
     assert all(one == compared["dict"] for one in compared.values())
 
 
-def test_a_column_of_new_answers_needs_no_api_and_leaves_no_doubt():
-    result = shift.evaluate(TABLE, **ROLES, new="new")
+def test_a_column_of_new_answers_of_a_deterministic_api_leaves_no_doubt():
+    result = shift.evaluate(TABLE, **ROLES, new="new", deterministic=True)
     before = sum(a == b for a, b in zip(OLD, TRUE, strict=True)) / 400
     after = sum(a == b for a, b in zip(NEW, TRUE, strict=True)) / 400
     assert result.accuracy_change.estimate == pytest.approx(after - before)
@@ -120,7 +120,9 @@ def test_an_old_matrix_may_be_an_array_and_falls_back_to_masa():
 
 def test_several_gates_are_each_decided_and_the_watched_one_by_its_test():
     gates = ("accuracy_change >= -50%", "flip_rate <= 1%")
-    result = shift.evaluate(TABLE, **ROLES, api="replay:new", budget=300, gates=gates)
+    result = shift.evaluate(
+        TABLE, **ROLES, api="replay:new", budget=300, gates=gates, deterministic=True
+    )
     assert [one.passed for one in result.gates] == [True, False]
     assert result.verdict.startswith("The gate accuracy_change >= -0.5 holds. The gate flip_rate")
     assert result.gate.passed is False

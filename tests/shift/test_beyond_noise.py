@@ -14,12 +14,12 @@ from tallystick.shift.beyond_noise import (
     chance_log_e,
     chance_p_value,
 )
-from tallystick.shift.intervals import Bounds
+from tallystick.shift.intervals import SumBounds
 from tallystick.shift.noise_share import Confirmed, Repeats
 
 
 def rate(value, low, high):
-    return Bounds(*(np.asarray(x) for x in (value, low, high, 0.0, 0.0)))
+    return SumBounds(*(np.asarray(x) for x in (value, low, high, 0.0, 0.0)))
 
 
 def confirmed(m, a, b, size=None):

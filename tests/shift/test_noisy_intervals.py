@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.shift.intervals import Bounds, Sample, minus, sum_bounds
+from tallystick.shift.intervals import StratumSample, SumBounds, minus, sum_bounds
 from tallystick.shift.noise_share import noise_share
 from tallystick.shift.noisy_intervals import (
     Moves,
@@ -23,7 +23,7 @@ SIZES = np.array([800.0, 200.0])  # right and wrong old answers
 
 def sample(asked):
     n = np.array(asked, float)
-    return Sample(SIZES / 1000, n, n / SIZES)
+    return StratumSample(SIZES / 1000, n, n / SIZES)
 
 
 def moves(gain, loss):
@@ -124,7 +124,7 @@ def test_many_runs_side_by_side_equal_one_at_a_time():
         can_gain=np.array([False, True]),
         can_lose=np.array([True, False]),
     )
-    seen = Sample(SIZES / 1000, asked.astype(float), asked / SIZES)
+    seen = StratumSample(SIZES / 1000, asked.astype(float), asked / SIZES)
     together = change_bounds(many, seen, share=np.array([0.3, 0.8]), items=1000, alpha=0.05)
     for run, share in enumerate((0.3, 0.8)):
         alone = accuracy(asked[run], gain[run], loss[run], share)
@@ -140,7 +140,7 @@ def test_exhausted_strata_and_strata_without_blind_answers_show_no_gap():
 
 
 def test_the_hull_stretches_one_end_and_moves_the_estimate_only_if_asked():
-    one = Bounds(*(np.asarray(x) for x in (0.10, 0.05, 0.20, 0.0, 0.0)))
+    one = SumBounds(*(np.asarray(x) for x in (0.10, 0.05, 0.20, 0.0, 0.0)))
     up = stretched(one, 0.02, part=0.5)
     assert (up.value, up.low, up.high) == pytest.approx((0.10, 0.05, 0.21))
     down = stretched(one, -0.02, part=1, move=True)
@@ -148,7 +148,7 @@ def test_the_hull_stretches_one_end_and_moves_the_estimate_only_if_asked():
 
 
 def test_a_difference_stays_inside_its_range():
-    wide = widened(Bounds(*(np.asarray(x) for x in (0.9, 0.8, 0.95, 0.0, 0.0))), 1.0, alpha=0.05)
+    wide = widened(SumBounds(*(np.asarray(x) for x in (0.9, 0.8, 0.95, 0.0, 0.0))), 1.0, alpha=0.05)
     assert (wide.low, wide.high) == (-1, 1)
 
 
@@ -168,7 +168,7 @@ def test_an_unchanged_noisy_api_asked_in_full_is_covered():
         order = rng.permutation(np.flatnonzero(old != first))[:40]
         share = noise_share(len(order), int((second[order] != first[order]).sum()))
         sizes = np.array([old.sum(), (~old).sum()], float)
-        seen = Sample(sizes / 400, sizes, np.ones(2))
+        seen = StratumSample(sizes / 400, sizes, np.ones(2))
         gain, loss = float((first & ~old).sum()), float((~first & old).sum())
         found = change_bounds(moves(gain, loss), seen, share=share, items=400, alpha=0.05)
         # "These items, over fresh noise": the old answers are one draw too, so the truth is 0.

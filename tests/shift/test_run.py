@@ -14,6 +14,7 @@ from tallystick.clients import (
     HttpClient,
     OpenAIClient,
     PythonClient,
+    Reading,
     ReplayClient,
 )
 from tallystick.errors import BudgetError, FileError, FormatError, InputError
@@ -21,6 +22,7 @@ from tallystick.shift import AskDesign, Progress, Run, Wire, run
 
 from .conftest import COLUMNS
 
+CHANGES = ("requests", "cost", "notes", "usage", "api", "asked_hash")
 REPLAY = ReplayClient("new", columns=COLUMNS)
 REQUEST = {"id": "{id}", "new": "{new}"}
 
@@ -37,9 +39,7 @@ def http(url, *, wire, request=REQUEST, headers=None, label="$.label"):
 
 
 def same(result):
-    return {
-        key: value for key, value in result.to_dict().items() if key not in ("requests", "cost")
-    }
+    return {key: value for key, value in result.to_dict().items() if key not in CHANGES}
 
 
 def test_a_replayed_change_is_found(items, rows):
@@ -54,7 +54,7 @@ def test_a_replayed_change_is_found(items, rows):
 
 
 def test_the_server_gives_the_result_of_the_replay_however_answers_arrive(items, rows, server):
-    how = Run(budget=150, wire=Wire(concurrency=16), seed=3)
+    how = Run(budget=150, wire=Wire(concurrency=16), seed=3, deterministic=True)
     with server(delay=0.01) as api:
         served = run(items, http(api.url, wire=how.wire), rows, how)
         stats = api.stats()
@@ -66,7 +66,7 @@ def test_the_server_gives_the_result_of_the_replay_however_answers_arrive(items,
 def test_faults_lose_nothing_and_pay_nothing_twice(items, rows, server):
     # a busy machine must not look like a hanging server
     wire = Wire(concurrency=8, timeout=6, wait=0.05)
-    how = Run(budget=150, wire=wire)
+    how = Run(budget=150, wire=wire, deterministic=True)
     with server(delay=0.01, faults=0.15) as api:
         result = run(items, http(api.url, wire=wire), rows, how)
         stats = api.stats()
@@ -120,10 +120,32 @@ def test_a_changed_template_on_resume_is_refused(items, rows, tmp_path, server):
             run(items, changed, rows, how)
 
 
-def test_another_budget_on_resume_is_refused(items, rows, tmp_path):
-    run(items, REPLAY, rows, Run(budget=60, journal=tmp_path / "j"))
-    with pytest.raises(FormatError, match="budget"):
-        run(items, REPLAY, rows, Run(budget=61, journal=tmp_path / "j"))
+def test_a_larger_budget_another_level_and_a_gate_go_on_with_the_journal(items, rows, tmp_path):
+    """Another budget was refused before: nothing that was paid for is paid for again."""
+    first = run(items, REPLAY, rows, Run(budget=60, journal=tmp_path / "j"))
+    more = run(items, REPLAY, rows, Run(budget=120, alpha=0.1, journal=tmp_path / "j"))
+    assert first.requests.sent == 60
+    assert more.requests.from_journal > 0
+    assert more.requests.sent == 60 + 120 - more.requests.from_journal
+    assert more.requests.unused == 60 - more.requests.from_journal
+    assert more.requests.paid_twice == 0
+    assert same(more) == same(run(items, REPLAY, rows, Run(budget=120, alpha=0.1)))
+
+
+def test_stored_answers_can_be_read_in_another_way_without_a_call(tmp_path, monkeypatch):
+    from tallystick.shift import Items
+
+    truth = ["yes", "no"] * 50
+    items = Items.of(truth, old=truth)
+    rows = [{"new": f"I would say {answer}."} for answer in truth]
+    client = ReplayClient("new", columns=["new"])
+    exact = run(items, client, rows, Run(budget=100, journal=tmp_path / "j"))
+    assert exact.requests.unread == 100
+    assert any("e.g. 'I would say" in warning for warning in exact.warnings)
+    words = Run(budget=100, journal=tmp_path / "j", reading=Reading("words"))
+    again = run(items, client, rows, words)
+    assert again.requests.unread == 0
+    assert again.requests.sent == 100
 
 
 def test_a_journal_in_use_is_refused(items, rows, tmp_path):
@@ -177,8 +199,9 @@ def test_a_chat_model_is_asked_and_read(items, rows, server, monkeypatch):
         )
         asked = [row for row in rows if row["new"]][:200]
         chosen = items_from(asked)
-        result = run(chosen, client, asked, Run(budget=80))
-    assert same(result) == same(run(chosen, REPLAY, asked, Run(budget=80)))
+        how = Run(budget=80, deterministic=True, reading=Reading("words"))
+        result = run(chosen, client, asked, how)
+    assert same(result) == same(run(chosen, REPLAY, asked, how))
 
 
 def items_from(rows):
@@ -192,7 +215,12 @@ def test_a_command_answers_each_item(items, rows):
     client = CommandClient(f'{sys.executable} -c "{script}"', timeout=20)
     few = rows[:12]
     chosen = items_from(few)
-    how = Run(budget=4, wire=Wire(concurrency=2), how=AskDesign(strategy="uniform"))
+    how = Run(
+        budget=4,
+        wire=Wire(concurrency=2),
+        how=AskDesign(strategy="uniform"),
+        deterministic=True,
+    )
     assert same(run(chosen, client, few, how)) == same(run(chosen, REPLAY, few, how))
 
 
@@ -201,9 +229,10 @@ def test_a_function_answers_each_item(items, rows, tmp_path, monkeypatch):
         "def ask(row):\n    return row['new']\n\nasync def later(row):\n    return row['new']\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
+    how = Run(budget=60, deterministic=True)
     for name in ("ask", "later"):
-        result = run(items, PythonClient(f"my_api:{name}"), rows, Run(budget=60))
-        assert same(result) == same(run(items, REPLAY, rows, Run(budget=60)))
+        result = run(items, PythonClient(f"my_api:{name}"), rows, how)
+        assert same(result) == same(run(items, REPLAY, rows, how))
 
 
 def test_failed_calls_are_missing_not_wrong(items, rows, tmp_path, monkeypatch):
@@ -213,7 +242,7 @@ def test_failed_calls_are_missing_not_wrong(items, rows, tmp_path, monkeypatch):
     )
     (tmp_path / "bad_api.py").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
-    result = run(items, PythonClient("bad_api:ask"), rows, Run(budget=200))
+    result = run(items, PythonClient("bad_api:ask"), rows, Run(budget=200, deterministic=True))
     assert result.requests.failed > 0
     assert result.n_items == 200 - result.requests.failed
     wide = result.sensitivity["accuracy_change"]
@@ -253,10 +282,10 @@ def test_the_rate_limit_is_kept(items, rows):
 
 def test_a_gate_stops_at_the_first_proof(items, rows):
     clean = ReplayClient("old", columns=COLUMNS)
-    passed = run(items, clean, rows, Run(budget=500, flip_limit=0.05))
+    passed = run(items, clean, rows, Run(budget=500, flip_limit=0.05, deterministic=True))
     assert passed.gate.passed is True
     assert passed.calls < 80
-    failed = run(items, REPLAY, rows, Run(budget=500, flip_limit=0.0))
+    failed = run(items, REPLAY, rows, Run(budget=500, flip_limit=0.0, deterministic=True))
     assert failed.gate.passed is False
     assert failed.calls < 100
 
@@ -264,13 +293,13 @@ def test_a_gate_stops_at_the_first_proof(items, rows):
 def test_a_gate_that_falls_with_the_first_answer_still_gives_an_assessment(items, rows):
     other = {"four": "five", "five": "six", "six": "four", "": "four"}
     flipped = [{**row, "new": other[row["old"]]} for row in rows]
-    failed = run(items, REPLAY, flipped, Run(budget=200, flip_limit=0.01))
+    failed = run(items, REPLAY, flipped, Run(budget=200, flip_limit=0.01, deterministic=True))
     assert failed.gate.passed is False
     assert failed.calls == 2
 
 
 def test_a_target_error_ends_the_run_early(items, rows):
-    result = run(items, REPLAY, rows, Run(budget=550, target_error=0.05))
+    result = run(items, REPLAY, rows, Run(budget=550, target_error=0.05, deterministic=True))
     assert result.calls < 550
     assert result.error["bound"] <= 0.05
 
@@ -282,37 +311,73 @@ def test_a_target_error_is_not_reached_because_nothing_was_seen(items, rows):
     assert result.error["bound"] > 0.001
 
 
-def test_items_asked_twice_show_the_noise_floor(items, rows, tmp_path, monkeypatch):
-    (tmp_path / "coin_api.py").write_text(
-        "import random\nr = random.Random(1)\n\ndef ask(row):\n"
-        "    return row['old'] if r.random() < .8 else r.choice(['four', 'five', 'six'])\n"
-    )
+COIN = """import random
+r = random.Random(1)
+
+def ask(row):
+    return row['true'] if r.random() < .8 else r.choice(['four', 'five', 'six'])
+"""
+
+
+def test_flips_that_do_not_repeat_are_noise(rows, tmp_path, monkeypatch):
+    (tmp_path / "coin_api.py").write_text(COIN)
     monkeypatch.syspath_prepend(str(tmp_path))
-    how = Run(budget=400, repeats=100, wire=Wire(concurrency=1))
-    noisy = run(items, PythonClient("coin_api:ask"), rows, how)
+    import coin_api
+
+    rows = [{**row, "old": coin_api.ask(row)} for row in rows]  # the same API, asked before
+    how = Run(budget=400, wire=Wire(concurrency=1))
+    noisy = run(items_from(rows), PythonClient("coin_api:ask"), rows, how)
     assert noisy.calls == 400
-    assert noisy.noise.unstable > 0.1
-    assert noisy.noise.p_value > 0.01
-    changed = run(items, REPLAY, rows, how)
-    assert changed.noise.unstable == 0
-    assert changed.noise.p_value < 0.05
+    assert noisy.noise.repeats >= 30
+    assert noisy.noise.share > 0.8
+    assert 0 in noisy.accuracy_change.interval
+    assert noisy.noise.p_value > 0.05
+    assert noisy.these_answers["flip_rate"].estimate > 0.05  # these answers differ all the same
 
 
-def test_second_answers_that_were_paid_for_count_when_the_money_runs_out(
+def test_repeats_stop_where_the_first_thirty_confirm(tmp_path, monkeypatch):
+    (tmp_path / "sure_api.py").write_text("def ask(row):\n    return row['new']\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    from tallystick.shift import Items
+
+    truth = ["a", "b"] * 500
+    rows = [{"new": "b"} for _ in truth]
+    sure = run(Items.of(truth, old=truth), PythonClient("sure_api:ask"), rows, Run(budget=600))
+    assert sure.noise.repeats == sure.noise.confirmed == 30
+    assert sure.noise.share == pytest.approx(0.0549, abs=1e-4)
+    assert sure.noise.p_value < 1e-6
+    assert sure.noise.beyond.interval.low > 0.3
+    assert sure.calls == 600
+    assert sure.verdict.startswith("The API got worse")
+
+
+def test_recorded_answers_only_differ_and_are_not_asked_again(items, rows):
+    result = run(items, REPLAY, rows, Run(budget=400))
+    assert result.noise.repeats == 0
+    assert result.noise.share == 1
+    assert result.verdict.startswith("These answers")
+    assert "The API" not in result.verdict
+    assert result.noise.whole_noise == result.accuracy_change
+    certain = run(items, REPLAY, rows, Run(budget=400, deterministic=True))
+    assert certain.accuracy_change.interval.width < result.accuracy_change.interval.width
+    same_answers = result.these_answers["accuracy_change"].interval
+    assert same_answers.width == pytest.approx(certain.accuracy_change.interval.width)
+
+
+def test_repeats_that_were_paid_for_count_when_the_money_runs_out(
     items, rows, tmp_path, monkeypatch
 ):
     (tmp_path / "lossy_api.py").write_text(
         "from tallystick.clients import Fault\nasked = []\n\nasync def ask(row):\n   "
-        " asked.append(1)\n    if len(asked) <= 10:\n        raise Fault('lost', retry=True,"
-        " billed=True)\n    return row['new']\n"
+        " asked.append(1)\n    if len(asked) > 75:\n        raise Fault('lost', retry=True,"
+        " billed=True)\n    return 'four' if row['old'] != 'four' else 'six'\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    wire = Wire(concurrency=1, wait=0.001, price=1, max_cost=100, attempts=20)
-    result = run(items, PythonClient("lossy_api:ask"), rows, Run(budget=100, repeats=40, wire=wire))
-    assert result.noise.items == 30
-    assert (result.calls, result.cost) == (90, 100)
-    # of 32
-    assert any("2 items were not asked a second time" in warning for warning in result.warnings)
+    wire = Wire(concurrency=1, wait=0.001, price=1, max_cost=100, attempts=100, breaker=100)
+    result = run(items, PythonClient("lossy_api:ask"), rows, Run(budget=100, wire=wire))
+    assert 0 < result.noise.repeats == 75 - (result.calls - result.noise.repeats)
+    assert result.cost == 100
+    assert any("items were not asked a second time" in warning for warning in result.warnings)
 
 
 def test_a_run_that_the_money_ended_says_so(items, rows):

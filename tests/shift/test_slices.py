@@ -20,7 +20,8 @@ def population(rng=0):
 
 def assessed(asked):
     items, strata, new, group = population()
-    return assess(items, strata, Answers.of(asked, new[asked])), new, group
+    answers = Answers.of(asked, new[asked])
+    return assess(items, strata, answers, answers_are="deterministic"), new, group
 
 
 def test_a_part_that_was_asked_whole_is_known_exactly():

@@ -14,7 +14,10 @@ __all__ = ["INPUT_OPTIONS", "PREPARE", "SPECIAL", "prepared", "special"]
 SPECIAL: Mapping[str, str] = {"judge": "tallystick.cli.follow_judges:follow"}
 """Verb to a function that returns whether it has answered the call."""
 
-PREPARE: Mapping[str, str] = {"shift": "tallystick.cli.show_progress:with_progress"}
+PREPARE: Mapping[str, str] = {
+    "ask": "tallystick.cli.show_progress:with_progress",
+    "shift": "tallystick.cli.show_progress:with_progress",
+}
 """Verb to a function that adds what only a terminal needs, such as a progress bar, to the call."""
 
 INPUT_OPTIONS: Mapping[str, str] = {"shift": "--data"}

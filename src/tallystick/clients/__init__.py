@@ -7,24 +7,39 @@ the first call is made.
 
 from __future__ import annotations
 
-from tallystick.clients.answers import read_label, same_label
+from tallystick.clients.answers import exact_label, read_label, same_label
+from tallystick.clients.anthropic import AnthropicClient
 from tallystick.clients.caller import Caller, Wire
-from tallystick.clients.client import Client, ClientError, Fault
+from tallystick.clients.client import Client, ClientError, Fault, Reply
 from tallystick.clients.command import CommandClient
 from tallystick.clients.http import HttpClient
 from tallystick.clients.journal import Entry, Journal, read_journal
-from tallystick.clients.kind import ClientKind, ClientSpec, parse_headers, text_or_file
+from tallystick.clients.kind import (
+    ChatOptions,
+    ClientKind,
+    ClientSpec,
+    parse_headers,
+    text_or_file,
+)
 from tallystick.clients.kinds import KINDS, client_of, kind_of
 from tallystick.clients.openai import OpenAIClient
+from tallystick.clients.options import ClientQuestion
+from tallystick.clients.prices import Prices
 from tallystick.clients.python import PythonClient
+from tallystick.clients.reading import UNREAD, Reading
 from tallystick.clients.replay import ReplayClient
+from tallystick.clients.usage import Usage, model_warnings, usage_of
 
 __all__ = [
     "KINDS",
+    "UNREAD",
+    "AnthropicClient",
     "Caller",
+    "ChatOptions",
     "Client",
     "ClientError",
     "ClientKind",
+    "ClientQuestion",
     "ClientSpec",
     "CommandClient",
     "Entry",
@@ -32,14 +47,21 @@ __all__ = [
     "HttpClient",
     "Journal",
     "OpenAIClient",
+    "Prices",
     "PythonClient",
+    "Reading",
     "ReplayClient",
+    "Reply",
+    "Usage",
     "Wire",
     "client_of",
+    "exact_label",
     "kind_of",
+    "model_warnings",
     "parse_headers",
     "read_journal",
     "read_label",
     "same_label",
     "text_or_file",
+    "usage_of",
 ]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
 from tallystick.values.label import Label
 from tallystick.values.spelling import LARGEST, spelling
 
-__all__ = ["read_label", "same_label"]
+__all__ = ["exact_label", "read_label", "same_label"]
 
-_TRIM = " \t\r\n.,;:!\"'`*()[]{}"
+_TRIM = " \t\r\n.,;:!\"'`*()[]{}_#~“”‘’…"
+"""What may stand around a label: blanks, punctuation, quotes and markup."""
 
 
 def read_label(
@@ -26,7 +26,8 @@ def read_label(
     labels
         The labels.
     loose
-        Also accept a text in which exactly one of the labels stands as a whole word.
+        Also accept a sentence that states exactly one of the labels, as ``--answer words`` does.
+        Negated labels and refusals are never read as labels.
     coerce
         Also accept a label in another spelling, such as 1.0 for 1 (:func:`same_label`).
 
@@ -41,19 +42,24 @@ def read_label(
     """
     if text is None:
         return len(labels)
-    exact, folded, words = _table(tuple(labels))
+    code = exact_label(text, labels)
+    if code == len(labels) and loose:
+        from tallystick.clients.statements import stated_label
+
+        code = stated_label(text, labels)
+    return same_label(text, labels) if coerce and code == len(labels) else code
+
+
+def exact_label(text: str, labels: Sequence[str]) -> int:
+    """Return the code of the label that *text* is, apart from case, markup and punctuation.
+
+    >>> exact_label("**Yes**.", ["no", "yes"]), exact_label("-1", ["0", "1"])
+    (1, 2)
+    """
+    exact, folded = _table(tuple(labels))
     if text.strip() in exact:
         return exact[text.strip()]
-    plain = text.strip(_TRIM).casefold()
-    if plain in folded:
-        return folded[plain]
-    if loose:
-        found = {
-            folded[match.casefold()] for match in words.findall(text) if match.casefold() in folded
-        }
-        if len(found) == 1:
-            return found.pop()
-    return same_label(text, labels) if coerce else len(labels)
+    return folded.get(text.strip(_TRIM).casefold(), len(labels))
 
 
 def same_label(text: str, labels: Sequence[str]) -> int:
@@ -85,16 +91,11 @@ def _meaning(text: str) -> Label:
 
 
 @lru_cache(maxsize=16)
-def _table(labels: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int], re.Pattern[str]]:
+def _table(labels: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int]]:
     exact = {label: j for j, label in enumerate(labels)}
     folded: dict[str, int] = {}
     for j, label in enumerate(labels):
         key = label.strip(_TRIM).casefold()
-        # two labels that differ by case only are read exactly or not at all
+        # Two labels that differ by case only are read exactly or not at all.
         folded[key] = -1 if key in folded else j
-    folded = {key: j for key, j in folded.items() if j >= 0 and key}
-    longest = sorted(labels, key=len, reverse=True)
-    words = re.compile(
-        r"(?<!\w)(?:" + "|".join(map(re.escape, longest)) + r")(?!\w)", re.IGNORECASE
-    )
-    return exact, folded, words
+    return exact, {key: j for key, j in folded.items() if j >= 0 and key}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from tallystick.clients.client import Client, ClientError, Fault
-from tallystick.clients.journal import Entry, Journal
+from tallystick.clients.client import Client, ClientError, Fault, Reply
+from tallystick.clients.journal import Entry, Journal, key_of
+from tallystick.clients.prices import Prices
 from tallystick.errors import BudgetError, InputError
+from tallystick.results import to_json
 
 __all__ = ["Caller", "Wire"]
 
@@ -39,9 +42,12 @@ class Wire:
         Requests per second at most; None sets no limit.
     breaker
         The run ends after this many failed items in a row.
-    price, max_cost
-        What a request costs, and what may be spent: a hard limit on all requests that may be
-        billed.
+    price, price_input, price_output, currency
+        What a request costs, and a million tokens of it and of its reply; in which currency.
+    max_tokens
+        The longest reply, in tokens.
+    max_cost
+        What may be spent: a hard limit on all requests that may be billed, retries included.
     """
 
     concurrency: int = 8
@@ -52,13 +58,17 @@ class Wire:
     rate: float | None = None
     breaker: int = 10
     price: float = 0.0
+    price_input: float = 0.0
+    price_output: float = 0.0
+    currency: str = ""
+    max_tokens: int | None = None
     max_cost: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("concurrency", "attempts", "breaker"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)!r}")
-        for name in ("timeout", "wait", "longest_wait", "rate", "price", "max_cost"):
+        for name in ("timeout", "wait", "longest_wait", "rate", "max_cost"):
             value = getattr(self, name)
             if value is None:
                 continue
@@ -68,10 +78,28 @@ class Wire:
                 or (value == 0 and name in ("timeout", "rate", "max_cost"))
             ):
                 raise InputError(f"{name} must be a positive number, got {value!r}")
-        if self.max_cost is not None and not self.price:
+        prices = self.prices
+        if self.max_cost is not None and not prices.known:
             raise InputError(
-                "max_cost needs the price of a call (price=…): without it nothing can be counted"
+                "max_cost needs the price of a call (price=…) or of tokens (price_input=…,"
+                " price_output=…): without it nothing can be counted"
             )
+        if self.max_cost is not None and not prices.bounded:
+            raise InputError(
+                "max_cost is a hard limit, and a reply of unknown length has none: give the"
+                " longest reply in tokens (--max-tokens)"
+            )
+
+    @property
+    def prices(self) -> Prices:
+        """The prices of a request."""
+        return Prices(
+            call=self.price,
+            input=self.price_input,
+            output=self.price_output,
+            currency=self.currency,
+            max_tokens=self.max_tokens,
+        )
 
 
 class Caller:
@@ -107,6 +135,7 @@ class Caller:
         self._names, self._read = names, read
         self._slots = asyncio.Semaphore(wire.concurrency)
         self._next = 0.0
+        self._until = 0.0  # nothing is sent before: a server asked everybody to wait
         self._failures = 0
         self._stopped: ClientError | None = None
         self._worked = bool(journal.answers)
@@ -127,29 +156,51 @@ class Caller:
     @property
     def spent(self) -> float:
         """What all requests that may have been billed cost."""
-        return self.journal.billed * self._wire.price
+        return self.journal.spent
 
-    async def ask(self, key: str, item: int) -> int | None:
-        """Return the code of the answer to *item*; None if it failed for good."""
+    def digest(self, item: int) -> str:
+        """Return a digest of what is asked about an item."""
+        text = to_json(self._client.question(self._rows[item]))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def known(self, item: int, *, draw: int = 1) -> int | None:
+        """Return the code of an answer that the journal has, read anew; None if it has none."""
+        entry = self.journal.find(self._names[item], draw, self.digest(item))
+        if entry is None or entry.code is None:
+            return None
+        return self._read(entry.text or None) if entry.whole else entry.code
+
+    async def ask(self, item: int, *, draw: int = 1) -> int | None:
+        """Return the code of answer number *draw* to *item*; None if it failed for good.
+
+        What the journal has is not asked again.
+        """
+        there = self.known(item, draw=draw)
+        if there is not None:
+            return there
+        name = self._names[item]
+        key, digest = key_of(name, draw), self.digest(item)
         async with self._slots:
             # whoever waited for the slot of the one that ended the run
             if self._stopped is not None:
                 raise self._stopped
             try:
-                text = await self._tried(key, item)
+                reply, facts = await self._tried(key, item)
             except Fault as fault:
                 self._stopped = self._verdict(fault)
                 if self._stopped is not None:
                     raise self._stopped from fault
                 reason = self.journal.redact(str(fault))
-                self.journal.note_answer(key, Entry(self._names[item], None, reason))
+                self.journal.note_answer(key, Entry(name, None, reason, asked=digest))
                 return None
+        text = reply.text
         code = self._read(text)
-        self.journal.note_answer(key, Entry(self._names[item], code, "" if text is None else text))
+        entry = Entry(name, code, "" if text is None else text, asked=digest, facts=facts)
+        self.journal.note_answer(key, entry)
         self._failures, self._worked = 0, True
         return code
 
-    async def _tried(self, key: str, item: int) -> str | None:
+    async def _tried(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
         """Ask until it is answered or given up. The machinery of retries is costly: only a failure
         sets it going.
         """
@@ -158,25 +209,22 @@ class Caller:
         except Fault as fault:
             seen = [fault]
 
-        async def again() -> str | None:
+        async def again() -> tuple[Reply, dict[str, Any]]:
             if seen:  # the first try was made already
                 raise seen.pop()
             return await self._once(key, item)
 
         return await self._retrying(again)
 
-    async def _once(self, key: str, item: int) -> str | None:
+    async def _once(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
         await self._pace()
-        limit = self._wire.max_cost
-        if limit is not None and self.spent + self._wire.price > limit * (1 + 1e-9):
-            raise BudgetError(
-                f"max_cost = {limit:g} is used up: {self.journal.billed} requests may have been"
-                " billed"
-            )
-        self.journal.note_sent(key)
+        most = self._affordable(item)
+        self.journal.note_sent(key, most)
+        loop = asyncio.get_running_loop()
+        start = loop.time()
         try:
             async with asyncio.timeout(self._wire.timeout):
-                return await self._client.answer(self._rows[item])
+                reply = await self._client.ask(self._rows[item])
         except TimeoutError as error:
             raise Fault(
                 f"no answer within {self._wire.timeout:g} s", retry=True, billed=True
@@ -189,7 +237,36 @@ class Caller:
                     f"{fault}, and asks to wait {fault.wait:g} s, which is more than {PATIENCE:g} s"
                 )
                 raise Fault(reason, retry=False, billed=fault.billed) from fault
+            if fault.retry and fault.wait is not None:
+                # The server speaks of its load, not of this item: everybody waits.
+                self._until = max(self._until, loop.time() + fault.wait)
             raise
+        facts = {
+            "cost": self._wire.prices.exact(reply, most=most) if most else None,
+            "seconds": None if self._client.recorded else round(loop.time() - start, 4),
+            "model": reply.model,
+            "fingerprint": reply.fingerprint,
+            "input_tokens": reply.input_tokens,
+            "output_tokens": reply.output_tokens,
+        }
+        return reply, {name: value for name, value in facts.items() if value is not None}
+
+    def _affordable(self, item: int) -> float:
+        """Return what a request costs at most; refuse one that the limit cannot pay for."""
+        prices = self._wire.prices
+        if not prices.known:
+            return 0.0
+        size = 0
+        if prices.input:
+            size = len(to_json(self._client.question(self._rows[item])).encode())
+        most = prices.most(size)
+        limit = self._wire.max_cost
+        if limit is not None and self.spent + most > limit * (1 + 1e-9):
+            raise BudgetError(
+                f"max_cost = {limit:g} is used up: {self.journal.billed} requests may have been"
+                " billed"
+            )
+        return most
 
     def _verdict(self, fault: Fault) -> ClientError | None:
         """Count a failed item; return why to ask no more, if that is so."""
@@ -207,9 +284,12 @@ class Caller:
         return None
 
     async def _pace(self) -> None:
+        loop = asyncio.get_running_loop()
+        while (left := self._until - loop.time()) > 0:
+            await asyncio.sleep(left)
         if self._wire.rate is None:
             return
-        now = asyncio.get_running_loop().time()
+        now = loop.time()
         self._next = max(now, self._next) + 1 / self._wire.rate
         await asyncio.sleep(self._next - 1 / self._wire.rate - now)
 

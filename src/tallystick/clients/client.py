@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from tallystick.errors import TallystickError
 from tallystick.results import Json
 
-__all__ = ["Client", "ClientError", "Fault"]
+__all__ = ["Client", "ClientError", "Fault", "Reply"]
 
 
 class ClientError(TallystickError):
@@ -51,6 +52,27 @@ class Fault(TallystickError):
         self.retry, self.billed, self.wait, self.fatal = retry, billed, wait, fatal
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What came back for one item.
+
+    Parameters
+    ----------
+    text
+        The answer; None if the reply holds none.
+    model, fingerprint
+        What the API says answered, if it says so.
+    input_tokens, output_tokens
+        What it counted, if it says so.
+    """
+
+    text: str | None
+    model: str | None = None
+    fingerprint: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
 class Client(ABC):
     """Answer items. Opened once, closed once, asked concurrently."""
 
@@ -67,9 +89,19 @@ class Client(ABC):
         return ()
 
     @property
-    def loose(self) -> bool:
-        """Whether the label stands somewhere in free text."""
+    def recorded(self) -> bool:
+        """Whether answers are read from a record, so that asking again gives the same one."""
         return False
+
+    def question(self, row: Mapping[str, Any]) -> Json:
+        """Return what is sent about one item, without any key: a journal reuses an answer only if
+        the same was asked.
+        """
+        return {name: None if cell is None else str(cell) for name, cell in row.items()}
+
+    async def ask(self, row: Mapping[str, Any]) -> Reply:
+        """Return the answer to one item with what the API says about it."""
+        return Reply(text=await self.answer(row))
 
     @abstractmethod
     async def answer(self, row: Mapping[str, Any]) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tallystick.clients.client import Client, Fault
 from tallystick.clients.kind import ClientKind, ClientSpec
+from tallystick.clients.secrets import refuse_key
 from tallystick.errors import InputError
 from tallystick.results import Json
 
@@ -36,6 +37,8 @@ class CommandClient(Client):
             self._arguments = shlex.split(command)
         except ValueError as error:
             raise InputError(f"command: cannot be read: {error}") from error
+        for argument in self._arguments:
+            refuse_key("command:", "an argument", argument)
         if not self._arguments or shutil.which(self._arguments[0]) is None:
             raise InputError(f"command: wants a program that exists, got {command!r}")
         self._timeout = timeout

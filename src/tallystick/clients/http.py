@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from tallystick.clients.client import Client
+from tallystick.clients.client import Client, Fault, Reply
 from tallystick.clients.kind import ClientKind, ClientSpec, text_or_file
+from tallystick.clients.secrets import refuse_key, refuse_keys_in_body, refuse_keys_in_url
 from tallystick.clients.template import (
+    MISSING,
     Secret,
     check_fields,
     fill_json,
-    find,
+    look_up,
     parse_json,
     parse_path,
 )
@@ -21,8 +23,6 @@ from tallystick.errors import InputError
 from tallystick.results import Json
 
 __all__ = ["KIND", "HttpClient"]
-
-_SENSITIVE = ("authorization", "api-key", "apikey", "token", "secret", "cookie", "password")
 
 
 class HttpClient(Client):
@@ -54,21 +54,14 @@ class HttpClient(Client):
         columns: Sequence[str],
         timeout: float,
     ) -> None:
-        import httpx
-
         check_fields(request, columns, "the request template")
+        # A key that was typed is refused before it can be written anywhere.
+        refuse_keys_in_url(url)
+        refuse_keys_in_body(request)
+        for name, value in headers.items():
+            refuse_key("header", name, value)
         self._url = Secret(url, "the address")
-        if httpx.URL(self._url.shown).userinfo:
-            raise InputError(
-                "the address holds a password: put it into the environment and a header, as $NAME"
-            )
         self._headers = {name: Secret(value, f"header {name}") for name, value in headers.items()}
-        for name, value in self._headers.items():
-            if any(word in name.lower() for word in _SENSITIVE) and not value.values:
-                raise InputError(
-                    f"header {name} holds a key: write it as $NAME and put the key into the"
-                    " environment"
-                )
         self._request, self._path, self._label = request, parse_path(label), label
         self._timeout = timeout
         self._wire: Connections | None = None
@@ -106,13 +99,58 @@ class HttpClient(Client):
         if self._wire is not None:
             await self._wire.close()
 
+    def question(self, row: Mapping[str, Any]) -> Json:
+        """Return the filled template."""
+        return fill_json(self._request, row)
+
     async def answer(self, row: Mapping[str, Any]) -> str | None:
-        """Return what stands at the path; None where there is nothing, or something nested."""
+        """Return what stands at the path; None where it is null, or something nested."""
+        return (await self.ask(row)).text
+
+    async def ask(self, row: Mapping[str, Any]) -> Reply:
+        """Return the answer with tokens and model; a reply without the field is a fault."""
         if self._wire is None:
             raise InputError("the client is not open: use it in an 'async with' block")
-        reply = await self._wire.post(fill_json(self._request, row))
-        found = find(reply, self._path)
+        reply = await self._wire.post(self.question(row))
+        return Reply(
+            text=self._text(reply),
+            model=_word(look_up(reply, ("model",))),
+            fingerprint=_word(look_up(reply, ("system_fingerprint",))),
+            input_tokens=_number(reply, "prompt_tokens", "input_tokens"),
+            output_tokens=_number(reply, "completion_tokens", "output_tokens"),
+        )
+
+    def _text(self, reply: Any) -> str | None:
+        """Return the field of the answer, as text."""
+        found = look_up(reply, self._path)
+        if found is MISSING:
+            # HTTP 200 with {"error": …} is no answer: some proxies report overload like this.
+            raise Fault(_why_missing(reply, self._label), retry=True, billed=True)
+        if isinstance(found, bool):
+            return "true" if found else "false"
         return None if found is None or isinstance(found, dict | list) else str(found)
+
+
+def _why_missing(reply: Any, label: str) -> str:
+    error = look_up(reply, ("error",))
+    if error is MISSING or error is None:
+        return f"the reply has no field {label}"
+    message = look_up(error, ("message",))
+    words = error if isinstance(error, str) else message if isinstance(message, str) else ""
+    return f"the reply is an error instead of an answer: {words[:120]}".rstrip(": ")
+
+
+def _word(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(reply: Any, *names: str) -> int | None:
+    """Return a count of tokens under the names that providers use."""
+    for name in names:
+        value = look_up(reply, ("usage", name))
+        if isinstance(value, int) and value >= 0:
+            return value
+    return None
 
 
 def _make(spec: ClientSpec) -> HttpClient:

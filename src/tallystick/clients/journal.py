@@ -12,32 +12,57 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tallystick.errors import FileError, FormatError
 from tallystick.results import Json
 
-__all__ = ["Entry", "Journal", "read_journal"]
+__all__ = ["Entry", "Journal", "draw_of", "key_of", "read_journal"]
 
-FORMAT = 1
+FORMAT = 2
+"""Answers are kept whole and by item; format 1 kept 500 characters and numbered its questions."""
+
+CUT = 500
+"""Characters of an answer that format 1 kept."""
+
 REFUSALS = {
+    "client": "the API, its template or its prompt changed",
     "data": "it was begun on other data",
-    "client": "the API, its template or its parser changed",
-    "plan": "it was begun with another plan (budget, strategy, seed …)",
 }
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One answer: the item, its code (None: failed for good), and the text or the reason."""
+    """One answer.
+
+    Parameters
+    ----------
+    item
+        The name of the item.
+    code
+        As it was read when it came; None if the question failed for good.
+    text
+        The whole answer, blank if the reply held none; for a failure the reason.
+    asked
+        A digest of what was asked; blank in journals of format 1.
+    whole
+        Whether the text is complete.
+    facts
+        What the API said about it: ``cost``, ``seconds``, ``model``, ``fingerprint``,
+        ``input_tokens``, ``output_tokens``; only those that are known.
+    """
 
     item: str
     code: int | None
     text: str
+    asked: str = ""
+    whole: bool = True
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Journal:
@@ -48,13 +73,15 @@ class Journal:
     path
         The file, continued if it exists; None keeps nothing.
     head
-        What the run is of: ``data``, ``client``, ``plan`` are digests that must not change, the
+        What the run is of: ``client`` must not change (nor ``data``, in a journal of format 1); the
         rest is for readers.
     durable
         Whether each answer is forced to the disk before it is used (survives a power cut, not only
         a kill).
     secrets
         Values that are replaced by ``***`` wherever they turn up.
+    price
+        What a request cost, for lines that do not say so.
     """
 
     def __init__(
@@ -64,10 +91,16 @@ class Journal:
         head: Mapping[str, Json],
         durable: bool = False,
         secrets: Sequence[str] = (),
+        price: float = 0.0,
     ) -> None:
         self.answers: dict[str, Entry] = {}
         self.sent: Counter[str] = Counter()
         self.unbilled: Counter[str] = Counter()
+        self.head: dict[str, Any] = dict(head)
+        self.spent = 0.0
+        self._price = price
+        self._open: dict[str, list[float]] = {}
+        self._path = path
         self._durable, self._secrets = durable, tuple(secret for secret in secrets if secret)
         self._file: int | None = None
         self._last = ""
@@ -99,21 +132,47 @@ class Journal:
         if not events:
             self._write({"journal": FORMAT, **head})
             return
+        first = events[0]
         for name, reason in REFUSALS.items():
-            if events[0].get(name) != head.get(name):
+            # Format 1 mixed the reading into its digest of the client: the API itself decides.
+            old = first["journal"] == 1
+            kept = "api" if old and name == "client" else name
+            if (name == "client" or old) and first.get(kept) != head.get(kept):
                 raise FormatError(
                     f"the journal {path} is of another run: {reason}; name another journal"
                 )
+        self.head = first
         for event in events[1:]:
             self._take(event)
+        # What failed is asked again.
+        self.answers = {key: one for key, one in self.answers.items() if one.code is not None}
 
     def _take(self, event: Mapping[str, Any]) -> None:
         if "sent" in event:
-            self.sent[event["sent"]] += 1
+            self._note_sent(event["sent"], event.get("most", self._price))
         elif "unbilled" in event:
-            self.unbilled[event["unbilled"]] += 1
+            self._note_unbilled(event["unbilled"])
         elif "answer" in event:
-            self.answers[event["answer"]] = Entry(event["item"], event["code"], event["text"])
+            entry = _entry(event)
+            key = _key(event["answer"], entry.item)
+            self._settle(key, entry.facts.get("cost"))
+            self.answers[key] = entry
+
+    def find(self, item: str, draw: int, asked: str) -> Entry | None:
+        """Return the answer number *draw* to an item, or None; refuse one to another question."""
+        entry = self.answers.get(key_of(item, draw))
+        if entry is None or not entry.asked or entry.asked == asked:
+            return entry
+        raise FormatError(
+            f"the journal {self._path} is of other data: item {item!r} was asked something else"
+            " then; name another journal"
+        )
+
+    @property
+    def paid_twice(self) -> int:
+        """Requests beyond the first that may have been billed for one answer, over all resumes."""
+        extra = (self.sent[key] - self.unbilled[key] - 1 for key in self.answers)
+        return sum(max(0, n) for n in extra)
 
     @property
     def in_flight(self) -> int:
@@ -130,23 +189,49 @@ class Journal:
         """Requests that may have been billed."""
         return self.sent.total() - self.unbilled.total()
 
-    def note_sent(self, key: str) -> None:
-        """Note that a request is about to leave."""
-        self.sent[key] += 1
-        self._write({"sent": key})
+    def note_sent(self, key: str, most: float | None = None) -> None:
+        """Note that a request is about to leave, and what it costs at most."""
+        worst = self._price if most is None else most
+        self._note_sent(key, worst)
+        self._write({"sent": key, "most": worst} if worst else {"sent": key})
 
     def note_unbilled(self, key: str) -> None:
         """Note that the server refused a request outright."""
-        self.unbilled[key] += 1
+        self._note_unbilled(key)
         self._write({"unbilled": key})
 
     def note_answer(self, key: str, entry: Entry) -> None:
         """Note an answer, or that there will be none."""
-        text = self.redact(entry.text)[:500]
-        self._write({"answer": key, "item": entry.item, "code": entry.code, "text": text})
+        kept = replace(entry, text=self.redact(entry.text))
+        event: dict[str, Any] = {
+            "answer": key,
+            "item": kept.item,
+            "code": kept.code,
+            "text": kept.text,
+            **{name: value for name, value in kept.facts.items() if value is not None},
+        }
+        if kept.asked:
+            event["ask"] = kept.asked
+        self._write(event)
         if self._durable and self._file is not None:
             os.fsync(self._file)
-        self.answers[key] = Entry(entry.item, entry.code, text)
+        self._settle(key, kept.facts.get("cost"))
+        self.answers[key] = kept
+
+    def _note_sent(self, key: str, most: float) -> None:
+        self.sent[key] += 1
+        self.spent += most
+        self._open.setdefault(key, []).append(most)
+
+    def _note_unbilled(self, key: str) -> None:
+        self.unbilled[key] += 1
+        if self._open.get(key):
+            self.spent -= self._open[key].pop()
+
+    def _settle(self, key: str, cost: float | None) -> None:
+        """Put what an answered request cost for what it could have cost."""
+        if cost is not None and self._open.get(key):
+            self.spent += cost - self._open[key].pop()
 
     def redact(self, text: str) -> str:
         """Return *text* without any secret."""
@@ -185,12 +270,47 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, Entry]]:
     events, _, _ = _lines(path)
     if not events:
         raise FormatError(f"{path} is not a journal: it holds no whole line")
-    answers = {
-        event["answer"]: Entry(event["item"], event["code"], event["text"])
-        for event in events
-        if "answer" in event
-    }
+    answers = {event["answer"]: _entry(event) for event in events if "answer" in event}
     return events[0], answers
+
+
+def key_of(item: str, draw: int) -> str:
+    """Return the key of the answer number *draw* to an item."""
+    return f"{draw}:{item}"
+
+
+def draw_of(key: str) -> int:
+    """Return which answer to its item a key stands for, in either format.
+
+    >>> draw_of("2:i7"), draw_of("q12"), draw_of("r3")
+    (2, 1, 2)
+    """
+    if _OLD.fullmatch(key):
+        return 1 if key[0] == "q" else 2
+    return int(key.partition(":")[0])
+
+
+_OLD = re.compile(r"[qr]\d+")
+
+
+def _key(key: str, item: str) -> str:
+    """Return the key of format 2 for a key of either format."""
+    return key_of(item, draw_of(key)) if _OLD.fullmatch(key) else key
+
+
+_FACTS = ("cost", "seconds", "model", "fingerprint", "input_tokens", "output_tokens")
+
+
+def _entry(event: Mapping[str, Any]) -> Entry:
+    text = event["text"]
+    return Entry(
+        event["item"],
+        event["code"],
+        text,
+        asked=event.get("ask", ""),
+        whole="ask" in event or len(text) < CUT,
+        facts={name: event[name] for name in _FACTS if name in event},
+    )
 
 
 def _checksum(last: str, body: str) -> str:
@@ -217,8 +337,8 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int, str]:
             )
         events.append(json.loads(body))
         good, last = end + 1, checksum
-    if events and events[0].get("journal") != FORMAT:
-        raise FormatError(f"{path} is not a journal of format {FORMAT}")
+    if events and events[0].get("journal") not in (1, FORMAT):
+        raise FormatError(f"{path} is not a journal of a format up to {FORMAT}")
     if not events and data[:1] not in (b"", b"{"):
         raise FormatError(f"{path} exists and is not a journal: name another file")
     return events, good, last

@@ -10,7 +10,7 @@ from typing import Any
 from tallystick.clients.client import Client
 from tallystick.errors import InputError
 
-__all__ = ["ClientKind", "ClientSpec", "parse_headers", "text_or_file"]
+__all__ = ["ChatOptions", "ClientKind", "ClientSpec", "parse_headers", "text_or_file"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,11 @@ class ClientSpec:
     headers
         Name to value; keys only as ``$NAME``.
     key_name
-        The environment variable that holds the key.
+        The environment variable that holds the key; None for the usual one of its kind.
     timeout
         Seconds that one request may take.
+    chat
+        How to ask a chat model.
     """
 
     target: str
@@ -46,8 +48,38 @@ class ClientSpec:
     request: str | Mapping[str, Any] | None = None
     label_path: str = "$.label"
     headers: Mapping[str, str] = field(default_factory=dict)
-    key_name: str = "OPENAI_API_KEY"
+    key_name: str | None = None
     timeout: float = 60.0
+    chat: ChatOptions = field(default_factory=lambda: ChatOptions())
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatOptions:
+    """How to ask a chat model, besides the prompt.
+
+    Parameters
+    ----------
+    system
+        A system prompt, or ``@FILE``.
+    temperature
+        None leaves it to the model: some refuse any other than their own.
+    max_tokens
+        The longest reply; None leaves it to the model.
+    json_mode
+        Whether to ask for JSON.
+    extra
+        More fields of the request body, as JSON text, ``@FILE`` or a mapping.
+    examples
+        A file of examples that are shown first: one JSON object per line, with the columns of the
+        prompt and ``answer``.
+    """
+
+    system: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    json_mode: bool = False
+    extra: str | Mapping[str, Any] | None = None
+    examples: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +110,17 @@ def text_or_file(option: str) -> str:
     >>> text_or_file("Is it positive? {review}")
     'Is it positive? {review}'
     """
-    if not option.startswith("@"):
+    # A prompt is a sentence; one word that names a file is the file, with or without the @.
+    plain = not option.startswith("@")
+    if plain and (len(option) > 255 or any(c in option for c in " {}\n")):
+        return option
+    path = Path(option.removeprefix("@"))
+    if plain and not path.is_file():
         return option
     try:
-        return Path(option[1:]).read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{option[1:]} cannot be read: {error}") from error
+        raise InputError(f"{path} cannot be read: {error}") from error
 
 
 def parse_headers(lines: Sequence[str]) -> dict[str, str]:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tallystick.clients import command, http, openai, python, replay
+from tallystick.clients import anthropic, command, http, openai, python, replay
 from tallystick.clients.client import Client
 from tallystick.clients.kind import ClientKind, ClientSpec
 from tallystick.errors import InputError
 
 __all__ = ["KINDS", "client_of", "kind_of"]
 
-KINDS: tuple[ClientKind, ...] = (http.KIND, openai.KIND, python.KIND, command.KIND, replay.KIND)
+KINDS: tuple[ClientKind, ...] = (
+    http.KIND,
+    openai.KIND,
+    anthropic.KIND,
+    python.KIND,
+    command.KIND,
+    replay.KIND,
+)
 """All kinds, in the order in which messages list them."""
 
 

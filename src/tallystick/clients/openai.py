@@ -1,36 +1,43 @@
-"""OpenAI-compatible chat: a model, a prompt template, and a label somewhere in the text."""
+"""OpenAI-compatible chat: a model, a prompt template, and the answer in the text."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
+from tallystick.clients.chat import chat_messages, extra_fields, prompt_of, system_of, with_labels
 from tallystick.clients.http import HttpClient
-from tallystick.clients.kind import ClientKind, ClientSpec, text_or_file
-from tallystick.clients.template import check_fields
+from tallystick.clients.kind import ChatOptions, ClientKind, ClientSpec
 from tallystick.errors import InputError
+from tallystick.results import Json
 
 __all__ = ["KIND", "OpenAIClient"]
 
 DEFAULT = "https://api.openai.com/v1"
+KEY = "OPENAI_API_KEY"
 
 
 class OpenAIClient(HttpClient):
-    """Ask a chat model, at temperature 0, for a label.
+    """Ask a chat model. The temperature is not set unless you set it: some models refuse it.
 
     Parameters
     ----------
     target
-        ``model@base-url``; without the address OpenAI's own.
+        ``model@base-url``; without the address OpenAI's own. Parameters of the address, such as
+        Azure's ``?api-version=…``, are kept.
     prompt
         A template with ``{column}``; ``{labels}`` stands for the labels.
     labels
         The labels.
     key_name
         The environment variable with the key. A server that wants none (a local one) is asked
-        without.
-    columns, timeout
+        without, and a header that holds a key replaces it.
+    headers, columns, timeout
         As for any HTTP client.
+    chat
+        System prompt, temperature, length, JSON mode, extra fields and examples.
     """
 
     def __init__(
@@ -40,51 +47,69 @@ class OpenAIClient(HttpClient):
         prompt: str,
         labels: Sequence[str],
         columns: Sequence[str],
-        key_name: str = "OPENAI_API_KEY",
+        key_name: str | None = None,
         timeout: float,
+        headers: Mapping[str, str] | None = None,
+        chat: ChatOptions | None = None,
     ) -> None:
         model, _, base = target.partition("@")
         if not model:
             raise InputError(f"openai: wants openai:MODEL@BASE-URL, got openai:{target}")
-        text = prompt.replace("{labels}", ", ".join(labels).replace("{", "(").replace("}", ")"))
-        check_fields(text, columns, "the prompt")
-        if not os.environ.get(key_name) and not base:
+        key = key_name or KEY
+        own = dict(headers or {})
+        keyed = any(name.lower() in ("authorization", "api-key") for name in own)
+        if not (os.environ.get(key) or base or keyed):
             raise InputError(
-                f"openai:{model} needs a key: export {key_name}=…, or name a server"
-                " (openai:MODEL@URL)"
+                f"openai:{model} needs a key: export {key}=…, or name a server (openai:MODEL@URL)"
             )
+        if os.environ.get(key) and not keyed:
+            own["Authorization"] = f"Bearer ${key}"
         super().__init__(
-            f"{(base or DEFAULT).rstrip('/')}/chat/completions",
-            request={
-                "model": model,
-                "temperature": 0,
-                "messages": [{"role": "user", "content": text}],
-            },
+            _endpoint(base or DEFAULT),
+            request=_body(model, with_labels(prompt, labels), chat or ChatOptions(), columns),
             label="$.choices[0].message.content",
-            headers={"Authorization": f"Bearer ${key_name}"} if os.environ.get(key_name) else {},
+            headers=own,
             columns=columns,
             timeout=timeout,
         )
 
-    @property
-    def loose(self) -> bool:
-        """A chat model wraps its label in words."""
-        return True
+
+def _body(model: str, prompt: str, chat: ChatOptions, columns: Sequence[str]) -> dict[str, Json]:
+    """Return the request as a template."""
+    messages = chat_messages(prompt, chat, columns)
+    system = system_of(chat, columns)
+    if system is not None:
+        messages.insert(0, {"role": "system", "content": system})
+    body: dict[str, Any] = {"model": model, "messages": messages}
+    if chat.temperature is not None:
+        body["temperature"] = chat.temperature
+    if chat.max_tokens is not None:
+        body["max_tokens"] = chat.max_tokens
+    if chat.json_mode:
+        body["response_format"] = {"type": "json_object"}
+    return body | extra_fields(chat)
+
+
+def _endpoint(base: str) -> str:
+    """Put the path of chat before the parameters of an address.
+
+    >>> _endpoint("https://x.openai.azure.com/openai/deployments/d?api-version=2024-06-01")
+    'https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2024-06-01'
+    """
+    parts = urlsplit(base)
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions"))
 
 
 def _make(spec: ClientSpec) -> OpenAIClient:
-    if spec.prompt is None:
-        raise InputError(
-            "openai: needs a prompt, such as prompt='Is this review positive? {review} Answer one"
-            " of {labels}.' (--prompt)"
-        )
     return OpenAIClient(
         spec.target,
-        prompt=text_or_file(spec.prompt),
+        prompt=prompt_of(spec, "openai"),
         labels=spec.labels,
         columns=spec.columns,
         key_name=spec.key_name,
         timeout=spec.timeout,
+        headers=spec.headers,
+        chat=spec.chat,
     )
 
 

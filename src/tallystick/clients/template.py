@@ -11,23 +11,34 @@ from typing import Any
 from tallystick.errors import InputError
 from tallystick.results import Json
 
-__all__ = ["Secret", "fields", "fill", "fill_json", "find", "parse_path"]
+__all__ = [
+    "MISSING",
+    "Secret",
+    "check_fields",
+    "fields",
+    "fill",
+    "fill_json",
+    "find",
+    "look_up",
+    "parse_json",
+    "parse_path",
+]
 
-_FIELD = re.compile(r"\{([^{}]+)\}")
+_FIELD = re.compile(r"\{\{|\}\}|\{([^{}]+)\}")
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 _STEP = re.compile(r"\.([A-Za-z_][\w-]*)|\[(\d+|-1)\]|\['([^']+)'\]|\[\"([^\"]+)\"\]")
 
 
 def fields(template: Json) -> set[str]:
-    """Return the columns that a template names in braces.
+    """Return the columns that a template names in braces; ``{{`` and ``}}`` are literal braces.
 
     Examples
     --------
-    >>> fields({"text": "{review}", "n": 3})
+    >>> fields({"text": "{review}", "n": 3, "form": "{{label}}"})
     {'review'}
     """
     if isinstance(template, str):
-        return set(_FIELD.findall(template))
+        return {name for name in _FIELD.findall(template) if name}
     if isinstance(template, Mapping):
         return {name for part in (*template.keys(), *template.values()) for name in fields(part)}
     return (
@@ -40,8 +51,19 @@ def fields(template: Json) -> set[str]:
 def fill(template: str, row: Mapping[str, Any]) -> str:
     """Put the values of *row* for ``{column}``; text in a value is never read as a template
     again.
+
+    Examples
+    --------
+    >>> fill('Answer as {{"label": …}}. {text}', {"text": "{hi}"})
+    'Answer as {"label": …}. {hi}'
     """
-    return _FIELD.sub(lambda match: "" if row[match[1]] is None else str(row[match[1]]), template)
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0][0]  # {{ or }}
+        return "" if row[match[1]] is None else str(row[match[1]])
+
+    return _FIELD.sub(value, template)
 
 
 def fill_json(template: Json, row: Mapping[str, Any]) -> Json:
@@ -66,7 +88,7 @@ def check_fields(template: Json, columns: Sequence[str], what: str) -> None:
         if name not in columns:
             raise InputError(
                 f"{what} names {{{name}}}, which is not a column of the data"
-                f" ({', '.join(columns[:8])})"
+                f" ({', '.join(columns[:8])}); write {{{{ and }}}} for braces that are text"
             )
 
 
@@ -124,6 +146,30 @@ def find(value: Any, steps: Sequence[str | int]) -> Any:
         if found is None:
             return None
         value = found
+    return value
+
+
+MISSING = object()
+"""What :func:`look_up` returns where a path leads nowhere; None is a JSON null."""
+
+
+def look_up(value: Any, steps: Sequence[str | int]) -> Any:
+    """Follow *steps* into parsed JSON, and tell null (None) from a field that is not there.
+
+    Examples
+    --------
+    >>> look_up({"a": None}, ("a",)) is None, look_up({}, ("a",)) is MISSING
+    (True, True)
+    """
+    for step in steps:
+        if isinstance(value, Mapping):
+            there = step in value
+        else:
+            there = isinstance(value, list) and isinstance(step, int)
+            there = there and -len(value) <= int(step) < len(value)
+        if not there:
+            return MISSING
+        value = value[step]
     return value
 
 

@@ -86,7 +86,11 @@ def counted_moments(
         return None
     if not isinstance(data.held, Tally) and data.n_rows < from_rows:
         return None
-    if roles.item is not None and isinstance(data.held, Table) and _items_repeat(data.table, roles.item):
+    if (
+        roles.item is not None
+        and isinstance(data.held, Table)
+        and _items_repeat(data.table, roles.item)
+    ):
         return None
     if roles.truth is None and isinstance(data.held, Table) and not _few_values(data):
         return None

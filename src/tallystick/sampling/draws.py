@@ -32,11 +32,15 @@ class Draws:
         The items stratum by stratum, each stratum in the order of *order*.
     uniform
         One number in [0, 1) a question, with replacement only.
+    blind
+        The strata of the blind phase in uniformly random order, one per question; None where the
+        policy has no such phase.
     """
 
     order: NDArray[np.intp]
     queue: NDArray[np.intp]
     uniform: NDArray[np.float64] | None
+    blind: NDArray[np.intp] | None = None
 
 
 def draw(plan: Plan, key: int) -> Draws:
@@ -47,4 +51,8 @@ def draw(plan: Plan, key: int) -> Draws:
     if plan.replacement:
         return Draws(np.arange(len(of)), np.argsort(of, kind="stable"), rng.random(plan.calls))
     order = rng.permutation(len(of))
-    return Draws(order, order[np.argsort(of[order], kind="stable")], None)
+    first = plan.policy.shuffled(plan)
+    blind = None
+    if first is not None:
+        blind = rng.permutation(np.repeat(np.arange(len(first)), first))
+    return Draws(order, order[np.argsort(of[order], kind="stable")], None, blind)

@@ -139,7 +139,7 @@ def _advance(
             items[number] = pick.anywhere(number)
             k = of[items[number]]
         else:
-            k = allocation.choose()
+            k = pick.blind[number] if number < len(pick.blind) else allocation.choose()
             items[number] = pick.inside(number, k, allocation.book.asked[run * S + k])
         at = run * S + k
         blind[number] = True if number < opening else allocation.blind(at, k)
@@ -160,8 +160,14 @@ class _Pick:
         self.queue = np.empty((shared, M), np.int32)
         self.order = np.empty((shared, M if plan.policy.opening(plan.calls) else 0), np.int32)
         self.uniform = np.empty((len(keys), plan.calls)) if plan.replacement else None
+        first = plan.policy.shuffled(plan)
+        number = 0 if first is None or plan.replacement else int(first.sum())
+        # Strata of the blind phase, by question and run.
+        self.blind = np.empty((number, len(keys)), np.intp)
         for run, key in enumerate(keys):
             draws = draw(plan, int(key))
+            if draws.blind is not None:
+                self.blind[:, run] = draws.blind
             self.queue[run % shared] = draws.queue
             self.order[run % shared] = draws.order[: self.order.shape[1]]
             if self.uniform is not None:

@@ -62,6 +62,7 @@ class Sampler:
         self._taken = [0] * len(plan.strata)
         self._of = plan.strata.of
         self._opening = plan.policy.opening(plan.calls)
+        self._shuffled = [] if self._draws.blind is None else self._draws.blind.tolist()
         self._allocation = Allocation(plan)
         self._items: list[int] = []
         self._answers: list[int] = []
@@ -86,6 +87,11 @@ class Sampler:
     def blind(self) -> list[bool]:
         """Which of them were chosen without regard to answers."""
         return list(self._blind)
+
+    @property
+    def n_shuffled(self) -> int:
+        """How many of the first questions are blind and in uniformly random order."""
+        return min(max(len(self._shuffled), self._opening), self.plan.calls)
 
     @property
     def spent(self) -> float:
@@ -247,7 +253,10 @@ class Sampler:
             u = draws.uniform
             item = int(draws.order[number if u is None else int(u[number] * len(draws.order))])
             return item, int(self._of[item])
-        stratum = int(self._allocation.scores.argmax())
+        if number < len(self._shuffled):
+            stratum = self._shuffled[number]
+        else:
+            stratum = int(self._allocation.scores.argmax())
         begin = self._start[stratum]
         if draws.uniform is None:
             return int(draws.queue[begin + self._taken[stratum]]), stratum

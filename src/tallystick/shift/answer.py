@@ -55,8 +55,8 @@ def evaluate(source: Any, **options: Any) -> ShiftResult:
     >>> result.accuracy_change.estimate, result.flip_rate.estimate
     (-0.5, 0.5)
     >>> asked = evaluate(table, truth="gold", old="spring", api="replay:fall", budget=40)
-    >>> asked.calls, asked.verdict[:18]
-    (40, 'The API got worse:')
+    >>> asked.calls, asked.verdict[:43]
+    (40, 'These answers differ: the new ones are wors')
     """
     return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
 
@@ -130,6 +130,7 @@ def _compared(known: Prepared, question: ShiftQuestion) -> ShiftResult:
         alpha=question.alpha,
         simultaneous=question.simultaneous,
         seed=question.whole_seed,
+        answers_are="deterministic" if question.deterministic else "recorded",
     )
 
 
@@ -148,6 +149,8 @@ def _asked(data: Data, known: Prepared, question: ShiftQuestion, gates: tuple[Ga
 
     client = _client(question, client_columns(data), items)
     rows = rows_of(data, known, client.column if isinstance(client, ReplayClient) else None)
+    if question.confirm is not None:
+        question.confirm(forecast(items, how, latency=question.latency).verdict)
     with (question.progress or nullcontext)() as show:
         result = run(items, client, rows, how, progress=show)
     return replace(result, notes=notes)

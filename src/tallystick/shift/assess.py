@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,21 +12,17 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
 from tallystick.shift.allocation import allocation_path, baselines, strata_rows
-from tallystick.shift.change import (
-    accuracy_bounds,
-    entry_bounds,
-    flip_bounds,
-    point,
-    unseen_bounds,
-    unseen_error,
-)
+from tallystick.shift.beyond_noise import beyond_noise, chance_p_value
+from tallystick.shift.change import point, unseen_error
 from tallystick.shift.counts import Counts, collapse, count
-from tallystick.shift.intervals import SumBounds
+from tallystick.shift.estimates import Estimates, Level
 from tallystick.shift.items import Items
-from tallystick.shift.result import Change, ShiftResult
+from tallystick.shift.noise_share import Repeats, assumes_equal_noise
+from tallystick.shift.noise_shares import AnswersAre, noise_shares, repeats_of
+from tallystick.shift.result import Change, Noise, ShiftResult
 from tallystick.shift.stopping import frobenius_bound
-from tallystick.shift.top_cells import Ends, top_cells
-from tallystick.shift.verdict import ASSUMPTIONS, decide, warnings_of
+from tallystick.shift.top_cells import top_cells
+from tallystick.shift.verdict import Facts, assumptions_of, decide, warnings_of
 
 __all__ = ["Answers", "assess"]
 
@@ -45,21 +42,40 @@ class Answers:
         The code of each answer, 0 … L, or FAILED.
     blind
         Which questions were chosen without regard to answers; None if all were.
+    repeated, second
+        Items whose first answer flipped and that were asked again, and the code of that answer. A
+        repeat must be a fresh call.
     """
 
     asked: IntArray
     codes: IntArray
     blind: NDArray[np.bool_] | None = None
+    repeated: IntArray = field(default_factory=lambda: np.empty(0, np.intp))
+    second: IntArray = field(default_factory=lambda: np.empty(0, np.intp))
 
     @classmethod
-    def of(cls, asked: ArrayLike, codes: ArrayLike, *, blind: ArrayLike | None = None) -> Answers:
-        """Check that one answer came for each question."""
+    def of(
+        cls,
+        asked: ArrayLike,
+        codes: ArrayLike,
+        *,
+        blind: ArrayLike | None = None,
+        again: Mapping[int, int] | None = None,
+    ) -> Answers:
+        """Check that one answer came for each question; *again* holds second answers by item."""
         a, c = np.asarray(asked, dtype=np.intp), np.asarray(codes, dtype=np.intp)
         if a.ndim != 1 or a.shape != c.shape:
             raise InputError(f"asked and codes must be equally long, got {a.shape} and {c.shape}")
         if len(np.unique(a)) != len(a):
             raise InputError("asked holds an item twice: an assessment counts every item once")
-        return cls(asked=a, codes=c, blind=None if blind is None else np.asarray(blind, dtype=bool))
+        more = again or {}
+        return cls(
+            asked=a,
+            codes=c,
+            blind=None if blind is None else np.asarray(blind, dtype=bool),
+            repeated=np.array(list(more), dtype=np.intp),
+            second=np.array(list(more.values()), dtype=np.intp),
+        )
 
 
 def assess(
@@ -71,6 +87,7 @@ def assess(
     alpha: float = 0.05,
     simultaneous: bool = False,
     seed: int | None = None,
+    answers_are: AnswersAre = "random",
 ) -> ShiftResult:
     """Say how the API changed.
 
@@ -82,7 +99,7 @@ def assess(
         From which the questions were drawn. Strata that got fewer than two answers are joined to
         others first.
     answers
-        Questions and answers.
+        Questions and answers, and second answers to flips.
     strategy
         ``ours`` subtracts the old answer item by item; every other strategy is estimated as the
         paper does.
@@ -93,6 +110,9 @@ def assess(
         cells.
     seed
         Of the run, for the record.
+    answers_are
+        ``random`` and ``recorded`` answers could come out differently another time: every interval
+        allows for it, fully where no flip was asked again. ``deterministic`` ones cannot.
 
     Examples
     --------
@@ -103,109 +123,74 @@ def assess(
     >>> result.accuracy_change.estimate, result.flip_rate.estimate
     (0.0, 0.0)
     """
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
-    if items.matrix is None:
-        raise InputError(
-            "nothing is known of the past: give the old answers (old=…) or the old matrix"
-            " (matrix=…)"
-        )
-    told = answers.codes != FAILED
-    if told.sum() < 2:
-        raise NotIdentifiable(f"only {int(told.sum())} answers came: there is nothing to say yet")
-    by_item = strategy == "ours" and items.old is not None
+    told = _check(items, answers, alpha)
     number = np.bincount(strata.of[answers.asked[told]], minlength=len(strata))
     used = collapse(strata, number)
     counts = count(items, used, answers.asked, answers.codes)
+    by_item = strategy == "ours" and items.old is not None
 
+    # Every item answered by a deterministic API leaves nothing to estimate.
+    everything = bool(told.all()) and len(told) == len(items) and items.old is not None
+    census = everything and answers_are == "deterministic"
     # Phase 1 of other strategies is two answers per stratum: too few to correct by.
-    census = bool(told.all()) and len(told) == len(items) and items.old is not None
     corrects = by_item and answers.blind is not None and not answers.blind.all() and not census
     blind = (
-        count(items, used, answers.asked, answers.codes, keep=answers.blind).seen
-        if corrects
-        else None
+        count(items, used, answers.asked, answers.codes, keep=answers.blind) if corrects else None
+    )
+    repeats = _repeats(items, used, answers, blind or counts)
+    shares = noise_shares(counts, repeats, answers_are, labelled=items.labelled)
+    found = Estimates(
+        counts=counts,
+        blind=None if blind is None else blind.seen,
+        shares=shares,
+        level=Level(alpha=alpha, simultaneous=simultaneous),
+        by_item=by_item,
+        census=census,
+        everything=everything,
     )
 
-    L, level = len(items.labels), 1 - alpha
-    possible = int((counts.of_label.sum(axis=0) > 0).sum()) * (L + 1)
-    value, variance = point(counts, by_item=by_item)
-    shift = np.zeros((L, L + 1)) if by_item else -items.matrix.copy()
-    shift[counts.true, counts.answer] = value
-    room = np.full_like(shift, -1.0), np.full_like(shift, 1.0)
-    # No cell can lose more than it had, or hold more than all. The paper's estimates stay as they
-    # are.
-    if by_item:
-        room = -items.matrix, np.maximum(items.mass[:, None] - items.matrix, 0.0)
-    shift = np.clip(shift, *room)
-    if census:  # shares of all items, without the rounding errors of sums over strata
-        shift = np.rint(shift * len(items)) / len(items)
-
-    rows = np.bincount(counts.true, weights=variance, minlength=L)
-    each = alpha / possible if simultaneous else alpha
-    low, high = (np.clip(end, *room) for end in _cells(counts, shift, alpha=each, by_item=by_item))
-    sure = _cells(counts, shift, alpha=alpha / possible, by_item=by_item)
-    if census:
-        low = high = shift
-    method = "beta of sums" + (", Bonferroni" if simultaneous else "")
-
-    def interval(a: float, b: float) -> Interval:
-        return Interval(a, b, level=level, guarantee="approximate", method=method)
-
-    before = float(items.matrix.trace())
-    found = accuracy_bounds(counts, alpha=alpha, by_item=by_item, blind=blind)
-    whole = len(items) if census else None
-    room_of_all = (-before, max(1 - before, 0.0)) if by_item else (-1.0, 1.0)
-    accuracy = _change(found, shift.trace(), level, room=room_of_all, whole=whole)
-    flips = Change(estimate=Unknown("the old answers by item are not known"), interval=None)
-    if items.old is not None:
-        found = flip_bounds(counts, alpha=alpha, blind=blind)
-        flips = _change(found, float(found.value), level, room=(0.0, 1.0), whole=whole)
-
-    recall: dict[str, Change] = {}
-    for i, label in enumerate(items.labels):
-        mass = items.mass[i]
-        recall[label] = (
-            Change(
-                estimate=float(np.clip(shift[i, i] / mass, -1, 1)),
-                interval=interval(
-                    *(float(np.clip(end[i, i] / mass, -1, 1)) for end in (low, high))
-                ),
-            )
-            if mass
-            else Change(estimate=Unknown(f"no item is truly {label}"), interval=None)
-        )
-    calls = len(answers.asked)
-    warnings = warnings_of(
-        failed=int((answers.codes == FAILED).sum()),
-        other=int((answers.codes == L).sum()),
-        joined=len(strata) - len(used),
-        strata=len(strata),
+    accuracy, flips = found.accuracy(), found.flips()
+    noise = _noise(found, repeats, answers_are, asked=int(told.sum()))
+    shift, ends, sure = found.matrix()
+    rows = found.row_errors(point(counts, by_item=by_item)[1])
+    calls = len(answers.asked) + len(answers.repeated)
+    facts = Facts(
+        accuracy=accuracy,
+        flips=flips,
+        noise=noise,
+        asked=len(answers.asked),
+        population=len(items),
+        calls=calls,
+        labelled=items.labelled,
     )
-    decision, needed, verdict = decide(accuracy, flips, calls, len(items))
+    decision, needed, verdict = decide(facts)
+    L = len(items.labels)
     return ShiftResult(
         verdict=verdict,
         decision=decision,
         needed=needed,
         n_items=int(told.sum()),
-        assumptions=ASSUMPTIONS,
-        warnings=warnings,
+        assumptions=assumptions_of(noise, labelled=items.labelled),
+        warnings=warnings_of(
+            failed=int((answers.codes == FAILED).sum()),
+            other=int((answers.codes == L).sum()),
+            joined=len(strata) - len(used),
+            strata=len(strata),
+        ),
         seed=seed,
         labels=items.labels,
         shift=tuple(tuple(map(float, row)) for row in shift),
         interval=tuple(
-            tuple(interval(a, b) for a, b in zip(lows, highs, strict=True))
-            for lows, highs in zip(low, high, strict=True)
+            tuple(found.interval(a, b) for a, b in zip(lows, highs, strict=True))
+            for lows, highs in zip(*ends, strict=True)
         ),
         accuracy_change=accuracy,
         flip_rate=flips,
-        recall_change=recall,
+        recall_change=found.recalls(shift, ends),
         calls=calls,
         cost=0.0,
         strata=strata_rows(items, strata, answers.asked, answers.codes),
-        top_cells=top_cells(
-            items, answers.asked, answers.codes, shift, (low, high), sure, interval
-        ),
+        top_cells=top_cells(items, answers.asked, answers.codes, shift, ends, sure, found.interval),
         error={
             "estimate": float(rows.sum() ** 0.5),
             "bound": frobenius_bound(
@@ -216,53 +201,84 @@ def assess(
             "this run": float(rows.sum()),
             **baselines(items, used, answers.asked, answers.codes),
         },
-        sensitivity=(
-            {}
-            if told.all()
-            else _sensitivity(items, used, answers, (accuracy, flips), alpha=alpha, by_item=by_item)
-        ),
+        sensitivity=_sensitivity(items, used, answers, (accuracy, flips), alpha=alpha),
         strategy=strategy,
         simultaneous=simultaneous,
+        noise=noise,
+        these_answers=found.as_they_came(),
         asked=_asked(items, strata, answers),
         path=allocation_path(items, strata, answers.asked, answers.codes),
         basis=(items, strata, answers),
     )
 
 
-def _cells(counts: Counts, shift: FloatArray, *, alpha: float, by_item: bool) -> Ends:
-    """Return the ends of every cell of the matrix; they always hold the estimate."""
-    entries = entry_bounds(counts, alpha=alpha, by_item=by_item)
-    unseen = unseen_bounds(counts, alpha=alpha)
-    low = np.zeros_like(shift)
-    high = np.repeat(unseen.high[:, None], shift.shape[1], axis=1)
-    if not by_item and counts.items.matrix is not None:
-        low, high = low - counts.items.matrix, high - counts.items.matrix
-    low[counts.true, counts.answer] = entries.low
-    high[counts.true, counts.answer] = entries.high
-    return np.minimum(low, shift), np.maximum(high, shift)
-
-
-def _change(
-    bounds: SumBounds,
-    estimate: float,
-    level: float,
-    *,
-    room: tuple[float, float],
-    whole: int | None,
-) -> Change:
-    """Return an estimate with its interval; it is a count where all *whole* items were answered."""
-    if whole is not None:
-        share = round(estimate * whole) / whole
-        return Change(
-            estimate=share,
-            interval=Interval(share, share, level=level, method="every item was asked"),
+def _check(items: Items, answers: Answers, alpha: float) -> NDArray[np.bool_]:
+    """Refuse what cannot be assessed; return which questions were answered."""
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+    if items.matrix is None:
+        raise InputError(
+            "nothing is known of the past: give the old answers (old=…) or the old matrix"
+            " (matrix=…)"
         )
-    ends = (min(float(bounds.low), estimate), estimate, max(float(bounds.high), estimate))
-    # All three, since each may lie outside by a rounding error.
-    low, inside, high = (float(np.clip(end, *room)) for end in ends)
+    told = answers.codes != FAILED
+    if told.sum() < 2:
+        raise NotIdentifiable(f"only {int(told.sum())} answers came: there is nothing to say yet")
+    return np.asarray(told)
+
+
+def _repeats(items: Items, strata: Strata, answers: Answers, blind: Counts) -> Repeats | None:
+    """Return the repeated flips, each weighted by the items that it stands for."""
+    weight = (strata.shares / np.maximum(blind.seen.answered, 1))[strata.of]
+    first = dict(zip(answers.asked.tolist(), answers.codes.tolist(), strict=True))
+    return repeats_of(items, first, (answers.repeated, answers.second), weight)
+
+
+def _noise(
+    found: Estimates, repeats: Repeats | None, answers_are: AnswersAre, *, asked: int
+) -> Noise | None:
+    """Return what the repeats say about noise; None without old answers by item."""
+    items = found.counts.items
+    if items.old is None:
+        return None
+    certain = answers_are == "deterministic"
+    some = repeats is not None and len(repeats) > 0
+    a, b = repeats.decided if repeats is not None and some else (0, 0)
+    equal = found.by_item and assumes_equal_noise(
+        found.shares.accuracy, asked=asked, items=len(items)
+    )
+    return Noise(
+        answers_are=answers_are,
+        repeats=len(repeats) if repeats is not None else 0,
+        confirmed=a,
+        reverted=b,
+        share=found.shares.flips,
+        accuracy_share=found.shares.accuracy,
+        beyond=found.flips() if certain else _beyond(found, repeats),
+        p_value=float(chance_p_value(a, b)) if some else None,
+        equal_noise=equal and not certain,
+        whole_noise=found.accuracy(share=1.0) if found.by_item and items.labelled else None,
+        new_items=found.new_items() if found.by_item and items.labelled else None,
+    )
+
+
+def _beyond(found: Estimates, repeats: Repeats | None) -> Change:
+    """Return the flips beyond noise, (N4); without a repeat only the interval is known."""
+    bounds = found.flip_bounds()
+    level = 1 - found.level.alpha
+    if repeats is None or not len(repeats):
+        high = float(bounds.high)
+        # Item 6 of the corrections: nothing is known but that it is no more than all flips.
+        reason = Unknown("no flip was asked again" if bounds.value > 0 else "no answer flipped")
+        return Change(
+            estimate=reason, interval=Interval(-high, high, level=level, method="no repeats")
+        )
+    some = beyond_noise(bounds, repeats.flips(), alpha=found.level.alpha)
     return Change(
-        estimate=inside,
-        interval=Interval(low, high, level=level, method="beta of sums, blind hull"),
+        estimate=float(some.value),
+        interval=Interval(
+            float(some.low), float(some.high), level=level, method="repeated flips, Wilson"
+        ),
     )
 
 
@@ -273,34 +289,41 @@ def _sensitivity(
     changes: tuple[Change, Change],
     *,
     alpha: float,
-    by_item: bool,
 ) -> dict[str, Interval]:
-    """Return the range of the estimates if the failed calls were all one way, or all the other."""
-    failed = answers.codes == FAILED
+    """Return the range of the estimates if what is not known were all one way, or all the other.
+
+    Failed calls are not known; nor is what an answer meant from which no label could be read.
+    """
+    unknown = answers.codes == FAILED
+    accuracy, flips = changes
+    unread = unknown | (answers.codes == len(items.labels))
+    if not unread.any():
+        return {}
     truth = items.truth[answers.asked]
     p = strata.shares[strata.of[answers.asked]]
     n = np.bincount(strata.of[answers.asked], minlength=len(strata))[strata.of[answers.asked]]
     assert items.matrix is not None  # checked by assess
 
-    def hull(events: FloatArray, less: float, change: Change, method: str) -> Interval:
-        ends = [float((p / n * np.where(failed, all_, events)).sum()) - less for all_ in (0.0, 1.0)]
+    def hull(events: FloatArray, less: float, change: Change, open_: NDArray[np.bool_]) -> Interval:
+        ends = [float((p / n * np.where(open_, all_, events)).sum()) - less for all_ in (0.0, 1.0)]
         # The estimate leaves the failed calls out, which is one more way to see them.
         if isinstance(change.estimate, float):
             ends.append(change.estimate)
-        return Interval(min(ends), max(ends), level=1 - alpha, method=method)
+        return Interval(
+            min(ends), max(ends), level=1 - alpha, method="what is not known all one way"
+        )
 
-    # As the estimate does: the old answers of the items asked, where it subtracts item by item,
-    # else of all items.
+    # As the estimate does: the old answers of the items asked, where they are known, else of all.
     before = float(np.trace(items.matrix))
-    if by_item and items.old is not None:
+    if items.old is not None:
         before = float((p / n * (items.old[answers.asked] == truth)).sum())
     right = (answers.codes == truth).astype(np.float64)
-    found = {
-        "accuracy_change": hull(right, before, changes[0], "failed calls all wrong, all right")
-    }
-    if items.old is not None:
+    found = {}
+    if items.labelled:
+        found["accuracy_change"] = hull(right, before, accuracy, unread)
+    if items.old is not None and unknown.any():
         flip = (answers.codes != items.old[answers.asked]).astype(np.float64)
-        found["flip_rate"] = hull(flip, 0.0, changes[1], "failed calls all the same, all flipped")
+        found["flip_rate"] = hull(flip, 0.0, flips, unknown)
     return found
 
 
@@ -314,7 +337,7 @@ def _asked(items: Items, strata: Strata, answers: Answers) -> dict[str, list[obj
     asked = answers.asked.tolist()
     table: dict[str, list[object]] = {
         "item": [items.names[item] for item in asked],
-        "true": [items.labels[items.truth[item]] for item in asked],
+        **({"true": [items.labels[items.truth[item]] for item in asked]} if items.labelled else {}),
         "new": [text(code) for code in answers.codes.tolist()],
         "stratum": [int(strata.of[item]) for item in asked],
     }
@@ -325,4 +348,7 @@ def _asked(items: Items, strata: Strata, answers: Answers) -> dict[str, list[obj
             None if code == FAILED else code != int(old[item])
             for item, code in zip(asked, answers.codes.tolist(), strict=True)
         ]
+    if len(answers.repeated):
+        again = dict(zip(answers.repeated.tolist(), answers.second.tolist(), strict=True))
+        table["asked_again"] = [text(again[item]) if item in again else None for item in asked]
     return table

@@ -24,6 +24,7 @@ from tallystick.sampling import (
     history_cells,
 )
 from tallystick.shift.items import Items
+from tallystick.shift.noise_rules import BLIND_SHARE
 
 __all__ = ["AskDesign", "Strategy", "design", "weight_matrix"]
 
@@ -39,7 +40,7 @@ class AskDesign:
     Parameters
     ----------
     strategy
-        ``ours`` (old answers make the strata, flips lead the last two fifths of the budget),
+        ``ours`` (old answers make the strata, flips lead the last three tenths of the budget),
         ``masa`` (the paper's Algorithm 1), or one of its baselines: ``uniform``, ``proportional``,
         ``equal``.
     bins
@@ -52,6 +53,8 @@ class AskDesign:
     random_first
         This many questions go in uniformly random order: what a sequential gate needs. ``ours``
         only.
+    reserve
+        Questions that the blind phase leaves for repeats. ``ours`` only.
     window
         The choice number t uses the answers to the first t - window questions.
     """
@@ -61,6 +64,7 @@ class AskDesign:
     exploration: float = 1.0
     weights: str | tuple[tuple[float, ...], ...] | None = None
     random_first: int = 0
+    reserve: int = 0
     window: int = 1
 
     def __post_init__(self) -> None:
@@ -137,7 +141,8 @@ def _strata(items: Items, calls: int, how: AskDesign) -> tuple[Strata, Policy]:
         strata = history_cells(items.truth, items.old, calls=calls, confidence=items.confidence)
         first = min(how.random_first, calls)
         # A gate that may take the whole budget leaves nothing for a minimum in each stratum.
-        return strata, Flips(first=first, minimum=2 if calls - first >= 2 * len(strata) else 0)
+        minimum = 2 if calls - first >= 2 * len(strata) else 0
+        return strata, Flips(blind=BLIND_SHARE, first=first, minimum=minimum, reserve=how.reserve)
     if how.random_first:
         raise InputError(
             f"a sequential gate needs strategy 'ours' (a random order first), got {how.strategy!r}"

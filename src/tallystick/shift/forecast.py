@@ -68,7 +68,7 @@ def forecast(items: Items, how: Run, *, latency: float = 1.0) -> Forecast:
     200
     """
     plan = how.plan(items)
-    calls = plan.calls + how.repeats
+    calls = min(how.affordable(), plan.calls + how.most_repeats(items))
     slots = min(how.wire.concurrency, plan.in_flight)
     seconds = calls * max(latency / slots, 0.0 if how.wire.rate is None else 1 / how.wire.rate)
     left = 1 - plan.calls / len(items)

@@ -29,7 +29,16 @@ __all__ = [
     "with_gates",
 ]
 
-METRICS = ("flip_rate", "accuracy_change", "error", "recall_change:LABEL")
+METRICS = (
+    "flip_rate",
+    "answers_differ",
+    "accuracy_change",
+    "grade_change",
+    "error",
+    "recall_change:LABEL",
+)
+"""What a gate can compare. ``flip_rate`` is the share of answers that changed beyond the API's own
+randomness (all flips of a deterministic API); ``answers_differ`` is the share of all flips."""
 
 
 def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
@@ -98,8 +107,10 @@ def check_metric(metric: str, items: Items) -> None:
     tallystick.errors.InputError: a gate on recall_change names a label with items, one of cat, dog; got 'Cat'
     """
     name, colon, label = metric.partition(":")
-    if metric == "flip_rate" and items.old is None:
-        raise InputError("a gate on flip_rate needs the old answer to every item (--old)")
+    if metric in ("flip_rate", "answers_differ") and items.old is None:
+        raise InputError(f"a gate on {metric} needs the old answer to every item (--old)")
+    if not items.labelled and name in ("accuracy_change", "recall_change"):
+        raise InputError(f"a gate on {metric} needs true labels (--truth)")
     if name == "recall_change" and colon:
         known = [one for one, mass in zip(items.labels, items.mass, strict=True) if mass]
         if label not in known:
@@ -107,7 +118,7 @@ def check_metric(metric: str, items: Items) -> None:
                 f"a gate on recall_change names a label with items, one of {', '.join(known[:8])};"
                 f" got {label!r}"
             )
-    elif metric not in METRICS[:3]:
+    elif metric not in METRICS[:-1]:
         raise _no_metric(metric)
 
 
@@ -121,8 +132,7 @@ def metric_interval(result: ShiftResult, metric: str) -> Interval:
     result
         The assessment.
     metric
-        ``flip_rate``, ``accuracy_change``, ``recall_change:LABEL`` or ``error`` (the Frobenius
-        error, from 0 up to its bound).
+        One of :data:`METRICS`. ``error`` is the Frobenius error, from 0 up to its bound.
     """
     if metric == "error":
         return Interval(0.0, result.error["bound"], method="bound on the Frobenius error")
@@ -141,8 +151,12 @@ def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:
 
 
 def _change(result: ShiftResult, metric: str) -> Change:
-    if metric == "flip_rate":
+    if metric == "flip_rate" and result.noise is not None:
+        return result.noise.beyond
+    if metric in ("flip_rate", "answers_differ"):
         return result.flip_rate
+    if metric == "grade_change" and result.grade_change is not None:
+        return result.grade_change
     if metric == "accuracy_change":
         return result.accuracy_change
     name, colon, label = metric.partition(":")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallystick.clients import read_label
-from tallystick.clients.journal import read_journal
+from tallystick.clients.journal import draw_of, read_journal
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Figure, Result, to_json
 from tallystick.shift.items import Items
@@ -117,7 +117,7 @@ def update_old(items: Items, journal: Path) -> Items:
             raise FormatError(
                 f"the journal {journal} is of other data: it has an item {entry.item!r}"
             )
-        if not key.startswith("q") or entry.code is None:
+        if draw_of(key) != 1 or entry.code is None:
             continue
         # It was none of the labels then, but may be one that was added since.
         if entry.code == len(then):
@@ -144,7 +144,7 @@ def _reading(head: dict[str, Any], items: Items, journal: Path) -> tuple[tuple[s
     loosely.
     """
     if "labels" in head:
-        return tuple(head["labels"]), bool(head["loose"])
+        return tuple(head["labels"]), bool(head.get("loose"))
     # an older journal: the digest of its data covers the labels
     if head.get("data") == items.digest:
         return items.labels, False

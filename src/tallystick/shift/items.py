@@ -44,6 +44,9 @@ class Items:
         cheap model's); None if there is none.
     names
         The name of every item.
+    labelled
+        Whether *truth* holds true labels. If not, it holds the old answers: the matrix then says
+        which answers moved where, and nothing is said about accuracy.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Items:
     matrix: FloatArray | None
     confidence: FloatArray | None
     names: tuple[str, ...]
+    labelled: bool = True
 
     @classmethod
     def of(
@@ -145,6 +149,7 @@ class Items:
             matrix=None if old is None else _confusion(truth, old, len(self.labels)),
             confidence=None if self.confidence is None else self.confidence[places],
             names=tuple(self.names[place] for place in places),
+            labelled=self.labelled,
         )
 
     @property

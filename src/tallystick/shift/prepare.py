@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,21 +46,30 @@ class Prepared:
 
 
 def prepare(data: Data, question: ShiftQuestion) -> Prepared:
-    """Return the items of *data*; rows without a true label are left out, and counted in a note.
+    """Return the items of *data*; rows without a true label or an old answer are left out.
 
-    A blank old or new answer, and one that can never be true (``refused``), is "none of the
-    labels": the API was asked and gave none of them.
+    What a blank old answer was is not known: it does not mean a wrong one. An answer that can never
+    be true (``refused``), and a blank new one, is "none of the labels". Without a column of true
+    labels the old answers take its place (`Items.labelled`).
     """
     roles = data.roles
-    if roles.truth is None:
+    if roles.truth is None and roles.old is None:
         raise InputError(
-            "shift compares answers with true labels: name the column of true labels (--truth)"
+            "shift compares new answers with old ones, and with true labels where there are any:"
+            " name the column of old answers (--old) or of true labels (--truth)"
         )
-    answers = [name for name in (roles.old, roles.new) if name is not None]
-    words = data.label_lists(roles.truth, *answers)
-    kept = np.array([n for n, label in enumerate(words[roles.truth]) if label is not None], np.intp)
-    if not len(kept):
-        raise InputError(f"{data.source}: column {roles.truth!r} holds no true label")
+    answers = [name for name in (roles.truth, roles.old, roles.new) if name is not None]
+    words = data.label_lists(*dict.fromkeys(answers))
+    truth_column = str(roles.truth or roles.old)
+    rows = len(words[truth_column])
+    true = [n for n, label in enumerate(words[truth_column]) if label is not None]
+    if not true:
+        kind = "true label" if roles.truth is not None else "old answer"
+        raise InputError(f"{data.source}: column {truth_column!r} holds no {kind}")
+    both = true if roles.old is None else [n for n in true if words[roles.old][n] is not None]
+    if not both:
+        raise InputError(f"{data.source}: column {roles.old!r} holds no old answer")
+    kept = np.array(both, np.intp)
 
     names = None
     if roles.item is not None:
@@ -68,8 +77,12 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
         names = [str(whole(cells[row])) for row in kept]
     labels = [_spelled(label, data) for label in data.rules.labels] or None
     other, strange = _other(data, question, words, labels)
+    if roles.truth is None:
+        # Every word of either column is an answer like any other.
+        seen = {str(one) for name in answers for one in words[name] if one is not None}
+        labels, other = labels or sorted(seen), []
     items = Items.of(
-        _texts(words[roles.truth], kept),
+        _texts(words[truth_column], kept),
         old=None if roles.old is None else _texts(words[roles.old], kept),
         matrix=None if question.old_matrix is None else read_matrix(question.old_matrix),
         confidence=_confidence(data, kept),
@@ -77,15 +90,20 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
         other=other,
         names=names,
     )
+    items = replace(items, labelled=roles.truth is not None)
 
     new, no_new = None, 0
     if roles.new is not None:
         after = _texts(words[roles.new], kept)
         new = np.array([items.code(text) for text in after], np.intp)
         no_new = sum(text is None for text in after)
-    rows = len(words[roles.truth])
     notes = reading_notes(
-        no_truth=rows - len(kept), no_new=no_new, items=rows, column=roles.old, strange=strange
+        no_truth=rows - len(true) if roles.truth is not None else 0,
+        no_old=len(true) - len(kept) if roles.truth is not None else rows - len(kept),
+        no_new=no_new,
+        items=rows,
+        column=roles.old,
+        strange=strange,
     )
     return Prepared(items=items, kept=kept, new=new, notes=notes)
 

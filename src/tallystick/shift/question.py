@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -11,8 +9,8 @@ from typing import Any, get_args
 from numpy.typing import ArrayLike
 
 from tallystick._rng import as_rng, seed_of
-from tallystick.clients import KINDS, Client, ClientSpec, Wire, parse_headers
-from tallystick.data import Question, option
+from tallystick.clients import KINDS, Client, ClientQuestion, Reading
+from tallystick.data import option
 from tallystick.shift.design import AskDesign, Strategy
 from tallystick.shift.gate import read_gates
 from tallystick.shift.matrix_file import read_matrix
@@ -21,13 +19,12 @@ from tallystick.shift.run import Run
 __all__ = ["ShiftQuestion"]
 
 _API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
-_KEYED = "'Name: value' of an HTTP header, keys as $NAME; repeat."
 _WEIGHTS = "Which errors matter: accuracy, 'TRUE>ANSWERED', or a matrix file."
 _GATE = "'flip_rate <= .01', 'accuracy_change >= -.02', …: exit 10 fails, 11 undecided."
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftQuestion(Question):
+class ShiftQuestion(ClientQuestion):
     """What is asked about an API.
 
     In Python *api* may be a `tallystick.clients.Client`, *old_matrix* and *weights* an array,
@@ -51,33 +48,16 @@ class ShiftQuestion(Question):
         None, "Stop when the Frobenius error of the matrix is below this."
     )
     gates: tuple[str, ...] = option((), _GATE, flag="--gate", metavar="EXPR")
-    repeats: int = option(0, "Ask so many items twice, to tell change from chance.", low=0)
+    repeats: int | None = option(
+        None, "Flips to ask again at most; by default a tenth of the budget.", low=0
+    )
+    deterministic: bool = option(False, "The same call always gives the same answer.")
     simultaneous: bool = option(False, "Make the intervals of all cells hold together.")
-    request: str | Mapping[str, Any] | None = option(
-        None, 'HTTP: JSON template, or @FILE: \'{"text": "{review}"}\'.'
-    )
-    label_path: str = option("$.label", "HTTP: JSONPath of the label in the reply.")
-    header: tuple[str, ...] | Mapping[str, str] = option((), _KEYED)
-    prompt: str | None = option(None, "Prompt template, or @FILE ({labels} stands for the labels).")
-    key_name: str = option("OPENAI_API_KEY", "Environment variable that holds the key.")
-    concurrency: int = option(8, "Requests in flight at most.", low=1)
-    timeout: float = option(60.0, "Seconds that a request may take.")
-    attempts: int = option(5, "How often an item is tried.", low=1)
-    rate: float | None = option(None, "Requests per second at most.")
-    price: float = option(0.0, "What a request costs.")
-    max_cost: float | None = option(None, "Money at most: a hard limit.")
-    journal: Path | None = option(
-        None, "Keeps every answer; the same command resumes a killed run.", metavar="FILE"
-    )
-    durable: bool = option(False, "Force each answer to the disk.")
     history: Path | None = option(
         None, "Append this assessment to a file, and say how it went so far.", metavar="FILE"
     )
     dry_run: bool = option(False, "Forecast calls, money and time; ask nothing.")
     latency: float = option(1.0, "Seconds that a call takes, for --dry-run.")
-    progress: Callable[[], AbstractContextManager[Any]] | None = option(
-        None, "Opens what is told how the run goes (`Progress`), for the run only.", hidden=True
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,7 +67,7 @@ class ShiftQuestion(Question):
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
         pieces = (piece.strip() for text in self.other for piece in str(text).split(","))
         object.__setattr__(self, "other", tuple(pieces))
-        for name in ("since", "journal", "history"):
+        for name in ("since", "history"):
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, Path(getattr(self, name)))
         read_gates(self.gates)
@@ -97,17 +77,6 @@ class ShiftQuestion(Question):
         """The seed as a number: a journal is continued by it. A generator gives its next one."""
         seed = seed_of(self.seed)
         return int(as_rng(self.seed).integers(2**31)) if seed is None else seed
-
-    def wire(self) -> Wire:
-        """Return how the API may be treated."""
-        return Wire(
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            attempts=self.attempts,
-            rate=self.rate,
-            price=self.price,
-            max_cost=self.max_cost,
-        )
 
     def design(self, strategy: Strategy) -> AskDesign:
         """Return how to sample; a weight that is not spelled out in words names a matrix file."""
@@ -129,24 +98,10 @@ class ShiftQuestion(Question):
             alpha=self.alpha,
             simultaneous=self.simultaneous,
             repeats=self.repeats,
+            deterministic=self.deterministic,
             flip_limit=limit,
             target_error=self.target_error,
             journal=self.journal,
             durable=self.durable,
-            coerce=coerce,
-        )
-
-    def client_spec(self, columns: tuple[str, ...], labels: tuple[str, ...]) -> ClientSpec:
-        """Return what a client is made from, besides its address."""
-        header = self.header
-        return ClientSpec(
-            target="",
-            columns=columns,
-            labels=labels,
-            prompt=self.prompt,
-            request=self.request,
-            label_path=self.label_path,
-            headers=dict(header) if isinstance(header, Mapping) else parse_headers(header),
-            key_name=self.key_name,
-            timeout=self.timeout,
+            reading=Reading(self.answer or "exact", coerce),
         )

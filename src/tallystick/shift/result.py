@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tallystick.clients import Usage
 from tallystick.results import Figure, Interval, Result, Unknown
-from tallystick.shift.noise import NoiseFloor
 from tallystick.shift.verdict import cell_text
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tallystick.shift.assess import Answers
     from tallystick.shift.items import Items
 
-__all__ = ["Change", "Requests", "ShiftGate", "ShiftResult", "Stratum", "TopCell"]
+__all__ = ["Change", "Noise", "Requests", "ShiftGate", "ShiftResult", "Stratum", "TopCell"]
 
 _PRIVATE = {"private": True}
 
@@ -26,6 +26,45 @@ class Change:
 
     estimate: float | Unknown
     interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """How much of the change is the API's own randomness.
+
+    Parameters
+    ----------
+    answers_are
+        ``random``, ``recorded`` (nothing can be asked again) or ``deterministic`` (as declared).
+    repeats, confirmed, reverted
+        Flips that were asked again, and how many gave the new answer again or went back to the old
+        one.
+    share, accuracy_share
+        λ: how much of the flips, and of the flips between right and wrong, may be noise. 1 where
+        nothing was asked again, 0 for a deterministic API.
+    beyond
+        The share of answers that changed beyond noise.
+    p_value
+        Of "nothing changed but chance", from the repeats; None without any.
+    equal_noise
+        Whether the intervals lean on "the old API was as noisy as the new one".
+    whole_noise
+        The change of accuracy (or of the mean grade) with λ = 1, which leans on nothing.
+    new_items
+        The same for new items instead of these.
+    """
+
+    answers_are: str
+    repeats: int
+    confirmed: int
+    reverted: int
+    share: float
+    accuracy_share: float
+    beyond: Change
+    p_value: float | None
+    equal_noise: bool
+    whole_noise: Change | None
+    new_items: Change | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,19 +117,32 @@ class Requests:
     sent, billed
         Requests sent, and those that may have been billed: all but those that the server refused
         outright.
+    answered
+        Questions that were answered.
     failed
         Questions that got no answer after all retries: they are missing, not wrong.
     resent
-        Requests in flight when a run was killed, sent again when it was resumed.
+        Requests in flight when this run's journal was opened, sent again where they were needed.
     from_journal
         Answers that were read back and not paid for again.
+    paid_twice
+        Requests beyond the first that may have been billed for one answer, over all resumes.
+    unused
+        Answers in the journal, and requests that may have been billed, which this result does not
+        use; over all resumes.
+    unread
+        Answers from which no label could be read.
     """
 
     sent: int = 0
     billed: int = 0
+    answered: int = 0
     failed: int = 0
     resent: int = 0
     from_journal: int = 0
+    paid_twice: int = 0
+    unused: int = 0
+    unread: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +181,17 @@ class ShiftResult(Result):
         the other.
     strategy
         Which strategy sampled.
+    noise
+        How much of the change is the API's own randomness.
+    these_answers
+        Accuracy change and flip rate of the answers as they came: what "these answers differ" rests
+        on. The other numbers say what the API would do again.
+    grade_change
+        The change of the mean grade, where answers are grades.
+    usage, currency
+        Tokens, latency and models, and the currency of the cost.
+    api, asked_hash, data_hash
+        What was asked, and digests of the prompt and of the data, for a history.
     """
 
     verb: ClassVar[str] = "shift"
@@ -148,8 +211,15 @@ class ShiftResult(Result):
     sensitivity: Mapping[str, Interval]
     strategy: str
     simultaneous: bool = False
-    noise: NoiseFloor | None = None
+    noise: Noise | None = None
+    these_answers: Mapping[str, Change] = field(default_factory=dict)
+    grade_change: Change | None = None
     requests: Requests = Requests()
+    usage: Usage | None = None
+    currency: str = ""
+    api: str = ""
+    asked_hash: str = ""
+    data_hash: str = ""
     gate: ShiftGate | None = None
     name: str = ""
     asked: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
@@ -160,7 +230,14 @@ class ShiftResult(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return accuracy, flips and every label's recall, then the cells that changed most."""
-        named = {"accuracy": self.accuracy_change, "answers changed": self.flip_rate}
+        named: dict[str, Change] = {}
+        if self.grade_change is not None:
+            named["mean grade"] = self.grade_change
+        elif not isinstance(self.accuracy_change.estimate, Unknown):
+            named["accuracy"] = self.accuracy_change
+        named["answers changed"] = self.flip_rate
+        if self.noise is not None and self.noise.answers_are != "deterministic":
+            named["changed beyond noise"] = self.noise.beyond
         named |= {f"recall of {label}": change for label, change in self.recall_change.items()}
         rows = [
             {"what": name, "change": c.estimate, "interval": c.interval, "proved": ""}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.sampling import Strata
 from tallystick.shift.assess import Answers, assess
+from tallystick.shift.noise_shares import AnswersAre
 from tallystick.shift.result import ShiftResult
 
 __all__ = ["part_of"]
@@ -71,6 +74,11 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
         place[answers.asked[mine]],
         answers.codes[mine],
         blind=None if answers.blind is None else answers.blind[mine],
+        again={
+            int(place[item]): int(code)
+            for item, code in zip(answers.repeated, answers.second, strict=True)
+            if keep[item]
+        },
     )
     return assess(
         items.part(np.flatnonzero(keep)),
@@ -80,4 +88,11 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
         alpha=alpha,
         simultaneous=result.simultaneous,
         seed=result.seed,
+        answers_are=_kind(result),
     )
+
+
+def _kind(result: ShiftResult) -> AnswersAre:
+    """Return what is known of the API's randomness, as the whole result has it."""
+    kind = "random" if result.noise is None else result.noise.answers_are
+    return cast(AnswersAre, kind)

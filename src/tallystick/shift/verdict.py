@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from tallystick.clients import same_label
@@ -23,13 +25,15 @@ from tallystick.results import (
 )
 
 if TYPE_CHECKING:
-    from tallystick.shift.noise import NoiseFloor
-    from tallystick.shift.result import Change
+    from tallystick.shift.result import Change, Noise, Requests
 
 __all__ = [
     "ASSUMPTIONS",
     "SMALL",
+    "UNREAD_SHARE",
     "WITHOUT_OLD",
+    "Facts",
+    "assumptions_of",
     "cell_text",
     "decide",
     "forecast_assumptions",
@@ -38,11 +42,13 @@ __all__ = [
     "gated_verdict",
     "history_verdict",
     "money_warnings",
-    "noise_warning",
+    "noise_notes",
     "reading_notes",
+    "request_notes",
     "spelling_warnings",
     "stratum_name",
     "top_cell_words",
+    "unread_warnings",
     "warnings_of",
     "watched_basis",
 ]
@@ -50,50 +56,230 @@ __all__ = [
 SMALL = 0.01
 """A change of accuracy inside ± this is called no change that matters."""
 
+UNREAD_SHARE = 0.02
+"""From this share of unread answers on there is a warning."""
+
 ASSUMPTIONS = (
     "the true labels are right, and the answer is about these items, not about others",
     "an item's answer does not depend on when in the run it was asked",
     "intervals are approximate: their coverage is measured by simulation, not proved",
 )
-"""What every assessment rests on."""
+"""What every assessment with true labels rests on."""
+
+UNLABELLED = (
+    "there are no true labels: the answer is about which answers changed, not about accuracy",
+    *ASSUMPTIONS[1:],
+)
+"""What an assessment without true labels rests on."""
+
+EQUAL_NOISE = "the old API was as noisy as the new one"
+DETERMINISTIC = "the API gives the same answer to the same call, as you declared"
+RECORDED = (
+    "recorded answers cannot be asked again, so all flips may be noise: the intervals allow for it"
+)
+NOT_REPEATED = "no flip was asked again, so all flips may be noise: the intervals allow for it"
 
 WITHOUT_OLD = "without old answers by item (--old) the strategy is masa"
 """The note where the default strategy cannot be used."""
 
 
-def decide(
-    accuracy: Change, flips: Change, calls: int, population: int
-) -> tuple[Decision, Needed | None, str]:
-    """Say whether the accuracy changed: the decision, what is needed, and the verdict.
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a verdict is made from.
 
-    A change is decided where the interval excludes 0, or lies within ± 1 point. The forecast of
-    further calls assumes that half widths fall with the root of the calls.
+    Parameters
+    ----------
+    accuracy, flips, noise
+        What was estimated; noise is None without old answers by item.
+    asked, population, calls
+        Items asked, of how many, and calls with those asked twice.
+    labelled
+        Whether there are true labels.
+    graded
+        Whether *accuracy* is the change of a mean grade.
     """
-    if accuracy.interval is None or isinstance(accuracy.estimate, Unknown):
-        raise TypeError("an assessment always has an estimate of the change of accuracy")
-    low, high = accuracy.interval
-    change = points_interval(accuracy.estimate, accuracy.interval)
-    seen = f"{_flips(flips)} ({count(calls)} of {count(population)} items asked)."
+
+    accuracy: Change
+    flips: Change
+    noise: Noise | None = None
+    asked: int
+    population: int
+    calls: int
+    labelled: bool = True
+    graded: bool = False
+
+
+def assumptions_of(noise: Noise | None, *, labelled: bool) -> tuple[str, ...]:
+    """Return what an assessment rests on."""
+    found = list(ASSUMPTIONS if labelled else UNLABELLED)
+    if noise is None:
+        return tuple(found)
+    if noise.answers_are == "deterministic":
+        found.append(DETERMINISTIC)
+    elif noise.answers_are == "recorded":
+        found.append(RECORDED)
+    elif not noise.repeats:
+        found.append(NOT_REPEATED)
+    elif noise.equal_noise:
+        found.append(EQUAL_NOISE)
+    return tuple(found)
+
+
+def decide(facts: Facts) -> tuple[Decision, Needed | None, str]:
+    """Say whether the API changed: the decision, what is needed, and the verdict.
+
+    A change of accuracy is decided where the interval excludes 0, or lies within ± 1 point. Without
+    true labels a change is decided where flips beyond noise are proved.
+    """
+    recorded = facts.noise is not None and facts.noise.answers_are == "recorded"
+    if facts.accuracy.interval is None or isinstance(facts.accuracy.estimate, Unknown):
+        return _without_labels(facts, recorded=recorded)
+    low, high = facts.accuracy.interval
+    what = "the mean grade" if facts.graded else "accuracy"
+    change = points_interval(facts.accuracy.estimate, facts.accuracy.interval)
+    seen = f"{_flips(facts)} ({count(facts.asked)} of {count(facts.population)} items asked)."
     if low > 0 or high < 0:
         word = "better" if low > 0 else "worse"
-        return "decided", None, f"The API got {word}: accuracy {change}{seen}"
+        if recorded:
+            text = f"These answers differ: the new ones are {word}, {what} {change}{seen}"
+        else:
+            text = f"The API got {word}: {what} {change}{seen}"
+        return "decided", None, text
     if low >= -SMALL and high <= SMALL:
         bar = points(SMALL, sign=False)
-        return "decided", None, f"Accuracy did not change by more than {bar}: {change}{seen}"
+        text = f"{what.capitalize()} did not change by more than {bar}: {change}{seen}"
+        return "decided", None, text
+    if recorded:
+        text = f"These answers do not show whether {what} changed: {change}{seen}"
+    else:
+        text = f"We cannot tell whether {what} changed: {change}{seen}"
+    return "undecided", _needed(facts, low, high), text
 
-    half = (high - low) / 2
-    aim = max(abs(accuracy.estimate), SMALL)
+
+def _without_labels(facts: Facts, *, recorded: bool) -> tuple[Decision, Needed | None, str]:
+    """Speak of answers only: nobody knows which are right."""
+    flips, noise = facts.flips, facts.noise
+    if flips.interval is None or isinstance(flips.estimate, Unknown) or noise is None:
+        raise TypeError("an assessment without true labels needs the old answers")
+    share = percent_interval(flips.estimate, flips.interval)
+    asked = f"({count(facts.asked)} of {count(facts.population)} items asked)."
+    if flips.estimate == 0:
+        most = percent(flips.interval.high)
+        return "decided", None, f"No answer changed; at most {most} would {asked}"
+    if recorded:
+        text = f"These answers differ: {share} of them are not the old ones {asked}"
+        return "undecided", None, f"{text} Whether the API changed, they cannot show."
+    beyond = _beyond(noise)
+    if noise.answers_are == "deterministic":
+        return "decided", None, f"The API changed {share} of its answers {asked}"
+    low = noise.beyond.interval.low if noise.beyond.interval is not None else 0.0
+    if low > 0:
+        text = f"The API changed: {share} of its answers differ{beyond} {asked}"
+        return "decided", None, text
+    text = f"{share} of the answers differ{beyond} {asked}"
+    return "undecided", None, f"{text} That can be the API's own randomness."
+
+
+def _needed(facts: Facts, low: float, high: float) -> Needed | None:
+    """Forecast further calls, if they can settle it; half widths fall with the root of the calls.
+
+    Noise stays however many of these items are asked.
+    """
+    accuracy, calls = facts.accuracy.estimate, facts.asked
+    left = facts.population - calls
+    if left <= 0 or isinstance(accuracy, Unknown):
+        return None
+    half, aim = (high - low) / 2, max(abs(accuracy), SMALL)
+    flips, noise = facts.flips.estimate, facts.noise
+    if noise is not None and isinstance(flips, float):
+        remains = 1.96 * sqrt(noise.accuracy_share * flips / facts.population)
+        if remains > aim:
+            return None
     more = int(calls * ((half / aim) ** 2 - 1)) + 1 if half > aim else calls // 4
-    needed = Needed(min(max(more, 10), population - calls), "calls") if population > calls else None
-    return "undecided", needed, f"We cannot tell whether accuracy changed: {change}{seen}"
+    return Needed(min(max(more, 10), left), "calls")
 
 
-def _flips(flips: Change) -> str:
+def _flips(facts: Facts) -> str:
+    flips = facts.flips
     if flips.interval is None or isinstance(flips.estimate, Unknown):
         return ""
     if flips.estimate == 0:
-        return f"; no answer changed, at most {percent(flips.interval.high)} did"
-    return f"; {percent_interval(flips.estimate, flips.interval)} of its answers changed"
+        return f"; no answer changed, at most {percent(flips.interval.high)} would"
+    share = percent_interval(flips.estimate, flips.interval)
+    noise = facts.noise
+    if noise is None or noise.answers_are == "deterministic":
+        return f"; {share} of its answers changed"
+    return f"; {share} of the answers differ{_beyond(noise)}"
+
+
+def _beyond(noise: Noise) -> str:
+    """Say how many of the differences are more than the API's own randomness."""
+    beyond = noise.beyond
+    if isinstance(beyond.estimate, Unknown) or beyond.interval is None:
+        return ""
+    share = percent_interval(beyond.estimate, beyond.interval)
+    return f", {share} beyond its own randomness"
+
+
+def noise_notes(result_noise: Noise | None, *, alpha: float) -> tuple[str, ...]:
+    """Return what the repeats showed, and what the intervals would be without an assumption."""
+    noise = result_noise
+    if noise is None or noise.answers_are == "deterministic":
+        return ()
+    found = []
+    if noise.repeats and noise.p_value is not None:
+        third = noise.repeats - noise.confirmed - noise.reverted
+        found.append(
+            f"{count(noise.repeats)} flips were asked again: {count(noise.confirmed)} gave the new"
+            f" answer again, {count(noise.reverted)} went back to the old one, {count(third)} gave a"
+            f" third; nothing but chance has {p_value(noise.p_value, alpha=alpha)}"
+        )
+    whole = noise.whole_noise
+    if whole is not None and whole.interval is not None and isinstance(whole.estimate, float):
+        shown = points_interval(whole.estimate, whole.interval)
+        if noise.equal_noise:
+            found.append(
+                f"the intervals assume that {EQUAL_NOISE}; without that assumption accuracy"
+                f" changed by {shown}"
+            )
+        elif noise.share >= 1:
+            found.append(f"if all flips are noise, accuracy changed by {shown}")
+    return tuple(found)
+
+
+def request_notes(requests: Requests, cost: float, currency: str) -> tuple[str, ...]:
+    """Say what was sent, answered and paid."""
+    if not requests.sent:
+        return ()
+    money = f"; cost {number(cost)} {currency}".rstrip() if cost else ""
+    extra = []
+    if requests.from_journal:
+        extra.append(f"{count(requests.from_journal)} answers came from the journal")
+    if requests.paid_twice:
+        extra.append(f"{count(requests.paid_twice)} requests may have been paid twice")
+    if requests.unused:
+        extra.append(f"{count(requests.unused)} paid answers are not used here")
+    more = "; ".join(["", *extra])
+    return (
+        f"{count(requests.answered)} answers from {count(requests.sent)} requests sent,"
+        f" {count(requests.billed)} of which may have been billed; {count(requests.failed)} items"
+        f" failed{money}{more}",
+    )
+
+
+def unread_warnings(texts: Sequence[str], *, answers: int) -> tuple[str, ...]:
+    """Warn if more than 2 % of the answers could not be read, with three of them.
+
+    >>> unread_warnings(["Hm."] * 3, answers=100)[0][:49]
+    '3 of 100 answers (3.0\xa0%) could not be read as a l'
+    """
+    if len(texts) <= UNREAD_SHARE * answers:
+        return ()
+    shown = "; ".join(repr(text[:60]) for text in list(dict.fromkeys(texts))[:3])
+    return (
+        f"{count(len(texts))} of {count(answers)} answers ({percent(len(texts) / answers)}) could"
+        f" not be read as a label, e.g. {shown}: they are counted apart; see --answer",
+    )
 
 
 def warnings_of(*, failed: int, other: int, joined: int, strata: int) -> tuple[str, ...]:
@@ -116,7 +302,7 @@ def warnings_of(*, failed: int, other: int, joined: int, strata: int) -> tuple[s
     if other:
         found.append(
             f"{count(other)} answers were none of the labels (empty, refused, unparsable or"
-            " unknown)"
+            " unknown): the sensitivity bounds say what they could hide"
         )
     if joined:
         found.append(
@@ -159,16 +345,6 @@ def spelling_warnings(texts: Counter[str], labels: Sequence[str]) -> tuple[str, 
         for text, n, code in alike
         if code < len(labels)
     )[:3]
-
-
-def noise_warning(floor: NoiseFloor, *, alpha: float) -> str:
-    """Say what asking twice showed."""
-    beyond = "beyond" if floor.p_value <= alpha else "not proved to be beyond"
-    return (
-        f"{percent(floor.unstable)} of {count(floor.items)} items asked twice got a different"
-        f" answer the second time; about {percent(floor.changed)} really changed, which is"
-        f" {beyond} the API's own randomness ({p_value(floor.p_value, alpha=alpha)})"
-    )
 
 
 def top_cell_words(true: str, answered: str, change: float, half: float) -> str:
@@ -229,6 +405,7 @@ def reading_notes(
     no_truth: int,
     no_new: int,
     items: int,
+    no_old: int = 0,
     column: str | None = None,
     strange: Sequence[str] = (),
 ) -> tuple[str, ...]:
@@ -236,8 +413,8 @@ def reading_notes(
 
     Parameters
     ----------
-    no_truth, no_new, items
-        Rows without a true label and without a new answer, of how many.
+    no_truth, no_old, no_new, items
+        Rows without a true label, an old answer and a new answer, of how many.
     column, strange
         The column of old answers, and what it says that is not a true label of any item.
 
@@ -251,9 +428,15 @@ def reading_notes(
         notes.append(
             f"{count(no_truth)} of {count(items)} items have no true label and are left out"
         )
+    if no_old:
+        notes.append(
+            f"{count(no_old)} of {count(items - no_truth)} items have no old answer: what it was is"
+            " not known, so they are left out (if the API answered nothing there, write a word such"
+            " as none in the table and name it with --other)"
+        )
     if no_new:
         notes.append(
-            f"{count(no_new)} of {count(items - no_truth)} items have no new answer: it counts as"
+            f"{count(no_new)} of {count(items - no_truth - no_old)} items have no new answer: it counts as"
             " none of the labels"
         )
     if strange:

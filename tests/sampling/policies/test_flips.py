@@ -31,7 +31,7 @@ def test_phase_two_follows_the_formula_of_the_methods(seed: int) -> None:
     )
     sampler = Sampler(plan, rng=seed)
     seen_new, seen_old, n = np.zeros((4, 3)), np.zeros((4, 3)), np.zeros(4)
-    blind = np.maximum(2, np.floor(0.6 * 80 * strata.shares + 1e-9))
+    blind = np.maximum(2, np.floor(0.7 * 80 * strata.shares + 1e-9))
     while batch := sampler.ask():
         (item,) = batch
         k = strata.of[item]
@@ -59,8 +59,8 @@ def test_phase_one_does_not_look_at_answers() -> None:
     rng = np.random.default_rng(0)
     quiet = replay(plan, np.zeros(1000, int), runs=1, rng=4)
     noisy = replay(plan, rng.integers(0, 2, 1000), runs=1, rng=4)
-    assert quiet.items[0, :120].tolist() == noisy.items[0, :120].tolist()
-    assert quiet.blind[0].tolist() == [True] * 120 + [False] * 80
+    assert quiet.items[0, :140].tolist() == noisy.items[0, :140].tolist()
+    assert quiet.blind[0].tolist() == [True] * 140 + [False] * 60
 
 
 def test_where_everything_flips_alike_there_is_nothing_left_to_learn() -> None:
@@ -73,8 +73,8 @@ def test_where_everything_flips_alike_there_is_nothing_left_to_learn() -> None:
         .observed()
         .asked.mean(axis=0)
     )
-    assert asked[0] < 190  # 180 of them blind
-    assert asked[1] > 410
+    assert asked[0] < 220  # 210 of them blind
+    assert asked[1] > 380
 
 
 @pytest.mark.parametrize("scale", [0.1, 30.0])
@@ -121,5 +121,30 @@ def test_the_first_questions_can_go_in_uniformly_random_order_and_count_as_blind
 def test_options_out_of_range_are_refused() -> None:
     with pytest.raises(InputError, match="blind must be in"):
         Flips(blind=1.5)
-    with pytest.raises(InputError, match="refresh must be >= 1"):
+    with pytest.raises(InputError, match="refresh must be at least 1"):
         Flips(refresh=0)
+
+
+def test_the_blind_phase_goes_in_uniformly_random_order() -> None:
+    strata = Strata(np.repeat([0, 1], [900, 100]))
+    common = {"budget": Budget(calls=200), "n_outcomes": 2, "baseline": [0] * 1000}
+    plan = Plan(strata=strata, policy=Flips(), **common)
+    result = replay(plan, np.zeros(1000, int), runs=300, rng=0)
+    small = strata.of[result.items[:, :140]] == 1
+    assert set(small.sum(axis=1)) == {14}  # how many is fixed
+    place = np.nonzero(small)[1].mean()  # where they stand is not
+    assert place == pytest.approx(69.5, abs=4 * 40.4 / np.sqrt(300 * 14))
+
+
+def test_the_blind_phase_leaves_its_reserve_and_still_reaches_every_stratum() -> None:
+    strata = Strata(np.repeat(np.arange(22), [900, *[5] * 20, 60]))
+    plan = Plan(
+        strata=strata,
+        policy=Flips(reserve=30),
+        budget=Budget(calls=80),
+        n_outcomes=2,
+        baseline=np.zeros(1060, int),
+    )
+    blind = replay(plan, np.zeros(1060, int), runs=1, rng=0).observed(blind=True).asked[0]
+    assert blind.min() >= 2
+    assert blind.sum() <= 50

@@ -1,4 +1,4 @@
-"""The default: three fifths of the budget blind, the rest where answers still change."""
+"""The default: seven tenths of the budget blind, the rest where answers still change."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.sampling.book import column
@@ -37,10 +38,11 @@ class Flips(Policy):
     + 1)/(m + 1/f̄)). v goes to 0 where everything flips alike, and where nothing flips. Rates
     divide by answers, allocation counts questions, those in flight included.
 
-    METHODS, *Shift: strata, allocation, estimator*, but b = .6 for its .5: where old answers say
-    little (a swap of vendor) the adaptive part costs more than it gains. Phase 1 stays apart
+    METHODS, *Shift: strata, allocation, estimator*, with b = .7 of methods/shift.md: with less the
+    strata that look clean are starved and the flip rate is biased low. Phase 1 stays apart
     (:attr:`Rule.blind_until`), because adaptive allocation biases sums of flips and intervals have
-    to undo that.
+    to undo that. Its questions go in uniformly random order: some of them are asked twice to
+    measure noise, and in proportional order large strata would come first.
 
     Parameters
     ----------
@@ -51,24 +53,57 @@ class Flips(Policy):
     first
         The first questions go in uniformly random order over all items (a gate needs that); they
         count as blind.
+    reserve
+        Questions of the budget that phase 1 must leave, if the minimum of each stratum allows it:
+        they may be needed for repeats.
     """
 
-    blind: float = 0.6
+    blind: float = 0.7
     refresh: int = 16
     first: int = 0
+    reserve: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.blind <= 1:
             raise InputError(f"blind must be in [0, 1], got {self.blind!r}")
-        if self.refresh < 1 or self.first < 0:
+        if self.refresh < 1 or self.first < 0 or self.reserve < 0:
             raise InputError(
-                f"refresh must be >= 1 and first >= 0, got {self.refresh!r} and {self.first!r}"
+                "refresh must be at least 1, first and reserve at least 0, got"
+                f" {self.refresh!r}, {self.first!r} and {self.reserve!r}"
             )
 
     def opening(self, calls: int) -> int:
         """Return *first*."""
         return min(self.first, calls)
+
+    def shuffled(self, plan: Plan) -> NDArray[np.intp] | None:
+        """Return the questions of phase 1; None where the first ones are random already."""
+        if self.opening(plan.calls):
+            return None
+        return self.blind_questions(plan).astype(np.intp)
+
+    def blind_questions(self, plan: Plan) -> NDArray[np.float64]:
+        """Return how many questions of each stratum are blind: b N p, at least the minimum.
+
+        With many small strata the minimum alone may fill the budget: then b falls until phase 1
+        leaves the reserve, so that no stratum goes without an answer.
+        """
+        room = max(float(plan.floors.sum()), plan.calls - float(self.reserve))
+
+        def at(share: float) -> NDArray[np.float64]:
+            # Rounded down: rounding up lets small strata eat phase 2 (2 % more error at 500
+            # calls). 1e-9 is for 30 - ulp.
+            proportional = np.floor(share * plan.calls * plan.strata.shares + 1e-9)
+            return np.minimum(np.maximum(plan.floors, proportional), plan.limits)
+
+        if at(self.blind).sum() <= room:
+            return at(self.blind)
+        low, high = 0.0, self.blind
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if at(middle).sum() <= room else (low, middle)
+        return at(low)
 
     def rule(self, plan: Plan) -> Rule:
         """Return (A4)."""
@@ -82,10 +117,7 @@ class _FlipsRule(Rule):
         super().__init__(plan)
         self.refresh_every = options.refresh
         shares = plan.strata.shares
-        # Rounded down: rounding up lets small strata eat phase 2 (2 % more error at 500 calls).
-        # 1e-9 is for 30 - ulp.
-        proportional = np.floor(options.blind * plan.calls * shares + 1e-9)
-        self.blind_until = np.minimum(np.maximum(plan.floors, proportional), plan.limits)
+        self.blind_until = options.blind_questions(plan)
         self.table = np.stack([self.blind_until, FIRST * shares, np.square(plan.worth)])
         self.family = np.unique(plan.strata.families, return_inverse=True)[1]
         self.group = self.family

@@ -76,6 +76,13 @@ class Policy(ABC):
         """
         return 0
 
+    def shuffled(self, plan: Plan) -> NDArray[np.intp] | None:
+        """Return how many blind questions of each stratum come first, in uniformly random order.
+
+        None where a policy has no such phase, or chooses the order itself.
+        """
+        return None
+
     @abstractmethod
     def rule(self, plan: Plan) -> Rule:
         """Return the rule for *plan*."""

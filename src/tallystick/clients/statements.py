@@ -1,0 +1,210 @@
+"""Which label a sentence states: never one that it negates, and none in a refusal.
+
+A wrong label is worse than none: where a text can be read in two ways it stays unread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tallystick.clients.answers import exact_label
+
+__all__ = ["is_refusal", "last_label", "stated_label"]
+
+_WRAP = r"[\s*_`\"'“”‘’(\[{$]*"
+_REFUSAL = re.compile(
+    r"\b(?:i(?:'|’)?m|i\s+am)\s+(?:very\s+|so\s+|really\s+)?(?:sorry|unable|afraid|not\s+able)\b"
+    r"|\b(?:sorry|apologi[sz]e|apologies)\b[^.!?]{0,60}\b(?:can(?:no|'|’)t|cannot|unable|not\s+able)"
+    r"|\bi\s+(?:can(?:'|’)?t|can\s*not|could\s*n(?:'|’)?t|won(?:'|’)?t|will\s+not|must\s+decline"
+    r"|decline|refuse|do\s+not\s+feel\s+comfortable|don(?:'|’)t\s+feel\s+comfortable)\b"
+    r"(?!\s+(?:see|find|detect|spot|think\s+of|agree|imagine|help\s+but)\b)"
+    r"|\bas\s+an?\s+(?:ai|artificial|language\s+model|assistant)\b"
+    r"|\b(?:unable|not\s+able|not\s+possible|impossible)\s+to\s+(?:answer|assist|help|classify"
+    r"|determine|evaluate|judge|provide|rate|say|tell|comply|complete)\b"
+    r"|\b(?:cannot|can(?:'|’)t|can\s+not)\s+be\s+(?:determined|classified|judged|answered)\b"
+    r"|\b(?:not\s+enough|insufficient)\s+(?:information|context|detail)",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(
+    r"(?:\b(?:not|no|never|neither|nor|without|hardly|barely|cannot|nothing|isn|aren|wasn|don"
+    r"|doesn|didn|won|wouldn|couldn|can)(?:['’]?t)?\b|\b(?:rather|other)\s+than\b"
+    r"|\binstead\s+of\b|\b(?:rul(?:e|es|ed|ing)|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)"
+    r"|reject(?:s|ed|ing)?|unlike|against|fails?\s+to\s+be|far\s+from|anything\s+but)\b)"
+    r"(?:[\s*_`\"'“”‘’(]+[\w'’-]+){0,3}?[\s*_`\"'“”‘’(\[]*$",
+    re.IGNORECASE,
+)
+_AFTER_NEGATION = re.compile(
+    r"^[\s*_`\"'“”‘’)\].]*(?:(?:is|are|was|seems?|looks?|would\s+be|can\s+be)\s+"
+    r"(?:also\s+|clearly\s+|definitely\s+|therefore\s+)?"
+    r"(?:(?:not|never)\b|n['’]t|incorrect|wrong|false|implausible|irrelevant|out\b|ruled\s+out"
+    r"|eliminated|excluded)|(?:isn|doesn|wasn|can)['’]?t\b|cannot\b|does\s+not\b|fails\b)",
+    re.IGNORECASE,
+)
+_NOUN = (
+    r"(?:answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
+    r"|conclusion|output|result|choice|response|judge?ment|winner|option|prediction|preference)"
+)
+_LEAD = re.compile(
+    rf"(?:\b{_NOUN}{_WRAP}(?:\s+(?:here|for\s+this\s+\w+|to\s+this\s+\w+))?{_WRAP}"
+    r"(?:\s*(?:is|would\s+be|should\s+be|must\s+be|remains|becomes)\b\s*:?|\s*[:=→]|\s*->)"
+    r"|\bi(?:['’]d|\s+would|\s+will|['’]ll)?\s+(?:therefore\s+|thus\s+|still\s+)?"
+    r"(?:choose|pick|prefer|select|go\s+with|say|rate\s+(?:it|this)|grade\s+(?:it|this)|answer"
+    r"|classify\s+(?:it|this)(?:\s+\w+)?\s+as|label\s+(?:it|this)(?:\s+\w+)?\s+as)\b\s*:?"
+    r"|\b(?:so|thus|hence|therefore)\s*,?\s*(?:it(?:['’]s|\s+is|\s+must\s+be)|this\s+is)"
+    r"|(?<!\bif )(?<!\bwhether )(?<!\bthat )\b(?:it(?:['’]s|\s+is)|(?:that|which|this)\s+leaves)"
+    r"|\\boxed\s*|\\text\s*|####"
+    rf"){_WRAP}(?:(?:the|a|an|option|choice|class|label|number)\b{_WRAP}){{0,2}}$",
+    re.IGNORECASE,
+)
+_CORRECT = re.compile(
+    r"^[\s*_`\"'“”‘’)\].]*(?:is|must\s+be|seems)\s+(?:therefore\s+|clearly\s+|indeed\s+)?"
+    r"(?:the\s+)?(?:only\s+)?(?:correct|right|best|better|true|answer|winner|proper)\b",
+    re.IGNORECASE,
+)
+_OUT_OF = re.compile(r"^[\s*_`]*(?:/|out\s+of)[\s*_`]*\d")
+_LETTER_BEFORE = re.compile(
+    r"(?:[(\[*`\"'“‘]|\b(?:option|choice|answer|letter|is|be|with|select|pick|choose|or|and)\s+"
+    r"|[:=]\s*)$",
+    re.IGNORECASE,
+)
+_LETTER_AFTER = re.compile(r"^(?:[)\]*`\"'”’.:]|\s*$)")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+
+
+@dataclass(frozen=True)
+class _Mention:
+    """One place where a label stands: its code, and how the words around it use it."""
+
+    code: int
+    at: int
+    stated: bool
+    negated: bool
+
+
+def is_refusal(text: str) -> bool:
+    """Say whether a text declines to answer.
+
+    >>> is_refusal("I'm sorry, but I can't help with that."), is_refusal("I cannot see any bias.")
+    (True, False)
+    """
+    return _REFUSAL.search(text) is not None
+
+
+def stated_label(text: str, labels: Sequence[str]) -> int:
+    """Return the code of the one label that *text* states; ``len(labels)`` if there is not one.
+
+    An explicit statement counts most ("The answer is B"), and of several the last. Otherwise the
+    text must mention one label only, not negated.
+
+    Examples
+    --------
+    >>> labels = ["toxic", "safe"]
+    >>> [stated_label(text, labels) for text in ("It is safe.", "not toxic", "toxic or safe?")]
+    [1, 2, 2]
+    """
+    none = len(labels)
+    code = exact_label(text, labels)
+    if code < none:
+        return code
+    mentions = list(_mentions(text, tuple(labels)))
+    explicit = [one.code for one in mentions if one.stated and not one.negated]
+    if explicit:
+        return explicit[-1]
+    if is_refusal(text):
+        return none
+    stated = {one.code for one in mentions if not one.negated}
+    denied = {one.code for one in mentions if one.negated}
+    return stated.pop() if len(stated) == 1 and not stated & denied else none
+
+
+def last_label(text: str, labels: Sequence[str]) -> int:
+    """Return the code of the label with which *text* ends, for answers that reason first.
+
+    An explicit statement counts most. Otherwise the last line, or the last sentence that mentions
+    labels, must name exactly one.
+
+    Examples
+    --------
+    >>> last_label("A fails. B fails as well. So it must be (C).", ["A", "B", "C"])
+    2
+    >>> last_label("I'm sorry, I can't choose between A and B.", ["A", "B", "C"])
+    3
+    """
+    none = len(labels)
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and (code := exact_label(lines[-1], labels)) < none:
+        return code
+    mentions = list(_mentions(text, tuple(labels)))
+    explicit = [one.code for one in mentions if one.stated and not one.negated]
+    if explicit:
+        return explicit[-1]
+    if is_refusal(text):
+        return none
+
+    ends = [match.start() for match in _SENTENCE.finditer(text)] + [len(text)]
+    last: set[int] = set()
+    start = 0
+    for end in ends:
+        here = {one.code for one in mentions if start <= one.at < end and not one.negated}
+        last, start = here or last, end
+    return last.pop() if len(last) == 1 else none
+
+
+def _mentions(text: str, labels: tuple[str, ...]) -> Iterator[_Mention]:
+    """Yield every place where a label stands as a word of its own, in order."""
+    words, codes = _pattern(labels)
+    for match in words.finditer(text):
+        before, after = text[max(0, match.start() - 90) : match.start()], text[match.end() :][:60]
+        word = match[0]
+        code = codes.get(word, codes.get(word.casefold(), -1))
+        if code < 0:
+            continue
+        lead = _LEAD.search(before) is not None
+        letter = len(word) == 1 and word.isalpha()
+        # "a" and "I" are words: a letter is a label only where it is written as one.
+        if letter and not (
+            word == labels[code] and (lead or _is_option(before, after) or _CORRECT.match(after))
+        ):
+            continue
+        if _SCALE.search(before) and word.isdigit():
+            continue  # the 5 of "4 out of 5"
+        clause = re.split(r"[.!?;:\n]|,\s*(?:but|so|hence|and|it|this)\b|\bbut\b", before)[-1]
+        negated = bool(_NEGATION.search(clause)) or bool(_AFTER_NEGATION.match(after))
+        stated = lead or bool(_CORRECT.match(after)) or bool(_OUT_OF.match(after))
+        yield _Mention(code, match.start(), stated, negated)
+
+
+_SCALE = re.compile(r"(?:\d\s*/|\d\s*[*_`]*\s+out\s+of|\b\d\s*(?:-|–|to)|scale\s+of)\s*$", re.I)
+
+
+def _is_option(before: str, after: str) -> bool:
+    """Say whether a single letter is written as an option: (C), C., option C."""
+    if before == "" or before.endswith("\n"):
+        return bool(re.match(r"[).:*\]]|\s*$", after))
+    if re.search(r"\b(?:option|choice|letter)s?\s+$|[(\[*`\"“‘]$", before, re.IGNORECASE):
+        return True
+    if re.search(r"\b[A-Z]\s+(?:and|or)\s+$", before):
+        return True  # the B of "A and B"
+    if _LETTER_BEFORE.search(before):
+        return bool(
+            _LETTER_AFTER.match(after) or re.match(r"\s*(?:,|;|and|or|because|since)", after)
+        )
+    return bool(re.match(r"\)|\s*(?:and|or)\s+[A-Z]\b", after))
+
+
+@lru_cache(maxsize=16)
+def _pattern(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
+    """Return what finds labels, the longest first, and the code of each spelling."""
+    codes: dict[str, int] = {}
+    for j, label in enumerate(labels):
+        folded = label.casefold()
+        # Two labels that differ by case only have no folded spelling.
+        codes[folded] = -1 if folded in codes else j
+    codes |= {label: j for j, label in enumerate(labels)}
+    longest = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
+    # Not inside a word, a hyphenated word ("non-toxic"), or a number ("-1", "1.5", "10 %").
+    pattern = rf"(?<![\w-])(?<!\d\.)(?:{longest})(?![\w-])(?!\.\d)(?!\s*%)"
+    return re.compile(pattern, re.IGNORECASE), codes

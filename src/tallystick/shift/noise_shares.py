@@ -1,0 +1,114 @@
+"""Which noise share λ each number of an assessment gets, from the flips that were asked again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tallystick.sampling import FAILED
+from tallystick.shift.counts import Counts
+from tallystick.shift.items import Items
+from tallystick.shift.noise_share import Repeats, noise_share
+
+__all__ = ["AnswersAre", "NoiseShares", "noise_shares", "repeats_of"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+AnswersAre: TypeAlias = Literal["random", "recorded", "deterministic"]
+"""``random``: another call may give another answer. ``recorded``: the same, but nobody can ask
+again. ``deterministic``: the same call always gives the same answer."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoiseShares:
+    """λ of every number: 0 for a deterministic API, 1 where nothing was asked again.
+
+    Parameters
+    ----------
+    accuracy, flips
+        Over flips between right and wrong, and over all flips.
+    entries
+        Of each counted cell of the matrix, for a statement about that cell.
+    joint
+        Of each cell, for a statement about all cells at once.
+    """
+
+    accuracy: float
+    flips: float
+    entries: FloatArray
+    joint: FloatArray
+
+    @classmethod
+    def constant(cls, share: float, cells: int) -> NoiseShares:
+        """Return the same λ everywhere."""
+        each = np.full(cells, share)
+        return cls(accuracy=share, flips=share, entries=each, joint=each)
+
+
+def noise_shares(
+    counts: Counts, repeats: Repeats | None, answers_are: AnswersAre, *, labelled: bool
+) -> NoiseShares:
+    """Return λ of every number.
+
+    Parameters
+    ----------
+    counts
+        The counted cells.
+    repeats
+        Flips that were asked again; None or empty if there are none.
+    answers_are
+        What is known of the API.
+    labelled
+        Whether there are true labels, so that flips between right and wrong can be told.
+    """
+    cells = len(counts.true)
+    if answers_are == "deterministic":
+        return NoiseShares.constant(0.0, cells)
+    if repeats is None or not len(repeats):
+        return NoiseShares.constant(1.0, cells)
+    flips = repeats.flips()
+    moved = repeats.correctness() if labelled else flips
+    return NoiseShares(
+        accuracy=float(noise_share(moved.repeats, moved.unconfirmed)),
+        flips=float(noise_share(flips.repeats, flips.unconfirmed)),
+        entries=repeats.entry_shares(counts.true, counts.answer),
+        joint=repeats.entry_shares(counts.true, counts.answer, joint=True),
+    )
+
+
+def repeats_of(
+    items: Items,
+    first: dict[int, int],
+    second: tuple[IntArray, IntArray],
+    weight: FloatArray,
+) -> Repeats | None:
+    """Return the repeated flips with their weights.
+
+    Parameters
+    ----------
+    items
+        With old answers.
+    first
+        The first new answer by item.
+    second
+        The items that were asked again, and what they answered; failed repeats are left out.
+    weight
+        p/n(blind) of the stratum of every item.
+    """
+    again, codes = second
+    if items.old is None or not len(again):
+        return None
+    known = np.array([first.get(int(item), FAILED) for item in again], np.intp)
+    keep = (codes != FAILED) & (known != FAILED) & (known != items.old[again])
+    again, codes, known = again[keep], codes[keep], known[keep]
+    return Repeats(
+        old=items.old[again],
+        first=known,
+        second=codes,
+        weight=weight[again],
+        truth=items.truth[again],
+    )

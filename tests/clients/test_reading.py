@@ -1,0 +1,87 @@
+"""Reading answers, held to 204 hand-labelled replies (replies.ndjson)."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tallystick.clients import Reading
+from tallystick.errors import InputError
+
+REPLIES = [
+    json.loads(line)
+    for line in Path(__file__).with_name("replies.ndjson").read_text("utf-8").splitlines()
+]
+
+
+def read(one):
+    return Reading(one["reading"]).label(one["reply"], one["labels"])
+
+
+def test_hardly_any_reply_is_read_wrong_and_few_are_not_read():
+    """The bar of the issue: a wrong label at most .5 %, unread at most 5 %."""
+    assert len(REPLIES) >= 200
+    wrong = [one for one in REPLIES if read(one) not in (one["label"], None)]
+    unread = [one for one in REPLIES if read(one) is None and one["label"] is not None]
+    stated = [one for one in REPLIES if one["label"] is not None]
+    assert len(wrong) <= 0.005 * len(REPLIES), wrong
+    assert len(unread) <= 0.05 * len(stated), unread
+
+
+def test_every_kind_of_reply_is_there():
+    kinds = Counter(one["kind"] for one in REPLIES)
+    assert set(kinds) == {
+        "bare",
+        "markdown",
+        "sentence",
+        "negation",
+        "refusal",
+        "undecided",
+        "chain of thought",
+        "pairwise",
+        "json",
+        "regex",
+    }
+    assert min(kinds.values()) >= 7
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("I'm sorry, but I can't help", ["I", "II"]),
+        ("not toxic", ["toxic", "safe"]),
+        ("-1", ["0", "1"]),
+        ("It is non-toxic.", ["toxic", "safe"]),
+        ("a good idea", ["A", "B"]),
+    ],
+)
+@pytest.mark.parametrize("how", ["exact", "words", "last-letter"])
+def test_refusals_negations_and_signs_are_never_labels(text, labels, how):
+    assert Reading(how).label(text, labels) is None
+
+
+def test_a_chain_of_thought_is_read_at_its_end():
+    text = "A is tempting. B is close. So the answer is (C)."
+    assert Reading("last-letter").label(text, list("ABCD")) == "C"
+    assert Reading("exact").label(text, list("ABCD")) is None
+
+
+def test_without_labels_the_text_itself_is_the_answer():
+    assert Reading().label(" 4.5 \n", None) == "4.5"
+    assert Reading("json:$.score").label('{"score": 4.5}', None) == "4.5"
+    assert Reading(r"regex:score (\d+)").label("score 3, then score 4", None) == "4"
+    assert Reading().label("", None) is None
+    with pytest.raises(InputError, match="--labels"):
+        Reading("words").label("yes", None)
+
+
+@pytest.mark.parametrize("how", ["guess", "regex:", "regex:(", "json:", "json:$..x", "words:x"])
+def test_a_reading_that_does_not_exist_is_refused(how):
+    with pytest.raises(InputError):
+        Reading(how)
+
+
+def test_another_spelling_is_read_when_coerced():
+    assert Reading("exact", True).label("1.0", ["0", "1"]) == "1"
+    assert Reading("exact").label("1.0", ["0", "1"]) is None
