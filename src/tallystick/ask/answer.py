@@ -257,7 +257,7 @@ def _paired(
     pair = (asked.question.pair[0], asked.question.pair[1])
     number = asked.data.n_rows
     given = [read.get((row, 1)) for row in range(number)]
-    labels = asked.labels or tuple({label for label in read.values()})
+    labels = asked.labels or tuple(set(read.values()))
     turned = [mirrored(read.get((number + row, 1)), pair, labels) for row in range(number)]
     both = [combined(a, b, UNREAD) for a, b in zip(given, turned, strict=True)]
     name, first, second = _added(asked.question)

@@ -11,7 +11,7 @@ from typing import Any
 from tallystick.clients import Caller, Client, Journal, Reading, Usage, Wire, usage_of
 from tallystick.clients.journal import key_of
 from tallystick.errors import BudgetError
-from tallystick.results import to_json
+from tallystick.results import Json, to_json
 
 __all__ = ["Gathered", "Plan", "Progress", "gather"]
 
@@ -122,7 +122,12 @@ async def _gather(
     progress: Callable[[Progress], None] | None,
 ) -> Gathered:
     described = client.description
-    head = {"client": to_json(described), "api": described, "data": "", "reading": plan.reading.how}
+    head: dict[str, Json] = {
+        "client": to_json(described),
+        "api": described,
+        "data": "",
+        "reading": plan.reading.how,
+    }
     journal = Journal(
         plan.journal,
         head=head,

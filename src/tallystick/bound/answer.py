@@ -60,6 +60,8 @@ def answer(data: Data, question: BoundQuestion) -> Result:
     """Answer from data that was read; slices know every class that the whole table shows."""
     if data.session is not None:
         result = _answer(without_truth(data), question, None)
+        if not isinstance(result, BoundResult):
+            raise InputError("a labelling session answers for one classifier: name one prediction")
         return with_session(result, data, question)
     result = _answer(data, question, None)
     if data.roles.by is None:

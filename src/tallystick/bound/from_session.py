@@ -54,20 +54,11 @@ def with_session(result: BoundResult, data: Data, question: BoundQuestion) -> Bo
     )
     if not isinstance(interval, Interval) or not isinstance(estimate, float):
         return result
-    own = next((one for one in result.bounds if one.metric == "accuracy"), None)
-    ends = (None, None) if own is None else (own.low, own.high)
-    refuted = bool(
-        ends[0] is not None
-        and ends[1] is not None
-        and (interval.high < float(ends[0]) or interval.low > float(ends[1]))
-    )
     gold = GoldEstimate(
         metric="accuracy",
-        label_model="labels of a session",
         labels=read.n + apart.n,
         estimate=estimate,
         interval=interval,
         worth=float(read.n),
-        refuted=refuted,
     )
     return replace(result, gold=(gold,), assumptions=(*result.assumptions, DESIGN))

@@ -102,10 +102,9 @@ def _ratio_claim(
 ) -> Measure:
     """Return the mean whose sign is that of the metric minus its limit (W12)."""
     # The value of an item is linear in "its label is positive": base + slope * that.
-    if metric == "recall":
-        base, slope = np.zeros(called.size), called - limit
-    else:
-        base, slope = -limit * called, 2.0 * called - limit
+    recall = metric == "recall"
+    base: Floats = np.zeros(called.size) if recall else np.asarray(-limit * called)
+    slope: Floats = np.asarray(called - limit if recall else 2.0 * called - limit)
 
     def value(units: Ints, answers: Floats) -> Floats:
         return np.asarray(base[units] + slope[units] * (answers[:, 0] == positive))

@@ -268,7 +268,7 @@ def request_notes(requests: Requests, cost: float, currency: str) -> tuple[str, 
 
 
 def unread_warnings(texts: Sequence[str], *, answers: int) -> tuple[str, ...]:
-    """Warn if more than 2 % of the answers could not be read, with three of them.
+    r"""Warn if more than 2 % of the answers could not be read, with three of them.
 
     >>> unread_warnings(["Hm."] * 3, answers=100)[0][:49]
     '3 of 100 answers (3.0\xa0%) could not be read as a l'
