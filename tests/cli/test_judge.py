@@ -171,6 +171,34 @@ def test_following_stdin_prints_one_line_per_window_and_the_last_partial_one(tal
     assert len(done.stdout.splitlines()) == 2
 
 
+def test_a_state_lets_a_stream_go_on_after_a_restart(tallystick, tmp_path):
+    head, *rows = stream_lines(1150, 800)
+    asked = ("judge", "-", "--follow", "--window", "200", "--method", "majority")
+    whole = tallystick(*asked, stdin="\n".join([head, *rows]) + "\n").stdout.splitlines()
+    found = []
+    for part in (rows[:500], rows[500:]):
+        text = "\n".join([head, *part]) + "\n"
+        done = tallystick(*asked, "--state", "watch.json", stdin=text)
+        assert done.returncode == 0, done.stderr
+        found += done.stdout.splitlines()
+    kept = [line for line in found if json.loads(line)["window"]["end"] != 500]
+    assert kept == whole
+    refused = tallystick(*asked[:-4], "--window", "100", "--state", "watch.json", stdin=head + "\n")
+    assert refused.returncode == 1
+    assert "written with window 200" in refused.stderr
+
+
+def test_covariates_and_agreement_are_in_the_json(tallystick, table):
+    chosen = ("--judges", "gpt,claude,llama,qwen", "--truth", "gold", "--covariate", "item")
+    body = json.loads(tallystick("judge", table, *chosen, "--json").stdout)
+    assert {one["judge"] for one in body["covariates"]} == set(POINT.names)
+    assert set(body["agreement"]) >= {"between", "pairs", "with_truth"}
+    assert len(body["agreement"]["pairs"]) == 6
+    assert body["labels_needed"]["left"] == 514
+    assert body["positive"] == "b"
+    assert body["judges"][0]["tpr"] == body["judges"][0]["per_label"]["b"]
+
+
 def test_known_judges_and_a_prevalence_range_are_read(tallystick, table, tmp_path):
     known = {name: {"a": float(a), "b": float(b)} for name, (a, b) in POINT.accuracy.items()}
     (tmp_path / "known.json").write_text(json.dumps(known), encoding="utf-8")

@@ -1,0 +1,88 @@
+"""The sentences of judge: answer, number, doubt, what is not settled."""
+
+import numpy as np
+
+from tallystick.judge import evaluate
+from tallystick.judge.leader import Leader
+from tallystick.judge.parts import JudgeScore, LabelsNeeded
+from tallystick.judge.rates import positive_of
+from tallystick.judge.verdict import answers_with_labels, in_words, needed_labels
+from tallystick.results import Interval, Unknown
+
+
+def score(name, accuracy, low, high):
+    return JudgeScore(
+        name=name, accuracy=accuracy, interval=Interval(low, high), new_items=Interval(low, high)
+    )
+
+
+SCORES = (
+    score("gpt", 0.86, 0.825, 0.886),
+    score("claude", 0.845, 0.81, 0.872),
+    score("llama", 0.78, 0.74, 0.817),
+)
+
+
+def said(best, **more):
+    settings = {"n_labels": 208, "every": False, "drawn": True, **more}
+    return answers_with_labels(best, SCORES, **settings).replace("\xa0", " ")
+
+
+def test_a_leader_with_one_rival_reads_like_the_mock():
+    best = Leader(place=0, name="gpt", rivals=("claude",), judges=3)
+    assert said(best) == (
+        "gpt is the most accurate of your three judges: 86.0 % [82.5, 88.6]."
+        " Not settled: claude may be as good, 84.5 % [81.0, 87.2]."
+    )
+
+
+def test_a_leader_below_a_rival_is_not_called_the_most_accurate():
+    best = Leader(place=1, name="claude", rivals=("gpt",), judges=3)
+    assert "claude is among the most accurate of your three judges" in said(best)
+    assert "gpt may be as good or better" in said(best)
+
+
+def test_labels_that_were_chosen_are_not_to_be_relied_on():
+    best = Leader(place=0, name="gpt", rivals=(), judges=3)
+    assert said(best, drawn=False).endswith("the labelled items were not drawn at random.")
+    assert "208 labels fell on items without votes" in said(None)
+
+
+def test_what_is_needed_names_whom_it_tells_apart_and_what_is_left():
+    best = Leader(place=0, name="gpt", rivals=("claude",), judges=3)
+    enough = LabelsNeeded(precision=0, leader=140, left=392, enough=True)
+    assert str(needed_labels(best, enough)) == (
+        "about 140 more labels on items drawn at random, to tell gpt from claude"
+    )
+    short = LabelsNeeded(precision=0, leader=392, left=392, enough=False)
+    assert "all that this table has left" in str(needed_labels(best, short))
+    alone = Leader(place=0, name="gpt", rivals=(), judges=3)
+    assert needed_labels(alone, enough) is None
+
+
+def test_numbers_up_to_twelve_are_words():
+    assert [in_words(n) for n in (1, 12, 13)] == ["one", "twelve", "13"]
+
+
+def test_no_number_of_a_verdict_is_a_bare_fraction():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 300)
+    votes = {f"j{j}": np.where(rng.random(300) < 0.8, truth, 1 - truth) for j in range(4)}
+    gold = [int(t) if i < 60 else None for i, t in enumerate(truth)]
+    for table, options in ((votes, {}), ({**votes, "gold": gold}, {"truth": "gold"})):
+        verdict = evaluate(table, **options).verdict
+        assert "0." not in verdict.replace("00.0", "").replace("0.0\xa0%", "").split("[")[0]
+        assert "\xa0%" in verdict
+
+
+def test_the_text_shows_the_corrected_share_of_each_label():
+    votes = {name: [0, 1, 1] * 30 for name in "abc"}
+    gold = [0, 1, 1] * 30
+    result = evaluate({**votes, "gold": gold}, truth="gold")
+    assert "corrected for the judges' errors: 0 33.3\xa0%" in result.summary()
+    assert isinstance(evaluate(votes).prevalence["0"].interval, Unknown)
+
+
+def test_positive_is_the_good_word_or_the_last_label():
+    assert positive_of(("no", "yes")) == 1
+    assert positive_of(("pass", "fail")) == 0
