@@ -60,9 +60,13 @@ def test_several_battles_per_prompt_rest_on_prompts():
 
 
 def test_all_pairs_that_met_are_adjusted_together():
-    parts = [battles(40, 5, 10, "a", "b"), battles(22, 5, 20, "b", "c"), battles(45, 1, 4, "a", "c")]
+    parts = [
+        battles(40, 5, 10, "a", "b"),
+        battles(22, 5, 20, "b", "c"),
+        battles(45, 1, 4, "a", "c"),
+    ]
     result = compare.evaluate(pd.concat(parts))
-    assert [(row.a, row.b) for row in result.pairs][0] == ("a", "c")
+    assert (result.pairs[0].a, result.pairs[0].b) == ("a", "c")
     assert all(row.adjusted_p >= row.p_value for row in result.pairs)
     assert "2 of 3 pairs of models are told apart" in result.verdict
 
@@ -70,7 +74,7 @@ def test_all_pairs_that_met_are_adjusted_together():
 def test_a_winner_that_is_nobody_is_refused_with_its_row():
     frame = battles(3, 0, 3)
     frame.loc[2, "winner"] = "gpt"
-    with pytest.raises(InputError, match="row 3.*'gpt' names no winner"):
+    with pytest.raises(InputError, match=r"row 3.*'gpt' names no winner"):
         compare.evaluate(frame)
 
 

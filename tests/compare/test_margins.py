@@ -47,7 +47,11 @@ def test_verdict_interval_and_gate_say_the_same(wins, losses, n, mid_p):
     found = margin(board, "x", "y", settings=settings)
     result = evaluate(board, settings=settings)
     assert tuple(result.pairs[0].interval) == tuple(found)
-    assert (0 in found) == ("cannot be told apart" in result.verdict) == (result.decision == "undecided")
+    assert (
+        (0 in found)
+        == ("cannot be told apart" in result.verdict)
+        == (result.decision == "undecided")
+    )
     assert (0 in found) == (result.pairs[0].p_value > 0.05)
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from tallystick import compare
 from tallystick.data import Door, read
-from tallystick.data.runs import are_runs, named_runs
 from tallystick.data.layout import Layout
 from tallystick.data.roles import Roles
+from tallystick.data.runs import are_runs, named_runs
 from tallystick.errors import InputError
 
 DOOR = Door(want="models", repeats=True, runs=True)
@@ -21,7 +21,8 @@ def runs(tmp_path, monkeypatch):
         "item,correct,latency_ms\n" + "".join(f"q{i},{i % 2},{800 + i}\n" for i in range(40))
     )
     (tmp_path / "run_b.csv").write_text(
-        "item,correct,latency_ms\n" + "".join(f"q{i},{int(i % 4 > 0)},{9 * i}\n" for i in range(2, 44))
+        "item,correct,latency_ms\n"
+        + "".join(f"q{i},{int(i % 4 > 0)},{9 * i}\n" for i in range(2, 44))
     )
     return tmp_path
 
@@ -36,7 +37,10 @@ def test_each_file_is_a_model_and_the_metric_is_asked_for_with_the_list(runs):
 
 def test_items_without_a_partner_are_counted_and_named(runs):
     result = compare.evaluate(["run_a.csv", "run_b.csv"], metric="correct")
-    assert any("2 of 40 items of 'run_a' are left out: others lack them ('q0', 'q1')" in text for text in result.warnings)
+    assert any(
+        "2 of 40 items of 'run_a' are left out: others lack them ('q0', 'q1')" in text
+        for text in result.warnings
+    )
     assert any("4 of 42 items of 'run_b'" in text and "…" in text for text in result.warnings)
 
 
@@ -79,7 +83,9 @@ def test_items_without_names_are_matched_by_what_was_asked(runs):
 
 def test_files_with_one_column_each_are_named_by_it(runs):
     for name in ("gpt", "claude"):
-        (runs / f"{name}_scores.csv").write_text(f"id,{name}\n" + "".join(f"{i},{i % 2}\n" for i in range(9)))
+        (runs / f"{name}_scores.csv").write_text(
+            f"id,{name}\n" + "".join(f"{i},{i % 2}\n" for i in range(9))
+        )
     result = compare.evaluate(["gpt_scores.csv", "claude_scores.csv"])
     assert {row.name for row in result.models} == {"gpt", "claude"}
 
@@ -126,7 +132,12 @@ def test_standard_input_is_never_a_run():
 
 def test_epochs_of_a_long_table_are_runs_of_an_item(tmp_path):
     rows = [
-        {"item": f"q{i}", "model": model, "epoch": k, "correct": int((i + k + (model == "b")) % 3 > 0)}
+        {
+            "item": f"q{i}",
+            "model": model,
+            "epoch": k,
+            "correct": int((i + k + (model == "b")) % 3 > 0),
+        }
         for i in range(12)
         for k in range(1, 5)
         for model in "ab"

@@ -93,9 +93,7 @@ def assemble(found: Findings) -> CompareResult:
     names, table, settings = found.names, found.table, found.settings
     order = np.argsort(-settings.sign * found.means, kind="stable")
     told = table.adjusted_p <= settings.alpha
-    alone = (
-        exact_interval(table, 0, found.n, settings, found.board) if len(names) == 2 else None
-    )
+    alone = exact_interval(table, 0, found.n, settings, found.board) if len(names) == 2 else None
     # One statement: two models are told apart only if the interval that is printed says so too.
     if alone is not None and table.holds_below is None and not table.unsettled:
         told = told & (0 not in alone)
@@ -112,9 +110,7 @@ def assemble(found: Findings) -> CompareResult:
     needed = (
         None
         if decided
-        else needed_for(
-            pairs[0], table, first_two, sample, len(names), settings, found.board
-        )
+        else needed_for(pairs[0], table, first_two, sample, len(names), settings, found.board)
     )
     spread = float(found.means.max() - found.means.min())
     detectable = found.detectable
@@ -205,9 +201,7 @@ def _pair_rows(
     return tuple(_pair_row(found, i, bool(upside[i]), bool(told[i]), alone) for i in listed)
 
 
-def _pair_row(
-    found: Findings, i: int, upside: bool, told: bool, alone: Interval | None
-) -> PairRow:
+def _pair_row(found: Findings, i: int, upside: bool, told: bool, alone: Interval | None) -> PairRow:
     names, table, settings = found.names, found.table, found.settings
     sign = 1.0 if upside else -1.0
     a, b = (table.first[i], table.second[i]) if upside else (table.second[i], table.first[i])

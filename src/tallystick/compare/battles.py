@@ -154,7 +154,9 @@ def answer_battles(data: Data, question: CompareQuestion) -> BattlesResult:
         raise InputError("a table of battles takes no --gate and no --stop-early")
     cells = data.cells(*(name for name in columns.__dict__.values() if name is not None))
     outcomes = _outcomes(cells[columns.winner], data, columns.winner)
-    first, second = ([str(cell) for cell in cells[name]] for name in (columns.first, columns.second))
+    first, second = (
+        [str(cell) for cell in cells[name]] for name in (columns.first, columns.second)
+    )
     prompts = None if columns.prompt is None else np.array([str(c) for c in cells[columns.prompt]])
 
     # Each pair is put in one order, so that A against B and B against A are one question.
@@ -168,7 +170,10 @@ def answer_battles(data: Data, question: CompareQuestion) -> BattlesResult:
     pairs = np.array([numbers[key] for key in keys])
 
     repeated = prompts is not None and len(set(zip(prompts, pairs, strict=True))) < len(pairs)
-    found = [_pair(outcomes, pairs == i, prompts if repeated else None, question) for i in range(len(met))]
+    found = [
+        _pair(outcomes, pairs == i, prompts if repeated else None, question)
+        for i in range(len(met))
+    ]
     own = np.array([one.p_value for one in found])
     adjusted = _adjusted(outcomes, prompts, pairs, own, question, repeated=repeated)
     rows = [
@@ -220,7 +225,9 @@ def _pair(
         except NotIdentifiable:
             # Too few prompts: nothing is known of new ones, and nothing is claimed.
             rate = 0.5 + float(d.mean()) / 2
-            return Battles(win_rate=rate, low=0.0, high=1.0, p_value=1.0, items=len(set(prompts[own])))
+            return Battles(
+                win_rate=rate, low=0.0, high=1.0, p_value=1.0, items=len(set(prompts[own]))
+            )
 
     def score(b: int, c: int, n: int) -> tuple[float, float]:
         one = tango(b, c, n, alpha=alpha)[0]
@@ -312,8 +319,10 @@ def _result(
             f"{count(len(told))} of {count(len(rows))} pairs of models are told apart in"
             f" {count(n)} battles. The surest: {top.a} wins {rate} against {top.b} ({tail})."
         )
-    unit = "prompts are independent draws, and each counts once" if repeated else (
-        "battles are independent of each other"
+    unit = (
+        "prompts are independent draws, and each counts once"
+        if repeated
+        else ("battles are independent of each other")
     )
     return BattlesResult(
         verdict=verb,
@@ -324,7 +333,11 @@ def _result(
             "no rating model is fitted: each pair is compared by its own battles, and no order of"
             " all models is claimed",
         ),
-        seed=None if not repeated else int(question.seed) if isinstance(question.seed, int) else None,
+        seed=None
+        if not repeated
+        else int(question.seed)
+        if isinstance(question.seed, int)
+        else None,
         pairs=tuple(rows),
         models=tuple(sorted({name for row in rows for name in (row.a, row.b)})),
         prompts=None if prompts is None else len(set(prompts)),

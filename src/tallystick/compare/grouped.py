@@ -75,9 +75,12 @@ class Grouped:
         total = int(codes.max()) + 1 if len(codes) else 0
         if own_runs:
             runs = np.stack(
-                [np.bincount(codes, answered[:, j], minlength=total) for j in range(answered.shape[1])]
+                [
+                    np.bincount(codes, answered[:, j], minlength=total)
+                    for j in range(answered.shape[1])
+                ]
             )
-            complete = (runs > 0).all(axis=0)
+            complete = np.asarray((runs > 0).all(axis=0))
             used = complete[codes] & answered.any(axis=1)
             lost, count = int((~complete).sum()), total
         else:
@@ -93,9 +96,7 @@ class Grouped:
         number = np.full(int(codes.max()) + 2 if len(codes) else 1, -1, np.int64)
         number[found[order]] = np.arange(len(found))
         places = np.where(used, number[codes], -1)
-        return cls(
-            places=places, first=rows[first[order]], used=used, lost=lost, total=total
-        )
+        return cls(places=places, first=rows[first[order]], used=used, lost=lost, total=total)
 
     @property
     def repeated(self) -> bool:

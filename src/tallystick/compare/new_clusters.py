@@ -83,9 +83,7 @@ def sign_flip_table(
     held = sample.values(settings)
     width = bounds[1] - bounds[0]
     weights = None if settings.cluster_weight == "equal" else held.sizes
-    found = sign_flip_pairs(
-        held.values, width=width, rng=rng, sizes=weights, alpha=settings.alpha
-    )
+    found = sign_flip_pairs(held.values, width=width, rng=rng, sizes=weights, alpha=settings.alpha)
     level = 1 - settings.alpha
     own = Intervals(found.low, found.high, level=level, guarantee="approximate", method="sign-flip")
     joint_low = np.where(found.vacuous, found.low, found.joint_low)

@@ -36,7 +36,8 @@ def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
     if question.judges:
         return _for_judges(data, question)
     difference, disagreement = question.difference, question.disagreement
-    source, mean, notes = "", question.accuracy, ()
+    source, mean = "", question.accuracy
+    notes: tuple[str, ...] = ()
     if data is not None:
         board = read_board(data)
         observed, apart, seen, source = pilot_of(board)

@@ -253,9 +253,7 @@ def _sample(moments: Moments) -> ClusterSample:
     )
 
 
-def _clustered(
-    board: Board, settings: Settings, bounds: Bounds | None, rng: Rng
-) -> CompareResult:
+def _clustered(board: Board, settings: Settings, bounds: Bounds | None, rng: Rng) -> CompareResult:
     _check_size(board.names, board.n)
     if board.clusters is None:
         return _weighted_items(board, settings, bounds)
@@ -266,9 +264,7 @@ def _clustered(
             )
         return _same_clusters(board, settings, bounds)
     sample = _sample(board.moments())
-    return _new_clusters(
-        board.names, sample, n=board.n, bounds=bounds, settings=settings, rng=rng
-    )
+    return _new_clusters(board.names, sample, n=board.n, bounds=bounds, settings=settings, rng=rng)
 
 
 def _new_clusters(
@@ -301,9 +297,7 @@ def _new_clusters(
             assumptions=cluster_assumptions(clusters, settings, bounded=True),
             warnings=[],
             seed=seed_of(rng),
-            sample=SampleSize(
-                clusters, "clusters", of_means=True, share=_unit(bounds) == "share"
-            ),
+            sample=SampleSize(clusters, "clusters", of_means=True, share=_unit(bounds) == "share"),
             unit=_unit(bounds),
             estimand="cluster mean" if equal else "mean",
             clusters=clusters,
@@ -385,9 +379,7 @@ def _too_few(
         for b in order[i + 1 :]
     )
     rows = tuple(
-        ClusterRow(
-            name, float(count), {names[j]: float(mean[j]) for j in range(len(names))}
-        )
+        ClusterRow(name, float(count), {names[j]: float(mean[j]) for j in range(len(names))})
         for name, count, mean in zip(sample.names, sample.counts, sample.means, strict=True)
     )
     result = CompareResult(
@@ -415,9 +407,7 @@ def _too_few(
     return replace(result, verdict=verdict_of(result))
 
 
-def _same_clusters(
-    board: Board, settings: Settings, bounds: Bounds | None
-) -> CompareResult:
+def _same_clusters(board: Board, settings: Settings, bounds: Bounds | None) -> CompareResult:
     """Rank models on new items of these clusters."""
     table = pairs_of_same_clusters(board, bounds=bounds, alpha=settings.alpha)
     return assemble(
@@ -436,17 +426,13 @@ def _same_clusters(
             ],
             warnings=[],
             seed=None,
-            sample=SampleSize(
-                board.n, "items", of_means=True, share=_unit(bounds) == "share"
-            ),
+            sample=SampleSize(board.n, "items", of_means=True, share=_unit(bounds) == "share"),
             unit=_unit(bounds),
         )
     )
 
 
-def _weighted_items(
-    board: Board, settings: Settings, bounds: Bounds | None
-) -> CompareResult:
+def _weighted_items(board: Board, settings: Settings, bounds: Bounds | None) -> CompareResult:
     """Rank models on weighted items: each item is a cluster of one, with CR2."""
     assert board.weights is not None
     used = board.weights > 0

@@ -138,9 +138,7 @@ def _codes(
     return coded.codes[:, :-1], coded.codes[:, -1], (*coded.labels, None)
 
 
-def _silent(
-    models: Sequence[str], answered: npt.NDArray[np.bool_], grouped: Grouped
-) -> list[str]:
+def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], grouped: Grouped) -> list[str]:
     """Say how many items are left out because a model has no score there."""
     lost = grouped.lost
     if not lost:

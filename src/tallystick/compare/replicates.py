@@ -140,18 +140,12 @@ def _variances(result: CompareResult, board: Board) -> Replicates:
         unknown = Unknown(why)
         return Replicates(fewest, most, unknown, unknown, unknown, unknown)
     a, b = (board.place(row.name) for row in result.models[:2])
-    parts = variance_parts(
-        board.right[:, a], runs[:, a], against=(board.right[:, b], runs[:, b])
-    )
+    parts = variance_parts(board.right[:, a], runs[:, a], against=(board.right[:, b], runs[:, b]))
     best: float | Unknown = Unknown("prices were not given (--prices ITEM,RUN)")
     if board.prices is not None:
         best = runs_per_item(parts, item_price=board.prices[0], run_price=board.prices[1])
-    return Replicates(
-        fewest, most, parts.within, parts.between, float(np.sqrt(parts.floor)), best
-    )
+    return Replicates(fewest, most, parts.within, parts.between, float(np.sqrt(parts.floor)), best)
 
 
 def _interval(low: float, high: float, settings: Settings, method: str) -> Interval:
-    return Interval(
-        low, high, level=1 - settings.alpha, guarantee="approximate", method=method
-    )
+    return Interval(low, high, level=1 - settings.alpha, guarantee="approximate", method=method)

@@ -81,9 +81,7 @@ def skewed_board(scores: Floats, *, alpha: float = 0.05, unit: str = "items") ->
     if x.ndim != 2 or len(x) < 2:
         raise InputError(f"scores must be at least two rows x models, got shape {x.shape}")
     first, second = np.triu_indices(x.shape[1], 1)
-    needed = max(
-        mean_rule(x[:, a], x[:, b]).needed for a, b in zip(first, second, strict=True)
-    )
+    needed = max(mean_rule(x[:, a], x[:, b]).needed for a, b in zip(first, second, strict=True))
     shown: Shown = "mean" if len(x) >= needed else "ratio" if x.min() > 0 else "signs"
     if shown == "signs":
         return _by_signs(x, first, second, alpha, needed)
@@ -148,9 +146,7 @@ def _by_signs(
     """Compare by how often each model is larger, with the exact sign test."""
     larger = (x[:, first] > x[:, second]).sum(axis=0).astype(float)
     smaller = (x[:, first] < x[:, second]).sum(axis=0).astype(float)
-    p_value = np.array(
-        [sign_p_value(int(b), int(c)) for b, c in zip(larger, smaller, strict=True)]
-    )
+    p_value = np.array([sign_p_value(int(b), int(c)) for b, c in zip(larger, smaller, strict=True)])
     free = np.full(first.size, inf)
     none = Intervals(-free, free, level=1 - alpha, guarantee="approximate", method="none")
     table = PairTable(
@@ -223,6 +219,4 @@ def _exp(found: Intervals) -> Intervals:
 def _why(needed: float, n: int) -> str:
     if needed == inf:
         return "scores may be negative, so no rule says from how many items a mean can be relied on"
-    return (
-        f"the mean is not settled by {n:,} items: scores this skewed need about {ceil(needed):,}"
-    )
+    return f"the mean is not settled by {n:,} items: scores this skewed need about {ceil(needed):,}"

@@ -166,9 +166,7 @@ def _strength(result: CompareResult) -> str:
     if len(result.contenders) > 1 or not pair.holds_below:
         return ""
     size = (
-        points(pair.holds_below, sign=False)
-        if result.unit == "share"
-        else number(pair.holds_below)
+        points(pair.holds_below, sign=False) if result.unit == "share" else number(pair.holds_below)
     )
     return f"It holds unless one more cluster favours {pair.b} by {size} or more."
 
@@ -217,9 +215,7 @@ def _scored(model: ModelRow, result: CompareResult) -> str:
     return f": {written(model.score, model.interval)}"
 
 
-def _difference(
-    difference: float, interval: Interval, result: CompareResult, *, sign: bool
-) -> str:
+def _difference(difference: float, interval: Interval, result: CompareResult, *, sign: bool) -> str:
     if result.unit == "share":
         return points_interval(difference, interval, sign=sign or difference < 0)
     return number_interval(difference, interval, sign=sign or difference < 0)

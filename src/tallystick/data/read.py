@@ -160,7 +160,9 @@ def _opened(source: Any, layout: Layout) -> Any:
     if isinstance(source, str | Path) and str(source).endswith(".tally"):
         return Tally.load(source)
     if layout.run:
-        raise InputError("run names a file with the results of one model, which this verb does not read")
+        raise InputError(
+            "run names a file with the results of one model, which this verb does not read"
+        )
     if isinstance(source, Sequence) and not isinstance(source, str):
         paths = [str(one) for one in source]
         if len(paths) == 1 and paths[0].endswith(".tally"):
@@ -352,7 +354,8 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
         return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
     head = nw.from_native(frame).head(_SAMPLE).collect().to_arrow()
     glance = scan(head)
-    wide, votes = glance, ()
+    wide: Table = glance
+    votes: tuple[str, ...] = ()
     if door.pivots:
         wide, votes, _ = to_wide(glance, layout, item=given.item)
     if votes:

@@ -131,8 +131,7 @@ def read_runs(
         if one.name is not None:
             alone = len({log.model for log in own}) == 1
             named = [
-                replace(log, model=one.name if alone else f"{one.name}: {log.model}")
-                for log in own
+                replace(log, model=one.name if alone else f"{one.name}: {log.model}") for log in own
             ]
         logs += named
         notes += more.notes
@@ -181,9 +180,7 @@ class _Read:
     notes: tuple[str, ...] = ()
 
 
-def _expanded(
-    runs: Sequence[_Run], asked: _Asked
-) -> list[tuple[_Run, list[Log], _Read]]:
+def _expanded(runs: Sequence[_Run], asked: _Asked) -> list[tuple[_Run, list[Log], _Read]]:
     """Read every run; logs of one tool are read together, because names depend on the others."""
     found: list[tuple[_Run, list[Log], _Read]] = []
     together: list[tuple[int, File, str]] = []
@@ -239,9 +236,11 @@ def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
     logs = [path for path, kind in kinds.items() if kind in log_readers()]
     taken = logs or list(kinds)
     if not taken:
-        raise FileError(f"{source} holds no evaluation log and no table: name the files of the runs")
+        raise FileError(
+            f"{source} holds no evaluation log and no table: name the files of the runs"
+        )
     aside = [path.name for path in likely if path not in taken]
-    notes = ()
+    notes: tuple[str, ...] = ()
     if aside:
         shown = ", ".join(aside[:3]) + (", …" if len(aside) > 3 else "")
         notes = (f"{source}: {len(aside)} files are not logs and are passed over ({shown})",)

@@ -97,4 +97,3 @@ def check_numbers(
         f"{table.place(row)}: column {column!r} {told}, but must be {wanted}: correct the cell, or"
         " remove the row"
     )
-

@@ -231,7 +231,11 @@ def _over_new_items(values: npt.ArrayLike, bounds: Bounds, alpha: float) -> Pass
     open_unit(alpha=alpha)
     u = _scores(values, bounds)
     found = adverse_means(
-        u[None], np.zeros((1, u.size)), Spread.constant(u.size), bounds=bounds, population="new",
+        u[None],
+        np.zeros((1, u.size)),
+        Spread.constant(u.size),
+        bounds=bounds,
+        population="new",
         alpha=alpha,
     )[0]
     return PassRate(

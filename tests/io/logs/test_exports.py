@@ -76,8 +76,6 @@ def test_mlflow_judgements_of_yes_and_no_are_scores():
     assert found.models[1].score == 0.5
 
 
-
-
 def test_langfuse_categories_have_no_number(tmp_path):
     only = tmp_path / "scores.json"
     only.write_text('{"data": [{"traceId": "t", "name": "tone", "value": "kind"}]}')

@@ -76,7 +76,7 @@ def _opens(head: str) -> bool:
     if header:
         lower = {name.lower() for name in header}
         return bool(_NAMES & lower) and {"name", "value"} <= lower
-    start = re.match(r'[\[{]', head)
+    start = re.match(r"[\[{]", head)
     traced = '"traceId"' in head and ('"value"' in head or '"scores"' in head)
     return bool(start) and (traced or '"datasetRunName"' in head or '"datasetItemId"' in head)
 

@@ -22,8 +22,18 @@ _OPENING = re.compile(
 _NAME = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl(\.gz)?")
 _NEEDED = ("doc_hash", "filter", "metrics")
 _GROUPS = (
-    "subject", "category", "topic", "domain", "group", "type", "level", "source", "document",
-    "passage_id", "story_id", "language",
+    "subject",
+    "category",
+    "topic",
+    "domain",
+    "group",
+    "type",
+    "level",
+    "source",
+    "document",
+    "passage_id",
+    "story_id",
+    "language",
 )
 """Fields of a document that name the group of a question, in the tasks of the harness."""
 
@@ -63,9 +73,10 @@ def _read(file: File, *, by_folder: bool) -> Log:
                 " column a model"
             )
         doc = sample.get("doc")
-        for key in _GROUPS if isinstance(doc, dict) else ():
-            if isinstance(doc.get(key), str | int):
-                groups.setdefault(key, {})[sample["doc_hash"]] = str(doc[key])
+        named = doc if isinstance(doc, dict) else {}
+        for key in _GROUPS:
+            if isinstance(named.get(key), str | int):
+                groups.setdefault(key, {})[sample["doc_hash"]] = str(named[key])
         scored = False
         for metric in sample["metrics"]:
             value = number(sample.get(metric))

@@ -34,9 +34,7 @@ def read_promptfoo_csv(file: File) -> list[Log]:
     blocks = [at for at, name in enumerate(header) if _PROVIDER.fullmatch(name)]
     if not blocks:
         raise FileError(f"{file.name} has no column such as '[provider] prompt'")
-    variables = [
-        at for at, name in enumerate(header[: blocks[0]]) if name not in _BESIDE
-    ]
+    variables = [at for at, name in enumerate(header[: blocks[0]]) if name not in _BESIDE]
     logs = []
     names = _named([header[at] for at in blocks])
     for name, at in zip(names, blocks, strict=True):

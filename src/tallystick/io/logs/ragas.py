@@ -89,9 +89,7 @@ def _number(value: Any) -> float | None:
 def _opens(head: str) -> bool:
     header = csv_header(head)
     if header:
-        return bool(set(header) & set(_ASKED)) and any(
-            name.startswith(_KNOWN) for name in header
-        )
+        return bool(set(header) & set(_ASKED)) and any(name.startswith(_KNOWN) for name in header)
     return _OPENING.match(head) is not None and any(f'"{name}' in head for name in _KNOWN)
 
 

@@ -134,7 +134,9 @@ def beside(
 def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
     """Leave out tasks that not every run was tried on, and say so."""
     models = {log.model for log in logs}
-    held = {task: {log.model for log in logs if log.task == task} for log in logs for task in [log.task]}
+    held = {
+        task: {log.model for log in logs if log.task == task} for log in logs for task in [log.task]
+    }
     shared = [task for task, names in held.items() if names == models]
     if not shared or len(shared) == len(held):
         return list(logs), []
@@ -209,7 +211,7 @@ def _failed(logs: Sequence[Log]) -> list[str]:
 
 def _reported(logs: Sequence[Log], metric: str) -> list[str]:
     """Show a tool's own mean beside ours where the two differ."""
-    notes = []
+    notes: list[str] = []
     for log in logs:
         means = [sum(scores) / len(scores) for scores in log.scores[metric].values()]
         ours, own = sum(means) / len(means), log.reported.get(metric)
@@ -237,7 +239,7 @@ def _common(models: Mapping[str, Column], logs: Sequence[Log]) -> list[str]:
 def _lost(models: Mapping[str, Column], kept: Sequence[str]) -> list[str]:
     """Count and name the items that not all runs have."""
     held = set(kept)
-    notes = []
+    notes: list[str] = []
     for model, column in models.items():
         lost = [item for item in column if item not in held]
         if lost:
@@ -280,9 +282,7 @@ def _groups(
     # One group says nothing, and a group per item is another name of the item.
     parts = {name: len({held[item] for item in kept}) for name, held in whole.items()}
     return {
-        name: held
-        for name, held in whole.items()
-        if name in asked or 1 < parts[name] < len(kept)
+        name: held for name, held in whole.items() if name in asked or 1 < parts[name] < len(kept)
     }
 
 
