@@ -89,7 +89,7 @@ class Grouped:
 
     @classmethod
     def _renumbered(cls, codes: Places, used: Bools, lost: int, total: int) -> Grouped:
-        """Number the items that are left, in the order of their first used row."""
+        """Give the items that are left their numbers, in the order of their first used row."""
         rows = np.flatnonzero(used)
         found, first = np.unique(codes[rows], return_index=True)
         order = np.argsort(first, kind="stable")

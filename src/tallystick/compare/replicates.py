@@ -81,7 +81,8 @@ def _model(row: ModelRow, board: Board, settings: Settings) -> ModelRow:
     j = board.place(row.name)
     over_items = new_items(board.scores[:, j], alpha=settings.alpha)
     passes = settings.passes or PassMetric("pass@k", 1)
-    assert board.right is not None and board.runs is not None
+    assert board.right is not None
+    assert board.runs is not None
     runs: Interval | Unknown
     try:
         over_runs = these_items(

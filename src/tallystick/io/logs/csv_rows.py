@@ -31,9 +31,9 @@ def csv_rows(file: File) -> Iterator[Mapping[str, str]]:
 
 
 def csv_header(head: str) -> list[str]:
-    """Return the header of a text that starts like this; empty if it is not CSV.
+    r"""Return the header of a text that starts like this; empty if it is not CSV.
 
-    >>> csv_header("user_input,faithfulness\\nwho?,0.5\\n")
+    >>> csv_header("user_input,faithfulness\nwho?,0.5\n")
     ['user_input', 'faithfulness']
     """
     if not head or head[0] in "{[<" or "," not in head.partition("\n")[0]:
