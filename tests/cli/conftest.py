@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 COMMAND = str(Path(sys.executable).with_name("tallystick"))
@@ -38,4 +40,39 @@ def votes(tmp_path: Path) -> Path:
     """A small table of votes in CSV."""
     path = tmp_path / "votes.csv"
     path.write_text("item,ann,bob\n1,spam,spam\n2,ham,spam\n3,ham,ham\n4,spam,\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def in_process(tmp_path, monkeypatch, capsys):
+    """Run a verb in this process: starting an interpreter for each would cost more than all of them
+    together."""
+    from tallystick.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, stdin=""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code = 0
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as leaving:
+            code = leaving.code or 0
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rng = np.random.default_rng(0)
+    difficulty = rng.random(400)
+    lines = ["id,doc,old,new"]
+    for i, z in enumerate(difficulty):
+        lines.append(
+            f"q{i},d{i % 40},{int(z < 0.6)},{int(z < 0.7 if rng.random() < 0.9 else rng.random() < 0.6)}"
+        )
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(lines) + "\n")
     return path

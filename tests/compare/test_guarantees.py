@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from tallystick.compare import Board, evaluate
-from tallystick.compare.guarantees import union_radius, wrong_pick, wrong_pick_bound
+from tallystick.compare.guarantees import union_radius
+from tallystick.compare.papers.canonical_rule import wrong_pick, wrong_pick_bound
 from tallystick.errors import InputError
 
 

@@ -32,9 +32,9 @@ def test_the_vectors_of_the_page_come_out_of_the_table(differences, estimate, p,
 
 def test_three_models_of_the_page_are_adjusted_together():
     means = np.array(
-        [(.9, .7, .5), (.8, .75, .6), (.95, .6, .65), (.7, .65, .3)]
-        + [(.85, .8, .55), (.9, .6, .5), (.6, .62, .4), (.75, .55, .35)]
-    )  # fmt: skip
+        [.9, .7, .5, .8, .75, .6, .95, .6, .65, .7, .65, .3,
+         .85, .8, .55, .9, .6, .5, .6, .62, .4, .75, .55, .35]
+    ).reshape(8, 3)  # fmt: skip
     held = ClusterSample(names=tuple("abcdefgh"), counts=np.full(8, 4.0), sums=4 * means)
     table = sign_flip_table(held, bounds=(0, 1), settings=Settings(), rng=0)
     assert table.adjusted_p == pytest.approx([0.0625, 0.0117, 0.03125], abs=5e-5)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.compare import Board, plan, plan_judges
-from tallystick.compare.pictures import coin_figure, trade_off_figure
+from tallystick.compare.papers.pictures import coin_figure, trade_off_figure
 from tallystick.compare.planning import pilot_of
 from tallystick.errors import InputError
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
 from tallystick.results import Result, harmless, to_json
+from tallystick.results.export import markdown
 
 if TYPE_CHECKING:
     from tallystick.data import Data, ItemTable
@@ -131,11 +132,32 @@ def _writers(
         found.append(lambda: _write_page(html, result, data))
     if to.summary is not None:
         summary = to.summary
-        found.append(lambda: _append(summary, result.to_markdown() + "\n"))
+        found.append(lambda: _append(summary, _markdown(result)))
     if to.junit is not None:
         junit = to.junit
         found.append(lambda: _replace(junit, result.to_junit()))
     return found
+
+
+def _markdown(result: Result) -> str:
+    """Return the verdict, the main table and the gates, for the summary page of a build."""
+    parts = [f"**{harmless(result.verdict)}**", result.to_markdown()]
+    if result.gates:
+        words = {True: "passed", False: "failed", None: "undecided"}
+        parts.append(
+            markdown(
+                [
+                    {
+                        "gate": gate.expression,
+                        "outcome": words[gate.passed],
+                        "estimate": gate.estimate,
+                        "interval": gate.interval,
+                    }
+                    for gate in result.gates
+                ]
+            )
+        )
+    return "\n\n".join(parts) + "\n\n"
 
 
 def _attached(result: Result, data: Data) -> Mapping[str, Any]:

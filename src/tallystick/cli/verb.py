@@ -126,7 +126,8 @@ def run(call: Call) -> None:
         deliver(result, call.delivery)
         _leave(result.gates)
         return
-    call.delivery.check(call.source)
+    named = [text.partition("=")[2] for text in call.reading.get("run", ())]
+    call.delivery.check((*call.source, *named))
     more = call.question.reading()
     with read(list(call.source), call.capability.door, **call.reading, **more) as data:
         tell(data.notes)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tallystick.compare.answer import CAPABILITY, evaluate
+    from tallystick.compare.battles import BattlesResult
     from tallystick.compare.board import Board
     from tallystick.compare.exact_pair import exact_score
     from tallystick.compare.judge_planning import plan_judges
     from tallystick.compare.ladder import Ladder, flip_attack
     from tallystick.compare.pairs import mcnemar, tango
+    from tallystick.compare.papers.pictures import coin_figure, trade_off_figure
     from tallystick.compare.partial import Disagreement, labels_needed, partial_interval
-    from tallystick.compare.pictures import coin_figure, trade_off_figure
     from tallystick.compare.plan_answer import PLAN
     from tallystick.compare.planning import PlanResult, plan
     from tallystick.compare.question import CompareQuestion
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CAPABILITY",
     "PLAN",
+    "BattlesResult",
     "Board",
     "CompareQuestion",
     "CompareResult",
@@ -49,6 +51,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "BattlesResult": "battles",
     "Board": "board",
     "CompareResult": "result",
     "Disagreement": "partial",
@@ -56,7 +59,7 @@ _HOME = {
     "PlanResult": "planning",
     "Sequential": "sequential",
     "Settings": "settings",
-    "coin_figure": "pictures",
+    "coin_figure": "papers.pictures",
     "evaluate": "answer",
     "CAPABILITY": "answer",
     "PLAN": "plan_answer",
@@ -71,7 +74,7 @@ _HOME = {
     "plan": "planning",
     "plan_judges": "judge_planning",
     "tango": "pairs",
-    "trade_off_figure": "pictures",
+    "trade_off_figure": "papers.pictures",
 }
 
 

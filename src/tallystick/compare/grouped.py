@@ -80,7 +80,7 @@ class Grouped:
                     for j in range(answered.shape[1])
                 ]
             )
-            complete = (runs > 0).all(axis=0)
+            complete = np.asarray((runs > 0).all(axis=0))
             used = complete[codes] & answered.any(axis=1)
             lost, count = int((~complete).sum()), total
         else:
@@ -89,7 +89,7 @@ class Grouped:
 
     @classmethod
     def _renumbered(cls, codes: Places, used: Bools, lost: int, total: int) -> Grouped:
-        """Give numbers to the items that are left, in the order of their first used row."""
+        """Give the items that are left their numbers, in the order of their first used row."""
         rows = np.flatnonzero(used)
         found, first = np.unique(codes[rows], return_index=True)
         order = np.argsort(first, kind="stable")

@@ -23,13 +23,14 @@ __all__ = ["gate_estimate", "margin"]
 
 def margin(
     board: Board, left: str, right: str | None, *, settings: Settings | None = None, rng: Rng = 0
-) -> Interval:
+) -> Interval | Unknown:
     """Bound ``left - right``, or the score of *left*, as surely as the scores allow.
 
     Right/wrong scores on independent items: exact (:func:`exact_score`, Clopper-Pearson), and the
     interval contains 0 wherever McNemar's exact test does not separate the two. Scores in bounds:
     betting, exact, in an order drawn with *rng*. Clusters, weights, blanks and unbounded scores:
-    the interval that :func:`rank` gives for the two.
+    the interval that :func:`rank` gives for the two; unknown where too few clusters or too skewed
+    scores allow none.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def gate_estimate(
 
 def _measured(
     board: Board, left: str, right: str | None, chosen: Settings, rng: Rng
-) -> tuple[float | Unknown, Interval]:
+) -> tuple[float | Unknown, Interval | Unknown]:
     places = [board.place(name) for name in (left, right) if name is not None]
     exact = _plain(board, board.scores[:, places], chosen, rng)
     return exact or _evaluated(board, left, right, chosen, rng)
@@ -96,7 +97,7 @@ def _plain(
 
 def _evaluated(
     board: Board, left: str, right: str | None, chosen: Settings, rng: Rng
-) -> tuple[float | Unknown, Interval]:
+) -> tuple[float | Unknown, Interval | Unknown]:
     """Return what the comparison itself says of the model, or of the two."""
     if right is None:
         result = rank(board, settings=chosen, rng=rng)
@@ -106,5 +107,6 @@ def _evaluated(
     pair = rank(board.of_models([left, right]), settings=chosen, rng=rng).pairs[0]
     if pair.a == left:
         return pair.difference, pair.interval
-    turned = replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low)
+    held = pair.interval
+    turned = held if isinstance(held, Unknown) else replace(held, low=-held.high, high=-held.low)
     return (pair.difference if isinstance(pair.difference, Unknown) else -pair.difference), turned

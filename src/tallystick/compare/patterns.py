@@ -114,7 +114,7 @@ def _few_values(data: Data) -> bool:
     """Say whether every column of scores starts with few values, so that patterns are few."""
     counts = ", ".join(f"count(distinct {identifier(name)})" for name in data.roles.models)
     [row] = data.table.query(f"select {counts} from (select * from rows limit {_GLANCE})")
-    return max(row) <= _MOST_VALUES
+    return bool(max(row) <= _MOST_VALUES)
 
 
 def _items_repeat(table: Table, item: str) -> bool:

@@ -75,7 +75,7 @@ def skewed_board(scores: Floats, *, alpha: float = 0.05, unit: str = "items") ->
     >>> scores = rng.lognormal(0, [1.5, 0.5], (40, 2))
     >>> found = skewed_board(scores)
     >>> found.shown, found.table.ratio.round(2).tolist()
-    ('ratio', [0.99])
+    ('ratio', [1.01])
     """
     x = np.asarray(scores, dtype=float)
     if x.ndim != 2 or len(x) < 2:

@@ -371,7 +371,7 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
         return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
     head = nw.from_native(frame).head(_SAMPLE).collect().to_arrow()
     glance = scan(head)
-    wide = glance
+    wide: Table = glance
     votes: tuple[str, ...] = ()
     if door.pivots:
         wide, votes, _ = to_wide(glance, layout, item=given.item)

@@ -240,7 +240,7 @@ def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
             f"{source} holds no evaluation log and no table: name the files of the runs"
         )
     aside = [path.name for path in likely if path not in taken]
-    notes = ()
+    notes: tuple[str, ...] = ()
     if aside:
         shown = ", ".join(aside[:3]) + (", …" if len(aside) > 3 else "")
         notes = (f"{source}: {len(aside)} files are not logs and are passed over ({shown})",)

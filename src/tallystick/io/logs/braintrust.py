@@ -40,10 +40,8 @@ def read_braintrust(file: File) -> Log:
             row.get("input"), row.get("expected")
         )
         held = row.get("scores")
-        found = json.loads(held) if isinstance(held, str) and held.strip() else held
-        known = {
-            name: value for name, one in (found or {}).items() if (value := number(one)) is not None
-        }
+        found = json.loads(held or "{}") if isinstance(held, str) else held or {}
+        known = {name: value for name, one in found.items() if (value := number(one)) is not None}
         unscored += not known
         for name, value in known.items():
             scores.setdefault(str(name), {}).setdefault(str(item), []).append(value)

@@ -73,9 +73,10 @@ def _read(file: File, *, by_folder: bool) -> Log:
                 " column a model"
             )
         doc = sample.get("doc")
-        for key in _GROUPS if isinstance(doc, dict) else ():
-            if isinstance(doc.get(key), str | int):
-                groups.setdefault(key, {})[sample["doc_hash"]] = str(doc[key])
+        named = doc if isinstance(doc, dict) else {}
+        for key in _GROUPS:
+            if isinstance(named.get(key), str | int):
+                groups.setdefault(key, {})[sample["doc_hash"]] = str(named[key])
         scored = False
         for metric in sample["metrics"]:
             value = number(sample.get(metric))

@@ -211,7 +211,7 @@ def _failed(logs: Sequence[Log]) -> list[str]:
 
 def _reported(logs: Sequence[Log], metric: str) -> list[str]:
     """Show a tool's own mean beside ours where the two differ."""
-    notes = []
+    notes: list[str] = []
     for log in logs:
         means = [sum(scores) / len(scores) for scores in log.scores[metric].values()]
         ours, own = sum(means) / len(means), log.reported.get(metric)
@@ -239,7 +239,7 @@ def _common(models: Mapping[str, Column], logs: Sequence[Log]) -> list[str]:
 def _lost(models: Mapping[str, Column], kept: Sequence[str]) -> list[str]:
     """Count and name the items that not all runs have."""
     held = set(kept)
-    notes = []
+    notes: list[str] = []
     for model, column in models.items():
         lost = [item for item in column if item not in held]
         if lost:
