@@ -223,7 +223,7 @@ def _prepared(
 
 
 def _leading(ready: Sequence[Prepared], named: Sequence[ModelLike]) -> int:
-    """Return the label model of breakdown and items: the first named, else the weighted majority."""
+    """Return the label model of breakdown and items: the first named, or weighted majority."""
     if named:
         return 0
     names = [one.model.name for one in ready]

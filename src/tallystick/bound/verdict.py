@@ -148,8 +148,8 @@ def conclude_from_votes(
         return Conclusion(verdict=condition, decision="undecided", needed=first_labels(rows))
 
     ranged = (
-        f"{between(robust.low, robust.high, robust.metric)} under all of seven label models, widened"
-        f" by their distance of {_tv(distance)}"
+        f"{between(robust.low, robust.high, robust.metric)} under all of seven label models,"
+        f" widened by their distance of {_tv(distance)}"
     )
     claim = target.at_least
     joined = f" {condition}" if condition else ""

@@ -47,7 +47,7 @@ class Family:
 
     @property
     def independence(self) -> LabelModel:
-        """The member whose independence the votes can test: abstentions as votes, if any abstain."""
+        """The member that the votes can test: Dawid-Skene with abstentions as votes."""
         return self.models[3]
 
 
