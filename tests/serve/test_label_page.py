@@ -48,25 +48,18 @@ def table(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def served(table: Path, *options: str, limit: int | None = None) -> Iterator[dict[str, str]]:
+def served(table: Path, *options: str) -> Iterator[dict[str, str]]:
     """Run the page; yield reader to link."""
     session = table.parent / "s.label"
     command = [sys.executable, "-m", "tallystick", "label", "--session", str(session), "--open"]
     if not session.exists():
         command += [str(table), "--question", "judge", "--judges", "gpt,claude", "--show", "text"]
-    before = None
-    if limit is not None:
-
-        def before() -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
     process = subprocess.Popen(
         [*command, *options],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
         env={**os.environ, "TALLYSTICK_NO_BROWSER": "1"},
-        preexec_fn=before,
     )
     links: dict[str, str] = {"pid": str(process.pid)}
     assert process.stderr is not None
@@ -154,13 +147,10 @@ def test_kill_9_after_a_save_loses_nothing_and_the_page_goes_on(table):
 
 
 def test_a_full_disk_is_said_and_the_item_stays(table):
-    with served(table):
-        pass
     with served(table) as links:
-        _form(links["1"])  # draws the first batch
-    size = (table.parent / "s.label").stat().st_size
-    with served(table, limit=size + 50) as links:
         ask, _ = _form(links["1"])
+        size = (table.parent / "s.label").stat().st_size
+        resource.prlimit(int(links["pid"]), resource.RLIMIT_FSIZE, (size + 50, size + 50))
         answer = httpx.post(links["1"], data={"ask": str(ask), "answer": "1"})
         assert answer.status_code == 409
         assert "nothing of this was saved" in answer.text

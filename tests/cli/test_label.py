@@ -1,0 +1,182 @@
+"""``tallystick label``: from a table to a verdict, by files alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tallystick.cli import main
+from tallystick.data.session import open_session
+
+JUDGES = "gpt,claude,llama"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(1)
+    truth = {}
+    with Path("t.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "text", *JUDGES.split(",")])
+        for i in range(300):
+            good = rng.random() < 0.7
+            truth[f"text {i}"] = "pass" if good else "fail"
+            votes = ("pass" if (rng.random() < a) == good else "fail" for a in (0.9, 0.85, 0.8))
+            writer.writerow([f"i{i}", f"text {i}", *votes])
+    return truth
+
+
+def _begin(*more):
+    return [
+        *["label", "t.csv", "--question", "judge", "--judges", JUDGES, "--show", "text"],
+        *["--session", "s.label", "--json", *more],
+    ]
+
+
+def _json(capsys, *arguments):
+    main_or_leave(*arguments)
+    return json.loads(capsys.readouterr().out)
+
+
+def main_or_leave(*arguments):
+    with pytest.raises(SystemExit) as leaving:
+        main(list(arguments))
+    assert leaving.value.code in (0, None)
+
+
+def _fill(truth, name="b.csv", *, rows=None):
+    with Path(name).open(newline="") as stream:
+        held = list(csv.DictReader(stream))
+    for row in held[:rows]:
+        row["answer"] = truth[row["text"]]
+    with Path(name).open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(held[0]))
+        writer.writeheader()
+        writer.writerows(held)
+
+
+def test_the_loop_by_files_ends_in_the_precision_asked(folder, capsys):
+    result = _json(capsys, *_begin("--target", "0.07", "--next", "20", "--out", "b.csv"))
+    assert result["verb"] == "label"
+    assert [one["order"] for one in result["batch"]] == list(range(1, 21))
+    assert set(result["batch"][0]) == {"item", "system", "order", "probability"}
+    for _ in range(40):
+        _fill(folder)
+        result = _json(capsys, "label", "--session", "s.label", "--add", "b.csv", "--json")
+        if result["stop"]:
+            break
+        _json(capsys, "label", "--session", "s.label", "--next", "20", "--out", "b.csv", "--json")
+    assert result["stop"] == "precision"
+    fields = "session asked answered skipped interval anytime_interval forecast stop result batch"
+    assert set(fields.split()) <= set(result)
+    assert result["interval_guarantee"] == "approximate"
+    assert result["anytime_interval_guarantee"] == "anytime"
+    assert result["result"]["verb"] == "judge"
+    assert result["needed"] is None
+
+    judged = _json(
+        capsys, "judge", "t.csv", "--judges", JUDGES, "--truth-file", "s.label", "--json"
+    )
+    assert judged["n_labels"] == result["answered"]
+    assert [one["interval"] for one in judged["judges"]] == [
+        one["interval"] for one in result["result"]["judges"]
+    ]
+
+
+def test_a_wrong_answer_leaves_with_1_and_adds_nothing(folder, capsys):
+    _json(capsys, *_begin("--next", "3", "--out", "b.csv"))
+    text = Path("b.csv").read_text().splitlines()
+    text[2] += "maybe"
+    Path("b.csv").write_text("\n".join(text) + "\n")
+    with pytest.raises(SystemExit) as leaving:
+        main(["label", "--session", "s.label", "--add", "b.csv"])
+    assert leaving.value.code == 1
+    assert "row 2 of b.csv" in capsys.readouterr().err
+    assert not open_session("s.label").answers
+
+
+def test_plan_needs_no_session(folder, capsys):
+    result = _json(capsys, "label", "plan", "t.csv", "--judges", JUDGES, "--json")
+    assert {one["question"] for one in result["plans"]} == {"judge", "prevalence", "score"}
+    assert all(one["labels"] < one["labels_alone"] for one in result["plans"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["label", "t.csv", "--question", "judge"], "--session"),
+        (["label", "--session", "none.label", "--status"], "does not exist yet"),
+    ],
+)
+def test_what_is_missing_is_a_usage_error(folder, capsys, words, said):
+    with pytest.raises(SystemExit) as leaving:
+        main(words)
+    assert leaving.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_another_question_needs_another_session(folder, capsys):
+    _json(capsys, *_begin())
+    with pytest.raises(SystemExit):
+        main(["label", "t.csv", "--question", "prevalence", "--session", "s.label"])
+    assert "name another session" in capsys.readouterr().err
+
+
+def test_other_tools_take_and_give_json(folder, capsys):
+    _json(capsys, *_begin("--next", "4", "--out", "t.json", "--export", "label-studio"))
+    tasks = json.loads(Path("t.json").read_text())
+    for task in tasks:
+        choice = {"choices": [folder[task["data"]["text"]]]}
+        task["annotations"] = [{"completed_by": 3, "result": [{"value": choice}]}]
+    Path("done.json").write_text(json.dumps(tasks))
+    result = _json(capsys, "label", "--session", "s.label", "--import", "done.json", "--json")
+    assert (result["answered"], result["pending"]) == (4, 0)
+
+
+def test_kill_9_in_add_loses_no_answer_and_adding_again_counts_none_twice(folder, capsys):
+    _json(capsys, *_begin("--next", "30", "--out", "b.csv"))
+    _fill(folder)
+    size = Path("s.label").stat().st_size
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tallystick", "label", "--session", "s.label", "--add", "b.csv"],
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    while child.poll() is None:  # the moment something is written
+        if Path("s.label").stat().st_size > size:
+            child.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.0005)
+    child.wait()
+    kept = open_session("s.label").answers
+    assert all(one.label == folder[f"text {row}"] for one, row in _rows(kept))
+    result = _json(capsys, "label", "--session", "s.label", "--add", "b.csv", "--json")
+    assert (result["answered"], result["asked"]) == (30, 30)
+    lines = [json.loads(line) for line in Path("s.label").read_text().splitlines()]
+    assert sum("answer" in line for line in lines) == 30
+
+
+def _rows(answers):
+    asks = open_session("s.label").asks
+    return [(one, asks[one.ask].row) for one in answers.values()]
+
+
+def test_without_the_extra_the_page_offers_other_ways(folder, capsys, monkeypatch):
+    for name in ("uvicorn", "starlette", "starlette.applications"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(SystemExit) as leaving:
+        main([*_begin()[:-1], "--open"])
+    assert leaving.value.code == 1
+    said = capsys.readouterr().err
+    assert "tallystick[serve]" in said
+    assert "--terminal" in said
+    assert "--next 20 --out batch.csv" in said
