@@ -18,8 +18,13 @@ _DOES_NOT_PROVE = (
 )
 
 
-def alarm_of(event: StreamAlarm, names: Sequence[str]) -> tuple[Alarm, dict[str, Any]]:
-    """Return an alarm of the watch in words, and the same as JSON types."""
+def alarm_of(
+    event: StreamAlarm, names: Sequence[str], alpha: float
+) -> tuple[Alarm, dict[str, Any]]:
+    """Return an alarm of the watch in words, and the same as JSON types.
+
+    *alpha* is the chance of a false alarm per 10,000 items that the watch was set to.
+    """
     what = _series(event.series, event.label, names)
     before, after = event.change.before, event.change.after
     where = f"around item {count(event.around)}"
@@ -29,7 +34,7 @@ def alarm_of(event: StreamAlarm, names: Sequence[str]) -> tuple[Alarm, dict[str,
     alarm = Alarm(
         name="change",
         proves=(
-            f"{what} went from {percent(before)} to {percent(after)} {where}; at most 5 % of"
+            f"{what} went from {percent(before)} to {percent(after)} {where}; at most {percent(alpha)} of"
             f" streams without change raise an alarm in 10,000 items. {cause}"
         ),
         does_not_prove=_DOES_NOT_PROVE,

@@ -219,7 +219,7 @@ class Windows:
         alarms, details, notices = [], [], []
         for event in events:
             if isinstance(event, StreamAlarm):
-                alarm, detail = alarm_of(event, names)
+                alarm, detail = alarm_of(event, names, self.alpha)
                 alarms.append(alarm)
                 details.append(detail)
             elif isinstance(event, Notice):
