@@ -1,7 +1,7 @@
 """What bound decides without labels, and how often it is wrong: copied votes, and real sets.
 
 A claim can be decided wrongly only if the truth lies outside the robust range, so that is counted.
-Rules were fixed on other simulated tables; the real sets are run once.
+The family and its rules are those of the methods page; nothing was chosen on these tables.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ distance (B7). An error of D in P(Y | Z) moves the ends of accuracy by D; the en
 a risk are moved as far as such an error can move them.
 
 The range is no guarantee: that the truth is no farther from the family than its members are from
-one another is an assumption. It held on all simulated and real tables on which it was measured
-(benchmarks/truth/bound_honest.py), and it is often wide.
+one another is an assumption. Where all weak labels copy one of them on 40 % of the rows it misses
+the truth on .5 % of tables, on 60 % of the rows 4 %, with fewer copies on none. It held on six real
+tables and is often wide (benchmarks/truth/bound_honest.py).
 """
 
 from __future__ import annotations

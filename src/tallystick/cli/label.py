@@ -78,7 +78,8 @@ def _opened(
         if asked is not None and asked != work.session.head.question:
             work.close()
             raise InputError(
-                f"{path} asks {work.session.head.question}, and {said[0]} says {asked}: name another"
+                f"{path} asks {work.session.head.question}, and {said[0]} says {asked}: name"
+                " another"
                 " session for another question"
             )
         return work

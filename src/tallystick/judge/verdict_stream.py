@@ -34,8 +34,8 @@ def alarm_of(
     alarm = Alarm(
         name="change",
         proves=(
-            f"{what} went from {percent(before)} to {percent(after)} {where}; at most {percent(alpha)} of"
-            f" streams without change raise an alarm in 10,000 items. {cause}"
+            f"{what} went from {percent(before)} to {percent(after)} {where}; at most"
+            f" {percent(alpha)} of streams without change raise an alarm in 10,000 items. {cause}"
         ),
         does_not_prove=_DOES_NOT_PROVE,
     )

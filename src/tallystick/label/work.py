@@ -640,7 +640,7 @@ def _take_existing(
     if not units.size:
         return
     events = batches_of_labels(work.session, task, work.names, units, among)
-    order = [int(draw[0]) for event in events for draw in event["draws"]]  # type: ignore[union-attr, index, arg-type]  # our own lines
+    order = _drawn(events)
     answers: list[Mapping[str, Json]] = [
         {"answer": k, "reader": IN_FILE, "label": known[unit], "at": ""}
         for k, unit in enumerate(order)
@@ -662,3 +662,8 @@ def _shown_ask(ask: Ask) -> dict[str, Any]:
         "order": ask.number + 1,
         "probability": probability,
     }
+
+
+def _drawn(events: Any) -> list[int]:
+    """Return the units that our own lines drew, in order."""
+    return [int(draw[0]) for event in events for draw in event["draws"]]

@@ -231,8 +231,8 @@ def noise_notes(result_noise: Noise | None, *, alpha: float) -> tuple[str, ...]:
         third = noise.repeats - noise.confirmed - noise.reverted
         found.append(
             f"{count(noise.repeats)} flips were asked again: {count(noise.confirmed)} gave the new"
-            f" answer again, {count(noise.reverted)} went back to the old one, {count(third)} gave a"
-            f" third; nothing but chance has {p_value(noise.p_value, alpha=alpha)}"
+            f" answer again, {count(noise.reverted)} went back to the old one, {count(third)} gave"
+            f" a third; nothing but chance has {p_value(noise.p_value, alpha=alpha)}"
         )
     whole = noise.whole_noise
     if whole is not None and whole.interval is not None and isinstance(whole.estimate, float):

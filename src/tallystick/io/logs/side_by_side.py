@@ -142,7 +142,8 @@ def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
         return list(logs), []
     notes: list[str] = [
         Loss(
-            f"task {task!r} is left out: {', '.join(sorted(models - names)[:3])} was not tried on it"
+            f"task {task!r} is left out: {', '.join(sorted(models - names)[:3])} was not tried on"
+            " it"
         )
         for task, names in held.items()
         if task not in shared
