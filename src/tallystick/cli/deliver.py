@@ -1,4 +1,4 @@
-"""Say a result: text or one JSON object on stdout, pages and files beside it, messages on stderr."""
+"""Say a result: text or one JSON object on stdout, files beside it, messages on stderr."""
 
 from __future__ import annotations
 
