@@ -26,7 +26,7 @@ from tallystick.values import Label, as_pass_fail
 if TYPE_CHECKING:
     from tallystick.compare.result import CompareResult
 
-__all__ = ["Counted", "counted_moments", "rank_counted"]
+__all__ = ["CountedScores", "counted_moments", "rank_counted"]
 
 MOST_MODELS = 20
 """Models up to which patterns of 0/1 scores are counted."""
@@ -39,7 +39,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Counted:
+class CountedScores:
     """Scores as counts of patterns.
 
     Parameters
@@ -65,7 +65,7 @@ def counted_moments(
     *,
     bounds: tuple[float, float] | None = None,
     from_rows: int = FROM_ROWS,
-) -> Counted | None:
+) -> CountedScores | None:
     """Count *data* in its engine; None where rows are needed.
 
     Rows are needed for clusters, weights, replicates, blank truths, more than 20 models and scores
@@ -100,7 +100,7 @@ def counted_moments(
 
 
 def rank_counted(
-    counted: Counted, *, settings: Settings | None = None, rng: Rng = 0
+    counted: CountedScores, *, settings: Settings | None = None, rng: Rng = 0
 ) -> CompareResult:
     """Rank models from counts of patterns: the same answer as from the rows."""
     chosen = settings or Settings()
@@ -166,7 +166,9 @@ def _as_numbers(labels: list[Label]) -> Floats | None:
     return values if np.isin(known, (0.0, 1.0)).all() else None
 
 
-def _counted(tally: Tally, scores: Floats, models: tuple[str, ...], data: Data) -> Counted | None:
+def _counted(
+    tally: Tally, scores: Floats, models: tuple[str, ...], data: Data
+) -> CountedScores | None:
     """Sum the patterns in which every model has a score, and say how many items are left out."""
     counts = np.asarray(tally.counts, dtype=float)
     whole = ~np.isnan(scores).any(axis=1)
@@ -185,4 +187,4 @@ def _counted(tally: Tally, scores: Floats, models: tuple[str, ...], data: Data) 
         )
     with np.errstate(invalid="ignore"):
         mean = np.where(whole, scores.mean(axis=1), np.nan)
-    return Counted(moments=moments, tally=tally, mean_score=mean, notes=tuple(notes))
+    return CountedScores(moments=moments, tally=tally, mean_score=mean, notes=tuple(notes))

@@ -1,4 +1,4 @@
-"""From data to a board: answers held against the truth, replicates averaged."""
+"""From data to a board: answers held against the truth, runs of an item averaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Experiments of Arize Phoenix, as its JSON download writes them: one record per run."""
+"""Experiments of Arize Phoenix, from its JSON download: one record per run of an example."""
 
 from __future__ import annotations
 

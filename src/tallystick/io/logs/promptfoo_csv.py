@@ -1,4 +1,4 @@
-"""Results of promptfoo as CSV (``-o results.csv``): variables, then columns per prompt."""
+"""Results of promptfoo as CSV: the variables, then a block of columns for each prompt."""
 
 from __future__ import annotations
 

@@ -134,20 +134,18 @@ def beside(
 def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
     """Leave out tasks that not every run was tried on, and say so."""
     models = {log.model for log in logs}
-    held = {
-        task: {log.model for log in logs if log.task == task} for log in logs for task in [log.task]
-    }
+    held: dict[str, set[str]] = {}
+    for log in logs:
+        held.setdefault(log.task, set()).add(log.model)
     shared = [task for task, names in held.items() if names == models]
     if not shared or len(shared) == len(held):
         return list(logs), []
-    notes: list[str] = [
-        Loss(
-            f"task {task!r} is left out: {', '.join(sorted(models - names)[:3])} was not tried on"
-            " it"
-        )
-        for task, names in held.items()
-        if task not in shared
-    ]
+
+    notes: list[str] = []
+    for task, names in held.items():
+        if task not in shared:
+            lacking = ", ".join(sorted(models - names)[:MOST_NAMED])
+            notes.append(Loss(f"task {task!r} is left out: {lacking} was not tried on it"))
     return [log for log in logs if log.task in shared], notes
 
 
