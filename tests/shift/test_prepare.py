@@ -62,7 +62,7 @@ def test_a_refused_old_answer_is_none_of_the_labels_and_a_blank_one_is_not_known
     table = {"gold": ["a", "b", "a"], "old": ["a", None, "refused"]}
     data, known = prepared(table, old="old")
     assert known.kept.tolist() == [0, 2]
-    assert known.items.old.tolist() == [0, 2][:1] + [len(known.items.labels)]
+    assert known.items.old.tolist() == [0, len(known.items.labels)]
     assert "1 of 3 items have no old answer" in known.notes[0]
     assert any("refused" in note for note in data.meaning_notes)
 
