@@ -59,6 +59,11 @@ ENTRIES: list[Entry] = [
         "How did this API change, for the fewest paid calls?",
     ),
     Entry(
+        "shift baseline",
+        "tallystick.shift:BASELINE",
+        "Record what an API answers now, several times per item, to compare with later",
+    ),
+    Entry(
         "ask",
         "tallystick.ask:CAPABILITY",
         "Ask an API or a judge about every row, once, and add the answers as a column",

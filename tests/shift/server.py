@@ -18,7 +18,7 @@ from collections import Counter
 DELAY, FAULTS, SECONDS = (
     (float(word) for word in sys.argv[1:4]) if __name__ == "__main__" else (0.0, 0.0, 0.0)
 )
-KINDS = ("500", "429", "reset", "hang", "garbage")
+KINDS = ("500", "429", "reset", "hang", "garbage", "error200")
 requests: Counter[str] = Counter()
 paid: Counter[str] = Counter()
 faults: Counter[str] = Counter()
@@ -81,6 +81,8 @@ class Connection(asyncio.Protocol):
                 self.transport.write(reply("429 Too Many Requests", "{}", "Retry-After: 1"))
             elif kind == "garbage":
                 self.transport.write(reply("200 OK", '{"label": '))
+            elif kind == "error200":
+                self.transport.write(reply("200 OK", '{"error": {"message": "overloaded"}}'))
             elif kind == "reset":
                 self.transport.abort()
             return  # the last kind hangs

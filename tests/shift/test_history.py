@@ -8,6 +8,7 @@ from tallystick.clients import ReplayClient
 from tallystick.clients.journal import _checksum
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.shift import Items, Run, append_history, read_history, run, update_old
+from tallystick.shift.history import check_history
 
 from .conftest import COLUMNS
 
@@ -95,3 +96,26 @@ def test_a_journal_that_does_not_say_its_labels_is_taken_only_for_the_same_data(
     assert [items.labels[code] for code in update_old(items, tmp_path / "j").old] == truth[::-1]
     with pytest.raises(FormatError, match="does not say its labels"):
         update_old(Items.of(truth, old=truth, labels=["ant", "cat", "dog"]), tmp_path / "j")
+
+
+def test_a_history_of_another_api_or_other_data_is_refused(items, rows, tmp_path):
+    result = run(items, ReplayClient("new", columns=COLUMNS), rows, Run(budget=80))
+    append_history(tmp_path / "h", result, on=date(2024, 4, 1))
+    other = run(items, ReplayClient("old", columns=COLUMNS), rows, Run(budget=80))
+    with pytest.raises(FormatError, match="the API changed"):
+        append_history(tmp_path / "h", other, on=date(2024, 5, 1))
+    with pytest.raises(FormatError, match="the data"):
+        check_history(tmp_path / "h", (result.api, result.asked_hash, "other"))
+
+
+def test_a_step_of_the_curve_is_dated(items, rows, tmp_path):
+    still = [{**row, "new": row["old"]} for row in rows]
+    client = ReplayClient("new", columns=COLUMNS)
+    how = Run(budget=600, deterministic=True)
+    before, after = run(items, client, still, how), run(items, client, rows, how)
+    for month, result in enumerate((before, before, after, after), 1):
+        append_history(tmp_path / "h", result, on=date(2024, month, 1))
+    history = read_history(tmp_path / "h")
+    assert history.changes == ("2024-03-01",)
+    assert "took a step on 2024-03-01" in history.verdict
+    assert [row["step"] for row in history.rows()] == ["", "", "2024-03-01", ""]

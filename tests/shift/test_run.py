@@ -67,10 +67,10 @@ def test_faults_lose_nothing_and_pay_nothing_twice(items, rows, server):
     # a busy machine must not look like a hanging server
     wire = Wire(concurrency=8, timeout=6, wait=0.05)
     how = Run(budget=150, wire=wire, deterministic=True)
-    with server(delay=0.01, faults=0.15) as api:
+    with server(delay=0.01, faults=0.2) as api:
         result = run(items, http(api.url, wire=wire), rows, how)
         stats = api.stats()
-    assert set(stats["faults"]) == {"500", "429", "reset", "hang", "garbage"}
+    assert set(stats["faults"]) == {"500", "429", "reset", "hang", "garbage", "error200"}
     assert result.requests.failed == 0
     assert result.n_items == 150
     assert set(stats["paid"].values()) == {1}

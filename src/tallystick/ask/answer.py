@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tallystick.ask.demo import demo
-from tallystick.ask.gather import Gathered, Plan, gather
 from tallystick.ask.pairs import both_orders, combined, mirrored
 from tallystick.ask.question import AskQuestion
 from tallystick.ask.result import AskResult, Cost
 from tallystick.ask.verdict import asked_verdict, before, cost_notes, read_warnings
 from tallystick.clients import UNREAD, Client, Reading, client_of, model_warnings
+from tallystick.clients.gather import Gathered, Questions, gather
 from tallystick.data import Capability, Data, Door, answered
 from tallystick.errors import FileError, InputError
 from tallystick.io import check_ending, write_csv
@@ -54,7 +54,7 @@ class _Asked:
     columns: dict[str, list[Any]]
     labels: tuple[str, ...]
     reading: Reading
-    plan: Plan
+    plan: Questions
 
 
 def answer(data: Data, question: AskQuestion) -> Result:
@@ -91,6 +91,10 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
             )
     if question.out is not None:
         check_ending(question.out)
+        if question.out.exists() and str(question.out) in data.source:
+            raise InputError(
+                f"-o {question.out} is the input: name another file, so that nothing is lost"
+            )
         if not question.out.parent.is_dir():
             raise FileError(f"-o {question.out} cannot be written: its folder does not exist")
     cells = data.cells(*columns)
@@ -108,7 +112,7 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
     reading = question.reading_rule(coerce=data.rules.coerce)
     if not labels:
         reading.label("", None)  # a reading that needs labels says so now
-    plan = Plan(
+    plan = Questions(
         names=names,
         rows=rows,
         draws=question.repeats,

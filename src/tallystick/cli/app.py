@@ -38,6 +38,8 @@ def summaries() -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in ENTRIES:
         group, _, rest = entry.verb.partition(" ")
+        if rest and group not in GROUPS:
+            continue  # a second word of a verb that stands by itself: shift baseline
         found[group] = GROUPS[group] if rest else entry.summary
     return {**found, **OWN}
 
@@ -47,6 +49,17 @@ class _Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(summaries())
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Take two words for a verb such as ``shift baseline``, whose first word is one, too."""
+        both = " ".join(args[:2])
+        if args[0] not in GROUPS and any(entry.verb == both for entry in ENTRIES if " " in both):
+            from tallystick.cli.verb import command_of
+
+            return both, command_of(capability(both)), args[2:]
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in summaries():

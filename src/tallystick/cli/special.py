@@ -17,6 +17,7 @@ SPECIAL: Mapping[str, str] = {"judge": "tallystick.cli.follow_judges:follow"}
 PREPARE: Mapping[str, str] = {
     "ask": "tallystick.cli.show_progress:with_progress",
     "shift": "tallystick.cli.show_progress:with_progress",
+    "shift baseline": "tallystick.cli.show_progress:with_progress",
 }
 """Verb to a function that adds what only a terminal needs, such as a progress bar, to the call."""
 

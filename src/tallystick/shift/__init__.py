@@ -6,7 +6,7 @@
 | ask a client about items | :func:`run` | the same |
 | assess answers that you have | :func:`assess`, a pure function | the same |
 | what would it cost? | :func:`forecast` | a guess of the latency |
-| did it change beyond chance? | :func:`noise_floor` | items asked twice |
+| a first measurement, with its noise | :func:`baseline` | K answers per item |
 | a part of the items | :func:`part_of` | the calls of the whole run |
 | over time | :func:`append_history`, :func:`read_history`, :func:`update_old` | each run's own |
 
@@ -19,6 +19,7 @@ from __future__ import annotations
 from tallystick.clients import Wire
 from tallystick.shift.answer import CAPABILITY, evaluate
 from tallystick.shift.assess import Answers, assess
+from tallystick.shift.baseline import BASELINE, BaselineResult, baseline
 from tallystick.shift.design import AskDesign, design
 from tallystick.shift.forecast import Forecast, forecast
 from tallystick.shift.gate import metric_estimate, metric_interval
@@ -34,28 +35,34 @@ from tallystick.shift.papers import (
     theorem_conditions,
 )
 from tallystick.shift.question import ShiftQuestion
-from tallystick.shift.result import ShiftResult
+from tallystick.shift.result import Noise, ShiftResult
 from tallystick.shift.run import Progress, Run, run, run_async
+from tallystick.shift.several import SeveralResult
 from tallystick.shift.slices import part_of
 from tallystick.shift.stopping import FlipGate, frobenius_bound
 
 __all__ = [
+    "BASELINE",
     "CAPABILITY",
     "Answers",
     "AskDesign",
+    "BaselineResult",
     "FleetResult",
     "FlipGate",
     "Forecast",
     "HistoryResult",
     "Items",
+    "Noise",
     "NoiseFloor",
     "Progress",
     "Run",
+    "SeveralResult",
     "ShiftQuestion",
     "ShiftResult",
     "Wire",
     "append_history",
     "assess",
+    "baseline",
     "design",
     "evaluate",
     "fleet",

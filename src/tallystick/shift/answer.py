@@ -22,15 +22,26 @@ from tallystick.shift.demo import demo
 from tallystick.shift.design import AskDesign, Strategy, design
 from tallystick.shift.forecast import forecast
 from tallystick.shift.gate import check_metric, flip_limit, read_gates, with_gates
-from tallystick.shift.history import append_history, read_history, update_old
+from tallystick.shift.graded import GradedClient, with_grades
+from tallystick.shift.history import append_history, check_history, read_history, update_old
 from tallystick.shift.items import Items
 from tallystick.shift.papers.theorem import theorem_conditions
-from tallystick.shift.prepare import Prepared, client_columns, prepare, rows_of, slices_of
+from tallystick.shift.prepare import (
+    Prepared,
+    client_columns,
+    grade_column,
+    prepare,
+    right_draws,
+    rows_of,
+    slices_of,
+)
 from tallystick.shift.question import ShiftQuestion
 from tallystick.shift.result import ShiftResult
-from tallystick.shift.run import run
+from tallystick.shift.run import identity_of, run
+from tallystick.shift.several import several
 from tallystick.shift.slices import part_of
 from tallystick.shift.verdict import WITHOUT_OLD
+from tallystick.shift.with_old_draws import with_old_draws
 
 __all__ = ["CAPABILITY", "answer", "evaluate"]
 
@@ -78,6 +89,8 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
         check_metric(gate.left, known.items)
     if question.history is not None:
         _check_history(question.history)
+    if isinstance(question.api, tuple) and len(question.api) > 1:
+        return _several(data, known, question)
 
     if known.new is not None:
         result: Result = _compared(known, question)
@@ -85,6 +98,7 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
         result = _asked(data, known, question, gates)
     if not isinstance(result, ShiftResult):
         return replace(result, notes=(*known.notes, *result.notes))
+    result = _finished(data, known, question, result)
     result = with_gates(result, gates)
     result = replace(result, notes=(*known.notes, *result.notes))
     if question.history is not None:
@@ -92,6 +106,46 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
         so_far = read_history(question.history).verdict
         result = replace(result, notes=(*result.notes, so_far))
     return replace(result, slices=_slices(result, parts, question.alpha))
+
+
+def _finished(
+    data: Data, known: Prepared, question: ShiftQuestion, result: ShiftResult
+) -> ShiftResult:
+    """Return the result in grades, or against several old draws, where that was asked for."""
+    if question.grader is not None:
+        return with_grades(result, alpha=question.alpha)
+    if question.old_draws:
+        return with_old_draws(result, right_draws(data, known, question), alpha=question.alpha)
+    return result
+
+
+def _several(data: Data, known: Prepared, question: ShiftQuestion) -> Result:
+    """Assess every API on an equal share of one budget; all intervals hold together."""
+    apis = question.api
+    assert isinstance(apis, tuple)  # checked by answer
+    if question.gates or question.history is not None or data.roles.by is not None:
+        raise InputError("gates, --history and --by are for one API at a time: name one --api")
+    budget = (question.budget or 0) // len(apis)
+    if budget < 1:
+        raise InputError(f"a budget of {question.budget} does not reach for {len(apis)} APIs")
+    results: list[ShiftResult] = []
+    for number, api in enumerate(apis):
+        spent = sum(one.cost for one in results)
+        journal = question.journal
+        own = replace(
+            question,
+            api=(api,),
+            budget=budget,
+            alpha=question.alpha / len(apis),
+            journal=None if journal is None else journal.with_name(f"{journal.name}.{number + 1}"),
+            max_cost=None if question.max_cost is None else max(question.max_cost - spent, 1e-12),
+        )
+        one = _asked(data, known, own, ())
+        if not isinstance(one, ShiftResult):
+            raise InputError("--dry-run forecasts one API at a time: name one --api")
+        results.append(_finished(data, known, own, one))
+    found = several(apis, results)
+    return replace(found, notes=(*known.notes, *found.notes))
 
 
 def _check_options(data: Data, question: ShiftQuestion) -> None:
@@ -106,7 +160,9 @@ def _check_options(data: Data, question: ShiftQuestion) -> None:
                 f"{data.roles.new}"
             )
         return
-    if question.api is None and not question.dry_run:
+    if grade_column(data, question) is not None:
+        return
+    if not question.api and not question.dry_run:
         raise InputError(
             "name the API to ask (--api), or the column of new answers if you have them (--new)"
         )
@@ -149,6 +205,8 @@ def _asked(data: Data, known: Prepared, question: ShiftQuestion, gates: tuple[Ga
 
     client = _client(question, client_columns(data), items)
     rows = rows_of(data, known, client.column if isinstance(client, ReplayClient) else None)
+    if question.history is not None:
+        check_history(question.history, identity_of(items, client))
     if question.confirm is not None:
         question.confirm(forecast(items, how, latency=question.latency).verdict)
     with (question.progress or nullcontext)() as show:
@@ -174,9 +232,17 @@ def _strategy(items: Items, question: ShiftQuestion) -> tuple[Strategy, tuple[st
 
 
 def _client(question: ShiftQuestion, columns: tuple[str, ...], items: Items) -> Client:
-    if isinstance(question.api, Client):
-        return question.api
-    return client_of(str(question.api), question.client_spec(columns, items.labels))
+    """Return whom to ask; a system and its grader are one client."""
+    api = question.api
+    spec = question.client_spec(columns, items.labels)
+    system = api if isinstance(api, Client) else client_of(api[0], spec)
+    grader = question.grader
+    if grader is None:
+        return system
+    if isinstance(grader, Client):
+        return GradedClient(system, grader)
+    asks = replace(spec, columns=(*columns, "answer"), prompt=question.grader_prompt)
+    return GradedClient(system, client_of(grader, asks))
 
 
 def _check_history(path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick.clients import read_label
 from tallystick.clients.journal import draw_of, read_journal
@@ -19,16 +21,34 @@ from tallystick.shift.items import Items
 from tallystick.shift.result import ShiftResult
 from tallystick.shift.verdict import history_verdict
 
-__all__ = ["HistoryResult", "append_history", "read_history", "update_old"]
+__all__ = [
+    "HistoryResult",
+    "append_history",
+    "change_points",
+    "check_history",
+    "read_history",
+    "update_old",
+]
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryResult(Result):
-    """All assessments of one API, the oldest first, each as it was reported."""
+    """All assessments of one API, the oldest first, each as it was reported.
+
+    Parameters
+    ----------
+    assessments
+        As they were written.
+    changes
+        Dates at which the curve took a step that is more than its doubt.
+    """
 
     verb: ClassVar[str] = "shift"
 
     assessments: tuple[dict[str, Any], ...]
+    changes: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per assessment."""
@@ -36,10 +56,12 @@ class HistoryResult(Result):
             {
                 "date": one["date"],
                 "accuracy change": one["accuracy_change"]["estimate"],
-                "low": one["accuracy_change"]["interval"][0],
-                "high": one["accuracy_change"]["interval"][1],
+                "low": (one["accuracy_change"]["interval"] or (None, None))[0],
+                "high": (one["accuracy_change"]["interval"] or (None, None))[1],
                 "answers changed": one["flip_rate"]["estimate"],
                 "calls": one["calls"],
+                "cost": one.get("cost", 0.0),
+                "step": one["date"] if one["date"] in self.changes else "",
             }
             for one in self.assessments
         ]
@@ -47,6 +69,11 @@ class HistoryResult(Result):
     def figures(self) -> tuple[Figure, ...]:
         """Return the change of accuracy over dates."""
         rows = self.rows()
+        if any(row["accuracy change"] is None for row in rows):
+            names = ("date", "answers changed")
+            told = {name: [row[name] for row in rows] for name in names}
+            roles = {"x": "date", "y": "answers changed"}
+            return (Figure("rounds", "Changed answers over time", told, roles),)
         columns = {
             name: [row[name] for row in rows] for name in ("date", "accuracy change", "low", "high")
         }
@@ -55,7 +82,11 @@ class HistoryResult(Result):
 
 
 def append_history(path: Path, result: ShiftResult, *, on: date) -> None:
-    """Add an assessment to the file, one line of JSON; what is there is never rewritten."""
+    """Add an assessment to the file, one line of JSON; what is there is never rewritten.
+
+    An assessment of another API, of another prompt or on other data is refused.
+    """
+    check_history(path, (result.api, result.asked_hash, result.data_hash))
     line = to_json({"date": on.isoformat(), **result.to_dict()}) + "\n"
     try:
         with path.open("a", encoding="utf-8") as stream:
@@ -83,11 +114,88 @@ def read_history(path: Path) -> HistoryResult:
         raise FormatError(f"{path} holds no assessment")
     found.sort(key=lambda one: str(one["date"]))
     last = found[-1]
+    changes = tuple(str(found[place]["date"]) for place in change_points(found))
     return HistoryResult(
-        verdict=history_verdict(found),
+        verdict=history_verdict(found, changes),
         n_items=int(last["n_items"]),
         assessments=tuple(found),
+        changes=changes,
     )
+
+
+def check_history(path: Path, identity: tuple[str, str, str]) -> None:
+    """Refuse a history that is of another API, of another prompt or on other data.
+
+    Parameters
+    ----------
+    path
+        The file; a new one takes anything.
+    identity
+        The API, a digest of what is asked, and a digest of the data.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return
+    last = read_history(path).assessments[-1]
+    names = ("api", "asked_hash", "data_hash")
+    what = ("the API", "what is asked (address, prompt, template)", "the data (items, labels)")
+    for name, words, now in zip(names, what, identity, strict=True):
+        if name in last and last[name] != now:
+            raise FormatError(
+                f"the history {path} is of another kind: {words} changed. Keep one history per API,"
+                " prompt and data set: name another file"
+            )
+
+
+def change_points(assessments: Sequence[Mapping[str, Any]], *, alpha: float = 0.05) -> list[int]:
+    """Return the places at which the accuracy took a step, by binary segmentation.
+
+    The step between the means of two stretches, each weighted by its precision, must exceed the
+    normal quantile at alpha over the number of places where it could be.
+
+    Examples
+    --------
+    >>> def at(value):
+    ...     return {"accuracy_change": {"estimate": value, "interval": [value - .01, value + .01]}}
+    >>> change_points([at(0), at(.001), at(-.05), at(-.051)])
+    [2]
+    """
+    known = [
+        (place, one["accuracy_change"]["estimate"], one["accuracy_change"]["interval"])
+        for place, one in enumerate(assessments)
+        if one["accuracy_change"]["estimate"] is not None
+    ]
+    if len(known) < 2:
+        return []
+    places = [place for place, _, _ in known]
+    values = np.array([value for _, value, _ in known], dtype=np.float64)
+    errors = np.array([max((high - low) / 3.92, 1e-6) for _, _, (low, high) in known])
+    bar = float(_z(alpha / (len(known) - 1)))
+    return [places[cut] for cut in sorted(_cuts(values, errors**-2.0, 0, bar))]
+
+
+def _cuts(values: FloatArray, weight: FloatArray, start: int, bar: float) -> list[int]:
+    """Return where a stretch of values is best cut in two, and its parts in turn."""
+    if len(values) < 2:
+        return []
+    total, sums = np.cumsum(weight), np.cumsum(weight * values)
+    left, right = total[:-1], total[-1] - total[:-1]
+    step = sums[:-1] / left - (sums[-1] - sums[:-1]) / right
+    surprise = np.abs(step) / np.sqrt(1 / left + 1 / right)
+    best = int(surprise.argmax())
+    if surprise[best] <= bar:
+        return []
+    cut = best + 1
+    return [
+        *_cuts(values[:cut], weight[:cut], start, bar),
+        start + cut,
+        *_cuts(values[cut:], weight[cut:], start + cut, bar),
+    ]
+
+
+def _z(alpha: float) -> float:
+    from scipy.special import ndtri
+
+    return -float(ndtri(alpha / 2))
 
 
 def update_old(items: Items, journal: Path) -> Items:

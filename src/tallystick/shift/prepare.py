@@ -58,7 +58,10 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
             "shift compares new answers with old ones, and with true labels where there are any:"
             " name the column of old answers (--old) or of true labels (--truth)"
         )
-    answers = [name for name in (roles.truth, roles.old, roles.new) if name is not None]
+    if question.grader is not None and roles.truth is not None:
+        raise InputError("grades say how good an answer is, so they need no true labels (--truth)")
+    new_column = roles.new or grade_column(data, question)
+    answers = [name for name in (roles.truth, roles.old, new_column) if name is not None]
     words = data.label_lists(*dict.fromkeys(answers))
     truth_column = str(roles.truth or roles.old)
     rows = len(words[truth_column])
@@ -80,7 +83,7 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
     if roles.truth is None:
         # Every word of either column is an answer like any other.
         seen = {str(one) for name in answers for one in words[name] if one is not None}
-        labels, other = labels or sorted(seen), []
+        labels, other = labels or (sorted(seen) if question.grader is None else _scale(seen)), []
     items = Items.of(
         _texts(words[truth_column], kept),
         old=None if roles.old is None else _texts(words[roles.old], kept),
@@ -93,8 +96,8 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
     items = replace(items, labelled=roles.truth is not None)
 
     new, no_new = None, 0
-    if roles.new is not None:
-        after = _texts(words[roles.new], kept)
+    if new_column is not None:
+        after = _texts(words[new_column], kept)
         new = np.array([items.code(text) for text in after], np.intp)
         no_new = sum(text is None for text in after)
     notes = reading_notes(
@@ -106,6 +109,28 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
         strange=strange,
     )
     return Prepared(items=items, kept=kept, new=new, notes=notes)
+
+
+def grade_column(data: Data, question: ShiftQuestion) -> str | None:
+    """Return the column of new grades, if that is what ``--grader`` names."""
+    grader = question.grader
+    if question.api or not isinstance(grader, str) or grader not in client_columns(data):
+        return None
+    return grader
+
+
+def _scale(seen: set[str]) -> list[str]:
+    """Return all grades that are possible: every whole number between those that were seen."""
+    try:
+        numbers = [float(word) for word in seen]
+    except ValueError as error:
+        raise InputError(
+            "with --grader the old answers (--old) are grades, which are numbers; name the scale"
+            f" (--labels) if it is not: {error}"
+        ) from error
+    if all(number.is_integer() for number in numbers):
+        return [str(n) for n in range(int(min(numbers)), int(max(numbers)) + 1)]
+    return sorted(seen, key=float)
 
 
 def _other(
@@ -152,6 +177,24 @@ def _confidence(data: Data, kept: NDArray[np.intp]) -> NDArray[np.float64] | Non
             " item one, or leave --confidence out"
         )
     return numbers
+
+
+def right_draws(data: Data, known: Prepared, question: ShiftQuestion) -> NDArray[np.float64]:
+    """Return right (1) or wrong (0) of every old draw of every item, the first draw first."""
+    roles, items = data.roles, known.items
+    if roles.truth is None or roles.old is None:
+        raise InputError("old_draws (--old-draws) need the first old answers and true labels")
+    words = data.label_lists(roles.truth, roles.old, *question.old_draws)
+    columns = []
+    for name in (roles.old, *question.old_draws):
+        texts = _texts(words[name], known.kept)
+        if None in texts:
+            row = int(known.kept[texts.index(None)]) + 1
+            raise InputError(
+                f"{data.place(row)}: the old draw {name!r} is blank. Give every item all its draws"
+            )
+        columns.append(np.array([items.code(text) for text in texts], np.intp) == items.truth)
+    return np.stack(columns, axis=1).astype(np.float64)
 
 
 def client_columns(data: Data) -> tuple[str, ...]:

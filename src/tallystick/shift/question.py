@@ -31,7 +31,16 @@ class ShiftQuestion(ClientQuestion):
     *request* a JSON value and *header* a mapping; the command line gives all of them as text.
     """
 
-    api: str | Client | None = option(None, _API)
+    api: tuple[str, ...] | Client = option((), f"{_API} Repeat for several APIs.")
+    grader: str | Client | None = option(
+        None, "Answers are graded: the API that grades {answer}, or a column of new grades."
+    )
+    grader_prompt: str | None = option(
+        None, "Prompt of the grader, or its file: {answer} is the answer to grade."
+    )
+    old_draws: tuple[str, ...] = option(
+        (), "More columns of old answers, from asking the old API again; repeat, or use commas."
+    )
     budget: int | None = option(None, "Questions at most: a hard limit.", low=1)
     old_matrix: Path | ArrayLike | None = option(
         None, "Old confusion matrix: numbers as CSV, one line per true label.", metavar="FILE"
@@ -62,11 +71,17 @@ class ShiftQuestion(ClientQuestion):
     def __post_init__(self) -> None:
         super().__post_init__()
         # One name is a group of one; the command line also separates names by commas.
-        for name in ("other", "gates"):
+        if self.api is None:
+            object.__setattr__(self, "api", ())
+        elif isinstance(self.api, str):
+            object.__setattr__(self, "api", (self.api,))
+        for name in ("other", "gates", "old_draws"):
             given = getattr(self, name)
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
         pieces = (piece.strip() for text in self.other for piece in str(text).split(","))
         object.__setattr__(self, "other", tuple(pieces))
+        more = (piece.strip() for text in self.old_draws for piece in str(text).split(","))
+        object.__setattr__(self, "old_draws", tuple(more))
         for name in ("since", "history"):
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, Path(getattr(self, name)))

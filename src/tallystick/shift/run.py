@@ -27,7 +27,7 @@ from tallystick.shift.verdict import (
     watched_basis,
 )
 
-__all__ = ["Progress", "Run", "run", "run_async"]
+__all__ = ["Progress", "Run", "identity_of", "run", "run_async"]
 
 
 def run(
@@ -161,11 +161,11 @@ async def run_async(
             rests_on=watched_basis(asking.gate.asked),
         )
         result = replace(result, gate=gate)
-    api, asked_hash, data_hash = _identity(items, client)
+    api, asked_hash, data_hash = identity_of(items, client)
     return replace(result, api=api, asked_hash=asked_hash, data_hash=data_hash)
 
 
-def _identity(items: Items, client: Client) -> tuple[str, str, str]:
+def identity_of(items: Items, client: Client) -> tuple[str, str, str]:
     """Return what a history keeps of a run, so that different ones are not mixed."""
     described = client.description
     name = described.get("url") or described.get("target") or described.get("column") or ""

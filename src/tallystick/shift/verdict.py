@@ -34,6 +34,8 @@ __all__ = [
     "WITHOUT_OLD",
     "Facts",
     "assumptions_of",
+    "baseline_verdict",
+    "baseline_warnings",
     "cell_text",
     "decide",
     "forecast_assumptions",
@@ -43,8 +45,10 @@ __all__ = [
     "history_verdict",
     "money_warnings",
     "noise_notes",
+    "old_draw_notes",
     "reading_notes",
     "request_notes",
+    "several_verdict",
     "spelling_warnings",
     "stratum_name",
     "top_cell_words",
@@ -245,6 +249,48 @@ def noise_notes(result_noise: Noise | None, *, alpha: float) -> tuple[str, ...]:
         elif noise.share >= 1:
             found.append(f"if all flips are noise, accuracy changed by {shown}")
     return tuple(found)
+
+
+def baseline_verdict(accuracy: Change, unstable: float | Unknown, *, items: int, draws: int) -> str:
+    """Say how good and how noisy an API is before anything changed."""
+    asked = f"{count(items)} items asked {count(draws)} times each."
+    if isinstance(accuracy.estimate, Unknown):
+        first = "The answers are recorded"
+    elif accuracy.interval is None:
+        first = f"The API is right on {percent(accuracy.estimate)}"
+    else:
+        first = f"The API is right on {percent_interval(accuracy.estimate, accuracy.interval)}"
+    if isinstance(unstable, Unknown):
+        return f"{first}; {asked}"
+    return f"{first}; {percent(unstable)} of the items get different answers; {asked}"
+
+
+def baseline_warnings(draws: int, *, unread: int, failed: int, answers: int) -> tuple[str, ...]:
+    """Warn of what makes a baseline worth less."""
+    found = []
+    if draws < 2:
+        found.append(
+            "each item was asked once: a later comparison has to assume how noisy this API is"
+            " (--repeats 2 measures it)"
+        )
+    if unread > UNREAD_SHARE * max(answers, 1):
+        found.append(f"{count(unread)} of {count(answers)} answers could not be read: see --answer")
+    if failed:
+        found.append(f"{count(failed)} questions failed and are blank")
+    return tuple(found)
+
+
+def several_verdict(names: Sequence[str], verdicts: Sequence[str]) -> str:
+    """Say of each API what was found, in the order given."""
+    return " ".join(f"{name}: {text}" for name, text in zip(names, verdicts, strict=True))
+
+
+def old_draw_notes(draws: int) -> tuple[str, ...]:
+    """Say what several old answers per item are worth."""
+    return (
+        f"{count(draws)} old answers per item show how noisy the old API was: the change of accuracy"
+        " assumes nothing about it",
+    )
 
 
 def request_notes(requests: Requests, cost: float, currency: str) -> tuple[str, ...]:
@@ -461,10 +507,11 @@ def forecast_assumptions(latency: float) -> tuple[str, ...]:
     return ("no call is tried twice", f"a call takes {number(latency)} s")
 
 
-def history_verdict(assessments: Sequence[Mapping[str, Any]]) -> str:
+def history_verdict(assessments: Sequence[Mapping[str, Any]], changes: Sequence[str] = ()) -> str:
     """Say how an API has changed since the first assessment, given in order of date."""
     first, last = assessments[0], assessments[-1]
+    steps = f"; accuracy took a step on {', '.join(changes)}" if changes else ""
     return (
-        f"{count(len(assessments))} assessments since {first['date']}; the last, of"
+        f"{count(len(assessments))} assessments since {first['date']}{steps}; the last, of"
         f" {last['date']}: {last['verdict']}"
     )

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tallystick.clients import Caller, Client, Journal, Reading, Usage, Wire, usage_of
-from tallystick.clients.journal import key_of
+from tallystick.clients.caller import Caller, Wire
+from tallystick.clients.client import Client
+from tallystick.clients.journal import Journal, key_of
+from tallystick.clients.reading import Reading
+from tallystick.clients.usage import Usage, usage_of
 from tallystick.errors import BudgetError
 from tallystick.results import Json, to_json
 
-__all__ = ["Gathered", "Plan", "Progress", "gather"]
+__all__ = ["Gathered", "Progress", "Questions", "gather"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +30,7 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Plan:
+class Questions:
     """What is asked, and how.
 
     Parameters
@@ -95,7 +98,7 @@ class Gathered:
 
 def gather(
     client: Client,
-    plan: Plan,
+    plan: Questions,
     *,
     confirm: Callable[[int, Callable[[int], int]], None] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -117,7 +120,7 @@ def gather(
 
 async def _gather(
     client: Client,
-    plan: Plan,
+    plan: Questions,
     confirm: Callable[[int, Callable[[int], int]], None] | None,
     progress: Callable[[Progress], None] | None,
 ) -> Gathered:
@@ -125,7 +128,10 @@ async def _gather(
     head: dict[str, Json] = {
         "client": to_json(described),
         "api": described,
+<<<<<<< HEAD:src/tallystick/ask/gather.py
         "data": "",
+=======
+>>>>>>> h-shift:src/tallystick/clients/gather.py
         "reading": plan.reading.how,
     }
     journal = Journal(
