@@ -128,10 +128,6 @@ async def _gather(
     head: dict[str, Json] = {
         "client": to_json(described),
         "api": described,
-<<<<<<< HEAD:src/tallystick/ask/gather.py
-        "data": "",
-=======
->>>>>>> h-shift:src/tallystick/clients/gather.py
         "reading": plan.reading.how,
     }
     journal = Journal(
