@@ -52,11 +52,14 @@ _HOME = {
 _CAPABILITIES = frozenset({"audit", "bound", "compare", "dynamic", "judge", "shift"})
 _ROOMS = _CAPABILITIES | {
     "clients",
+    "data",
     "errors",
     "io",
+    "label",
     "report",
     "results",
     "sampling",
+    "serve",
     "stats",
     "tally",
     "values",
