@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick.label import Settings, Work, begin
+from tallystick.label import SessionSettings, Work, begin
 
 JUDGES = ("gpt", "claude", "llama")
 WORDS = ("fail", "pass")
@@ -52,7 +52,7 @@ def start(table: Path, tmp_path: Path) -> Callable[..., Work]:
             question=question,
             reading=roles,
             options=options,
-            settings=Settings(**settings),
+            settings=SessionSettings(**settings),
         )
 
     return opened

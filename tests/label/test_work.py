@@ -8,7 +8,7 @@ import pytest
 from tallystick import judge
 from tallystick.data.session import open_session
 from tallystick.errors import FileError, InputError
-from tallystick.label import Settings, begin, reopen
+from tallystick.label import SessionSettings, begin, reopen
 from tallystick.results import Interval, Unknown
 from tallystick.sampling.labels import Journal, replay
 from tallystick.sampling.labels.answers import journal_of
@@ -249,7 +249,7 @@ def test_labels_that_were_drawn_at_random_are_draws(tmp_path, truth):
         {**table, "gold": known},
         question="judge",
         reading={"judges": JUDGES, "truth": "gold"},
-        settings=Settings(origin="random"),
+        settings=SessionSettings(origin="random"),
     ) as work:
         assert work.standing().read.n == 45
         assert isinstance(work.result(final=False).interval, Interval)
@@ -268,7 +268,7 @@ def test_labels_drawn_among_disagreements_need_draws_from_the_rest(tmp_path, tru
         {**table, "gold": known},
         question="prevalence",
         reading={"judges": JUDGES, "truth": "gold"},
-        settings=Settings(origin="disagreements"),
+        settings=SessionSettings(origin="disagreements"),
     ) as work:
         refused = work.result(final=False)
         assert "Only disagreements are labelled" in refused.verdict

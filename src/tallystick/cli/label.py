@@ -21,7 +21,7 @@ from tallystick.cli.verb import (
 from tallystick.errors import InputError
 
 if TYPE_CHECKING:
-    from tallystick.label import Settings, Work
+    from tallystick.label import SessionSettings, Work
 
 __all__ = ["label"]
 
@@ -72,15 +72,13 @@ def _opened(
 
     exists = path.exists() and path.stat().st_size
     if exists:
-        said = [f"--{name}" for name in ("question",) if own[name] is not None]
         asked = own["question"]
         work = reopen(path, list(source) or None, write=write)
         if asked is not None and asked != work.session.head.question:
             work.close()
             raise InputError(
-                f"{path} asks {work.session.head.question}, and {said[0]} says {asked}: name"
-                " another"
-                " session for another question"
+                f"{path} asks {work.session.head.question}, and --question says {asked}: name"
+                " another session for another question"
             )
         return work
     if not source or own["question"] is None:
@@ -102,8 +100,8 @@ def _fields(own: Mapping[str, Any]) -> dict[str, Any]:
     return {name: own[name] for name in _FIELDS if own.get(name) not in (None, ())}
 
 
-def _settings(own: Mapping[str, Any]) -> Settings:
-    from tallystick.label import Settings
+def _settings(own: Mapping[str, Any]) -> SessionSettings:
+    from tallystick.label import SessionSettings
 
     instructions = ""
     if own["instructions"] is not None:
@@ -112,7 +110,7 @@ def _settings(own: Mapping[str, Any]) -> Settings:
         except OSError as error:
             raise InputError(f"--instructions {own['instructions']}: {error.strerror}") from error
     show = tuple(piece.strip() for one in own["show"] for piece in one.split(",") if piece.strip())
-    return Settings(
+    return SessionSettings(
         target=own["target"],
         budget=own["budget"],
         alpha=own["alpha"],

@@ -347,7 +347,7 @@ def _batch(event: Mapping[str, Any]) -> Batch:
 
 
 def _asks(event: Mapping[str, Any], first: int, number: int, batch: Batch) -> list[Ask]:
-    """Return the asks of a batch; each line holds draw in the batch, row, item and system."""
+    """Return the asks of a batch, each written as [draw in the batch, row, item, system]."""
     before = int(event["batch"])  # draws before this batch
     twice = set(event.get("twice", ()))
     return [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tallystick.label.questions import QUESTIONS, LabelQuestion, label_question
 from tallystick.label.result import LabelResult, Readers
 from tallystick.label.standing import MeasureStanding, Standing, standing
-from tallystick.label.work import Settings, Work, begin, reopen
+from tallystick.label.work import SessionSettings, Work, begin, reopen
 
 __all__ = [
     "QUESTIONS",
@@ -17,7 +17,7 @@ __all__ = [
     "LabelResult",
     "MeasureStanding",
     "Readers",
-    "Settings",
+    "SessionSettings",
     "Standing",
     "Work",
     "begin",

@@ -24,7 +24,7 @@ from tallystick.sampling.labels.consensus import Floats
 from tallystick.sampling.labels.journal import drawing_probabilities
 from tallystick.sampling.labels.task import LabelTask, Measure
 
-__all__ = ["LabelPlan", "PlanResult", "plan", "plan_task"]
+__all__ = ["LabelPlan", "LabelPlanResult", "plan", "plan_task"]
 
 ANYTIME = 1.33
 """An interval that holds whenever you stop took this many times the labels (1.2 to 1.5)."""
@@ -64,7 +64,7 @@ class LabelPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanResult(Result):
+class LabelPlanResult(Result):
     """What labels would bring, before any is bought."""
 
     verb: ClassVar[str] = "label plan"
@@ -107,7 +107,7 @@ def plan(
     target: float = 0.05,
     alpha: float = 0.05,
     **options: Any,
-) -> PlanResult:
+) -> LabelPlanResult:
     """Say about how many labels each question takes on these items.
 
     Parameters
@@ -137,10 +137,10 @@ def plan(
         plans += plan_task(name, task, target=target, alpha=alpha)
     if not plans:
         text = "No question fits this table: name the columns of votes (--judges, --models)."
-        return PlanResult(
+        return LabelPlanResult(
             verdict=text, decision="unknowable", n_items=data.n_rows, plans=(), notes=tuple(notes)
         )
-    return PlanResult(
+    return LabelPlanResult(
         verdict=_verdict(plans),
         n_items=data.n_rows,
         assumptions=("the votes are as good as they look; votes that mislead cost more labels",),

@@ -47,11 +47,11 @@ from tallystick.sampling.labels.strata import LabelStrata
 from tallystick.sampling.labels.task import LabelTask
 from tallystick.values import Label
 
-__all__ = ["Settings", "Work", "begin", "reopen"]
+__all__ = ["SessionSettings", "Work", "begin", "reopen"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class SessionSettings:
     """How a session is run; everything here is fixed when it begins.
 
     Parameters
@@ -386,7 +386,7 @@ def begin(
     question: str,
     reading: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
-    settings: Settings | None = None,
+    settings: SessionSettings | None = None,
 ) -> Work:
     """Begin a session in a new file.
 
@@ -405,7 +405,7 @@ def begin(
     settings
         How the session is run.
     """
-    how = settings or Settings()
+    how = settings or SessionSettings()
     asked = label_question(question)
     given = dict(options or {})
     if Path(path).exists() and Path(path).stat().st_size:
@@ -640,7 +640,8 @@ def _take_existing(
     if not units.size:
         return
     events = batches_of_labels(work.session, task, work.names, units, among)
-    order = _drawn(events)
+    after = work.session.then(events)
+    order = [unit for batch in after.batches for unit in batch.units]
     answers: list[Mapping[str, Json]] = [
         {"answer": k, "reader": IN_FILE, "label": known[unit], "at": ""}
         for k, unit in enumerate(order)
@@ -662,8 +663,3 @@ def _shown_ask(ask: Ask) -> dict[str, Any]:
         "order": ask.number + 1,
         "probability": probability,
     }
-
-
-def _drawn(events: Any) -> list[int]:
-    """Return the units that our own lines drew, in order."""
-    return [int(draw[0]) for event in events for draw in event["draws"]]
