@@ -7,7 +7,7 @@ import pytest
 from tallystick.compare import coin_figure, trade_off_figure
 from tallystick.report import Plot
 
-PICTURES = Path(__file__).resolve().parents[2] / "docs" / "pictures"
+PICTURES = Path(__file__).resolve().parents[3] / "docs" / "pictures"
 DRAWN = {
     "coins-1000": lambda: coin_figure(1000),
     "coins-10000": lambda: coin_figure(10_000),
