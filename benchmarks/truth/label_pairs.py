@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from label_sets import Population, Table, populations
 
-from tallystick.sampling.labels import Journal, classifier_difference, disagreement_strata
+from tallystick.sampling.labels import DrawJournal, classifier_difference, disagreement_strata
 from tallystick.sampling.labels.consensus import consensus, patterns_of
 from tallystick.stats.signs import sign_log_e
 
@@ -63,7 +63,7 @@ def _row(
         order = rng.permutation(M)[:n]
         values, where = first[order], strata.of[apart[order]].astype(np.int64)
         batch = np.arange(n) // 10
-        journal = Journal(
+        journal = DrawJournal(
             sizes=strata.sizes, item=order, stratum=where, q=np.empty(n), batch=batch,
             spreads=np.ones((batch[-1] + 1, len(strata))),
         )  # fmt: skip

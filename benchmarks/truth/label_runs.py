@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.sampling.labels import (
-    Journal,
-    Progress,
+    DrawJournal,
+    LabelProgress,
     drawing_probabilities,
     next_batch,
     stop_reason,
@@ -29,10 +29,10 @@ class Sessions:
     spreads: Floats
     batch: NDArray[np.int64]
 
-    def journal(self, run: int) -> Journal:
+    def journal(self, run: int) -> DrawJournal:
         """Return the journal of one run; items are numbered by draw, since only strata matter."""
         n = self.stratum.shape[1]
-        return Journal(
+        return DrawJournal(
             sizes=self.sizes,
             item=np.arange(n),
             stratum=self.stratum[run],
@@ -111,7 +111,7 @@ def planned(
     left, good = np.tile(sizes, (runs, 1)), np.tile(ones, (runs, 1))
     k, x = np.zeros((runs, H)), np.zeros((runs, H))
     spread = np.full((runs, H), 0.5)
-    pending = np.full(runs, next_batch(Progress(labelled=0, left=total, target=target)))
+    pending = np.full(runs, next_batch(LabelProgress(labelled=0, left=total, target=target)))
     live = np.arange(runs)
     out = Stopped(labels=np.zeros(runs), low=np.zeros(runs), high=np.ones(runs))
     while live.size:
@@ -132,7 +132,7 @@ def planned(
         out.labels[ended], out.low[ended], out.high[ended] = labels, found.low, found.high
         done = []
         for run, count, width in zip(ended.tolist(), labels.tolist(), half.tolist(), strict=True):
-            now = Progress(
+            now = LabelProgress(
                 labelled=int(count), left=total - int(count), half_width=width, target=target
             )
             # A run that is not worth it goes on: the table counts all labels that precision takes.

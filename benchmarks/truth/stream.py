@@ -23,7 +23,7 @@ from river.drift import ADWIN
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
-from tallystick.stats.stream import Alarm, Event, Naming, Notice, Watch, WatchOptions
+from tallystick.stats.stream import Event, Naming, Notice, StreamAlarm, Watch, WatchOptions
 from tallystick.stats.stream.series import count_blocks
 
 ACCURACY = np.array([0.9, 0.85, 0.8, 0.85])
@@ -158,7 +158,7 @@ def watched(votes: np.ndarray, scenario: Scenario, options: WatchOptions, found:
     alarm = None
     for place in range(0, len(votes), STEP):
         events += watch.update(votes[place : place + STEP], LABELS)
-        late = [e for e in events if isinstance(e, Alarm) and e.item > scenario.change]
+        late = [e for e in events if isinstance(e, StreamAlarm) and e.item > scenario.change]
         alarm = late[0] if late else None
         final = [e for e in events if isinstance(e, Naming) and alarm is not None]
         if final and final[-1].alarm_block >= alarm.block:
@@ -215,7 +215,7 @@ def clean_shares(n: int) -> dict[str, str]:
         votes = panel(np.random.default_rng([1, k]), CLEAN)
         for name, more in WAYS.items():
             watch = Watch.start(4, WatchOptions(key=f"clean {k}", **more))
-            alarms[name] += any(isinstance(e, Alarm) for e in watch.update(votes, LABELS))
+            alarms[name] += any(isinstance(e, StreamAlarm) for e in watch.update(votes, LABELS))
         alarms[ADWIN_ROW] += np.isfinite(adwin_first(votes, 0)[0])
     return {name: f"{count / n:.3f}" for name, count in alarms.items()}
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tallystick import io, plot
 from tests.generated import generate
+
+from tallystick import io, plot
 from tallystick.cli.demo import DemoVerb, answer
 
 HERE = Path(__file__).resolve().parent

@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.clients.journal import Entry, Journal, read_journal
+from tallystick.clients.journal import Journal, JournalEntry, read_journal
 from tallystick.errors import FileError, FormatError
 
 HEAD = {"data": "d", "client": "c", "plan": "p"}
@@ -11,7 +11,7 @@ def path(tmp_path):
     journal = Journal(tmp_path / "j", head=HEAD)
     journal.note_sent("1:i7")
     journal.note_sent("1:i8")
-    journal.note_answer("1:i7", Entry("i7", 2, "yes"))
+    journal.note_answer("1:i7", JournalEntry("i7", 2, "yes"))
     journal.note_unbilled("1:i8")
     journal.note_sent("1:i8")
     journal.close()
@@ -20,11 +20,11 @@ def path(tmp_path):
 
 def test_what_was_written_is_read_back(path):
     journal = Journal(path, head=HEAD)
-    assert journal.answers == {"1:i7": Entry("i7", 2, "yes")}
+    assert journal.answers == {"1:i7": JournalEntry("i7", 2, "yes")}
     assert journal.billed == 2
     assert journal.in_flight == 1  # i8 was sent again and has no answer
     journal.close()
-    assert read_journal(path)[1] == {"1:i7": Entry("i7", 2, "yes")}
+    assert read_journal(path)[1] == {"1:i7": JournalEntry("i7", 2, "yes")}
 
 
 def test_a_file_cut_anywhere_in_its_last_line_loses_that_line_only(path):
@@ -68,7 +68,7 @@ def test_another_api_is_refused_and_another_plan_goes_on(path):
 
 def test_an_answer_to_another_question_is_refused(path):
     journal = Journal(path, head=HEAD)
-    journal.note_answer("1:i9", Entry("i9", 1, "no", asked="abc"))
+    journal.note_answer("1:i9", JournalEntry("i9", 1, "no", asked="abc"))
     assert journal.find("i9", 1, "abc").text == "no"
     with pytest.raises(FormatError, match="item 'i9' was asked something else"):
         journal.find("i9", 1, "xyz")
@@ -78,8 +78,8 @@ def test_an_answer_to_another_question_is_refused(path):
 
 def test_whole_answers_are_kept_and_what_failed_is_asked_again(tmp_path):
     journal = Journal(tmp_path / "j", head=HEAD)
-    journal.note_answer("1:a", Entry("a", 0, "x" * 3000, asked="q"))
-    journal.note_answer("1:b", Entry("b", None, "HTTP 500", asked="q"))
+    journal.note_answer("1:a", JournalEntry("a", 0, "x" * 3000, asked="q"))
+    journal.note_answer("1:b", JournalEntry("b", None, "HTTP 500", asked="q"))
     journal.close()
     again = Journal(tmp_path / "j", head=HEAD)
     assert len(again.answers["1:a"].text) == 3000
@@ -123,7 +123,7 @@ def test_requests_paid_twice_are_counted_over_all_resumes(tmp_path):
         journal.close()
     journal = Journal(tmp_path / "j", head=HEAD, price=0.5)
     assert journal.in_flight == 3
-    journal.note_answer("1:a", Entry("a", 0, "x", facts={"cost": 0.2}))
+    journal.note_answer("1:a", JournalEntry("a", 0, "x", facts={"cost": 0.2}))
     assert journal.paid_twice == 2
     assert journal.spent == pytest.approx(1.2)
     journal.close()
@@ -142,7 +142,7 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path):
 
 def test_secrets_are_struck_out(tmp_path):
     journal = Journal(tmp_path / "j", head=HEAD, secrets=("sk-1",), durable=True)
-    journal.note_answer("1:i", Entry("i", None, "refused sk-1"))
+    journal.note_answer("1:i", JournalEntry("i", None, "refused sk-1"))
     journal.close()
     assert "sk-1" not in (tmp_path / "j").read_text()
     assert journal.answers["1:i"].text == "refused ***"

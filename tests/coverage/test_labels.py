@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from tallystick.sampling.labels import (
-    Journal,
-    Progress,
+    DrawJournal,
+    LabelProgress,
     anytime_share,
     both_ways,
     count_apart,
@@ -42,7 +42,7 @@ def _population(name, rng):
 
 
 def _session(strata, truth, rng, *, sizes):
-    journal = Journal.empty(strata.sizes)
+    journal = DrawJournal.empty(strata.sizes)
     for size in sizes:
         spread = share_spread(journal.stratum, truth[journal.item].astype(float), len(strata))
         journal = draw_batch(strata, journal, size=size, spread=spread, rng=rng)
@@ -51,10 +51,10 @@ def _session(strata, truth, rng, *, sizes):
 
 def _planned(strata, truth, rng, target):
     """Label in forecast batches until the approximate interval is narrow enough."""
-    journal, half, H = Journal.empty(strata.sizes), None, len(strata)
+    journal, half, H = DrawJournal.empty(strata.sizes), None, len(strata)
     low, high = 0.0, 1.0
     while True:
-        now = Progress(
+        now = LabelProgress(
             labelled=journal.n_draws,
             left=strata.n_items - journal.n_draws,
             half_width=half,

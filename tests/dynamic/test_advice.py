@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.dynamic import Correlated, Population
-from tallystick.dynamic.advice import Background, Prices, advise
+from tallystick.dynamic.advice import Background, RoundPrices, advise
 from tallystick.dynamic.learners import Continued, RandomErrors
 from tallystick.dynamic.papers.constructions import path_certificate
 from tallystick.dynamic.rollouts import roll_path
@@ -71,7 +71,7 @@ def test_a_hierarchy_is_not_advised_where_a_path_of_as_many_rounds_does_as_well(
 
 def test_the_bad_sequence_of_theorem_3_5_is_told_to_stop():
     proof = path_certificate(0.25, rounds=40)
-    prices = Prices(round=1, value=100)
+    prices = RoundPrices(round=1, value=100)
     advice = advise(
         proof.population,
         proof.learner(),
@@ -124,7 +124,7 @@ def test_doubt_is_repeated_and_bad_prices_are_refused():
     )
     assert "Beware: the fit is refuted." in advice.reason
     with pytest.raises(InputError, match="the price round"):
-        Prices(round=-1)
+        RoundPrices(round=-1)
     with pytest.raises(InputError, match="reusable must be from 0 to 3"):
         Background(reusable=4)
     with pytest.raises(InputError, match="20 rollouts"):

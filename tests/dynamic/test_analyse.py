@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.dynamic import Correlated, Population, analyse, read_log
-from tallystick.dynamic.advice import Prices
+from tallystick.dynamic.advice import RoundPrices
 from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
@@ -159,8 +159,12 @@ def test_answers_are_voted_by_plurality_with_an_interval_in_every_round():
 
 
 def test_prices_decide():
-    dear = analyse(panel(), permutations=99, rollouts=40, rng=0, prices=Prices(round=1000, value=1))
-    cheap = analyse(panel(), permutations=99, rollouts=40, rng=0, prices=Prices(round=0, value=1))
+    dear = analyse(
+        panel(), permutations=99, rollouts=40, rng=0, prices=RoundPrices(round=1000, value=1)
+    )
+    cheap = analyse(
+        panel(), permutations=99, rollouts=40, rng=0, prices=RoundPrices(round=0, value=1)
+    )
     assert dear.advice.course == "stop"
     assert cheap.advice.course != "stop"
 

@@ -10,7 +10,7 @@ from tallystick.data.session import open_session
 from tallystick.errors import FileError, InputError
 from tallystick.label import SessionSettings, begin, reopen
 from tallystick.results import Interval, Unknown
-from tallystick.sampling.labels import Journal, replay
+from tallystick.sampling.labels import DrawJournal, replay
 from tallystick.sampling.labels.answers import journal_of
 from tests.label.conftest import JUDGES, WORDS, draw, fill
 
@@ -50,7 +50,7 @@ def test_the_draws_can_be_replayed_from_the_seed(start, truth, tmp_path):
         fill(work, truth, limit=70)
         task, session = work.task, work.session
     journal = journal_of(session, task.strata)
-    Journal.of(
+    DrawJournal.of(
         task.strata.sizes, list(journal.draws()), journal.spreads, half_width=journal.half_width
     )  # refuses a journal whose probabilities are not what its spreads say
     values = truth[journal.item].astype(float)

@@ -14,7 +14,7 @@ from tallystick.bound.blocks import FloatArray, IntArray
 from tallystick.bound.metrics import Summary
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse import (
-    Estimate,
+    AdverseEstimate,
     Outlook,
     adverse_accuracy,
     adverse_f1,
@@ -86,8 +86,8 @@ class LabelledRows:
             parts.append(np.array([both, h - both, k - both, t.sum() - h - k + both], dtype=float))
         return parts[0], parts[1], parts[2]
 
-    def estimate(self, wanted: Summary, *, alpha: float) -> Estimate:
-        """Estimate one metric; a macro average has the mean of its classes' ends.
+    def estimate(self, wanted: Summary, *, alpha: float) -> AdverseEstimate:
+        """AdverseEstimate one metric; a macro average has the mean of its classes' ends.
 
         Examples
         --------
@@ -142,7 +142,7 @@ def labels_to_decide(
     return min(rows, int(np.ceil(inside / outlook.fraction)))
 
 
-def _mean(parts: list[Estimate]) -> Estimate:
+def _mean(parts: list[AdverseEstimate]) -> AdverseEstimate:
     """Return the mean of the estimates and of their ends; wide, and it holds."""
     known = [one.estimate for one in parts if not isinstance(one.estimate, Unknown)]
     lacking = next((one.estimate for one in parts if isinstance(one.estimate, Unknown)), None)
@@ -153,7 +153,7 @@ def _mean(parts: list[Estimate]) -> Estimate:
         ends.append(Interval(low, high, held[0].level, "approximate", None, held[0].method))
     labels = max(one.n_labels for one in parts)
     ratio = ends[1].width / ends[0].width if ends[0].width > 0 else 1.0
-    return Estimate(
+    return AdverseEstimate(
         estimate=float(np.mean(known)) if lacking is None else lacking,
         interval=ends[0],
         labels_only=ends[1],

@@ -13,7 +13,7 @@ from tallystick.clients.caller import Caller, Wire
 from tallystick.clients.client import Client, ClientError, Fault, Reply
 from tallystick.clients.command import CommandClient
 from tallystick.clients.http import HttpClient
-from tallystick.clients.journal import Entry, Journal, read_journal
+from tallystick.clients.journal import Journal, JournalEntry, read_journal
 from tallystick.clients.kind import (
     ChatOptions,
     ClientKind,
@@ -42,10 +42,10 @@ __all__ = [
     "ClientQuestion",
     "ClientSpec",
     "CommandClient",
-    "Entry",
     "Fault",
     "HttpClient",
     "Journal",
+    "JournalEntry",
     "OpenAIClient",
     "Prices",
     "PythonClient",

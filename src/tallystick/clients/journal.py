@@ -22,7 +22,7 @@ from typing import Any
 from tallystick.errors import FileError, FormatError
 from tallystick.results import Json
 
-__all__ = ["Entry", "Journal", "draw_of", "key_of", "read_journal"]
+__all__ = ["Journal", "JournalEntry", "draw_of", "key_of", "read_journal"]
 
 FORMAT = 2
 """Answers are kept whole and by item; format 1 kept 500 characters and numbered its questions."""
@@ -37,7 +37,7 @@ REFUSALS = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """One answer.
 
     Parameters
@@ -93,7 +93,7 @@ class Journal:
         secrets: Sequence[str] = (),
         price: float = 0.0,
     ) -> None:
-        self.answers: dict[str, Entry] = {}
+        self.answers: dict[str, JournalEntry] = {}
         self.sent: Counter[str] = Counter()
         self.unbilled: Counter[str] = Counter()
         self.head: dict[str, Any] = dict(head)
@@ -158,7 +158,7 @@ class Journal:
             self._settle(key, entry.facts.get("cost"))
             self.answers[key] = entry
 
-    def find(self, item: str, draw: int, asked: str) -> Entry | None:
+    def find(self, item: str, draw: int, asked: str) -> JournalEntry | None:
         """Return the answer number *draw* to an item, or None; refuse one to another question."""
         entry = self.answers.get(key_of(item, draw))
         if entry is None or not entry.asked or entry.asked == asked:
@@ -200,7 +200,7 @@ class Journal:
         self._note_unbilled(key)
         self._write({"unbilled": key})
 
-    def note_answer(self, key: str, entry: Entry) -> None:
+    def note_answer(self, key: str, entry: JournalEntry) -> None:
         """Note an answer, or that there will be none."""
         kept = replace(entry, text=self.redact(entry.text))
         event: dict[str, Any] = {
@@ -265,7 +265,7 @@ class Journal:
             )
 
 
-def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, Entry]]:
+def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, JournalEntry]]:
     """Return the head and the answers of a finished (or unfinished) run."""
     events, _, _ = _lines(path)
     if not events:
@@ -301,9 +301,9 @@ def _key(key: str, item: str) -> str:
 _FACTS = ("cost", "seconds", "model", "fingerprint", "input_tokens", "output_tokens")
 
 
-def _entry(event: Mapping[str, Any]) -> Entry:
+def _entry(event: Mapping[str, Any]) -> JournalEntry:
     text = event["text"]
-    return Entry(
+    return JournalEntry(
         event["item"],
         event["code"],
         text,

@@ -24,7 +24,7 @@ from tallystick.dynamic.verdict import advice_text, go_on_reason, stop_reason
 from tallystick.errors import InputError
 from tallystick.results import Interval
 
-__all__ = ["Advice", "Background", "Course", "CourseOption", "Prices", "advise"]
+__all__ = ["Advice", "Background", "Course", "CourseOption", "RoundPrices", "advise"]
 
 Course: TypeAlias = Literal[
     "stop", "one more round", "reset the weight of D_0", "go hierarchical", "clean labels"
@@ -36,7 +36,7 @@ held 87-91 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prices:
+class RoundPrices:
     """What things are worth, in any one currency.
 
     Parameters
@@ -73,7 +73,7 @@ class CourseOption:
     no_gain
         Share of simulated futures without any gain.
     price, rounds
-        In the currency of :class:`Prices`, and in rounds.
+        In the currency of :class:`RoundPrices`, and in rounds.
     net
         value * gain - price.
     note
@@ -142,7 +142,7 @@ def advise(
     *,
     rounds: int,
     rng: Rng,
-    prices: Prices | None = None,
+    prices: RoundPrices | None = None,
     rollouts: int = 200,
     background: Background = FRESH_PATH,
 ) -> Advice:
@@ -171,7 +171,7 @@ def advise(
         raise InputError(
             f"advice needs a round and 20 rollouts at least, got {rounds!r} and {rollouts!r}"
         )
-    costs = prices or Prices()
+    costs = prices or RoundPrices()
     # one seed for all options: they share their past, draw by draw
     seed = int(as_rng(rng).integers(2**31))
     ahead = 1 if rounds % 2 == 0 else 2

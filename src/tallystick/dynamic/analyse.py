@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.dynamic.advice import Prices
+from tallystick.dynamic.advice import RoundPrices
 from tallystick.dynamic.bounds import path_floor
 from tallystick.dynamic.curves import path_weights
 from tallystick.dynamic.envelope import worst_by_round
@@ -35,7 +35,7 @@ def analyse(
     *,
     chain: Sequence[str] = (),
     alpha: float = 0.05,
-    prices: Prices | None = None,
+    prices: RoundPrices | None = None,
     permutations: int = 999,
     rollouts: int = 200,
     rng: Rng,

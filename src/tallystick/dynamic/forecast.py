@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.dynamic.advice import Advice, Background, Prices, advise
+from tallystick.dynamic.advice import Advice, Background, RoundPrices, advise
 from tallystick.dynamic.curves import path_weights
 from tallystick.dynamic.envelope import Envelope, envelope
 from tallystick.dynamic.learners import Continued, Correlated, Wander
@@ -22,7 +22,7 @@ def forecast(
     *,
     on_path: bool,
     noisy: Array | None = None,
-    prices: Prices | None = None,
+    prices: RoundPrices | None = None,
     rollouts: int = 200,
     rng: Rng,
 ) -> tuple[Advice | Unknown, Envelope | Unknown]:

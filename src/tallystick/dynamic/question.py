@@ -9,7 +9,7 @@ from typing import Any
 
 from tallystick._rng import Rng
 from tallystick.data import Question, option
-from tallystick.dynamic.advice import Prices
+from tallystick.dynamic.advice import RoundPrices
 from tallystick.dynamic.design import Design
 from tallystick.errors import InputError
 
@@ -63,9 +63,9 @@ class _Priced(Question):
     value: float | None = option(None, _VALUE_HELP)
 
     @property
-    def prices(self) -> Prices:
+    def prices(self) -> RoundPrices:
         """The prices of the advice."""
-        return Prices(round=self.price, cleaning=self.cleaning_price, value=self.value)
+        return RoundPrices(round=self.price, cleaning=self.cleaning_price, value=self.value)
 
 
 @dataclass(frozen=True, kw_only=True)

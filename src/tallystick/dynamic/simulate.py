@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.dynamic.advice import Prices, advise
+from tallystick.dynamic.advice import RoundPrices, advise
 from tallystick.dynamic.bounds import path_floor
 from tallystick.dynamic.collection import IDEAL, Collection
 from tallystick.dynamic.control import Control, control_risk
@@ -38,7 +38,7 @@ def simulate(
     rng: Rng,
     collection: Collection = IDEAL,
     early: int = 4,
-    prices: Prices | None = None,
+    prices: RoundPrices | None = None,
 ) -> SimulationResult:
     """Run a design many times over a population and say what came of it.
 

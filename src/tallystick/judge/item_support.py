@@ -16,7 +16,7 @@ import numpy as np
 
 from tallystick._rng import Rng
 from tallystick.judge.ballots import Ballots, Floats
-from tallystick.judge.parts import CalibrationCheck, ReliabilityBin
+from tallystick.judge.parts import CalibrationBin, CalibrationCheck
 from tallystick.stats.latent import (
     Support,
     calibrate,
@@ -154,11 +154,11 @@ def noise_floor(stated: Floats) -> float:
     return float(np.sum(spread) / stated.size)
 
 
-def _bins(stated: Floats, right: Floats) -> tuple[ReliabilityBin, ...]:
+def _bins(stated: Floats, right: Floats) -> tuple[CalibrationBin, ...]:
     order = np.argsort(stated, kind="stable")
     parts = np.array_split(order, min(_SHOWN_BINS, max(1, stated.size // 4)))
     return tuple(
-        ReliabilityBin(
+        CalibrationBin(
             stated=float(stated[p].mean()), right=float(right[p].mean()), labels=int(p.size)
         )
         for p in parts

@@ -12,6 +12,7 @@ __all__ = [
     "AgreementPair",
     "AgreementTable",
     "Alarm",
+    "CalibrationBin",
     "CalibrationCheck",
     "CovariateEffect",
     "Estimate",
@@ -20,7 +21,6 @@ __all__ = [
     "LabelsNeeded",
     "Number",
     "Range",
-    "ReliabilityBin",
     "Share",
     "Solution",
     "Statement",
@@ -136,7 +136,7 @@ class AgreementTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReliabilityBin:
+class CalibrationBin:
     """Labelled items with like probabilities: what was stated, and how many were right."""
 
     stated: float
@@ -154,7 +154,7 @@ class CalibrationCheck:
     error: float
     noise_floor: float
     n_labels: int
-    bins: tuple[ReliabilityBin, ...] = ()
+    bins: tuple[CalibrationBin, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,7 @@ from typing import Any
 
 from tallystick.judge.parts import Alarm
 from tallystick.results import Unknown, count, percent
-from tallystick.stats.stream import Alarm as StreamAlarm
-from tallystick.stats.stream import Explanation, Explanations, Naming, Notice, Series
+from tallystick.stats.stream import Explanation, Explanations, Naming, Notice, Series, StreamAlarm
 
 __all__ = ["Naming", "alarm_of", "naming_of", "notice_of"]
 

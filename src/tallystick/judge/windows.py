@@ -19,8 +19,7 @@ from tallystick.judge.parts import Alarm
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict_stream import Naming, alarm_of, naming_of, notice_of
 from tallystick.results import Json
-from tallystick.stats.stream import Alarm as StreamAlarm
-from tallystick.stats.stream import Event, Notice, Watch, WatchOptions
+from tallystick.stats.stream import Event, Notice, StreamAlarm, Watch, WatchOptions
 from tallystick.tally import Tally
 from tallystick.values import is_no_answer, spelling
 from tallystick.values.label import Label, plain

@@ -11,7 +11,7 @@ from tallystick._rng import spawn
 from tallystick.data.session import Session
 from tallystick.label.standing import Standing
 from tallystick.results import Json
-from tallystick.sampling.labels import Journal, contested_draws, draw_batch
+from tallystick.sampling.labels import DrawJournal, contested_draws, draw_batch
 from tallystick.sampling.labels.answers import journal_of, measured
 from tallystick.sampling.labels.consensus import Floats, Ints
 from tallystick.sampling.labels.journal import drawing_probabilities
@@ -59,7 +59,7 @@ def drawn_event(
     return batch_event(session, task, names, units=after.item[new], spread=spread, q=after.q[new])
 
 
-def _spread(task: LabelTask, where: Standing, journal: Journal) -> Floats:
+def _spread(task: LabelTask, where: Standing, journal: DrawJournal) -> Floats:
     """Return one spread per stratum from the answers that were read; skips teach nothing."""
     read = where.read
     known = ~read.skipped

@@ -12,8 +12,8 @@ from tallystick.results import Interval, Unknown
 from tallystick.sampling.labels import (
     Apart,
     BestOf,
-    Journal,
-    Progress,
+    DrawJournal,
+    LabelProgress,
     SignVerdict,
     StopReason,
     anytime_share,
@@ -96,7 +96,7 @@ class Standing:
     measures: tuple[MeasureStanding, ...]
     winner: str | None
     certain: bool
-    progress: Progress
+    progress: LabelProgress
     stop: StopReason | None
     forecast: int | None
     left: int
@@ -119,7 +119,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
     limits = [one for one in measures if one.limit is not None]
     settled = winner is not None or bool(limits and all(one.verdict for one in limits))
     wanted = session.head.options.get("target")
-    progress = Progress(
+    progress = LabelProgress(
         labelled=read.n,
         left=left,
         half_width=_half_width(measures),
@@ -140,7 +140,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
     )
 
 
-def _forecast(progress: Progress, grown: int | None, left: int) -> int | None:
+def _forecast(progress: LabelProgress, grown: int | None, left: int) -> int | None:
     """Return the labels that are missing: to the precision asked, or to the verdict."""
     if progress.verdict or progress.certain or not left:
         return 0
@@ -167,7 +167,7 @@ def _measure(
     session: Session,
     task: LabelTask,
     read: Read,
-    journal: Journal,
+    journal: DrawJournal,
     measure: Measure,
     apart_read: Read,
 ) -> MeasureStanding:
@@ -210,7 +210,7 @@ def _shown(interval: Interval, apart: Apart, measure: Measure) -> Interval:
 
 
 def _sign(
-    session: Session, task: LabelTask, read: Read, journal: Journal
+    session: Session, task: LabelTask, read: Read, journal: DrawJournal
 ) -> tuple[str | None, bool, int | None]:
     """Return who is better, whether that is certain, and about how many labels are missing."""
     measure, alpha = task.measures[0], session.head.alpha
@@ -247,7 +247,7 @@ def _contest(session: Session, task: LabelTask, read: Read) -> Standing:
     )
     left = int(state.contested().sum())
     winner = None if state.named is None else task.names[state.named]
-    progress = Progress(
+    progress = LabelProgress(
         labelled=read.n,
         left=left,
         verdict=winner is not None,

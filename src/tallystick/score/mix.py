@@ -22,7 +22,7 @@ from tallystick.results import Interval, Unknown
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.systems import System, estimate_systems, judge_only
-from tallystick.stats.adverse import Estimate
+from tallystick.stats.adverse import AdverseEstimate
 
 __all__ = ["check_mix", "mixed_judges", "mixed_systems"]
 
@@ -52,7 +52,7 @@ def check_mix(outputs: Outputs, mix: Mapping[str, float], column: str) -> Floats
 def mixed_systems(
     outputs: Outputs, values: Floats, question: ScoreQuestion, shares: Floats, alpha: float
 ) -> list[System]:
-    """Estimate every system under the target mix (SC3)."""
+    """AdverseEstimate every system under the target mix (SC3)."""
     parts = []
     for h, share in enumerate(shares):
         inside = np.asarray(outputs.slice == h)
@@ -75,7 +75,9 @@ def mixed_systems(
     return found
 
 
-def _together(parts: list[tuple[float, Estimate | None]], alpha: float) -> Estimate | None:
+def _together(
+    parts: list[tuple[float, AdverseEstimate | None]], alpha: float
+) -> AdverseEstimate | None:
     """Add estimates up with their shares; None if a slice with a share has no labels."""
     held = [(share, one) for share, one in parts if one is not None]
     if len(held) < len(parts):
@@ -97,7 +99,7 @@ def _together(parts: list[tuple[float, Estimate | None]], alpha: float) -> Estim
     plain = ends([one.labels_only for _, one in held])
     labels = sum(one.n_labels for _, one in held)
     ratio = plain.width / interval.width if interval.width > 0 else 1.0
-    return Estimate(
+    return AdverseEstimate(
         estimate=centre,
         interval=interval,
         labels_only=plain,

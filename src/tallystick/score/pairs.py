@@ -26,8 +26,8 @@ from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.systems import System, estimate_systems, population_of
 from tallystick.stats.adverse import (
+    AdverseEstimate,
     CommonItems,
-    Estimate,
     Spread,
     adjust,
     adverse_difference,
@@ -374,7 +374,7 @@ def _way(
     if board is not None and count:
         common = CommonItems.of(board.truth[both, a], board.truth[both, b])
 
-    def estimate(alpha: float) -> Estimate:
+    def estimate(alpha: float) -> AdverseEstimate:
         # Two exact intervals hold together at half the level each.
         held = scores(alpha / 2 if question.certified else alpha)
         one, two = held[places[0]].found, held[places[1]].found
@@ -415,7 +415,7 @@ def _paired(
     difference = board.values[:, a] - board.values[:, b]
     every = Spread.of(difference)
 
-    def estimate(alpha: float) -> Estimate:
+    def estimate(alpha: float) -> AdverseEstimate:
         return adverse_difference(
             labels, difference[both], every, population=population_of(question), alpha=alpha
         )
@@ -433,14 +433,14 @@ def _paired(
     )
 
 
-def _boxed(one: Estimate, two: Estimate) -> Estimate:
+def _boxed(one: AdverseEstimate, two: AdverseEstimate) -> AdverseEstimate:
     """Return the difference of two exact intervals: exact at the sum of their levels."""
     low = max(-1.0, one.interval.low - two.interval.high)
     high = min(1.0, one.interval.high - two.interval.low)
     level = 1 - 2 * (1 - one.interval.level)
     interval = Interval(low, high, level, one.interval.guarantee, None, "two exact intervals")
     value = _number(one) - _number(two)
-    return Estimate(
+    return AdverseEstimate(
         estimate=value,
         interval=interval,
         labels_only=interval,
@@ -492,7 +492,7 @@ def _score(system: System) -> float:
     return system.score
 
 
-def _number(found: Estimate) -> float:
+def _number(found: AdverseEstimate) -> float:
     if isinstance(found.estimate, Unknown):
         raise InputError(str(found.estimate))
     return found.estimate

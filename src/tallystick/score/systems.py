@@ -12,7 +12,7 @@ from tallystick.score.consensus import strata_of
 from tallystick.score.outputs import Floats, Ints, Outputs
 from tallystick.score.question import ScoreQuestion
 from tallystick.stats.adverse import (
-    Estimate,
+    AdverseEstimate,
     Outlook,
     Population,
     Spread,
@@ -54,7 +54,7 @@ class System:
     """
 
     name: str
-    found: Estimate | None
+    found: AdverseEstimate | None
     outlook: Outlook | None
     n: int
     n_labels: int
@@ -98,7 +98,7 @@ def judge_means(outputs: Outputs) -> Floats:
 def estimate_systems(
     outputs: Outputs, values: Floats, question: ScoreQuestion, *, alpha: float | None = None
 ) -> list[System]:
-    """Estimate the score of every system.
+    """AdverseEstimate the score of every system.
 
     Pass/fail grades: the stratified adverse likelihood (AL1, AL2), with strata from the consensus.
     Numbers: the regression-adjusted adverse empirical likelihood (AL5, AL6).
@@ -123,7 +123,7 @@ def estimate_systems(
 def _shares(
     outputs: Outputs, values: Floats, question: ScoreQuestion, alpha: float
 ) -> list[System]:
-    """Estimate all systems at once from counts per stratum."""
+    """AdverseEstimate all systems at once from counts per stratum."""
     k = len(outputs.systems)
     codes = system_strata(outputs, values)
     place = outputs.system * STRATA + codes
@@ -140,7 +140,7 @@ def _shares(
     found = []
     for s, name in enumerate(outputs.systems):
         counts = sizes[s], labelled[s], passes[s]
-        one: Estimate | None = estimates[s] if labelled[s].sum() else None
+        one: AdverseEstimate | None = estimates[s] if labelled[s].sum() else None
         if one is not None and outputs.probability is not None:
             chosen = outputs.of(s) & known
             one = adverse_share_weighted(
@@ -179,7 +179,7 @@ def system_strata(outputs: Outputs, values: Floats) -> Ints:
 def _mean(
     outputs: Outputs, values: Floats, s: int, question: ScoreQuestion, alpha: float
 ) -> System:
-    """Estimate one system whose human grades are numbers."""
+    """AdverseEstimate one system whose human grades are numbers."""
     inside = outputs.of(s)
     chosen = inside & outputs.known
     # An entry that stands for several outputs with one grade is that many labels.
@@ -213,12 +213,12 @@ def _mean(
     return System(name=name, found=found, outlook=outlook, n=n, n_labels=int(y.size))
 
 
-def with_interval(found: Estimate, interval: Interval) -> Estimate:
+def with_interval(found: AdverseEstimate, interval: Interval) -> AdverseEstimate:
     """Return an estimate with an exact interval; the estimate is moved inside if it must."""
     value = found.estimate
     if not isinstance(value, Unknown):
         value = min(max(value, interval.low), interval.high)
-    return Estimate(
+    return AdverseEstimate(
         estimate=value,
         interval=interval,
         labels_only=found.labels_only,

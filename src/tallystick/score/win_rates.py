@@ -22,7 +22,7 @@ from tallystick.score.question import ScoreQuestion
 from tallystick.score.result import NOT_SETTLED, Rate, ScoreResult, SystemPairRow, SystemRow
 from tallystick.score.systems import System, estimate_systems, judge_only
 from tallystick.score.units import Units
-from tallystick.stats.adverse import Estimate
+from tallystick.stats.adverse import AdverseEstimate
 from tallystick.stats.multiplicity import holm
 
 __all__ = ["score_preferences"]
@@ -264,10 +264,10 @@ def _order(
     return known.contenders, known.tiers
 
 
-def _placed(wins: float, count: int) -> Estimate:
+def _placed(wins: float, count: int) -> AdverseEstimate:
     """Return a stand-in estimate whose value orders the systems by wins minus losses."""
     value = 0.5 + wins / (2 * count)
     interval = Interval(0.0, 1.0)
-    return Estimate(
+    return AdverseEstimate(
         estimate=float(value), interval=interval, labels_only=interval, n_labels=0, worth=0.0
     )

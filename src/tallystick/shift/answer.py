@@ -27,7 +27,7 @@ from tallystick.shift.history import append_history, check_history, read_history
 from tallystick.shift.items import Items
 from tallystick.shift.papers.theorem import theorem_conditions
 from tallystick.shift.prepare import (
-    Prepared,
+    PreparedShift,
     client_columns,
     grade_column,
     prepare,
@@ -109,7 +109,7 @@ def answer(data: Data, question: ShiftQuestion) -> Result:
 
 
 def _finished(
-    data: Data, known: Prepared, question: ShiftQuestion, result: ShiftResult
+    data: Data, known: PreparedShift, question: ShiftQuestion, result: ShiftResult
 ) -> ShiftResult:
     """Return the result in grades, or against several old draws, where that was asked for."""
     if question.grader is not None:
@@ -119,7 +119,7 @@ def _finished(
     return result
 
 
-def _several(data: Data, known: Prepared, question: ShiftQuestion) -> Result:
+def _several(data: Data, known: PreparedShift, question: ShiftQuestion) -> Result:
     """Assess every API on an equal share of one budget; all intervals hold together."""
     apis = question.api
     assert isinstance(apis, tuple)  # checked by answer
@@ -170,7 +170,7 @@ def _check_options(data: Data, question: ShiftQuestion) -> None:
         raise InputError("say how many questions may be asked at most (--budget)")
 
 
-def _compared(known: Prepared, question: ShiftQuestion) -> ShiftResult:
+def _compared(known: PreparedShift, question: ShiftQuestion) -> ShiftResult:
     """Compare two columns: every answer is known."""
     items = known.items
     by_item = items.old is not None
@@ -190,7 +190,9 @@ def _compared(known: Prepared, question: ShiftQuestion) -> ShiftResult:
     )
 
 
-def _asked(data: Data, known: Prepared, question: ShiftQuestion, gates: tuple[Gate, ...]) -> Result:
+def _asked(
+    data: Data, known: PreparedShift, question: ShiftQuestion, gates: tuple[Gate, ...]
+) -> Result:
     """Ask the API, or forecast what asking would cost."""
     items = known.items
     strategy, notes = _strategy(items, question)

@@ -18,13 +18,13 @@ from tallystick.shift.question import ShiftQuestion
 from tallystick.shift.verdict import reading_notes
 from tallystick.values import Label, check_vocabulary, spelling, whole
 
-__all__ = ["Prepared", "client_columns", "prepare", "rows_of", "slices_of"]
+__all__ = ["PreparedShift", "client_columns", "prepare", "rows_of", "slices_of"]
 
 BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Prepared:
+class PreparedShift:
     """What a table says before anything is asked.
 
     Parameters
@@ -45,7 +45,7 @@ class Prepared:
     notes: tuple[str, ...]
 
 
-def prepare(data: Data, question: ShiftQuestion) -> Prepared:
+def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     """Return the items of *data*; rows without a true label or an old answer are left out.
 
     What a blank old answer was is not known: it does not mean a wrong one. An answer that can never
@@ -108,7 +108,7 @@ def prepare(data: Data, question: ShiftQuestion) -> Prepared:
         column=roles.old,
         strange=strange,
     )
-    return Prepared(items=items, kept=kept, new=new, notes=notes)
+    return PreparedShift(items=items, kept=kept, new=new, notes=notes)
 
 
 def grade_column(data: Data, question: ShiftQuestion) -> str | None:
@@ -179,7 +179,7 @@ def _confidence(data: Data, kept: NDArray[np.intp]) -> NDArray[np.float64] | Non
     return numbers
 
 
-def right_draws(data: Data, known: Prepared, question: ShiftQuestion) -> NDArray[np.float64]:
+def right_draws(data: Data, known: PreparedShift, question: ShiftQuestion) -> NDArray[np.float64]:
     """Return right (1) or wrong (0) of every old draw of every item, the first draw first."""
     roles, items = data.roles, known.items
     if roles.truth is None or roles.old is None:
@@ -202,7 +202,7 @@ def client_columns(data: Data) -> tuple[str, ...]:
     return tuple(name for name in data.table.columns if name not in data.table.left_out)
 
 
-def rows_of(data: Data, known: Prepared, replay: str | None) -> list[Mapping[str, Any]]:
+def rows_of(data: Data, known: PreparedShift, replay: str | None) -> list[Mapping[str, Any]]:
     """Return what a client gets of each item: its row, blank cells as None.
 
     Texts for a prompt are passed on as they are. Only the column that a client replays is read as
@@ -224,7 +224,9 @@ def rows_of(data: Data, known: Prepared, replay: str | None) -> list[Mapping[str
     return [{name: cells[name][row] for name in columns} for row in known.kept]
 
 
-def _check_spelling(data: Data, known: Prepared, replay: str, answers: Sequence[Label]) -> None:
+def _check_spelling(
+    data: Data, known: PreparedShift, replay: str, answers: Sequence[Label]
+) -> None:
     """Refuse recorded answers that are a label in another spelling.
 
     An answer may also be free text: only what would not be read as the label that it resembles is
@@ -237,7 +239,7 @@ def _check_spelling(data: Data, known: Prepared, replay: str, answers: Sequence[
     check_vocabulary({str(data.roles.truth): list(labels), replay: alike})
 
 
-def slices_of(data: Data, known: Prepared) -> dict[Label, BoolArray]:
+def slices_of(data: Data, known: PreparedShift) -> dict[Label, BoolArray]:
     """Return which items belong to each slice that has any, in the order of the slices."""
     column = data.roles.by
     if column is None:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tallystick.sampling.labels import Draw, Journal, drawing_probabilities, share_spread
+from tallystick.sampling.labels import Draw, DrawJournal, drawing_probabilities, share_spread
 
-Scripted = Callable[..., tuple[Journal, np.ndarray]]
+Scripted = Callable[..., tuple[DrawJournal, np.ndarray]]
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +29,6 @@ def scripted() -> Scripted:
             draws.append(Draw(t=t, item=t, stratum=h, q=float(q), batch=int(batch[t])))
             values.append(float(value(t)))
             left[h] -= 1
-        return Journal.of(sizes, draws, spreads), np.array(values)
+        return DrawJournal.of(sizes, draws, spreads), np.array(values)
 
     return build

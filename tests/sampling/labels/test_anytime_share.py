@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from tallystick.errors import InputError
 from tallystick.sampling.labels import (
-    Journal,
+    DrawJournal,
     LabelStrata,
     anytime_path,
     anytime_share,
@@ -98,14 +98,14 @@ def test_a_value_below_everything_possible_is_refuted_at_once():
 
 def test_all_items_labelled_leave_a_point():
     strata = LabelStrata(of=[0] * 6 + [1] * 4, side=[0, 1], guess=[[0.5, 0.5]] * 2)
-    start = Journal.empty(strata.sizes)
+    start = DrawJournal.empty(strata.sizes)
     journal = draw_batch(strata, start, size=10, spread=[1, 1], rng=0)
     found = anytime_share(rectified_steps(journal, journal.item % 2, [0.5, 0.5]))
     assert (found.low, found.high) == (0.5, 0.5)
 
 
 def test_no_labels_leave_everything_open():
-    steps = rectified_steps(Journal.empty([5, 5]), [], [0.5, 0.5])
+    steps = rectified_steps(DrawJournal.empty([5, 5]), [], [0.5, 0.5])
     assert tuple(anytime_share(steps)) == (0.0, 1.0)
     assert share_verdict(steps, 0.5).verdict is None
 
@@ -195,7 +195,7 @@ def test_the_code_itself_plays_the_fair_game_that_was_enumerated():
         for size in batches:
             spreads.append(share_spread(stratum[:done], np.array(values[:done], dtype=float), 2))
             done += size
-        journal = Journal(
+        journal = DrawJournal(
             sizes=np.array(sizes), item=np.arange(3), stratum=stratum, q=np.ones(3),
             batch=np.repeat([0, 1], batches), spreads=np.array(spreads),
         )  # fmt: skip
@@ -218,7 +218,7 @@ def test_the_truth_is_ever_excluded_in_at_most_alpha_of_runs_looked_at_after_eve
     share = truth.mean()
     missed = 0
     for _ in range(runs):
-        journal = Journal.empty(sizes)
+        journal = DrawJournal.empty(sizes)
         for size in (20, 10, 10, 20, 20):
             spread = share_spread(journal.stratum, truth[journal.item].astype(float), 3)
             journal = draw_batch(strata, journal, size=size, spread=spread, rng=rng)
@@ -245,7 +245,7 @@ def test_a_verdict_needs_evidence_and_names_the_right_side():
 
 def test_a_verdict_that_logic_gives_needs_no_bets():
     strata = LabelStrata(of=[0] * 10, side=[1], guess=[[0.5, 0.5]])
-    start = Journal.empty(strata.sizes)
+    start = DrawJournal.empty(strata.sizes)
     journal = draw_batch(strata, start, size=7, spread=[1.0], rng=0)
     steps = rectified_steps(journal, np.ones(7), [0.5])
     assert share_verdict(steps, 0.6).verdict == "above"
@@ -273,10 +273,10 @@ def test_the_half_width_of_the_bets_stands_in_the_journal(scripted):
     )
     assert first.low != second.low
     strata = LabelStrata(of=[0] * 9, side=[0], guess=[[0.5, 0.5]])
-    start = Journal.empty(strata.sizes, half_width=0.03)
+    start = DrawJournal.empty(strata.sizes, half_width=0.03)
     assert draw_batch(strata, start, size=3, spread=[1.0], rng=0).half_width == 0.03
     with pytest.raises(InputError, match="half_width"):
-        Journal.empty([3], half_width=1.0)
+        DrawJournal.empty([3], half_width=1.0)
 
 
 def test_an_impossible_level_is_refused(page):
@@ -297,7 +297,7 @@ def test_labelling_everything_never_refutes_the_share_itself():
         n = int(rng.integers(6, 40))
         strata = LabelStrata(of=rng.integers(0, 3, n), side=[0] * 3, guess=[[0.6, 0.4]] * 3)
         truth = rng.integers(0, 2, n)
-        journal = Journal.empty(strata.sizes)
+        journal = DrawJournal.empty(strata.sizes)
         while journal.n_draws < n:
             spread = share_spread(journal.stratum, truth[journal.item].astype(float), 3)
             journal = draw_batch(strata, journal, size=5, spread=spread, rng=seed)

@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels import Progress, forecast, next_batch, stop_reason, verdict_forecast
+from tallystick.sampling.labels import (
+    LabelProgress,
+    forecast,
+    next_batch,
+    stop_reason,
+    verdict_forecast,
+)
 
 
 def test_the_forecast_is_the_formula_of_the_page():
@@ -17,18 +23,22 @@ def test_the_forecast_is_the_formula_of_the_page():
     [(0, None, 20), (20, 0.5, 50), (20, 0.10, 30), (80, 0.06, 20), (80, 0.0505, 5)],
 )
 def test_batches_are_half_of_what_is_missing_in_fives(labelled, half, size):
-    progress = Progress(labelled=labelled, left=900, half_width=half, target=0.05)
+    progress = LabelProgress(labelled=labelled, left=900, half_width=half, target=0.05)
     assert next_batch(progress) == size
 
 
 def test_a_batch_never_exceeds_the_items_or_the_budget():
-    assert next_batch(Progress(labelled=20, left=3, half_width=0.2, target=0.05)) == 3
-    assert next_batch(Progress(labelled=20, left=99, half_width=0.2, target=0.05, budget=27)) == 7
-    assert next_batch(Progress(labelled=30, left=99, half_width=0.2, target=0.05, budget=27)) == 0
+    assert next_batch(LabelProgress(labelled=20, left=3, half_width=0.2, target=0.05)) == 3
+    assert (
+        next_batch(LabelProgress(labelled=20, left=99, half_width=0.2, target=0.05, budget=27)) == 7
+    )
+    assert (
+        next_batch(LabelProgress(labelled=30, left=99, half_width=0.2, target=0.05, budget=27)) == 0
+    )
 
 
 def test_a_verdict_without_a_target_is_asked_in_tens():
-    assert next_batch(Progress(labelled=30, left=99)) == 10
+    assert next_batch(LabelProgress(labelled=30, left=99)) == 10
 
 
 @pytest.mark.parametrize(
@@ -48,7 +58,7 @@ def test_a_verdict_without_a_target_is_asked_in_tens():
 )
 def test_the_first_reason_that_holds_is_given(change, reason):
     base = {"labelled": 60, "left": 500, "half_width": 0.07, "target": 0.05}
-    assert stop_reason(Progress(**{**base, **change})) == reason
+    assert stop_reason(LabelProgress(**{**base, **change})) == reason
 
 
 def test_a_verdict_is_forecast_by_what_a_label_adds():
@@ -60,6 +70,6 @@ def test_a_verdict_is_forecast_by_what_a_label_adds():
 @pytest.mark.parametrize("wrong", [{"target": 0.0}, {"budget": 0}, {"labelled": -1}])
 def test_impossible_progress_is_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
-        Progress(**{"labelled": 1, "left": 1, **wrong})
+        LabelProgress(**{"labelled": 1, "left": 1, **wrong})
     with pytest.raises(InputError, match="target"):
         forecast(10, 0.1, 0.0)

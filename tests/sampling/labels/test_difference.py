@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from tallystick.errors import InputError
 from tallystick.sampling.labels import (
-    Journal,
+    DrawJournal,
     classifier_difference,
     disagreement_strata,
     draw_batch,
@@ -89,14 +89,14 @@ def test_draws_that_are_not_uniform_are_refused(scripted):
 
 def test_a_sign_that_the_rest_can_not_turn_is_certain():
     strata, guess = disagreement_strata([0] * 9, [1] * 9, np.full((9, 2), 0.5))
-    journal = draw_batch(strata, Journal.empty(strata.sizes), size=5, spread=[1.0], rng=0)
+    journal = draw_batch(strata, DrawJournal.empty(strata.sizes), size=5, spread=[1.0], rng=0)
     found = classifier_difference(journal, np.zeros(5), guess)
     assert (found.verdict, found.certain, found.not_needed) == ("second", True, 4)
 
 
 def test_all_labelled_and_even_is_a_tie():
     strata, guess = disagreement_strata([0] * 4, [1] * 4, np.full((4, 2), 0.5))
-    journal = draw_batch(strata, Journal.empty(strata.sizes), size=4, spread=[1.0], rng=0)
+    journal = draw_batch(strata, DrawJournal.empty(strata.sizes), size=4, spread=[1.0], rng=0)
     found = classifier_difference(journal, [1, 0, 0.5, 0.5], guess)
     assert (found.verdict, found.certain) == ("tie", True)
 
@@ -118,7 +118,7 @@ def test_the_wrong_sign_at_an_exact_tie_is_rare_even_if_the_guesses_mislead():
     called = 0
     for _ in range(runs):
         truth = rng.permutation(np.repeat([0.0, 1.0], 60))  # a tie, whatever the guesses say
-        journal = Journal.empty(strata.sizes)
+        journal = DrawJournal.empty(strata.sizes)
         for _ in range(8):
             journal = draw_batch(strata, journal, size=10, spread=np.ones(len(strata)), rng=rng)
         found = classifier_difference(journal, truth[journal.item], guess, alpha=alpha)
@@ -133,7 +133,7 @@ def test_the_wrong_sign_of_judged_outputs_at_a_tie_is_rare():
     called = 0
     for _ in range(runs):
         truth = rng.permutation(np.repeat([-1.0, 0.0, 1.0], [50, 60, 50]))
-        journal = Journal.empty(strata.sizes)
+        journal = DrawJournal.empty(strata.sizes)
         for _ in range(8):
             spread = gap_spread(journal.stratum, truth[journal.item], 3)
             journal = draw_batch(strata, journal, size=10, spread=spread, rng=rng)

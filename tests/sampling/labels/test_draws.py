@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tallystick._rng import spawn
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.labels import (
-    Journal,
+    DrawJournal,
     LabelStrata,
     class_spread,
     draw_batch,
@@ -29,7 +29,7 @@ def _strata(sizes):
 def test_a_replay_is_the_journal():
     strata = _strata([40, 25, 60])
     truth = np.random.default_rng(0).random(125)
-    journal, values = Journal.empty(strata.sizes), np.empty(0)
+    journal, values = DrawJournal.empty(strata.sizes), np.empty(0)
     for number, size in enumerate((20, 5, 15, 10)):
         spread = share_spread(journal.stratum, values, 3)
         rng = spawn(99, number + 1)[number]
@@ -61,7 +61,7 @@ def test_a_replay_needs_the_values_of_the_batches_before():
 )
 def test_every_item_is_drawn_once_and_its_stratum_is_right(sizes, seed, batch):
     strata = _strata(sizes)
-    journal = Journal.empty(sizes)
+    journal = DrawJournal.empty(sizes)
     while journal.n_draws < strata.n_items:
         spread = share_spread(journal.stratum, journal.item % 2.0, len(sizes))
         rng = seed + journal.n_batches
@@ -79,7 +79,7 @@ def test_draws_have_the_probabilities_that_are_written_down():
     rng, runs = np.random.default_rng(3), 6_000
     seen, chance = Counter(), {}
     for _ in range(runs):
-        journal = draw_batch(strata, Journal.empty([2, 3]), size=2, spread=spread, rng=rng)
+        journal = draw_batch(strata, DrawJournal.empty([2, 3]), size=2, spread=spread, rng=rng)
         pair = tuple(journal.item.tolist())
         seen[pair] += 1
         left = journal.remaining()[np.arange(2), journal.stratum]
@@ -92,14 +92,14 @@ def test_draws_have_the_probabilities_that_are_written_down():
 
 def test_a_stratum_of_spread_zero_takes_no_part():
     strata = _strata([5, 50])
-    journal = draw_batch(strata, Journal.empty([5, 50]), size=20, spread=[1.0, 0.0], rng=1)
+    journal = draw_batch(strata, DrawJournal.empty([5, 50]), size=20, spread=[1.0, 0.0], rng=1)
     assert journal.n_draws == 5
     assert (journal.stratum == 0).all()
 
 
 def test_items_outside_the_population_are_never_drawn():
     strata = _strata([10, 10]).without([0, 1, 2, 15])
-    journal = draw_batch(strata, Journal.empty(strata.sizes), size=99, spread=[1, 1], rng=1)
+    journal = draw_batch(strata, DrawJournal.empty(strata.sizes), size=99, spread=[1, 1], rng=1)
     assert sorted(journal.item.tolist()) == [*range(3, 15), *range(16, 20)]
 
 
@@ -128,12 +128,12 @@ def test_spreads_are_those_of_the_page():
 def test_impossible_batches_are_refused_by_name(options, match):
     choice = {"size": 2, "spread": [1.0, 1.0], "rng": 0, **options}
     with pytest.raises(InputError, match=match):
-        draw_batch(_strata([3, 3]), Journal.empty([3, 3]), **choice)
+        draw_batch(_strata([3, 3]), DrawJournal.empty([3, 3]), **choice)
 
 
 def test_a_journal_of_other_strata_is_refused():
     with pytest.raises(InputError, match="own strata"):
-        draw_batch(_strata([3, 3]), Journal.empty([3, 4]), size=1, spread=[1, 1], rng=0)
+        draw_batch(_strata([3, 3]), DrawJournal.empty([3, 4]), size=1, spread=[1, 1], rng=0)
 
 
 def test_a_batch_of_twenty_from_a_million_items_takes_well_under_a_second():
@@ -142,6 +142,6 @@ def test_a_batch_of_twenty_from_a_million_items_takes_well_under_a_second():
     of = np.random.default_rng(0).integers(0, 6, 1_000_000)
     strata = LabelStrata(of=of, side=np.zeros(6, int), guess=np.full((6, 2), 0.5))
     began = time.perf_counter()
-    journal = draw_batch(strata, Journal.empty(strata.sizes), size=20, spread=np.ones(6), rng=0)
+    journal = draw_batch(strata, DrawJournal.empty(strata.sizes), size=20, spread=np.ones(6), rng=0)
     assert time.perf_counter() - began < 1.0
     assert (strata.of[journal.item] == journal.stratum).all()

@@ -7,7 +7,7 @@ from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.sampling.labels import (
     Apart,
-    Journal,
+    DrawJournal,
     LabelStrata,
     anytime_share,
     as_draws,
@@ -53,7 +53,7 @@ def test_labels_of_unknown_origin_are_known_exactly_and_bias_nothing(strata):
     complaints = np.arange(25)
     rest, apart = count_apart(strata, complaints, truth[complaints])
     assert (apart.known, apart.total, apart.sampled) == (25, 0.0, 75)
-    journal = draw_batch(rest, Journal.empty(rest.sizes), size=75, spread=[1, 1], rng=1)
+    journal = draw_batch(rest, DrawJournal.empty(rest.sizes), size=75, spread=[1, 1], rng=1)
     inner = anytime_share(rectified_steps(journal, truth[journal.item], [0.2, 0.9]))
     assert tuple(apart.interval(inner)) == pytest.approx((0.7, 0.7))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.labels import Journal, drawing_probabilities, readable
+from tallystick.sampling.labels import DrawJournal, drawing_probabilities, readable
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_nothing_left_to_draw_is_refused():
 
 
 def test_records_and_arrays_are_the_same_journal(journal):
-    again = Journal.of([6, 4], list(journal.draws()), journal.spreads)
+    again = DrawJournal.of([6, 4], list(journal.draws()), journal.spreads)
     assert (again.item == journal.item).all()
     assert (again.probabilities() == journal.probabilities()).all()
     assert journal.remaining()[0].tolist() == [6, 4]
@@ -57,7 +57,7 @@ def test_a_changed_journal_is_refused(journal, change, match):
     draws = list(journal.draws())
     draws[4] = replace(draws[4], **change)
     with pytest.raises((InputError, IndexError), match=match):
-        Journal.of([6, 4], draws, journal.spreads)
+        DrawJournal.of([6, 4], draws, journal.spreads)
 
 
 def test_values_are_read_up_to_the_first_gap():

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels import Journal, drawing_probabilities, rectified_steps, share_spread
+from tallystick.sampling.labels import (
+    DrawJournal,
+    drawing_probabilities,
+    rectified_steps,
+    share_spread,
+)
 
 
 def test_each_value_has_the_mean_of_all_items_as_its_expectation(scripted):
@@ -82,12 +87,12 @@ def test_values_that_do_not_fit_are_refused(scripted, values, guess, match):
     journal, _ = scripted([6, 4], lambda t: 0, lambda t: 1, 2, freeze=[0])
     with pytest.raises(InputError, match=match):
         rectified_steps(journal, values, guess)
-    assert rectified_steps(Journal.empty([6, 4]), [], [0.5, 0.5]).z.size == 0
+    assert rectified_steps(DrawJournal.empty([6, 4]), [], [0.5, 0.5]).z.size == 0
 
 
 def test_draws_from_a_part_of_the_strata_are_counted_and_not_bet_on():
     # Ten draws among the first stratum only, then ten from both: only the latter are fair.
-    journal = Journal(
+    journal = DrawJournal(
         sizes=np.array([50, 50]),
         item=np.arange(20),
         stratum=np.array([0] * 10 + [0, 1] * 5),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick.results import Unknown
-from tallystick.stats.adverse import Estimates
+from tallystick.stats.adverse import AdverseEstimates
 from tallystick.stats.adverse.estimate import labels_worth
 
 
 def made(estimate):
     ends = np.array([0.2, 0.0]), np.array([0.4, 1.0])
     alone = np.array([0.1, 0.0]), np.array([0.5, 1.0])
-    return Estimates.of(
+    return AdverseEstimates.of(
         np.array(estimate), ends, alone, n_labels=np.array([10, 0]), alpha=0.1, method="test"
     )
 

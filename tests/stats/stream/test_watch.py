@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.stream import Alarm, Naming, Notice, Watch, WatchOptions
+from tallystick.stats.stream import Naming, Notice, StreamAlarm, Watch, WatchOptions
 
 ACCURACY = (0.9, 0.85, 0.8, 0.85)
 LABELS = ["fail", "pass"]
@@ -26,7 +26,7 @@ def drifted(seed, *, at=3000, n=6000, to=(0.7, 0.85, 0.8, 0.85), share=0.5):
 
 
 def alarms(events):
-    return [event for event in events if isinstance(event, Alarm)]
+    return [event for event in events if isinstance(event, StreamAlarm)]
 
 
 def test_a_judge_that_gets_worse_raises_an_alarm_with_place_and_name():

@@ -25,7 +25,7 @@ from tallystick.sampling.labels.anytime_share import (
     share_verdict,
 )
 from tallystick.sampling.labels.batches import (
-    Progress,
+    LabelProgress,
     StopReason,
     forecast,
     next_batch,
@@ -59,7 +59,7 @@ from tallystick.sampling.labels.existing import (
     for_drawing,
     refused_claim,
 )
-from tallystick.sampling.labels.journal import Draw, Journal, drawing_probabilities, readable
+from tallystick.sampling.labels.journal import Draw, DrawJournal, drawing_probabilities, readable
 from tallystick.sampling.labels.planned_share import PlannedShare, planned_share, planned_shares
 from tallystick.sampling.labels.readers import (
     ReaderError,
@@ -83,11 +83,11 @@ __all__ = [
     "ClassRecall",
     "Contest",
     "Draw",
-    "Journal",
+    "DrawJournal",
     "JudgeAccuracy",
+    "LabelProgress",
     "LabelStrata",
     "PlannedShare",
-    "Progress",
     "ReaderError",
     "ShareVerdict",
     "SignVerdict",

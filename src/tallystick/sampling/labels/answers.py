@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.sampling.labels.consensus import Floats, Ints
-from tallystick.sampling.labels.journal import Journal
+from tallystick.sampling.labels.journal import DrawJournal
 from tallystick.sampling.labels.strata import LabelStrata
 from tallystick.sampling.labels.task import LabelTask, Measure
 from tallystick.values import Label, identity
@@ -123,7 +123,7 @@ def apart_answers(session: Session, task: LabelTask) -> Read:
     )
 
 
-def journal_of(session: Session, strata: LabelStrata) -> Journal:
+def journal_of(session: Session, strata: LabelStrata) -> DrawJournal:
     """Return the journal of a session's draws."""
     batches = session.batches
     sizes = strata.sizes
@@ -135,7 +135,7 @@ def journal_of(session: Session, strata: LabelStrata) -> Journal:
     whole = {name: np.array(column, dtype=np.int64) for name, column in joined.items()}
     q = np.array([p for batch in batches for p in batch.probability], dtype=np.float64)
     spreads = np.array([batch.spread for batch in batches], dtype=np.float64)
-    return Journal(
+    return DrawJournal(
         sizes=sizes,
         q=q,
         spreads=spreads.reshape(len(batches), sizes.size),

@@ -60,11 +60,11 @@ def anytime_share(steps: Steps, *, alpha: float = 0.05, skipped: Steps | None = 
 
     Examples
     --------
-    >>> from tallystick.sampling.labels import Journal, draw_batch
+    >>> from tallystick.sampling.labels import DrawJournal, draw_batch
     >>> from tallystick.sampling.labels.rectified import rectified_steps
     >>> from tallystick.sampling.labels.strata import score_strata
     >>> strata = score_strata([0.2] * 100 + [0.9] * 400)
-    >>> start = Journal.empty(strata.sizes)
+    >>> start = DrawJournal.empty(strata.sizes)
     >>> journal = draw_batch(strata, start, size=150, spread=[1, 1], rng=2)
     >>> values = (journal.item >= 100).astype(float)
     >>> print(anytime_share(rectified_steps(journal, values, strata.guess[:, 1])))

@@ -17,7 +17,14 @@ from typing import Literal, TypeAlias
 
 from tallystick.errors import InputError
 
-__all__ = ["Progress", "StopReason", "forecast", "next_batch", "stop_reason", "verdict_forecast"]
+__all__ = [
+    "LabelProgress",
+    "StopReason",
+    "forecast",
+    "next_batch",
+    "stop_reason",
+    "verdict_forecast",
+]
 
 StopReason: TypeAlias = Literal["precision", "verdict", "certain", "budget", "not-worth-it"]
 """Why a session may stop; the same words stand in the JSON of ``label``."""
@@ -27,7 +34,7 @@ FIRST, STEP, LARGEST = 20, 5, 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class LabelProgress:
     """What is known when a batch ends.
 
     Parameters
@@ -107,17 +114,17 @@ def verdict_forecast(log_e: float, growth: float, *, alpha: float = 0.05) -> int
     return max(0, ceil((log(2 / alpha) - log_e) / growth))
 
 
-def next_batch(progress: Progress) -> int:
+def next_batch(progress: LabelProgress) -> int:
     """Return how many items to draw next; 0 if there is no room or money for more.
 
     The first batch has 20. Then half of what is missing by the forecast, in fives, between 5 and
     50; a verdict without a target is asked in batches of 10.
 
-    >>> next_batch(Progress(labelled=0, left=500, target=0.05))
+    >>> next_batch(LabelProgress(labelled=0, left=500, target=0.05))
     20
-    >>> next_batch(Progress(labelled=20, left=480, half_width=0.12, target=0.05))
+    >>> next_batch(LabelProgress(labelled=20, left=480, half_width=0.12, target=0.05))
     50
-    >>> next_batch(Progress(labelled=100, left=400, half_width=0.053, target=0.05))
+    >>> next_batch(LabelProgress(labelled=100, left=400, half_width=0.053, target=0.05))
     5
     """
     allowed = inf if progress.budget is None else max(0, progress.budget - progress.labelled)
@@ -131,7 +138,7 @@ def next_batch(progress: Progress) -> int:
     return int(min(wanted, progress.left, allowed))
 
 
-def stop_reason(progress: Progress) -> StopReason | None:
+def stop_reason(progress: LabelProgress) -> StopReason | None:
     """Return why to stop now, or None to go on; the first reason that holds, in this order.
 
     *certain*: no label can change the answer. *verdict*: the anytime evidence settles it.
@@ -141,9 +148,9 @@ def stop_reason(progress: Progress) -> StopReason | None:
 
     Examples
     --------
-    >>> stop_reason(Progress(labelled=80, left=400, half_width=0.049, target=0.05))
+    >>> stop_reason(LabelProgress(labelled=80, left=400, half_width=0.049, target=0.05))
     'precision'
-    >>> stop_reason(Progress(labelled=40, left=400, half_width=0.15, target=0.05, budget=60))
+    >>> stop_reason(LabelProgress(labelled=40, left=400, half_width=0.15, target=0.05, budget=60))
     'not-worth-it'
     """
     if progress.certain or not progress.left:
@@ -161,7 +168,7 @@ def stop_reason(progress: Progress) -> StopReason | None:
     return "not-worth-it" if missing is not None and missing > room else None
 
 
-def _missing(progress: Progress) -> int | None:
+def _missing(progress: LabelProgress) -> int | None:
     """Return the forecast, or None where there is no target or nothing to forecast from yet."""
     if progress.half_width is None or progress.target is None or progress.labelled < FIRST:
         return None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError, NotIdentifiable
 
-__all__ = ["Consensus", "Floats", "Ints", "Patterns", "consensus", "patterns_of"]
+__all__ = ["Consensus", "Floats", "Ints", "VotePatterns", "consensus", "patterns_of"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -22,7 +22,7 @@ _TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Patterns:
+class VotePatterns:
     """The distinct vote patterns, how many items show each, and which one each item shows."""
 
     codes: Ints
@@ -37,7 +37,7 @@ class Consensus:
     Parameters
     ----------
     posterior
-        Patterns x classes.
+        VotePatterns x classes.
     score
         Two classes: a score that rises with class 1. More: how sure the consensus is.
     middle
@@ -52,7 +52,7 @@ class Consensus:
     method: str
 
 
-def patterns_of(votes: ArrayLike, *, n_classes: int) -> Patterns:
+def patterns_of(votes: ArrayLike, *, n_classes: int) -> VotePatterns:
     """Return the distinct rows of *votes* (items x judges, -1 for no vote).
 
     >>> found = patterns_of([[0, 1], [1, 1], [0, 1]], n_classes=2)
@@ -89,7 +89,7 @@ def patterns_of(votes: ArrayLike, *, n_classes: int) -> Patterns:
     return _patterns(seen[:, None] // powers % base - 1, counts, place)
 
 
-def consensus(patterns: Patterns, *, n_classes: int) -> Consensus:
+def consensus(patterns: VotePatterns, *, n_classes: int) -> Consensus:
     """Return posterior and score of each pattern, from votes only and never from labels.
 
     Dawid-Skene from a majority start. Its log-odds are taken from the likelihood itself, so that
@@ -138,7 +138,7 @@ def _mean_vote(codes: Ints, n_classes: int) -> Consensus:
     return Consensus(posterior=posterior, score=score, middle=0.5, method="mean vote")
 
 
-def _patterns(codes: NDArray[np.integer], counts: NDArray[np.integer], place: Ints) -> Patterns:
-    return Patterns(
+def _patterns(codes: NDArray[np.integer], counts: NDArray[np.integer], place: Ints) -> VotePatterns:
+    return VotePatterns(
         codes=codes.astype(np.int64), counts=counts.astype(np.float64), place=place.astype(np.int64)
     )

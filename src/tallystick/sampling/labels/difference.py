@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from tallystick.errors import InputError
 from tallystick.sampling.labels.bets import capital, expected_growth, mirrored, sign_bets
 from tallystick.sampling.labels.consensus import Floats, Ints
-from tallystick.sampling.labels.journal import Journal
+from tallystick.sampling.labels.journal import DrawJournal
 from tallystick.sampling.labels.rectified import Steps, rectified_steps
 from tallystick.sampling.labels.strata import GUESS_FLOOR, LabelStrata, rank_slices
 
@@ -155,7 +155,7 @@ def gap_strata(
 
 
 def classifier_difference(
-    journal: Journal, values: ArrayLike, guess: ArrayLike, *, alpha: float = 0.05
+    journal: DrawJournal, values: ArrayLike, guess: ArrayLike, *, alpha: float = 0.05
 ) -> SignVerdict:
     """Say which of two classifiers is better, from labels on their disagreements.
 
@@ -174,7 +174,7 @@ def classifier_difference(
     --------
     >>> from tallystick.sampling.labels.draws import draw_batch
     >>> strata, guess = disagreement_strata([0] * 200, [1] * 200, np.full((200, 2), 0.5))
-    >>> start = Journal.empty(strata.sizes)
+    >>> start = DrawJournal.empty(strata.sizes)
     >>> journal = draw_batch(strata, start, size=30, spread=[1.0], rng=1)
     >>> found = classifier_difference(journal, [1.0] * 30, guess)
     >>> found.verdict, found.not_needed, round(float(found.first[6]), 1)
@@ -191,7 +191,7 @@ def classifier_difference(
 
 
 def judged_difference(
-    journal: Journal, values: ArrayLike, guess: ArrayLike, *, alpha: float = 0.05
+    journal: DrawJournal, values: ArrayLike, guess: ArrayLike, *, alpha: float = 0.05
 ) -> SignVerdict:
     """Say which of two systems people prefer, from labels on outputs that judges compared.
 
@@ -210,7 +210,7 @@ def judged_difference(
     --------
     >>> from tallystick.sampling.labels.draws import draw_batch
     >>> strata, guess = gap_strata([2] * 60 + [0] * 40, [0] * 60 + [2] * 40, judges=2)
-    >>> start = Journal.empty(strata.sizes)
+    >>> start = DrawJournal.empty(strata.sizes)
     >>> journal = draw_batch(strata, start, size=60, spread=[1.0, 1.0], rng=1)
     >>> values = np.where(journal.item < 60, 1.0, -1.0)
     >>> judged_difference(journal, values, guess).verdict

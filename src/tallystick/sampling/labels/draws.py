@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from tallystick._rng import Rng, as_rng, spawn
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.labels.consensus import Floats, Ints
-from tallystick.sampling.labels.journal import HALF_WIDTH, Journal, drawing_probabilities
+from tallystick.sampling.labels.journal import HALF_WIDTH, DrawJournal, drawing_probabilities
 from tallystick.sampling.labels.strata import LabelStrata
 
 __all__ = [
@@ -81,8 +81,8 @@ def uniform_spread(stratum: Ints, values: Floats, n_strata: int) -> Floats:
 
 
 def draw_batch(
-    strata: LabelStrata, journal: Journal, *, size: int, spread: ArrayLike, rng: Rng
-) -> Journal:
+    strata: LabelStrata, journal: DrawJournal, *, size: int, spread: ArrayLike, rng: Rng
+) -> DrawJournal:
     """Return the journal with one more batch.
 
     Parameters
@@ -102,7 +102,7 @@ def draw_batch(
     Examples
     --------
     >>> strata = LabelStrata(of=[0] * 30 + [1] * 70, side=[0, 1], guess=[[0.5, 0.5]] * 2)
-    >>> journal = draw_batch(strata, Journal.empty(strata.sizes), size=4, spread=[1, 1], rng=1)
+    >>> journal = draw_batch(strata, DrawJournal.empty(strata.sizes), size=4, spread=[1, 1], rng=1)
     >>> [(draw.item, draw.stratum, round(draw.q, 3)) for draw in journal.draws()]
     [(96, 1, 0.7), (28, 0, 0.303), (59, 1, 0.704), (57, 1, 0.701)]
     """
@@ -152,7 +152,7 @@ def replay(
     rule: SpreadRule = share_spread,
     seed: int,
     half_width: float = HALF_WIDTH,
-) -> Journal:
+) -> DrawJournal:
     """Draw a whole session again from its seed, its batch sizes and the values that came back.
 
     Batch b is drawn with ``spawn(seed, b + 1)[b]`` and by the values of all earlier batches, so a
@@ -163,7 +163,7 @@ def replay(
     [0, 0, 1, 1]
     """
     known = np.asarray(values, dtype=np.float64)
-    journal = Journal.empty(strata.sizes, half_width=half_width)
+    journal = DrawJournal.empty(strata.sizes, half_width=half_width)
     for number, size in enumerate(batches):
         done = journal.n_draws
         if done > known.size:
@@ -180,7 +180,7 @@ def _pick(q: Floats, u: float) -> int:
     return int(min(np.searchsorted(upto, u * upto[-1], side="right"), np.flatnonzero(q)[-1]))
 
 
-def _taken(strata: LabelStrata, journal: Journal) -> list[list[int]]:
+def _taken(strata: LabelStrata, journal: DrawJournal) -> list[list[int]]:
     """Return, for each stratum, the positions in it that were drawn, in rising order."""
     taken = []
     for h, (start, size) in enumerate(zip(strata.starts, strata.sizes, strict=True)):

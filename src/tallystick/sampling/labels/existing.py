@@ -28,7 +28,7 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.sampling.labels.consensus import Floats
-from tallystick.sampling.labels.journal import HALF_WIDTH, Journal
+from tallystick.sampling.labels.journal import HALF_WIDTH, DrawJournal
 from tallystick.sampling.labels.strata import LabelStrata
 
 __all__ = [
@@ -121,7 +121,7 @@ def count_apart(
 
 def as_draws(
     strata: LabelStrata, items: ArrayLike, *, rng: Rng, half_width: float = HALF_WIDTH
-) -> Journal:
+) -> DrawJournal:
     """Return labels that were drawn uniformly as the first batches of a journal.
 
     Their order is not known, so a random one is drawn; a uniform sample in random order is a
@@ -151,7 +151,7 @@ def as_draws(
     stratum = strata.of[order].astype(np.int64)
     if order.size and stratum.min() < 0:
         raise InputError("items must be in the population: one of them was counted apart already")
-    journal = Journal(
+    journal = DrawJournal(
         sizes=strata.sizes,
         item=order,
         stratum=stratum,

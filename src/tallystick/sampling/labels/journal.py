@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.labels.consensus import Floats, Ints
 
-__all__ = ["HALF_WIDTH", "Draw", "Journal", "drawing_probabilities", "readable"]
+__all__ = ["HALF_WIDTH", "Draw", "DrawJournal", "drawing_probabilities", "readable"]
 
 HALF_WIDTH = 0.05
 """The half-width that bets aim at if none is asked for."""
@@ -43,7 +43,7 @@ class Draw:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Journal:
+class DrawJournal:
     """All draws so far, as arrays, with the spreads that each batch was drawn by.
 
     Parameters
@@ -60,7 +60,7 @@ class Journal:
 
     Examples
     --------
-    >>> Journal.empty([30, 70]).n_draws
+    >>> DrawJournal.empty([30, 70]).n_draws
     0
     """
 
@@ -77,7 +77,7 @@ class Journal:
             raise InputError(f"half_width must be in (0, 1), got {self.half_width!r}")
 
     @classmethod
-    def empty(cls, sizes: ArrayLike, *, half_width: float = HALF_WIDTH) -> Journal:
+    def empty(cls, sizes: ArrayLike, *, half_width: float = HALF_WIDTH) -> DrawJournal:
         """Return a journal without draws, for a session that wants this half-width."""
         n = np.asarray(sizes, dtype=np.int64)
         none = np.empty(0, np.int64)
@@ -99,11 +99,11 @@ class Journal:
         spreads: ArrayLike,
         *,
         half_width: float = HALF_WIDTH,
-    ) -> Journal:
+    ) -> DrawJournal:
         """Return the journal of written draws, and refuse one that its own numbers contradict.
 
         >>> one = Draw(t=0, item=4, stratum=1, q=0.7, batch=0)
-        >>> Journal.of([30, 70], [one], [[1.0, 1.0]]).n_draws
+        >>> DrawJournal.of([30, 70], [one], [[1.0, 1.0]]).n_draws
         1
         """
         table = np.asarray(spreads, dtype=np.float64).reshape(-1, np.size(sizes))

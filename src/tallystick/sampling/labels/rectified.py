@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from tallystick.errors import InputError
 from tallystick.sampling.labels.consensus import Floats
-from tallystick.sampling.labels.journal import HALF_WIDTH, Journal
+from tallystick.sampling.labels.journal import HALF_WIDTH, DrawJournal
 
 __all__ = ["PRIOR_LABELS", "Steps", "rectified_steps"]
 
@@ -68,7 +68,7 @@ class Steps:
 
 
 def rectified_steps(
-    journal: Journal,
+    journal: DrawJournal,
     values: ArrayLike,
     guess: ArrayLike,
     *,
@@ -94,7 +94,7 @@ def rectified_steps(
     --------
     >>> from tallystick.sampling.labels.journal import Draw
     >>> first = Draw(t=0, item=0, stratum=0, q=0.8, batch=0)
-    >>> journal = Journal.of([400, 100], [first], [[0.5, 0.5]])
+    >>> journal = DrawJournal.of([400, 100], [first], [[0.5, 0.5]])
     >>> steps = rectified_steps(journal, [1.0], [0.95, 0.3])
     >>> [float(part[0].round(4)) for part in (steps.z, steps.low, steps.high)]
     [0.87, -0.13, 1.52]

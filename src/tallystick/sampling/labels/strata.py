@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels.consensus import Floats, Ints, Patterns, consensus, patterns_of
+from tallystick.sampling.labels.consensus import Floats, Ints, VotePatterns, consensus, patterns_of
 
 __all__ = [
     "OUTSIDE",
@@ -191,7 +191,7 @@ def score_strata(
             "posterior must hold one probability per item: pass it, or scale the score"
         )
     distinct, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    patterns = Patterns(
+    patterns = VotePatterns(
         codes=np.empty((distinct.size, 0), np.int64), counts=counts.astype(np.float64), place=place
     )
     mean = np.bincount(place, weights=chance) / counts
@@ -209,7 +209,7 @@ def class_strata(posterior: ArrayLike) -> LabelStrata:
     if table.ndim != 2 or table.shape[1] < 2 or not table.shape[0]:
         raise InputError(f"posterior must be items x classes, got shape {table.shape}")
     each = np.arange(table.shape[0])
-    patterns = Patterns(
+    patterns = VotePatterns(
         codes=np.empty((each.size, 0), np.int64), counts=np.ones(each.size), place=each
     )
     return _by_class(table, table.max(axis=1), patterns=patterns)
@@ -262,14 +262,14 @@ def rank_slices(
 
 
 def _by_score(
-    score: Floats, posterior: Floats, *, patterns: Patterns, middle: float
+    score: Floats, posterior: Floats, *, patterns: VotePatterns, middle: float
 ) -> LabelStrata:
     """Cut both sides of a binary score; the strata rise with the score."""
     side = (score > middle).astype(np.int64)
     return _sliced(side, score, posterior, patterns=patterns, slices=SLICES)
 
 
-def _by_class(posterior: Floats, certainty: Floats, *, patterns: Patterns) -> LabelStrata:
+def _by_class(posterior: Floats, certainty: Floats, *, patterns: VotePatterns) -> LabelStrata:
     """Cut the sides of several classes; the rarest of more than twelve sides make one."""
     side = posterior.argmax(axis=1)
     mass = np.bincount(side, weights=patterns.counts, minlength=posterior.shape[1])
@@ -282,7 +282,7 @@ def _by_class(posterior: Floats, certainty: Floats, *, patterns: Patterns) -> La
 
 
 def _sliced(
-    side: Ints, score: Floats, posterior: Floats, *, patterns: Patterns, slices: int
+    side: Ints, score: Floats, posterior: Floats, *, patterns: VotePatterns, slices: int
 ) -> LabelStrata:
     total = patterns.counts.sum()
     least = max(LEAST_ITEMS, ceil(LEAST_SHARE * total))  # rule 2

@@ -32,7 +32,7 @@ from tallystick.stats.adverse.certified import (
     certified_mean,
     certified_share,
 )
-from tallystick.stats.adverse.estimate import Estimate, Estimates
+from tallystick.stats.adverse.estimate import AdverseEstimate, AdverseEstimates
 from tallystick.stats.adverse.forecast import (
     LabelRange,
     Outlook,
@@ -72,11 +72,11 @@ from tallystick.stats.adverse.systems import (
 
 __all__ = [
     "Adjusted",
+    "AdverseEstimate",
+    "AdverseEstimates",
     "AucEstimate",
     "AucPilot",
     "CommonItems",
-    "Estimate",
-    "Estimates",
     "LabelRange",
     "Outlook",
     "Population",

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse.estimate import Estimate, Estimates
+from tallystick.stats.adverse.estimate import AdverseEstimate, AdverseEstimates
 from tallystick.stats.adverse.inclusion import weighted_strata
 from tallystick.stats.adverse.population import Ends, Population, check_population, widen_for_new
 from tallystick.stats.adverse.stratum import effective_labels, fill_unlabelled
@@ -33,8 +33,8 @@ def adverse_share(
     *,
     population: Population = "these",
     alpha: float = 0.05,
-) -> Estimate:
-    r"""Estimate how many items pass, from few labels and the judges' strata.
+) -> AdverseEstimate:
+    r"""AdverseEstimate how many items pass, from few labels and the judges' strata.
 
     Each end is a likelihood-ratio bound that first sees a fraction of one more label at the worst
     value, :math:`a_h = .35 \sqrt{W_h}`. For the lower end these are fails:
@@ -71,7 +71,7 @@ def adverse_share(
 
     Returns
     -------
-    Estimate
+    AdverseEstimate
         With ``labels_only`` the same interval from one stratum.
 
     Examples
@@ -101,8 +101,8 @@ def adverse_shares(
     *,
     population: Population = "these",
     alpha: float = 0.05,
-) -> Estimates:
-    """Estimate many shares at once: :func:`adverse_share`, with one problem per row.
+) -> AdverseEstimates:
+    """AdverseEstimate many shares at once: :func:`adverse_share`, with one problem per row.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def adverse_shares(
 
     Returns
     -------
-    Estimates
+    AdverseEstimates
         One entry per row. A row without labels has no estimate, and its interval is [0, 1].
 
     Examples
@@ -139,8 +139,8 @@ def adverse_share_weighted(
     *,
     population: Population = "these",
     alpha: float = 0.05,
-) -> Estimate:
-    r"""Estimate how many items pass when some were more likely to be labelled than others.
+) -> AdverseEstimate:
+    r"""AdverseEstimate how many items pass when some were more likely to be labelled than others.
 
     As :func:`adverse_share`, with the pass rate and the size of :func:`weighted_strata` in each
     stratum: Kish's size where the inclusion probabilities vary at most 4:1, and the conservative
@@ -217,7 +217,7 @@ def _estimates(
     *,
     population: Population,
     alpha: float,
-) -> Estimates:
+) -> AdverseEstimates:
     """Put the two intervals of every row together: with the strata, and with one stratum.
 
     *strata* and *alone* hold the pass rates and the labels they are worth.
@@ -239,7 +239,7 @@ def _estimates(
             ends = widen_for_new(estimate, raw, between / whole[:, 0], alpha=alpha, bounds=(0, 1))
         sides.append((estimate, ends))
     (estimate, ends), (_, ends_alone) = sides
-    return Estimates.of(
+    return AdverseEstimates.of(
         estimate, ends, ends_alone, n_labels=labels.astype(np.int64), alpha=alpha, method=METHOD
     )
 

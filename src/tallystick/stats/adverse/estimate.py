@@ -12,11 +12,11 @@ from tallystick.results import Guarantee, Interval, Unknown
 from tallystick.stats.adverse.population import Ends
 from tallystick.stats.intervals.array import Floats, Intervals
 
-__all__ = ["Estimate", "Estimates", "labels_worth"]
+__all__ = ["AdverseEstimate", "AdverseEstimates", "labels_worth"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class AdverseEstimate:
     """One number learnt from labels and judges.
 
     Parameters
@@ -45,7 +45,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Estimates:
+class AdverseEstimates:
     """Many numbers of one kind, one entry per row of the input.
 
     Parameters
@@ -57,7 +57,7 @@ class Estimates:
     n_labels
         Labels per row.
     worth
-        What these labels are worth, as in :class:`Estimate`.
+        What these labels are worth, as in :class:`AdverseEstimate`.
     """
 
     estimate: Floats
@@ -77,7 +77,7 @@ class Estimates:
         alpha: float,
         method: str,
         guarantee: Guarantee = "approximate",
-    ) -> Estimates:
+    ) -> AdverseEstimates:
         """Pack the arrays that a method computed, and add what the labels are worth."""
         interval, labels_only = (
             Intervals(low, high, 1 - alpha, guarantee, None, method) for low, high in (ends, alone)
@@ -94,9 +94,9 @@ class Estimates:
     def __len__(self) -> int:
         return len(self.estimate)
 
-    def __getitem__(self, row: int) -> Estimate:
+    def __getitem__(self, row: int) -> AdverseEstimate:
         value = float(self.estimate[row])
-        return Estimate(
+        return AdverseEstimate(
             estimate=Unknown("there are no labels") if np.isnan(value) else value,
             interval=self.interval[row],
             labels_only=self.labels_only[row],
@@ -104,7 +104,7 @@ class Estimates:
             worth=float(self.worth[row]),
         )
 
-    def __iter__(self) -> Iterator[Estimate]:
+    def __iter__(self) -> Iterator[AdverseEstimate]:
         return (self[row] for row in range(len(self)))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.stats.adverse.adjust import Adjusted, adjust
-from tallystick.stats.adverse.estimate import Estimate, Estimates
+from tallystick.stats.adverse.estimate import AdverseEstimate, AdverseEstimates
 from tallystick.stats.adverse.inclusion import label_weights
 from tallystick.stats.adverse.population import Ends, Population, check_population, widen_for_new
 from tallystick.stats.adverse.spread import Spread
@@ -37,8 +37,8 @@ def adverse_mean(
     population: Population = "these",
     inclusion: Vector | None = None,
     alpha: float = 0.05,
-) -> Estimate:
-    r"""Estimate a mean score on [0, 1] from few labels and the judges' consensus on every item.
+) -> AdverseEstimate:
+    r"""AdverseEstimate a mean score on [0, 1] from few labels and the judges' consensus on every item.
 
     The labels are adjusted for the consensus, u of (AL5). Each of m labels has weight
 
@@ -94,8 +94,8 @@ def adverse_difference(
     population: Population = "these",
     inclusion: Vector | None = None,
     alpha: float = 0.05,
-) -> Estimate:
-    r"""Estimate how much better system A is than B, from items on which people labelled both.
+) -> AdverseEstimate:
+    r"""AdverseEstimate how much better system A is than B, from items on which people labelled both.
 
     As :func:`adverse_mean`, with differences :math:`D = y_A - y_B` on [-1, 1] as labels,
     :math:`d = c_A - c_B` as consensus, and a = 1/4.
@@ -126,8 +126,8 @@ def adverse_means(
     population: Population = "these",
     weights: Vector | None = None,
     alpha: float = 0.05,
-) -> Estimates:
-    """Estimate many means at once: one draw of labels per row, from items with one consensus.
+) -> AdverseEstimates:
+    """AdverseEstimate many means at once: one draw of labels per row, from items with one consensus.
 
     Parameters
     ----------
@@ -165,7 +165,9 @@ def adverse_means(
     ]
     (estimate, ends), (_, alone) = sides
     labels_per_row = np.full(len(y), y.shape[1], dtype=np.int64)
-    return Estimates.of(estimate, ends, alone, n_labels=labels_per_row, alpha=alpha, method=METHOD)
+    return AdverseEstimates.of(
+        estimate, ends, alone, n_labels=labels_per_row, alpha=alpha, method=METHOD
+    )
 
 
 def raw_mean_ends(
@@ -238,7 +240,7 @@ def _one(
     population: Population,
     inclusion: Vector | None,
     alpha: float,
-) -> Estimate:
+) -> AdverseEstimate:
     y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
     if y.ndim != 1 or y.shape != c.shape or not y.size:
         raise InputError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.stats.adverse.estimate import Estimate
+from tallystick.stats.adverse.estimate import AdverseEstimate
 from tallystick.stats.intervals.array import Vector
 
 __all__ = ["CommonItems", "difference_of_estimates", "mover_reach"]
@@ -90,9 +90,9 @@ def mover_reach(first: float, second: float, *, shared: float, correlation: floa
 
 
 def difference_of_estimates(
-    first: Estimate, second: Estimate, *, common: CommonItems | None = None
-) -> Estimate:
-    r"""Estimate how much better one system is than another, from one estimate of each.
+    first: AdverseEstimate, second: AdverseEstimate, *, common: CommonItems | None = None
+) -> AdverseEstimate:
+    r"""AdverseEstimate how much better one system is than another, from one estimate of each.
 
     For systems labelled on different items, or on partly common ones. The ends are
 
@@ -111,7 +111,7 @@ def difference_of_estimates(
 
     Returns
     -------
-    Estimate
+    AdverseEstimate
         Its ``n_labels`` counts the labels of both systems, and its ``labels_only`` is the
         difference of the two labels-only intervals, from the same estimates.
 
@@ -155,7 +155,7 @@ def difference_of_estimates(
     labels_only = ends(first.labels_only, second.labels_only)
     labels = first.n_labels + second.n_labels
     ratio = labels_only.width / interval.width if interval.width > 0 else 1.0
-    return Estimate(
+    return AdverseEstimate(
         estimate=a - b,
         interval=interval,
         labels_only=labels_only,

@@ -13,7 +13,7 @@ import numpy as np
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse.binary import PSEUDO, adverse_share
 from tallystick.stats.adverse.cells import Cells, four_cells
-from tallystick.stats.adverse.estimate import Estimate
+from tallystick.stats.adverse.estimate import AdverseEstimate
 from tallystick.stats.adverse.stratum import effective_labels
 from tallystick.stats.intervals.array import Vector
 from tallystick.stats.ranges import open_unit
@@ -25,8 +25,8 @@ METHOD = "four-cell adverse likelihood"
 
 def adverse_accuracy(
     sizes: Vector, labelled: Vector, right: Vector, *, alpha: float = 0.05
-) -> Estimate:
-    """Estimate a classifier's accuracy on these rows, from few labels.
+) -> AdverseEstimate:
+    """AdverseEstimate a classifier's accuracy on these rows, from few labels.
 
     :func:`adverse_share` of "h is right", in two strata: the consensus agrees with h, or not.
 
@@ -47,8 +47,8 @@ def adverse_accuracy(
 
 def adverse_precision(
     sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
-) -> Estimate:
-    """Estimate a classifier's precision for class c on these rows, from few labels.
+) -> AdverseEstimate:
+    """AdverseEstimate a classifier's precision for class c on these rows, from few labels.
 
     :func:`adverse_share` among the rows with h = c, in two strata: consensus = c, or not.
 
@@ -69,7 +69,7 @@ def adverse_precision(
     if n.sum() == 0:
         nothing = Interval(0.0, 1.0, 1 - alpha, "approximate", None, METHOD)
         reason = Unknown("no row is predicted to be of this class")
-        return Estimate(
+        return AdverseEstimate(
             estimate=reason, interval=nothing, labels_only=nothing, n_labels=0, worth=0.0
         )
     return adverse_share(n, k, x, alpha=alpha)
@@ -77,8 +77,8 @@ def adverse_precision(
 
 def adverse_recall(
     sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
-) -> Estimate:
-    r"""Estimate a classifier's recall for class c on these rows, from few labels.
+) -> AdverseEstimate:
+    r"""AdverseEstimate a classifier's recall for class c on these rows, from few labels.
 
     Recall and F1 are ratios :math:`\theta = \sum_s W_s A_s p_s / (\sum_s W_s p_s + C)`, :math:`p_s`
     being the share of class c in cell s; for recall A = 1 where h = c, otherwise 0, and C = 0. For
@@ -108,7 +108,7 @@ def adverse_recall(
 
     Returns
     -------
-    Estimate
+    AdverseEstimate
         Without an estimate, and with [0, 1], if no label is of class c. ``labels_only`` forgets the
         consensus but still knows h on every row.
 
@@ -120,8 +120,10 @@ def adverse_recall(
     return _ratio(four_cells(sizes, labelled, hits, "recall"), alpha)
 
 
-def adverse_f1(sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05) -> Estimate:
-    """Estimate a classifier's F1 for class c on these rows, from few labels.
+def adverse_f1(
+    sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
+) -> AdverseEstimate:
+    """AdverseEstimate a classifier's F1 for class c on these rows, from few labels.
 
     As :func:`adverse_recall`, with A = 2 where h = c and C the share of rows with h = c.
 
@@ -138,7 +140,7 @@ def adverse_f1(sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 
     return _ratio(four_cells(sizes, labelled, hits, "f1"), alpha)
 
 
-def _ratio(cells: Cells, alpha: float) -> Estimate:
+def _ratio(cells: Cells, alpha: float) -> AdverseEstimate:
     open_unit(alpha=alpha)
     m = int(cells.labelled.sum())
     estimate, low, high = _finished(cells, alpha)
@@ -148,7 +150,7 @@ def _ratio(cells: Cells, alpha: float) -> Estimate:
         for ends in ((low, high), (low_alone, high_alone))
     )
     ratio = labels_only.width / interval.width if interval.width > 0 else 1.0
-    return Estimate(
+    return AdverseEstimate(
         estimate=Unknown("no label is of this class") if estimate is None else estimate,
         interval=interval,
         labels_only=labels_only,

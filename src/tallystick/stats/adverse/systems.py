@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.stats.adverse.adjust import adjust
-from tallystick.stats.adverse.estimate import Estimate
+from tallystick.stats.adverse.estimate import AdverseEstimate
 from tallystick.stats.adverse.numbers import SCORES, adverse_mean
 from tallystick.stats.adverse.population import Population, check_population
 from tallystick.stats.adverse.spread import Spread
@@ -171,8 +171,8 @@ def mean_over_systems(
     *,
     population: Population = "these",
     alpha: float = 0.05,
-) -> Estimate:
-    """Estimate the mean score over all systems when they share the labelled items.
+) -> AdverseEstimate:
+    """AdverseEstimate the mean score over all systems when they share the labelled items.
 
     The outputs were then not drawn one by one, so the unit is the item: each item's mean over the
     systems goes through :func:`adverse_mean`.

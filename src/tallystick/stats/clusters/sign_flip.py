@@ -35,7 +35,7 @@ from tallystick.stats.ranges import at_least, open_unit, positive
 
 __all__ = [
     "ADVERSE",
-    "Flips",
+    "FlipTest",
     "SignFlip",
     "flip_p_values",
     "holds_below",
@@ -82,7 +82,7 @@ class SignFlip:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Flips:
+class FlipTest:
     """Differences of many pairs over one set of subsets: what every formula of this page reads.
 
     Parameters
@@ -200,7 +200,7 @@ def flips_of(
     sizes: npt.ArrayLike | None,
     alpha: float,
     adverse: float,
-) -> Flips:
+) -> FlipTest:
     """Check the arguments that all sign-flip functions share, and draw the subsets."""
     open_unit(alpha=alpha)
     positive(width=width)
@@ -217,7 +217,7 @@ def flips_of(
             f"differences reach {widest:g} in one cluster, more than width = {width:g}: "
             "give the width of the score range (for unbounded scores use skewed_pair)"
         )
-    return Flips(
+    return FlipTest(
         differences=differences,
         sizes=weights,
         subsets=subsets_of(clusters, rng=rng),
@@ -226,7 +226,7 @@ def flips_of(
     )
 
 
-def flip_p_values(flips: Flips) -> Floats:
+def flip_p_values(flips: FlipTest) -> Floats:
     """Return (K1) for each pair."""
     lead = np.abs(flips.totals)[:, None]
     inside = flips.orientation[:, None] * flips.sums
@@ -238,7 +238,7 @@ def flip_p_values(flips: Flips) -> Floats:
     return np.where(lead[:, 0] <= flips.adverse + flips.rounding, 1.0, share)
 
 
-def interval_ends(flips: Flips, alphas: tuple[float, ...]) -> list[tuple[Floats, Floats]]:
+def interval_ends(flips: FlipTest, alphas: tuple[float, ...]) -> list[tuple[Floats, Floats]]:
     """Return (K2) at each level, both ends for each pair, clipped to the range of differences."""
     within = flips.subsets.sums(flips.sizes)
     beyond = flips.sizes.sum() - within
@@ -265,7 +265,7 @@ def interval_ends(flips: Flips, alphas: tuple[float, ...]) -> list[tuple[Floats,
     return [(low[:, at], high[:, at]) for at in range(len(alphas))]
 
 
-def holds_below(flips: Flips, alpha: float) -> Floats:
+def holds_below(flips: FlipTest, alpha: float) -> Floats:
     """Return v* for each pair, in units of scores: p ≤ α for every smaller adverse cluster."""
     lead = np.abs(flips.totals)[:, None]
     inside = flips.orientation[:, None] * flips.sums

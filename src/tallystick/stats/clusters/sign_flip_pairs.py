@@ -24,7 +24,7 @@ from tallystick._rng import Rng
 from tallystick.errors import InputError
 from tallystick.stats.clusters.sign_flip import (
     ADVERSE,
-    Flips,
+    FlipTest,
     Floats,
     flip_p_values,
     flips_of,
@@ -168,7 +168,7 @@ def sign_flip_columns(
 
 
 def _tested(
-    flips: Flips,
+    flips: FlipTest,
     first: npt.NDArray[np.intp],
     second: npt.NDArray[np.intp],
     alpha: float,
@@ -221,13 +221,13 @@ def _blocks(number: int, other: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, number, size)]
 
 
-def _lead(flips: Flips) -> Floats:
+def _lead(flips: FlipTest) -> Floats:
     """Return Σd + sign(Σd) v: as Σ s d = 2 Σ_P d - Σd, the numerator of T* is |2 Σ_P d - lead|."""
     return flips.totals + np.sign(flips.totals) * flips.adverse
 
 
 def _step_down(
-    flips: Flips, statistic: Floats, scale: Floats
+    flips: FlipTest, statistic: Floats, scale: Floats
 ) -> tuple[npt.NDArray[np.int64], Floats]:
     """Count the subsets whose running maximum reaches each statistic, and keep each maximum."""
     order = np.argsort(statistic, kind="stable")
@@ -268,7 +268,7 @@ def _critical(largest: Floats, allowed: int) -> float:
     return float(ascending[at]) if at < ascending.size else float("inf")
 
 
-def _share_beyond(flips: Flips, scale: Floats, critical: float) -> Floats:
+def _share_beyond(flips: FlipTest, scale: Floats, critical: float) -> Floats:
     """Return P(T* ≥ c) for each pair."""
     if not np.isfinite(critical):
         return np.zeros(len(scale))

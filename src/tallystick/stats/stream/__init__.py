@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from tallystick.stats.stream.below import Below
 from tallystick.stats.stream.detector import Detector, hashed_uniform, rank_bet, slowdown
-from tallystick.stats.stream.events import Alarm, Event, Naming
+from tallystick.stats.stream.events import Event, Naming, StreamAlarm
 from tallystick.stats.stream.notices import Notice, NoticeBoard
 from tallystick.stats.stream.options import WatchOptions
 from tallystick.stats.stream.series import (
     OTHER,
     BlockCounts,
-    Layout,
     Series,
+    SeriesLayout,
     count_blocks,
     lay_out,
 )
@@ -30,7 +30,6 @@ from tallystick.stats.stream.who import Explanation, Explanations, explain
 
 __all__ = [
     "OTHER",
-    "Alarm",
     "Below",
     "BlockCounts",
     "ChangePoint",
@@ -38,11 +37,12 @@ __all__ = [
     "Event",
     "Explanation",
     "Explanations",
-    "Layout",
     "Naming",
     "Notice",
     "NoticeBoard",
     "Series",
+    "SeriesLayout",
+    "StreamAlarm",
     "Watch",
     "WatchOptions",
     "change_point",

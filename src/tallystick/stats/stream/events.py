@@ -11,11 +11,11 @@ from tallystick.stats.stream.series import Series
 from tallystick.stats.stream.when import ChangePoint
 from tallystick.stats.stream.who import Explanations
 
-__all__ = ["Alarm", "Event", "Naming"]
+__all__ = ["Event", "Naming", "StreamAlarm"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alarm:
+class StreamAlarm:
     """The votes changed.
 
     Parameters
@@ -58,4 +58,4 @@ class Naming:
     explanations: Explanations
 
 
-Event: TypeAlias = Alarm | Naming | Notice
+Event: TypeAlias = StreamAlarm | Naming | Notice

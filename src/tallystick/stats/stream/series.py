@@ -27,7 +27,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["OTHER", "BlockCounts", "Kind", "Layout", "Series", "count_blocks", "lay_out"]
+__all__ = ["OTHER", "BlockCounts", "Kind", "Series", "SeriesLayout", "count_blocks", "lay_out"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -124,7 +124,7 @@ class Series:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Layout:
+class SeriesLayout:
     """Which series exist, and what each weighs.
 
     Parameters
@@ -173,7 +173,7 @@ class Layout:
         return np.column_stack(columns)
 
 
-def lay_out(n_judges: int, labels: Sequence[int]) -> Layout:
+def lay_out(n_judges: int, labels: Sequence[int]) -> SeriesLayout:
     """Return the series of a panel, with weights that sum to 1.
 
     >>> layout = lay_out(3, [0, 1])
@@ -204,6 +204,6 @@ def lay_out(n_judges: int, labels: Sequence[int]) -> Layout:
     for one, part in found:
         mass[one.kind] += part
     raw = np.array([_SHARES[one.kind] * part / mass[one.kind] for one, part in found])
-    return Layout(
+    return SeriesLayout(
         series=tuple(one for one, _ in found), weights=raw / raw.sum(), labels=tuple(known)
     )

@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.stats.stream.detector import Detector
-from tallystick.stats.stream.events import Alarm, Event, Naming
+from tallystick.stats.stream.events import Event, Naming, StreamAlarm
 from tallystick.stats.stream.notices import NoticeBoard
 from tallystick.stats.stream.options import FIRST_BLOCKS, WatchOptions
-from tallystick.stats.stream.series import BlockCounts, Layout, count_blocks, lay_out
+from tallystick.stats.stream.series import BlockCounts, SeriesLayout, count_blocks, lay_out
 from tallystick.stats.stream.when import change_point
 from tallystick.stats.stream.who import Explanations, explain
 
@@ -50,7 +50,7 @@ class Watch:
     >>> right[1500:, 0] = rng.random(1500) < 0.5
     >>> votes = np.where(right, truth[:, None], 1 - truth[:, None])
     >>> watch = Watch.start(3, WatchOptions(key="example"))
-    >>> alarm = next(e for e in watch.update(votes, ["fail", "pass"]) if isinstance(e, Alarm))
+    >>> alarm = next(e for e in watch.update(votes, ["fail", "pass"]) if isinstance(e, StreamAlarm))
     >>> alarm.series.kind, alarm.items[0] <= 1500 <= alarm.items[1], alarm.item < 1900
     ('agreement', True, True)
     >>> alarm.explanations.likely.judge
@@ -64,7 +64,7 @@ class Watch:
     board: NoticeBoard
     blocks: int = 0
     memory: list[CodeArray] = field(default_factory=list)
-    layout: Layout | None = None
+    layout: SeriesLayout | None = None
     detector: Detector | None = None
     before: tuple[CodeArray, FloatArray, int] | None = None
 
@@ -141,7 +141,7 @@ class Watch:
             self.detector.update(row, block=k)
         return self.detector.evidence
 
-    def _alarm(self, place: int, strength: float) -> Alarm:
+    def _alarm(self, place: int, strength: float) -> StreamAlarm:
         """Date the change, name its likely cause, and start anew behind it."""
         layout, size = self._layout(), self.options.block
         counts = self._counts()
@@ -164,7 +164,7 @@ class Watch:
         self._start_anew(layout)
         series = layout.series[place]
         label = None if series.slot is None or series.slot < 0 else self.labels[series.slot]
-        return Alarm(
+        return StreamAlarm(
             block=self.blocks,
             item=end,
             series=series,
@@ -176,7 +176,7 @@ class Watch:
             explanations=explanations,
         )
 
-    def _start_anew(self, layout: Layout) -> None:
+    def _start_anew(self, layout: SeriesLayout) -> None:
         """Take the blocks behind the change as reference; bets and kappa start from nothing."""
         counts = self._counts()
         slots = sorted({*layout.labels, *self._slots(counts)})[: self.options.max_labels]
@@ -194,7 +194,7 @@ class Watch:
         self.before = None
         return [Naming(block=self.blocks, alarm_block=alarm_block, explanations=explanations)]
 
-    def _explain(self, layout: Layout) -> Explanations:
+    def _explain(self, layout: SeriesLayout) -> Explanations:
         """Compare patterns before the change with those in memory, rare labels as one vote."""
         if self.before is None:
             return Explanations(tested=())
@@ -212,7 +212,7 @@ class Watch:
         n_labels = max(known, 2)
         return explain(lookup[codes], a, b, n_labels=n_labels, n_votes=max(known + 1, n_labels))
 
-    def _start(self, layout: Layout, reference: FloatArray | None) -> Detector:
+    def _start(self, layout: SeriesLayout, reference: FloatArray | None) -> Detector:
         names = [series.name for series in layout.series]
         return Detector.start(
             names,
@@ -231,7 +231,7 @@ class Watch:
         order = np.argsort(-votes, kind="stable")[: self.options.max_labels]
         return sorted(int(label) for label in order if votes[label] > 0)
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> SeriesLayout:
         if self.layout is None:
             raise InputError("the label set is fixed after 20 blocks: there is no series yet")
         return self.layout
