@@ -5,6 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from tallystick.cli.app import app
@@ -14,9 +15,11 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def leaves(command, path=()):
-    for name, part in getattr(command, "commands", {}).items():
-        yield from leaves(part, (*path, name))
-    if not hasattr(command, "commands"):
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from leaves(command.get_command(context, name), (*path, name))
+    else:
         yield (
             path,
             {

@@ -65,4 +65,4 @@ def test_every_capability_has_the_same_rooms(one) -> None:
     folder = SOURCE / one.question.__module__.split(".")[1]
     missing = [name for name in ("result.py", "verdict.py") if not (folder / name).exists()]
     assert not missing, f"{folder.name} has no {missing}"
-    assert one.summary.endswith("?")
+    assert one.summary[0].isupper()

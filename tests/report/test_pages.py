@@ -3,6 +3,7 @@
 import base64
 import json
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -57,9 +58,11 @@ ROWS = 300
 
 def leaves(command, path=()):
     """Every verb of the command line, with its options."""
-    for name, part in getattr(command, "commands", {}).items():
-        yield from leaves(part, (*path, name))
-    if not hasattr(command, "commands"):
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from leaves(command.get_command(context, name), (*path, name))
+    else:
         yield " ".join(path), {option for parameter in command.params for option in parameter.opts}
 
 

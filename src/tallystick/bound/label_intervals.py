@@ -87,7 +87,7 @@ class LabelledRows:
         return parts[0], parts[1], parts[2]
 
     def estimate(self, wanted: Summary, *, alpha: float) -> AdverseEstimate:
-        """AdverseEstimate one metric; a macro average has the mean of its classes' ends.
+        """Estimate one metric; a macro average has the mean of its classes' ends.
 
         Examples
         --------

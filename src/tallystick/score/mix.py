@@ -52,7 +52,7 @@ def check_mix(outputs: Outputs, mix: Mapping[str, float], column: str) -> Floats
 def mixed_systems(
     outputs: Outputs, values: Floats, question: ScoreQuestion, shares: Floats, alpha: float
 ) -> list[System]:
-    """AdverseEstimate every system under the target mix (SC3)."""
+    """Estimate every system under the target mix (SC3)."""
     parts = []
     for h, share in enumerate(shares):
         inside = np.asarray(outputs.slice == h)

@@ -98,7 +98,7 @@ def judge_means(outputs: Outputs) -> Floats:
 def estimate_systems(
     outputs: Outputs, values: Floats, question: ScoreQuestion, *, alpha: float | None = None
 ) -> list[System]:
-    """AdverseEstimate the score of every system.
+    """Estimate the score of every system.
 
     Pass/fail grades: the stratified adverse likelihood (AL1, AL2), with strata from the consensus.
     Numbers: the regression-adjusted adverse empirical likelihood (AL5, AL6).
@@ -123,7 +123,7 @@ def estimate_systems(
 def _shares(
     outputs: Outputs, values: Floats, question: ScoreQuestion, alpha: float
 ) -> list[System]:
-    """AdverseEstimate all systems at once from counts per stratum."""
+    """Estimate all systems at once from counts per stratum."""
     k = len(outputs.systems)
     codes = system_strata(outputs, values)
     place = outputs.system * STRATA + codes
@@ -179,7 +179,7 @@ def system_strata(outputs: Outputs, values: Floats) -> Ints:
 def _mean(
     outputs: Outputs, values: Floats, s: int, question: ScoreQuestion, alpha: float
 ) -> System:
-    """AdverseEstimate one system whose human grades are numbers."""
+    """Estimate one system whose human grades are numbers."""
     inside = outputs.of(s)
     chosen = inside & outputs.known
     # An entry that stands for several outputs with one grade is that many labels.

@@ -288,7 +288,8 @@ def several_verdict(names: Sequence[str], verdicts: Sequence[str]) -> str:
 def old_draw_notes(draws: int) -> tuple[str, ...]:
     """Say what several old answers per item are worth."""
     return (
-        f"{count(draws)} old answers per item show how noisy the old API was: the change of accuracy"
+        f"{count(draws)} old answers per item show how noisy the old API was: the change of"
+        " accuracy"
         " assumes nothing about it",
     )
 

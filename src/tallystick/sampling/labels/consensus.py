@@ -37,7 +37,7 @@ class Consensus:
     Parameters
     ----------
     posterior
-        VotePatterns x classes.
+        Patterns x classes.
     score
         Two classes: a score that rises with class 1. More: how sure the consensus is.
     middle

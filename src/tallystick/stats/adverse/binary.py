@@ -34,7 +34,7 @@ def adverse_share(
     population: Population = "these",
     alpha: float = 0.05,
 ) -> AdverseEstimate:
-    r"""AdverseEstimate how many items pass, from few labels and the judges' strata.
+    r"""Estimate how many items pass, from few labels and the judges' strata.
 
     Each end is a likelihood-ratio bound that first sees a fraction of one more label at the worst
     value, :math:`a_h = .35 \sqrt{W_h}`. For the lower end these are fails:
@@ -102,7 +102,7 @@ def adverse_shares(
     population: Population = "these",
     alpha: float = 0.05,
 ) -> AdverseEstimates:
-    """AdverseEstimate many shares at once: :func:`adverse_share`, with one problem per row.
+    """Estimate many shares at once: :func:`adverse_share`, with one problem per row.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def adverse_share_weighted(
     population: Population = "these",
     alpha: float = 0.05,
 ) -> AdverseEstimate:
-    r"""AdverseEstimate how many items pass when some were more likely to be labelled than others.
+    r"""Estimate how many items pass when some were more likely to be labelled than others.
 
     As :func:`adverse_share`, with the pass rate and the size of :func:`weighted_strata` in each
     stratum: Kish's size where the inclusion probabilities vary at most 4:1, and the conservative

@@ -38,7 +38,7 @@ def adverse_mean(
     inclusion: Vector | None = None,
     alpha: float = 0.05,
 ) -> AdverseEstimate:
-    r"""AdverseEstimate a mean score on [0, 1] from few labels and the judges' consensus on every item.
+    r"""Estimate a mean score on [0, 1] from few labels and the judges' consensus on every item.
 
     The labels are adjusted for the consensus, u of (AL5). Each of m labels has weight
 
@@ -95,7 +95,7 @@ def adverse_difference(
     inclusion: Vector | None = None,
     alpha: float = 0.05,
 ) -> AdverseEstimate:
-    r"""AdverseEstimate how much better system A is than B, from items on which people labelled both.
+    r"""Estimate how much better system A is than B, from items on which people labelled both.
 
     As :func:`adverse_mean`, with differences :math:`D = y_A - y_B` on [-1, 1] as labels,
     :math:`d = c_A - c_B` as consensus, and a = 1/4.
@@ -127,7 +127,7 @@ def adverse_means(
     weights: Vector | None = None,
     alpha: float = 0.05,
 ) -> AdverseEstimates:
-    """AdverseEstimate many means at once: one draw of labels per row, from items with one consensus.
+    """Estimate many means at once: one draw of labels per row, from items with one consensus.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def mover_reach(first: float, second: float, *, shared: float, correlation: floa
 def difference_of_estimates(
     first: AdverseEstimate, second: AdverseEstimate, *, common: CommonItems | None = None
 ) -> AdverseEstimate:
-    r"""AdverseEstimate how much better one system is than another, from one estimate of each.
+    r"""Estimate how much better one system is than another, from one estimate of each.
 
     For systems labelled on different items, or on partly common ones. The ends are
 

@@ -26,7 +26,7 @@ METHOD = "four-cell adverse likelihood"
 def adverse_accuracy(
     sizes: Vector, labelled: Vector, right: Vector, *, alpha: float = 0.05
 ) -> AdverseEstimate:
-    """AdverseEstimate a classifier's accuracy on these rows, from few labels.
+    """Estimate a classifier's accuracy on these rows, from few labels.
 
     :func:`adverse_share` of "h is right", in two strata: the consensus agrees with h, or not.
 
@@ -48,7 +48,7 @@ def adverse_accuracy(
 def adverse_precision(
     sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
 ) -> AdverseEstimate:
-    """AdverseEstimate a classifier's precision for class c on these rows, from few labels.
+    """Estimate a classifier's precision for class c on these rows, from few labels.
 
     :func:`adverse_share` among the rows with h = c, in two strata: consensus = c, or not.
 
@@ -78,7 +78,7 @@ def adverse_precision(
 def adverse_recall(
     sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
 ) -> AdverseEstimate:
-    r"""AdverseEstimate a classifier's recall for class c on these rows, from few labels.
+    r"""Estimate a classifier's recall for class c on these rows, from few labels.
 
     Recall and F1 are ratios :math:`\theta = \sum_s W_s A_s p_s / (\sum_s W_s p_s + C)`, :math:`p_s`
     being the share of class c in cell s; for recall A = 1 where h = c, otherwise 0, and C = 0. For
@@ -123,7 +123,7 @@ def adverse_recall(
 def adverse_f1(
     sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
 ) -> AdverseEstimate:
-    """AdverseEstimate a classifier's F1 for class c on these rows, from few labels.
+    """Estimate a classifier's F1 for class c on these rows, from few labels.
 
     As :func:`adverse_recall`, with A = 2 where h = c and C the share of rows with h = c.
 

@@ -172,7 +172,7 @@ def mean_over_systems(
     population: Population = "these",
     alpha: float = 0.05,
 ) -> AdverseEstimate:
-    """AdverseEstimate the mean score over all systems when they share the labelled items.
+    """Estimate the mean score over all systems when they share the labelled items.
 
     The outputs were then not drawn one by one, so the unit is the item: each item's mean over the
     systems goes through :func:`adverse_mean`.
