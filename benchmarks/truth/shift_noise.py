@@ -206,7 +206,7 @@ def changed(runs: int) -> None:
 
 
 def verdicts(runs: int) -> None:
-    """Show what the product says, end to end: blind phase, repeats, assessment, cells."""
+    """Let the product speak, end to end: blind phase, repeats, assessment, cells."""
     rows = []
     for noise, moved in ((0.05, 0.0), (0.15, 0.0), (0.3, 0.0), (0.05, 0.06), (0.15, 0.06)):
         for items in (500, 2000):
@@ -279,11 +279,11 @@ class Simulated(Client):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Say what kind of client this is."""
+        """Name the kind."""
         return {"kind": "simulated"}
 
     async def answer(self, row: Any) -> str:
-        """Answer by the draw of this call."""
+        """Answer from the first draw, then from the second."""
         n = row["n"]
         draw = self.draws[int(n in self.asked)]
         self.asked.add(n)
