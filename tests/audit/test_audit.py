@@ -59,7 +59,7 @@ def test_the_generated_audit_has_a_role_for_four_questions():
         "pred_new",
         "conf_old",
     )
-    assert (reading.round, len(reading.votes)) == ("round", 5)
+    assert (reading.round, len(reading.judges)) == ("round", 5)
 
 
 def test_what_seemed_to_apply_but_cannot_answer_says_why():

@@ -16,13 +16,14 @@ from tallystick.data import (
     Door,
     Layout,
     Question,
+    Roles,
     answered,
     by_slice,
     detect,
     read,
 )
 from tallystick.errors import TallystickError
-from tallystick.io import Table
+from tallystick.io import Table, identifier
 from tallystick.registry import capabilities
 from tallystick.results import Result
 from tallystick.values import LabelRules
@@ -85,6 +86,14 @@ def look(data: Data, found: Detection, question: Question) -> AuditResult:
     return replace(result, slices=by_slice(data, part, alpha=question.alpha))
 
 
+def _narrow(table: Table, roles: Roles) -> Table:
+    """Return the columns that have a role: what the others are has been settled by now."""
+    used = set(roles.columns())
+    names = tuple(name for name in table.columns if name in used)
+    projected = table.relation.project(", ".join(map(identifier, names)))
+    return replace(table, relation=projected, columns=names)
+
+
 def _ask_all(
     data: Data, found: Detection, question: Question
 ) -> tuple[list[Result], list[Skipped]]:
@@ -92,6 +101,7 @@ def _ask_all(
     answers: list[Result] = []
     skipped: list[Skipped] = []
     rules = LabelRules(missing=found.missing, coerce=data.rules.coerce, labels=data.rules.labels)
+    table = _narrow(data.table, found.roles)
     for capability in capabilities():
         options = capability.applies(found.roles) if capability.applies is not None else None
         if options is None:
@@ -103,7 +113,7 @@ def _ask_all(
             "seed": question.seed,
         }
         try:
-            answers.append(answered(capability, data.table, given))
+            answers.append(answered(capability, table, given))
         except TallystickError as error:
             skipped.append(Skipped(capability.verb, str(error)))
     return answers, skipped
