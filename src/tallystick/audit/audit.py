@@ -11,6 +11,7 @@ from tallystick._rng import Rng, seed_of
 from tallystick.audit.result import AuditResult, Skipped
 from tallystick.audit.verdict import concluded
 from tallystick.data import (
+    GROUPS,
     Data,
     Detection,
     Door,
@@ -63,10 +64,13 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     layout = Layout(
         ignore=options.pop("ignore", ()), rows_are_items=bool(options.get("rows_are_items"))
     )
+    # Globs are expanded by `detect`, which passes over what has another role by then.
+    groups = {role: options.pop(role) for role in list(options) if role in GROUPS}
     data = read(source, Door(repeats=True), **options)
     with nullcontext() if isinstance(source, Data | Table) else data:
         missing = data.rules.missing if told_missing else None
-        found = detect(data.table, data.roles, layout, missing=missing, coerce=data.rules.coerce)
+        given = replace(data.roles, **_groups(groups))
+        found = detect(data.table, given, layout, missing=missing, coerce=data.rules.coerce)
         found.ask(data.source)
         return look(data, found, question)
 
@@ -84,6 +88,12 @@ def look(data: Data, found: Detection, question: Question) -> AuditResult:
         return look(whole, found, replace(question, alpha=alpha))
 
     return replace(result, slices=by_slice(data, part, alpha=question.alpha))
+
+
+def _groups(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the groups of columns that the caller named, each as a tuple of patterns."""
+    named = Roles.of(given)
+    return {role: getattr(named, role) for role in given}
 
 
 def _narrow(table: Table, roles: Roles) -> Table:

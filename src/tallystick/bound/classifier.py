@@ -21,7 +21,7 @@ from tallystick.bound.robust import ASSUMPTION, Robust, robust_bounds, votes_con
 from tallystick.bound.target import BoundTarget
 from tallystick.bound.verdict import (
     Conclusion,
-    Named,
+    NamedModel,
     assumptions_of,
     conclude_from_labels,
     conclude_from_votes,
@@ -131,7 +131,7 @@ def bound(
     )
     lead = _leading(ready, label_models)
     breakdown = _breakdown(ready[lead], under[lead][0], target, generator, again)
-    named = Named(bound=under[lead][0], one=ready[lead], audit=audits[lead])
+    named = NamedModel(bound=under[lead][0], one=ready[lead], audit=audits[lead])
     shown = named if label_models or robust is None else None
     conclusion = _concluded(prediction, table, target, estimates, (robust, shown))
     said = np.where(np.isfinite(ready[lead].p), ready[lead].p, 1 / len(table.classes))
@@ -262,7 +262,7 @@ def _concluded(
     table: WeakTable,
     target: BoundTarget,
     estimates: Sequence[GoldEstimate],
-    votes: tuple[Robust | None, Named | None],
+    votes: tuple[Robust | None, NamedModel | None],
 ) -> Conclusion:
     """Let labels decide the leading metric if they can, otherwise the votes."""
     if estimates and target.metrics[0] != "risk" and table.gold is not None:

@@ -29,7 +29,7 @@ from tallystick.results import (
 
 __all__ = [
     "Conclusion",
-    "Named",
+    "NamedModel",
     "assumptions_of",
     "conclude_from_labels",
     "conclude_from_votes",
@@ -54,7 +54,7 @@ class Conclusion:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Named:
+class NamedModel:
     """A label model that the caller named: its bound, what it rests on, what the data say of it."""
 
     bound: Bound
@@ -132,7 +132,7 @@ def conclude_from_votes(
     robust: Bound | None,
     distance: float | Unknown,
     target: BoundTarget,
-    named: Named | None,
+    named: NamedModel | None,
     rows: int,
 ) -> Conclusion:
     """Conclude without labels: only what the robust range excludes is decided."""
@@ -172,7 +172,7 @@ def conclude_from_votes(
     return Conclusion(verdict=f"{open_}{joined}", decision="undecided", needed=first_labels(rows))
 
 
-def _conditional(name: str, named: Named, target: BoundTarget, *, alone: bool) -> str:
+def _conditional(name: str, named: NamedModel, target: BoundTarget, *, alone: bool) -> str:
     """Say what a named label model would give, and whether the data contradict it."""
     bound = named.bound
     if bound.low is None or bound.high is None:
