@@ -60,7 +60,6 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     (['compare', 'judge'], 120)
     """
     question = AuditQuestion(alpha=alpha, seed=rng)
-    told_missing = options.get("missing") is not None
     layout = Layout(
         ignore=options.pop("ignore", ()), rows_are_items=bool(options.get("rows_are_items"))
     )
@@ -68,7 +67,9 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     groups = {role: options.pop(role) for role in list(options) if role in GROUPS}
     data = read(source, Door(repeats=True), **options)
     with nullcontext() if isinstance(source, Data | Table) else data:
-        missing = data.rules.missing if told_missing else None
+        # Tokens that were said settle the question, also the empty one: every word is an answer.
+        said = data.rules.missing
+        missing = tuple(token for token in said if token) if said else None
         given = replace(data.roles, **_groups(groups))
         found = detect(data.table, given, layout, missing=missing, coerce=data.rules.coerce)
         found.ask(data.source)
