@@ -1,4 +1,4 @@
-from tallystick.clients import Entry, Journal, Prices, Reply, model_warnings, usage_of
+from tallystick.clients import CallPrices, Entry, Journal, Reply, model_warnings, usage_of
 
 
 def test_tokens_times_and_models_are_added_up():
@@ -22,7 +22,7 @@ def test_an_api_that_says_nothing_leaves_it_unknown():
 
 
 def test_tokens_that_are_not_counted_cost_the_most_they_can():
-    prices = Prices(input=1.0, output=2.0, max_tokens=1000)
+    prices = CallPrices(input=1.0, output=2.0, max_tokens=1000)
     assert prices.exact(Reply(text="x"), most=0.5) == 0.5
     assert prices.bounded
-    assert not Prices(output=2.0).bounded
+    assert not CallPrices(output=2.0).bounded

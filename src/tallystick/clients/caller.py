@@ -12,7 +12,7 @@ from typing import Any
 
 from tallystick.clients.client import Client, ClientError, Fault, Reply
 from tallystick.clients.journal import Entry, Journal, key_of
-from tallystick.clients.prices import Prices
+from tallystick.clients.prices import CallPrices
 from tallystick.errors import BudgetError, InputError
 from tallystick.results import to_json
 
@@ -91,9 +91,9 @@ class Wire:
             )
 
     @property
-    def prices(self) -> Prices:
+    def prices(self) -> CallPrices:
         """The prices of a request."""
-        return Prices(
+        return CallPrices(
             call=self.price,
             input=self.price_input,
             output=self.price_output,
