@@ -1,4 +1,4 @@
-"""Reading answers, held to 204 hand-labelled replies (replies.ndjson)."""
+"""Reading answers, held to 276 hand-labelled replies (replies.ndjson)."""
 
 import json
 from collections import Counter
@@ -42,6 +42,7 @@ def test_every_kind_of_reply_is_there():
         "pairwise",
         "json",
         "regex",
+        "mixed",
     }
     assert min(kinds.values()) >= 7
 

@@ -373,7 +373,15 @@ def test_repeats_that_were_paid_for_count_when_the_money_runs_out(
         " billed=True)\n    return 'four' if row['old'] != 'four' else 'six'\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    wire = Wire(concurrency=1, wait=0.001, price=1, max_cost=100, attempts=100, breaker=100)
+    wire = Wire(
+        concurrency=1,
+        wait=0.001,
+        longest_wait=0.002,
+        price=1,
+        max_cost=100,
+        attempts=100,
+        breaker=100,
+    )
     result = run(items, PythonClient("lossy_api:ask"), rows, Run(budget=100, wire=wire))
     assert 0 < result.noise.repeats == 75 - (result.calls - result.noise.repeats)
     assert result.cost == 100

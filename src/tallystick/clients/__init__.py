@@ -24,7 +24,7 @@ from tallystick.clients.kind import (
 from tallystick.clients.kinds import KINDS, client_of, kind_of
 from tallystick.clients.openai import OpenAIClient
 from tallystick.clients.options import ClientQuestion
-from tallystick.clients.prices import Prices
+from tallystick.clients.prices import CallPrices
 from tallystick.clients.python import PythonClient
 from tallystick.clients.reading import UNREAD, Reading
 from tallystick.clients.replay import ReplayClient
@@ -34,6 +34,7 @@ __all__ = [
     "KINDS",
     "UNREAD",
     "AnthropicClient",
+    "CallPrices",
     "Caller",
     "ChatOptions",
     "Client",
@@ -47,7 +48,6 @@ __all__ = [
     "Journal",
     "JournalEntry",
     "OpenAIClient",
-    "Prices",
     "PythonClient",
     "Reading",
     "ReplayClient",

@@ -16,11 +16,11 @@ from tallystick.clients.usage import Usage, usage_of
 from tallystick.errors import BudgetError
 from tallystick.results import Json, to_json
 
-__all__ = ["GatherProgress", "Gathered", "Questions", "gather"]
+__all__ = ["AskProgress", "Gathered", "Questions", "gather"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GatherProgress:
+class AskProgress:
     """Where a run stands."""
 
     calls: int
@@ -101,7 +101,7 @@ def gather(
     plan: Questions,
     *,
     confirm: Callable[[int, Callable[[int], int]], None] | None = None,
-    progress: Callable[[GatherProgress], None] | None = None,
+    progress: Callable[[AskProgress], None] | None = None,
 ) -> Gathered:
     """Ask all questions of *plan* that the journal has no answer to.
 
@@ -122,7 +122,7 @@ async def _gather(
     client: Client,
     plan: Questions,
     confirm: Callable[[int, Callable[[int], int]], None] | None,
-    progress: Callable[[GatherProgress], None] | None,
+    progress: Callable[[AskProgress], None] | None,
 ) -> Gathered:
     described = client.description
     head: dict[str, Json] = {
@@ -155,9 +155,7 @@ async def _gather(
                 await caller.ask(row, draw=draw)
                 told += 1
                 if progress is not None:
-                    progress(
-                        GatherProgress(calls=told, planned=plan.n_questions, cost=caller.spent)
-                    )
+                    progress(AskProgress(calls=told, planned=plan.n_questions, cost=caller.spent))
 
         async with client:
             workers = [asyncio.create_task(work()) for _ in range(plan.wire.concurrency)]

@@ -8,14 +8,14 @@ from math import isfinite
 from tallystick.clients.client import Reply
 from tallystick.errors import InputError
 
-__all__ = ["Prices"]
+__all__ = ["CallPrices"]
 
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prices:
-    """Prices in one currency.
+class CallPrices:
+    """CallPrices in one currency.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Prices:
 
     Examples
     --------
-    >>> prices = Prices(input=2.0, output=8.0, currency="USD", max_tokens=100)
+    >>> prices = CallPrices(input=2.0, output=8.0, currency="USD", max_tokens=100)
     >>> prices.most(sent_bytes=500_000)  # a token is at least one byte
     1.0008
     >>> prices.exact(Reply(text="yes", input_tokens=1000, output_tokens=10), most=1.0)

@@ -31,9 +31,9 @@ _REFUSAL = re.compile(
 _NEGATION = re.compile(
     r"(?:\b(?:not|no|never|neither|nor|without|hardly|barely|cannot|nothing|isn|aren|wasn|don"
     r"|doesn|didn|won|wouldn|couldn|can)(?:['’]?t)?\b|\b(?:rather|other)\s+than\b"
-    r"|\binstead\s+of\b|\b(?:rul(?:e|es|ed|ing)|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)"
+    r"|\binstead\s+of\b|\b(?:wrong|mistake|unfair)\s+to\b|\b(?:rul(?:e|es|ed|ing)|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)"
     r"|reject(?:s|ed|ing)?|unlike|against|fails?\s+to\s+be|far\s+from|anything\s+but)\b)"
-    r"(?:[\s*_`\"'“”‘’(]+[\w'’-]+){0,3}?[\s*_`\"'“”‘’(\[]*$",
+    r"(?:[\s*_`\"'“”‘’(]+[\w'’-]+){0,7}?[\s*_`\"'“”‘’(\[]*$",
     re.IGNORECASE,
 )
 _AFTER_NEGATION = re.compile(
@@ -45,11 +45,11 @@ _AFTER_NEGATION = re.compile(
 )
 _NOUN = (
     r"(?:answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
-    r"|conclusion|output|result|choice|response|judge?ment|winner|option|prediction|preference)"
+    r"|output|result|choice|response|judge?ment|winner|option|prediction|preference)"
 )
 _LEAD = re.compile(
     rf"(?:\b{_NOUN}{_WRAP}(?:\s+(?:here|for\s+this\s+\w+|to\s+this\s+\w+))?{_WRAP}"
-    r"(?:\s*(?:is|would\s+be|should\s+be|must\s+be|remains|becomes)\b\s*:?|\s*[:=→]|\s*->)"
+    r"(?:\s*(?:is|would\s+be|should\s+be|must\s+be|remains|becomes)\b\s*:?|\s*[:=→]|\s*->|\s+[-–—]\s)"
     r"|\bi(?:['’]d|\s+would|\s+will|['’]ll)?\s+(?:therefore\s+|thus\s+|still\s+)?"
     r"(?:choose|pick|prefer|select|go\s+with|say|rate\s+(?:it|this)|grade\s+(?:it|this)|answer"
     r"|classify\s+(?:it|this)(?:\s+\w+)?\s+as|label\s+(?:it|this)(?:\s+\w+)?\s+as)\b\s*:?"
@@ -169,14 +169,15 @@ def _mentions(text: str, labels: tuple[str, ...]) -> Iterator[_Mention]:
             word == labels[code] and (lead or _is_option(before, after) or _CORRECT.match(after))
         ):
             continue
-        if _SCALE.search(before) and word.isdigit():
-            continue  # the 5 of "4 out of 5"
+        if word.isdigit() and (_SCALE.search(before) or _SCALE_FROM.match(after)):
+            continue  # the 5 of "4 out of 5", and both ends of "from 1 to 5"
         clause = re.split(r"[.!?;:\n]|,\s*(?:but|so|hence|and|it|this)\b|\bbut\b", before)[-1]
         negated = bool(_NEGATION.search(clause)) or bool(_AFTER_NEGATION.match(after))
         stated = lead or bool(_CORRECT.match(after)) or bool(_OUT_OF.match(after))
         yield _Mention(code, match.start(), stated, negated)
 
 
+_SCALE_FROM = re.compile(r"\s*(?:-|–|to)\s*\d")
 _SCALE = re.compile(r"(?:\d\s*/|\d\s*[*_`]*\s+out\s+of|\b\d\s*(?:-|–|to)|scale\s+of)\s*$", re.I)
 
 

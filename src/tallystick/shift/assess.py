@@ -15,7 +15,7 @@ from tallystick.shift.allocation import allocation_path, baselines, strata_rows
 from tallystick.shift.beyond_noise import beyond_noise, chance_p_value
 from tallystick.shift.change import point, unseen_error
 from tallystick.shift.counts import Counts, collapse, count
-from tallystick.shift.estimates import Estimates, Level
+from tallystick.shift.estimates import Level, ShiftEstimates
 from tallystick.shift.items import Items
 from tallystick.shift.noise_share import Repeats, assumes_equal_noise
 from tallystick.shift.noise_shares import AnswersAre, noise_shares, repeats_of
@@ -139,7 +139,7 @@ def assess(
     )
     repeats = _repeats(items, used, answers, blind or counts)
     shares = noise_shares(counts, repeats, answers_are, labelled=items.labelled)
-    found = Estimates(
+    found = ShiftEstimates(
         counts=counts,
         blind=None if blind is None else blind.seen,
         shares=shares,
@@ -239,7 +239,7 @@ def _repeats(items: Items, strata: Strata, answers: Answers, blind: Counts) -> R
 
 
 def _noise(
-    found: Estimates, repeats: Repeats | None, answers_are: AnswersAre, *, asked: int
+    found: ShiftEstimates, repeats: Repeats | None, answers_are: AnswersAre, *, asked: int
 ) -> Noise | None:
     """Return what the repeats say about noise; None without old answers by item."""
     items = found.counts.items
@@ -266,7 +266,7 @@ def _noise(
     )
 
 
-def _beyond(found: Estimates, repeats: Repeats | None) -> Change:
+def _beyond(found: ShiftEstimates, repeats: Repeats | None) -> Change:
     """Return the flips beyond noise, (N4); without a repeat only the interval is known."""
     bounds = found.flip_bounds()
     level = 1 - found.level.alpha

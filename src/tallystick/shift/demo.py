@@ -44,5 +44,6 @@ def demo(rng: Rng) -> Demo:
             "confidence": "conf_old",
             "api": "replay:pred_new",
             "budget": _BUDGET,
+            "deterministic": True,
         },
     )

@@ -18,7 +18,7 @@ from tallystick.shift.noisy_change import noisy_accuracy, noisy_entries, noisy_f
 from tallystick.shift.noisy_intervals import widened
 from tallystick.shift.result import Change
 
-__all__ = ["Ends", "Estimates", "Level"]
+__all__ = ["Ends", "Level", "ShiftEstimates"]
 
 FloatArray = NDArray[np.float64]
 Ends: TypeAlias = tuple[FloatArray, FloatArray]
@@ -33,7 +33,7 @@ class Level:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Estimates:
+class ShiftEstimates:
     """What was counted, and how to turn it into estimates.
 
     Parameters

@@ -278,7 +278,11 @@ class ShiftResult(Result):
                 "text": "text",
             },
         )
-        known = [row for row in self.rows() if isinstance(row["interval"], Interval)]
+        known = [
+            row
+            for row in self.rows()
+            if isinstance(row["interval"], Interval) and isinstance(row["change"], float)
+        ]
         forest = Figure(
             "forest",
             "What changed, with 95 % intervals" if self._level == 0.95 else "What changed",

@@ -235,8 +235,8 @@ def noise_notes(result_noise: Noise | None, *, alpha: float) -> tuple[str, ...]:
         third = noise.repeats - noise.confirmed - noise.reverted
         found.append(
             f"{count(noise.repeats)} flips were asked again: {count(noise.confirmed)} gave the new"
-            f" answer again, {count(noise.reverted)} went back to the old one, {count(third)} gave"
-            f" a third; nothing but chance has {p_value(noise.p_value, alpha=alpha)}"
+            f" answer again, {count(noise.reverted)} went back to the old one, {count(third)}"
+            f" gave a third; nothing but chance has {p_value(noise.p_value, alpha=alpha)}"
         )
     whole = noise.whole_noise
     if whole is not None and whole.interval is not None and isinstance(whole.estimate, float):
@@ -289,8 +289,7 @@ def old_draw_notes(draws: int) -> tuple[str, ...]:
     """Say what several old answers per item are worth."""
     return (
         f"{count(draws)} old answers per item show how noisy the old API was: the change of"
-        " accuracy"
-        " assumes nothing about it",
+        " accuracy assumes nothing about it",
     )
 
 
