@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from tallystick.clients.client import Client, ClientError, Fault, Reply
-from tallystick.clients.journal import Entry, Journal, key_of
+from tallystick.clients.journal import Journal, JournalEntry, key_of
 from tallystick.clients.prices import CallPrices
 from tallystick.errors import BudgetError, InputError
 from tallystick.results import to_json
@@ -191,11 +191,11 @@ class Caller:
                 if self._stopped is not None:
                     raise self._stopped from fault
                 reason = self.journal.redact(str(fault))
-                self.journal.note_answer(key, Entry(name, None, reason, asked=digest))
+                self.journal.note_answer(key, JournalEntry(name, None, reason, asked=digest))
                 return None
         text = reply.text
         code = self._read(text)
-        entry = Entry(name, code, "" if text is None else text, asked=digest, facts=facts)
+        entry = JournalEntry(name, code, "" if text is None else text, asked=digest, facts=facts)
         self.journal.note_answer(key, entry)
         self._failures, self._worked = 0, True
         return code
