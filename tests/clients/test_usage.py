@@ -1,12 +1,12 @@
-from tallystick.clients import CallPrices, Entry, Journal, Reply, model_warnings, usage_of
+from tallystick.clients import CallPrices, Journal, JournalEntry, Reply, model_warnings, usage_of
 
 
 def test_tokens_times_and_models_are_added_up():
     journal = Journal(None, head={})
     for n, model in enumerate(["m-1", "m-1", "m-2"]):
         facts = {"model": model, "seconds": 0.1 * (n + 1), "input_tokens": 10, "output_tokens": 2}
-        journal.note_answer(f"1:{n}", Entry(str(n), 0, "x", facts=facts))
-    journal.note_answer("1:9", Entry("9", None, "failed"))
+        journal.note_answer(f"1:{n}", JournalEntry(str(n), 0, "x", facts=facts))
+    journal.note_answer("1:9", JournalEntry("9", None, "failed"))
     usage = usage_of(journal)
     assert (usage.input_tokens, usage.output_tokens) == (30, 6)
     assert (usage.latency, usage.slowest) == (0.2, 0.3)
