@@ -156,7 +156,7 @@ def test_completion_is_offered(tallystick):
         [COMMAND],
         env={
             **os.environ,
-            "_TALLYSTICK_COMPLETE": "complete_bash",
+            "_TALLYSTICK_COMPLETE": "bash_complete",
             "COMP_WORDS": "tallystick do",
             "COMP_CWORD": "1",
         },
@@ -199,5 +199,5 @@ def test_signs_that_steer_a_terminal_are_spelled_out(tallystick, tmp_path):
 
 def test_a_label_written_like_a_missing_one_is_pointed_out(tallystick, tmp_path):
     (tmp_path / "blank.csv").write_text("a,b\nNaN,yes\nno,yes\n", encoding="utf-8")
-    assert "'NaN' is counted as an answer (a)" in tallystick("tally", "blank.csv").stderr
+    assert "column 'a' says NaN: read as no answer" in tallystick("tally", "blank.csv").stderr
     assert "counted as an answer" not in tallystick("tally", "blank.csv", "--missing", "NaN").stderr

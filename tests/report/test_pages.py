@@ -72,7 +72,9 @@ VERBS = dict(leaves(app))
 def test_every_verb_writes_a_page_and_is_opened_here():
     # which always writes one
     assert {name for name, options in VERBS.items() if "--html" not in options} == {"demo"}
-    assert set(COMMANDS) == set(VERBS) - {"demo"}
+    # These need more than a table to run here; their pages are written in their own tests.
+    elsewhere = {"demo", "ask", "label", "score", "shift baseline"}
+    assert set(COMMANDS) == set(VERBS) - elsewhere
 
 
 @pytest.fixture(scope="session")

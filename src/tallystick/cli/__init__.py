@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+import click
+
 from tallystick.errors import TallystickError
 from tallystick.results import harmless
 
@@ -21,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from tallystick.cli.app import app
 
     try:
-        app(args=list(arguments) if arguments is not None else None, prog_name="tallystick")
+        _run(app, arguments)
     except TallystickError as error:
         _leave(str(error))
     except KeyboardInterrupt:  # outside a verb, e.g. while it is still loading
@@ -33,6 +35,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # a full disk, a missing right, no memory: no traceback helps the user
     except (OSError, MemoryError) as error:
         _leave(f"{type(error).__name__}: {error}")
+
+
+def _run(app: click.Group, arguments: Sequence[str] | None) -> None:
+    """Run the command line and leave with its exit code; Ctrl-C inside a verb is 130."""
+    given = list(arguments) if arguments is not None else None
+    try:
+        code = app.main(args=given, prog_name="tallystick", standalone_mode=False)
+    except click.exceptions.Abort:
+        _leave("interrupted", code=130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # a reader that closed its pipe early wants no more
+        sys.stdout = sys.stderr
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _leave(message: str, *, code: int = 1) -> None:

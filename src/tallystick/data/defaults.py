@@ -14,6 +14,7 @@ import numpy as np
 from tallystick.data.detect.beyond_chance import kappas
 from tallystick.data.detect.names import (
     MEASURES,
+    ROUNDS,
     SLICES,
     SPLITS,
     is_identifier,
@@ -128,6 +129,8 @@ def _why_not(name: str, profile: Profile, roles: Roles) -> str | None:
         return None if likely_scores else f"text or an identifier, {profile.distinct:,} values"
     if plain(name) in SPLITS | SLICES:
         return "named like a slice"
+    if plain(name) in ROUNDS:
+        return "named like a round"
     return None
 
 
@@ -203,7 +206,7 @@ def _groups(profiles: Profiles, columns: Sequence[str]) -> list[tuple[str, ...]]
     # Where nobody ever disagrees, columns of one and the same label are all that votes.
     sets = sets or {_labels_of(profiles[name]) for name in columns}
     groups = [
-        tuple(name for name in columns if _share(profiles[name], labels) >= _MOSTLY)
+        tuple(name for name in columns if _share(profiles[name], labels) > _MOSTLY)
         for labels in sorted(sets, key=lambda s: (-len(s), sorted(map(repr, s))))
     ]
     groups.sort(key=len, reverse=True)

@@ -358,7 +358,7 @@ def _without(table: Table, columns: Sequence[str]) -> Table:
 def _cells(table: Table, roles: Roles) -> list[str]:
     """Columns in which a token for no answer may stand."""
     named = roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "weight")))
-    return [name for name in named if name in table.columns]
+    return [name for name in named if name in table.columns] or list(table.columns)
 
 
 def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
