@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -69,16 +68,6 @@ class _Verbs(click.Group):
             own: click.Command = getattr(import_module(f"tallystick.cli.{name}"), name)
             return own
         return _of_capability(name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb; one that is mistyped is answered with the nearest."""
-        name = args[0]
-        near = get_close_matches(name, list(summaries()), n=1)
-        if name not in summaries() and near:
-            ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
