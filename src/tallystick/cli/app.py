@@ -59,6 +59,9 @@ class _Verbs(click.Group):
             from tallystick.cli.verb import command_of
 
             return both, command_of(capability(both)), args[2:]
+        near = get_close_matches(args[0], list(summaries()), n=1)
+        if args[0] not in summaries() and near:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
