@@ -20,7 +20,7 @@ from tallystick.io.spool import BATCH, Spool
 from tallystick.io.table import Part
 from tallystick.io.text import CheckedText
 
-__all__ = ["read_delimited"]
+__all__ = ["read_delimited", "wide_cells"]
 
 MAX_CELL = 1 << 24  # characters; also how far an unclosed quote can run before it is reported
 _BLOCK = 1 << 23
@@ -34,7 +34,7 @@ def read_delimited(
 ) -> tuple[Part, tuple[str, ...]]:
     """Write every record of *text* to *spool*; return what was read and notes on it."""
     separator = delimiter if delimiter is not None else _separator(text)
-    with text.path.open(encoding="utf-8-sig", newline="") as stream, _wide_cells():
+    with text.path.open(encoding="utf-8-sig", newline="") as stream, wide_cells():
         header = _header(stream.readline(), text, stream, separator)
     names, notes = check_names(header, text.name)
     before = spool.rows
@@ -92,7 +92,7 @@ def _separator(text: CheckedText) -> str:
 def _widths(path: Path, separator: str) -> list[int]:
     """Return how many fields each of the first records has."""
     widths: list[int] = []
-    with path.open(encoding="utf-8-sig", newline="") as stream, _wide_cells():
+    with path.open(encoding="utf-8-sig", newline="") as stream, wide_cells():
         sample = stream.read(_SAMPLE_CHARACTERS)
         whole = len(sample) < _SAMPLE_CHARACTERS
     try:
@@ -149,7 +149,7 @@ def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separ
     batch: list[list[str]] = []
     start = 1
     blank = False
-    with text.path.open(encoding="utf-8-sig", newline="") as stream, _wide_cells():
+    with text.path.open(encoding="utf-8-sig", newline="") as stream, wide_cells():
         reader = csv.reader(stream, delimiter=separator, strict=True)
         next(reader)
         start = reader.line_num + 1
@@ -204,7 +204,7 @@ def _fault(error: csv.Error) -> str:
 
 
 @contextmanager
-def _wide_cells() -> Iterator[None]:
+def wide_cells() -> Iterator[None]:
     """Lift the standard library's limit of 131,072 characters a cell for the time of one read."""
     before = csv.field_size_limit(MAX_CELL)
     try:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Iterator, Mapping
 
 from tallystick.errors import FileError
+from tallystick.io.delimited import wide_cells
 from tallystick.io.sources import File
 from tallystick.io.text import checked
 
@@ -15,9 +15,12 @@ __all__ = ["csv_header", "csv_rows", "csv_table"]
 
 def csv_table(file: File) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a CSV file; headers may repeat."""
-    csv.field_size_limit(sys.maxsize)
     with checked(file) as text, text.path.open(encoding="utf-8-sig", newline="") as stream:
-        rows = list(csv.reader(stream))
+        try:
+            with wide_cells():
+                rows = list(csv.reader(stream))
+        except csv.Error as error:
+            raise FileError(f"{file.name} is not CSV ({error}): export the results again") from error
     if len(rows) < 2:
         raise FileError(f"{file.name} has no rows: export the results again")
     return rows[0], [row for row in rows[1:] if row]
