@@ -20,7 +20,8 @@ def csv_table(file: File) -> tuple[list[str], list[list[str]]]:
             with wide_cells():
                 rows = list(csv.reader(stream))
         except csv.Error as error:
-            raise FileError(f"{file.name} is not CSV ({error}): export the results again") from error
+            message = f"{file.name} is not CSV ({error}): export the results again"
+            raise FileError(message) from error
     if len(rows) < 2:
         raise FileError(f"{file.name} has no rows: export the results again")
     return rows[0], [row for row in rows[1:] if row]
