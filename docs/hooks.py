@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 MARKER = "<!-- every page of this folder -->"
+WORDS = "<!-- the words of tallystick explain -->"
+VERBS = "<!-- the verbs of tallystick explain -->"
+EXPLAINED = Path(__file__).resolve().parent.parent / "src" / "tallystick" / "cli" / "explained"
 TOPICS = (
     "audit",
     "bound",
@@ -26,7 +29,20 @@ TOPICS = (
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Put a list of its neighbours into a page that asks for it."""
     folder = Path(page.file.abs_src_path).parent
-    return markdown.replace(MARKER, listed(folder)) if MARKER in markdown else markdown
+    if MARKER in markdown:
+        markdown = markdown.replace(MARKER, listed(folder))
+    if WORDS in markdown:
+        markdown = markdown.replace(WORDS, (EXPLAINED / "words.md").read_text(encoding="utf-8"))
+    if VERBS in markdown:
+        markdown = markdown.replace(VERBS, _verbs())
+    return markdown
+
+
+def _verbs() -> str:
+    """Return what ``tallystick explain`` says about every verb, one heading lower."""
+    pages = [path for path in sorted(EXPLAINED.glob("*.md")) if path.name != "words.md"]
+    texts = [path.read_text(encoding="utf-8").replace("# How", "## How", 1) for path in pages]
+    return "\n\n".join(texts)
 
 
 def listed(folder: Path) -> str:

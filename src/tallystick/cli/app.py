@@ -24,6 +24,7 @@ OWN = {
     ),
     "merge": "Add saved tallies into one; the order does not matter.",
     "demo": "Make a table such as people bring, answer a question from it, and write the report.",
+    "explain": "Say what a word means, or how to read what a verb prints.",
     "doctor": "Show versions, engines found, what is missing and how to get it.",
 }
 """Verbs that are not capabilities: ``tallystick.cli.VERB`` holds a click command of that name."""
