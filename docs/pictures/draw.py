@@ -4,25 +4,30 @@ docs/pictures/draw.py``.
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
-from tests.generated import generate
-
-from tallystick import io, plot
-from tallystick.cli.demo import DemoVerb, answer
+from tallystick import plot
+from tallystick.data import answered
+from tallystick.registry import capability
 
 HERE = Path(__file__).resolve().parent
-VERBS = ("compare", "judge", "bound", "shift", "dynamic")
+VERBS = {
+    "score": "score",
+    "compare": "compare",
+    "judge": "judge",
+    "bound": "bound",
+    "shift": "shift",
+    "dynamic": "dynamic analyse",
+}
 
 
 def picture(verb: str) -> str:
     """Return the first picture of what `tallystick demo VERB` finds, as SVG."""
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / f"{verb}.csv"
-        io.write_csv(data, generate(verb, rng=0))
-        with io.scan(data) as table:
-            return plot(answer(DemoVerb(verb), table, data, 0)).svg()
+    shown = capability(VERBS[verb])
+    if shown.demo is None:
+        raise SystemExit(f"{verb} has no demonstration")
+    made = shown.demo(0)
+    return plot(answered(shown, dict(made.table), {**made.options, "seed": 0})).svg()
 
 
 if __name__ == "__main__":

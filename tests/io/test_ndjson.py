@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.data import Door, read
 from tallystick.errors import FileError, InputError
-from tallystick.io import ColumnOptions, assign, ndjson, scan
+from tallystick.io import ndjson, scan
 from tallystick.io.table import Table
+
+VOTES = Door(want="judges")
 
 
 def _scan(path: Path, content: str) -> Table:
@@ -64,9 +67,9 @@ def test_nested_values_are_left_out_with_a_note_and_refused_when_named(tmp_path:
     table = _scan(tmp_path / "a.jsonl", '{"a": 1, "meta": null}\n{"a": 0, "meta": {"x": [1]}}\n')
     assert table.left_out.keys() == {"meta"}
     assert "column 'meta' holds an object at line 2 of" in table.notes[0]
-    assert assign(table).labels == ("a",)
     with pytest.raises(InputError, match="column 'meta' holds an object at line 2"):
-        assign(table, ColumnOptions(labels=("meta",)))
+        read(table, VOTES, judges=("meta",))
+    assert read(table, VOTES, judges=("a",)).roles.judges == ("a",)
 
 
 def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path: Path) -> None:
@@ -74,14 +77,14 @@ def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path: Path) -> No
     with pytest.raises(
         InputError, match=r"mixes integer at line 1 of .* and text at line 2 of .*--coerce"
     ):
-        assign(table)
-    assert assign(table, ColumnOptions(coerce=True)).labels == ("a",)
+        read(table, VOTES, judges=("a",))
+    assert read(table, VOTES, judges=("a",), coerce=True).roles.judges == ("a",)
 
 
 def test_an_integer_beyond_64_bits_is_refused(tmp_path: Path) -> None:
     table = _scan(tmp_path / "a.jsonl", '{"a": 123456789012345678901234567890}\n')
     with pytest.raises(InputError, match="an integer beyond 64 bits at line 1"):
-        assign(table)
+        read(table, VOTES, judges=("a",))
 
 
 def test_keys_that_appear_after_the_first_batch_are_kept(

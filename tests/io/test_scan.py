@@ -6,8 +6,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tallystick.data import Door, read
 from tallystick.errors import FileError, InputError
-from tallystick.io import ColumnOptions, assign, label_sets, scan
+from tallystick.io import scan
 from tallystick.io.table import Place
 
 
@@ -81,17 +82,19 @@ def test_real_files_are_read_whole(shared_data: Path, name: str, rows: int, colu
 
 
 def test_real_votes_are_labels_as_written(shared_data: Path) -> None:
-    with scan(shared_data / "judge" / "dog.csv.gz") as table:
-        roles = assign(table, ColumnOptions(truth="truth"))
-        assert roles.item == "item"
-        assert len(roles.labels) == 109
-        assert set().union(*label_sets(table, roles).values()) == {"0", "1", "2", "3"}
+    with read(shared_data / "judge" / "dog.csv.gz", Door(want="judges"), truth="truth") as data:
+        assert data.roles.item == "item"
+        assert len(data.roles.judges) == 109
+        words = data.label_lists(*data.roles.judges).values()
+        assert {label for held in words for label in held if label is not None} == set("0123")
 
 
 def test_real_weak_labels_have_their_abstentions_missing(shared_data: Path) -> None:
-    with scan(shared_data / "bound" / "youtube.parquet") as table:
-        roles = assign(table, ColumnOptions(labels=("lf_*",), truth="y", missing=("-1",)))
-        assert set().union(*label_sets(table, roles).values()) == {0, 1}
+    source = shared_data / "bound" / "youtube.parquet"
+    door = Door(want="weak", pivots=False)
+    with read(source, door, weak=("lf_*",), truth="y", missing=("-1",)) as data:
+        words = data.label_lists(*data.roles.weak).values()
+        assert {label for held in words for label in held if label is not None} == {0, 1}
 
 
 @pytest.mark.parametrize("name", ["bound/youtube_minilm.npz", "dynamic/cifar10_60k_jpeg.npz"])

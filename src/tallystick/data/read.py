@@ -12,6 +12,7 @@ from tallystick.data.assign import assign, expand, find_item, first_repeat
 from tallystick.data.data import Data, arrow_of
 from tallystick.data.defaults import default_columns
 from tallystick.data.detect.names import ITEM_NAMES, is_truth
+from tallystick.data.hugging_face import arrow_of_dataset
 from tallystick.data.layout import Layout
 from tallystick.data.long_tables import to_wide, with_replicate
 from tallystick.data.old_file import join_old
@@ -178,6 +179,8 @@ def _opened(source: Any, layout: Layout) -> Any:
         return scan(paths, delimiter=layout.delimiter, metric=layout.metric)
     if isinstance(source, str | Path):
         return scan(source, delimiter=layout.delimiter, metric=layout.metric)
+    if type(source).__module__.partition(".")[0] == "datasets":
+        return scan(arrow_of_dataset(source))
     if isinstance(source, Mapping):
         return scan(_arrow_of_mapping(source))
     if type(source).__module__.startswith(("pyarrow", "duckdb", "_duckdb")):
