@@ -150,7 +150,7 @@ class Contest:
 
     def hit(self, item: int, label: Floats, chance: Floats) -> Floats | None:
         """Return 1 for every model whose answer is the label."""
-        return (self.answers[self.cell[item]] == label).astype(np.float64)
+        return np.asarray(self.answers[self.cell[item]] == label, dtype=np.float64)
 
     def learnt(self, counts: Floats, items: Ints, labels: Floats) -> Floats:
         """Add labels to the counts; one outside the classes teaches nothing of the classes."""
