@@ -17,7 +17,12 @@ from tallystick.data.session import SessionHead, open_session, packed
 from tallystick.data.session_file import SessionFile
 from tallystick.data.session_truth import check_fingerprint
 from tallystick.errors import FileError, InputError
-from tallystick.label.existing import labelled_units, take_existing, with_existing
+from tallystick.label.existing import (
+    labelled_units,
+    take_existing,
+    with_existing,
+    with_unused_note,
+)
 from tallystick.label.outcome import fields_of, reading_of
 from tallystick.label.questions import LabelQuestion, label_question
 from tallystick.label.settings import SessionSettings
@@ -66,6 +71,7 @@ def begin(
     if how.epsilon is not None:
         task = replace(task, epsilon=how.epsilon)
     known = labelled_units(data, task)
+    task = with_unused_note(data, task)
     task, among, apart = with_existing(task, known, how.origin)
     target = how.target
     limits = any(measure.limit is not None for measure in task.measures)

@@ -19,7 +19,7 @@ from tallystick.sampling.labels.strata import LabelStrata
 from tallystick.sampling.labels.task import LabelTask
 from tallystick.values import Label
 
-__all__ = ["labelled_units", "take_existing", "with_existing"]
+__all__ = ["labelled_units", "take_existing", "with_existing", "with_unused_note"]
 
 
 def labelled_units(data: Data, task: LabelTask) -> dict[int, Label]:
@@ -33,6 +33,21 @@ def labelled_units(data: Data, task: LabelTask) -> dict[int, Label]:
         for unit, row in enumerate(task.rows[:, 0].tolist())
         if labels[row] is not None
     }
+
+
+def with_unused_note(data: Data, task: LabelTask) -> LabelTask:
+    """Say that labels of the table are not used, where the outputs of an item are one unit."""
+    truth = data.roles.truth
+    if truth is None or task.rows.shape[1] == 1:
+        return task
+    held = sum(label is not None for label in data.label_lists(truth)[truth])
+    if not held:
+        return task
+    note = (
+        f"{held:,} labels of column {truth!r} are not used: this session draws its own items and"
+        " has all their outputs labelled"
+    )
+    return replace(task, notes=(*task.notes, note))
 
 
 def with_existing(

@@ -242,7 +242,7 @@ class JudgedContest:
         """Return what pass rates in each stratum make one believe of the items left."""
         rate, systems = p[:, 1], range(self.n_models)
         gone = [np.bincount(self.strata[drawn, s], minlength=len(rate)) for s in systems]
-        # The largest guess of a lead is at most the best stratum of one less the worst of the other.
+        # The largest guess of a lead is at most one's best stratum less the other's worst.
         best, least = (
             np.array([end(rate[self.sizes[s] > 0]) for s in systems]) for end in (np.max, np.min)
         )
