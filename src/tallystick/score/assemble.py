@@ -169,6 +169,7 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         alpha=question.alpha,
         sentences=said,
         basis=words.basis(outputs, question, pairs=len(pairs), worth=worth, items=items),
+        label_goal=None if settled or scored.draws is not None else _label_goal(outputs),
     )
 
 
@@ -204,7 +205,15 @@ def _without_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         alpha=question.alpha,
         sentences=said,
         basis="",
+        label_goal="mean",
     )
+
+
+def _label_goal(outputs: Outputs) -> str:
+    """Return what labels should aim at: the order where it can be drawn for, else the means."""
+    if not outputs.pass_fail or outputs.item is None or outputs.counted:
+        return "mean"
+    return "difference" if len(outputs.systems) == 2 else "best"
 
 
 @dataclass(frozen=True)

@@ -316,7 +316,9 @@ def without_labels(
     ]
     answer = f"The judges {verb} {_names(parts, most=6)}."
     said = ""
-    if lost:
+    if lost and not lost[0].lead:
+        said = f"The judges see no difference between {lost[0].a} and {lost[0].b}."
+    elif lost:
         first = lost[0]
         lead = units.lead(first.lead, 0.0)
         said = (
@@ -325,14 +327,15 @@ def without_labels(
         )
     elif judged:
         said = "That is not a score: no human grade says how far the judges are off."
-    outputs = 20 * len(rows)
+    items = min(20, max(row.n_outputs for row in rows))
+    outputs = items * len(rows)
     whom = "" if len(rows) == 1 else f" for {'both' if len(rows) == 2 else 'all'} systems"
     if len(rows) > 2:
         whom = f" for all {_number(len(rows))} systems"
     return Sentences(
         answer=answer,
         contrast=said,
-        next=f"Next: grade 20 random {unit}s{whom} ({outputs} outputs).",
+        next=f"Next: grade {items} random {unit}s{whom} ({outputs} outputs).",
     )
 
 
