@@ -26,6 +26,7 @@ import score_peers as peers
 from record import record
 from score_sets import Population, populations
 
+from tallystick.score import evaluate
 from tallystick.stats.adverse import Spread, adverse_means, adverse_shares
 from tallystick.stats.poststratify import poststratified_share
 from tallystick.stats.prediction_powered import prediction_powered_mean
@@ -42,7 +43,7 @@ FEWEST = 20
 """A method that answered fewer draws of a cell than this has no coverage there."""
 CHECKED = 3
 """Draws per cell on which the written-out peers are held to their packages."""
-VERSION = 2
+VERSION = 3
 """Raise it when a method changes, so that no cell of an older one is reused."""
 
 PEERS = {
@@ -96,7 +97,7 @@ def measure(population: Population, place: int, m: int, options: argparse.Namesp
         np.random.SeedSequence(options.seed, spawn_key=(place, m, 2))
     )
     sums = Sums(float(population.truth.mean()))
-    gap, done = 0.0, 0
+    gap, own, done = 0.0, 0.0, 0
     while done < options.draws:
         runs = min(AT_ONCE, options.draws - done)
         n = population.truth.size
@@ -110,8 +111,19 @@ def measure(population: Population, place: int, m: int, options: argparse.Namesp
         if done == 0:
             few = slice(0, min(runs, CHECKED))
             gap = peers.largest_gap(y[few], c[few], population.consensus, at[few])
+            own = product_gap(population, at[0], next(iter(intervals(population, at, y, c))))
         done += runs
-    return {"methods": sums.finished(), "gap": gap, "items": n}
+    return {"methods": sums.finished(), "gap": gap, "own": own, "items": n}
+
+
+def product_gap(population: Population, at: np.ndarray, ours: tuple[str, Ends]) -> float:
+    """Return how far ``score.evaluate`` is from our interval of the first draw."""
+    scale = None if population.kind == "binary" else (0.0, 1.0)
+    judges = population.outputs.judges
+    result = evaluate(population.table(at), judges=judges, truth="human", item="id", scale=scale)
+    found = result.systems[0].interval
+    low, high = ours[1]
+    return max(abs(found.low - float(low[0])), abs(found.high - float(high[0])))
 
 
 def measure_cje(population: Population, place: int, m: int, options: argparse.Namespace) -> dict:
@@ -122,7 +134,7 @@ def measure_cje(population: Population, place: int, m: int, options: argparse.Na
     sums = Sums(float(population.truth.mean()))
     sums.add(CJE, peers.cje(y, c, population.consensus, at))
     plain = peers.student if population.kind == "numbers" else peers.wilson
-    sums.add("Wilson; t", plain(y))
+    sums.add("Wilson; t", plain(y, population.truth.size))
     return {"methods": sums.finished(), "items": population.truth.size}
 
 
@@ -133,7 +145,8 @@ def intervals(
     every = population.consensus
     if population.kind == "numbers":
         found = adverse_means(y, c, Spread.of(every))
-        yield "Wilson; t", peers.student(y)
+        yield OURS, (found.interval.low, found.interval.high)
+        yield "Wilson; t", peers.student(y, every.size)
     else:
         codes = population.strata
         sizes = np.bincount(codes)
@@ -142,10 +155,10 @@ def intervals(
         passes = np.stack([(mask * y).sum(axis=1) for mask in masks], axis=1)
         rows = np.tile(sizes, (len(y), 1))
         found = adverse_shares(rows, labelled, passes)
-        yield "Wilson; t", peers.wilson(y)
+        yield OURS, (found.interval.low, found.interval.high)
+        yield "Wilson; t", peers.wilson(y, every.size)
         older = poststratified_share(rows, labelled, passes).interval
         yield MOVER, (older.low, older.high)
-    yield OURS, (found.interval.low, found.interval.high)
     yield ALONE, (found.labels_only.low, found.labels_only.high)
     powered = prediction_powered_mean(y, c, np.broadcast_to(every, (len(y), every.size))).interval
     yield POWERED, (powered.low, powered.high)
@@ -191,7 +204,13 @@ def cell_rows(population: Population, m: int, found: dict, wanted: set[str]) -> 
     head = {"population": population.name, "kind": population.kind, "real": population.real, "m": m}
     plain = found["methods"]["Wilson; t"]["width"]
     return [
-        {**head, "method": method, "gap": found.get("gap", 0.0), "ratio": values["width"] / plain}
+        {
+            **head,
+            "method": method,
+            "gap": found.get("gap", 0.0),
+            "own": found.get("own", 0.0),
+            "ratio": values["width"] / plain,
+        }
         | values
         for method, values in found["methods"].items()
         if method in wanted
@@ -241,14 +260,19 @@ def tables(rows: list[dict], options: argparse.Namespace) -> None:
     ]
     names = {row["population"] for row in rows}
     real = {row["population"] for row in rows if row["real"]}
-    gap = max(row["gap"] for row in rows)
+    gap, own = (max(row[name] for row in rows) for name in ("gap", "own"))
     notes = [
         f"{len(names)} populations ({len(real)} real), {options.draws} draws of m labels each, the "
         f"same for all methods; judgy the first {JUDGY_DRAWS} of them, cje {options.cje_draws} "
         f"draws of its own on every third population at m = {CJE_LABELS[0]} and {CJE_LABELS[1]}.",
         "First mean and worst coverage over all populations and m at nominal .95; then by m the "
         "worst coverage, and the mean width divided by that of labels alone (Wilson's interval, "
-        "for numbers Student's).",
+        "for numbers Student's, both corrected for drawing from these items).",
+        "Consensus and strata are those of score; on the first draw of each cell score.evaluate "
+        f"itself, given the table, returns the same interval to {own:.0e}.",
+        "The populations are those that methods/score.md describes, without newsroom (not in the "
+        "data here). Its generator of numbers is not known: ours was set so that labels alone and "
+        "ppi_python come out about as printed there.",
         "The target is the mean of these items. Peers get our consensus as their judge. truescore "
         "and ppi_python aim at new items, so on these they are too wide where m is a large share.",
         f"truescore {version('truescore')} and ppi_python {version('ppi_python')} are written out "

@@ -21,15 +21,21 @@ BOOTSTRAPS = 2000
 """judgy's default is 20,000; its percentiles hardly differ."""
 
 
-def wilson(y: np.ndarray, *_: np.ndarray) -> Ends:
-    m, share = y.shape[1], y.mean(axis=1)
-    return _wilson_ends(share, m)
+def wilson(y: np.ndarray, items: int) -> Ends:
+    """Labels alone: Wilson's interval for these items, at the size m (N - 1)/(N - m)."""
+    return _wilson_ends(y.mean(axis=1), _size(y.shape[1], items))
 
 
-def student(y: np.ndarray, *_: np.ndarray) -> Ends:
+def student(y: np.ndarray, items: int) -> Ends:
+    """Labels alone: Student's interval for these items, with the same correction."""
     m = y.shape[1]
-    half = stdtrit(m - 1, 0.975) * y.std(axis=1, ddof=1) / np.sqrt(m)
+    half = stdtrit(m - 1, 0.975) * y.std(axis=1, ddof=1) / np.sqrt(_size(m, items))
     return y.mean(axis=1) - half, y.mean(axis=1) + half
+
+
+def _size(m: int, items: int) -> float:
+    """Return how many labels with replacement m labels of these many items are worth."""
+    return m * (items - 1) / (items - m)
 
 
 def ppi_plus(y: np.ndarray, c: np.ndarray, every: np.ndarray) -> Ends:
@@ -136,7 +142,7 @@ def _ppi(y: np.ndarray, c: np.ndarray, every: np.ndarray, weight: np.ndarray, *,
     return point - half, point + half
 
 
-def _wilson_ends(share: np.ndarray, m: int) -> Ends:
+def _wilson_ends(share: np.ndarray, m: float) -> Ends:
     below = 1 + Z**2 / m
     centre = (share + Z**2 / (2 * m)) / below
     half = Z * np.sqrt(share * (1 - share) / m + Z**2 / (4 * m**2)) / below

@@ -20,11 +20,15 @@ __all__ = ["ENTRIES", "Entry", "capabilities", "capability", "verbs"]
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a capability lives, and its question in one sentence for ``--help``."""
+    """Where a capability lives, and its question in one sentence for ``--help``.
+
+    *labels* says that the capability tells ``label`` what a person should label.
+    """
 
     verb: str
     home: str
     summary: str
+    labels: bool = False
 
 
 ENTRIES: list[Entry] = [
@@ -32,11 +36,13 @@ ENTRIES: list[Entry] = [
         "score",
         "tallystick.score:CAPABILITY",
         "How good are my systems, when judges grade every output and people only few?",
+        labels=True,
     ),
     Entry(
         "compare",
         "tallystick.compare:CAPABILITY",
         "Which model is better, how sure is that, and what would settle the rest?",
+        labels=True,
     ),
     Entry(
         "plan",
@@ -47,11 +53,13 @@ ENTRIES: list[Entry] = [
         "judge",
         "tallystick.judge:CAPABILITY",
         "How good are my judges, with no labels or with a few?",
+        labels=True,
     ),
     Entry(
         "bound",
         "tallystick.bound:CAPABILITY",
         "Within what bounds is my classifier, given only weak labels?",
+        labels=True,
     ),
     Entry(
         "shift",

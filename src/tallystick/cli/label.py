@@ -19,14 +19,15 @@ from tallystick.cli.verb import (
     sorted_options,
 )
 from tallystick.errors import InputError
+from tallystick.registry import ENTRIES
 
 if TYPE_CHECKING:
     from tallystick.label import SessionSettings, Work
 
 __all__ = ["label"]
 
-_QUESTIONS = ("score", "compare", "judge", "bound", "prevalence")
-_READS = ("item", "system", "judges", "models", "weak", "prediction", "truth")
+_QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
+_READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
 _FIELDS = ("positive", "scale", "goal", "at_least", "metrics")
 _ACTIONS = ("add", "open_", "terminal", "export_", "import_")
 _TOOLS = ("label-studio", "argilla")
@@ -248,10 +249,10 @@ _OPTIONS: list[click.Parameter] = [
     click.Option(["--scale"], type=Pair(), metavar="LO,HI", help="score: people grade by numbers."),
     click.Option(
         ["--goal"],
-        type=click.Choice(("mean", "difference")),
-        help="score: means, or who is better.",
+        type=click.Choice(("mean", "difference", "best")),
+        help="score: the mean of each system, which of two is better, or the best of several.",
     ),
-    click.Option(["--epsilon"], type=float, help="compare: how near the best is good enough."),
+    click.Option(["--epsilon"], type=float, help="How near the best is good enough: .02."),
     click.Option(["--alpha"], type=float, default=0.05, show_default=True, help="1 - the level."),
     click.Option(["--seed"], type=click.IntRange(min=0), default=0, help="Seed of the draws."),
 ]

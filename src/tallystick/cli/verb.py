@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from tallystick.cli.deliver import Delivery, deliver, tell
+from tallystick.cli.next_labels import with_label_command
 from tallystick.cli.special import INPUT_OPTIONS, prepared, special
 from tallystick.data import (
     GROUPS,
@@ -135,7 +136,7 @@ def run(call: Call) -> None:
             raise InputError(
                 f"--items-out needs the rows, and {data.source} holds counts: give the table itself"
             )
-        result = conclude(call.capability, data, call.question)
+        result = with_label_command(conclude(call.capability, data, call.question), call)
         tell(note for note in result.notes if note not in data.notes)
         deliver(result, call.delivery, data=data, items=call.capability.items)
     _leave(result.gates)

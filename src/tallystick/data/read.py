@@ -14,6 +14,7 @@ from tallystick.data.defaults import default_columns
 from tallystick.data.detect.names import ITEM_NAMES, is_truth
 from tallystick.data.hugging_face import arrow_of_dataset
 from tallystick.data.layout import Layout
+from tallystick.data.log_outputs import log_outputs
 from tallystick.data.long_tables import to_wide, with_replicate
 from tallystick.data.old_file import join_old
 from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
@@ -100,7 +101,10 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     if isinstance(source, Data):
         return source if not options else _again(source, door or Door(), roles, rules)
     runs = _runs(source, layout, roles) if door is not None and door.runs else None
-    if runs is not None:
+    graded = log_outputs(source, layout, roles) if door is not None and door.outputs else None
+    if graded is not None:
+        held, roles = graded
+    elif runs is not None:
         held = read_runs(runs, layout, roles, missing=rules.missing)
         # The columns of the files are gone: what they said is in the table that they make.
         roles = replace(roles, item=None, truth=None)

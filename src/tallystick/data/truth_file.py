@@ -71,6 +71,11 @@ def _keys(table: Table, labels: Table, given: Roles) -> tuple[str, ...]:
             f"{labels.source} is joined by item: name the column of items (--item){hint}"
         )
     wanted = [item, *([given.system] if given.system else [])]
+    if given.system and given.system not in labels.columns:
+        # With one system there is nothing to tell apart: people grade items.
+        systems = f"select count(distinct {identifier(given.system)}) from rows"
+        if given.system in table.columns and table.query(systems)[0][0] == 1:
+            wanted = [item]
     for name in wanted:
         for one in (table, labels):
             if name not in one.columns:

@@ -6,10 +6,12 @@ A session is one file: the question, the draws, and what people answered. `begin
 
 from __future__ import annotations
 
+from tallystick.label.begin import begin, reopen
 from tallystick.label.questions import QUESTIONS, LabelQuestion, label_question
 from tallystick.label.result import LabelResult, Readers
+from tallystick.label.settings import SessionSettings
 from tallystick.label.standing import MeasureStanding, Standing, standing
-from tallystick.label.work import SessionSettings, Work, begin, reopen
+from tallystick.label.work import Work
 
 __all__ = [
     "QUESTIONS",

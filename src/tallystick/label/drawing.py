@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,11 @@ def drawn_event(
     if task.claim == "best-of":
         assert where.best is not None
         units = contested_draws(where.best, size=size, rng=rng)
-        return batch_event(
-            session, task, names, units=units, spread=np.ones(len(task.strata)), q=None
-        )
+        spread = np.ones(len(task.strata))
+        if task.rows.shape[1] > 1:
+            # Only the outputs of systems that may still be the best are worth a label.
+            task = replace(task, rows=task.rows[:, where.best.live])
+        return batch_event(session, task, names, units=units, spread=spread, q=None)
     journal = journal_of(session, task.strata)
     spread = _spread(task, where, journal)
     after = draw_batch(task.strata, journal, size=size, spread=spread, rng=rng)

@@ -1,7 +1,7 @@
 """The questions that labels can answer, found through the registry.
 
-A capability with a `labelling` hook says itself what a person should label. Prevalence is no
-capability, and ``score`` has an adapter here until it brings its own hook.
+A capability with a `labelling` hook says itself what a person should label. How common a label is
+has no capability of its own, so that question lives here.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 from tallystick.data import Capability, Door, Question
 from tallystick.errors import InputError
-from tallystick.label import prevalence, score
-from tallystick.registry import capability, verbs
+from tallystick.label import prevalence
+from tallystick.registry import ENTRIES, capability
 
 __all__ = ["QUESTIONS", "LabelQuestion", "label_question"]
 
-QUESTIONS = ("score", "compare", "judge", "bound", "prevalence")
+QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
 """What can be asked, in the order of ``--help``."""
 
 
@@ -58,22 +58,13 @@ class LabelQuestion:
         return self.question(**given)
 
 
-_OWN = {
-    "prevalence": LabelQuestion(
-        name="prevalence",
-        question=prevalence.PrevalenceLabels,
-        reads=("judges", "truth", "item"),
-        door=Door(want="judges"),
-        task=prevalence.labelling,
-    ),
-    "score": LabelQuestion(
-        name="score",
-        question=score.ScoreLabels,
-        reads=("system", "judges", "truth", "item"),
-        door=Door(want="judges", pivots=False, repeats=True, named=("system",)),
-        task=score.labelling,
-    ),
-}
+_PREVALENCE = LabelQuestion(
+    name="prevalence",
+    question=prevalence.PrevalenceLabels,
+    reads=("judges", "truth", "item"),
+    door=Door(want="judges"),
+    task=prevalence.labelling,
+)
 
 
 def label_question(name: str) -> LabelQuestion:
@@ -84,14 +75,16 @@ def label_question(name: str) -> LabelQuestion:
     """
     if name not in QUESTIONS:
         raise InputError(f"question must be one of {', '.join(QUESTIONS)}, got {name!r}")
-    found = capability(name) if name in verbs() else None
-    if found is not None and found.labelling is not None:
-        return LabelQuestion(
-            name=name,
-            question=found.question,
-            reads=found.reads,
-            door=found.door,
-            task=found.labelling,
-            capability=found,
-        )
-    return _OWN[name]
+    if name == _PREVALENCE.name:
+        return _PREVALENCE
+    found = capability(name)
+    if found.labelling is None:
+        raise InputError(f"{name} says nothing of what to label")
+    return LabelQuestion(
+        name=name,
+        question=found.question,
+        reads=found.reads,
+        door=found.door,
+        task=found.labelling,
+        capability=found,
+    )

@@ -34,6 +34,7 @@ from tallystick.sampling.labels.answers import (
     read_answers,
 )
 from tallystick.sampling.labels.batches import FIRST
+from tallystick.sampling.labels.consensus import Floats
 from tallystick.sampling.labels.planned_measure import apart_of, planned_measure
 from tallystick.sampling.labels.task import LabelTask, Measure
 
@@ -126,7 +127,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
         target=wanted,
         verdict=settled,
         certain=certain,
-        budget=session.head.budget,
+        budget=_affordable(session, task.rows.shape[1]),
     )
     return Standing(
         read=read,
@@ -232,15 +233,11 @@ def _sign(
 def _contest(session: Session, task: LabelTask, read: Read) -> Standing:
     """Say where a contest of several models stands."""
     assert task.contest is not None
-    classes = len(task.classes)
-    # Nobody is right on an item that was skipped, or on which readers disagree for good.
-    same = read.answers[:, 0, 0] == read.answers[:, 0, 1]
-    labels = np.where(read.skipped | ~same, classes, np.nan_to_num(read.answers[:, 0, 0]))
     batch = [b for b, one in enumerate(session.batches) for _ in one.units]
     state = best_of(
         task.contest,
         [unit for one in session.batches for unit in one.units],
-        labels.astype(np.int64),
+        _contest_labels(task, read),
         batch,
         epsilon=task.epsilon,
         alpha=session.head.alpha,
@@ -252,7 +249,7 @@ def _contest(session: Session, task: LabelTask, read: Read) -> Standing:
         left=left,
         verdict=winner is not None,
         certain=not left,
-        budget=session.head.budget,
+        budget=_affordable(session, int(state.live.sum()) if task.rows.shape[1] > 1 else 1),
     )
     return Standing(
         read=read,
@@ -265,3 +262,23 @@ def _contest(session: Session, task: LabelTask, read: Read) -> Standing:
         left=left,
         best=state,
     )
+
+
+def _contest_labels(task: LabelTask, read: Read) -> Floats:
+    """Return what people said, as the contest reads it."""
+    if task.passing is None:
+        # No model is right on an item that was skipped, or on which readers disagree for good.
+        same = read.answers[:, 0, 0] == read.answers[:, 0, 1]
+        return np.where(
+            read.skipped | ~same, len(task.classes), np.nan_to_num(read.answers[:, 0, 0])
+        )
+    passed = np.where(np.isnan(read.answers), np.nan, read.answers == task.passing).mean(axis=2)
+    return np.where(read.skipped[:, None], -1.0, passed)
+
+
+def _affordable(session: Session, asks: int) -> int | None:
+    """Return how many draws the budget allows in all, if each further one takes *asks* labels."""
+    budget = session.head.budget
+    if budget is None:
+        return None
+    return max(1, session.n_draws + (budget - len(session.asks)) // asks)

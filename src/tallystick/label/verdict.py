@@ -8,6 +8,7 @@ from tallystick.label.result import Readers
 from tallystick.label.standing import MeasureStanding, Standing
 from tallystick.results import Interval, Needed, about, count, percent, percent_interval
 from tallystick.results.numbers import number, points, points_interval
+from tallystick.sampling.labels.task import LabelTask
 
 __all__ = ["ASSUMPTIONS", "needed_of", "verdict_of", "warnings_of"]
 
@@ -15,6 +16,8 @@ ASSUMPTIONS = (
     "labels are read in the order in which items were drawn, with the recorded probabilities",
     "the answers are about these items, not about new ones",
 )
+
+_NEARLY = "the best, or within {:g} points of it"
 
 _STOPS = {
     "precision": "You can stop: the precision that you asked for is reached.",
@@ -25,46 +28,60 @@ _STOPS = {
 }
 
 
-def verdict_of(where: Standing, *, names: Sequence[str], claim: str, items: int) -> str:
+def verdict_of(where: Standing, task: LabelTask, *, alpha: float) -> str:
     """Say the answer, its number, its doubt, and whether to go on."""
-    parts = [*_answer(where, names, claim, items)]
+    parts = [*_answer(where, task, f"{100 * (1 - alpha):g} %, whenever you stop")]
     if where.stop is not None:
         parts.append(_STOPS[where.stop])
     elif where.forecast:
-        parts.append(f"At most {about(where.forecast)} more labels.")
+        parts.append(f"At most {about(where.forecast)} more {_unit(task)}s.")
     return " ".join(parts)
 
 
-def _answer(where: Standing, names: Sequence[str], claim: str, items: int) -> list[str]:
-    n = count(where.read.n)
-    labels = f"{n} label" if where.read.n == 1 else f"{n} labels"
-    if claim != "share":
+def _unit(task: LabelTask) -> str:
+    """Return what is drawn: one label, or an item whose outputs are all labelled."""
+    return "label" if task.rows.shape[1] == 1 else "item"
+
+
+def _answer(where: Standing, task: LabelTask, anytime: str) -> list[str]:
+    names, n = task.names, count(where.read.n)
+    labels = f"{n} {_unit(task)}" if where.read.n == 1 else f"{n} {_unit(task)}s"
+    if task.claim != "share":
         if where.winner is None:
-            return [f"Undecided after {labels}: {' or '.join(names)} may be the best."]
+            open_ = names
+            if where.best is not None:
+                open_ = tuple(n for n, live in zip(names, where.best.live, strict=True) if live)
+            return [f"Undecided after {labels}: {_or(open_)} may be the best."]
         spare = where.left
         rest = f" {count(spare)} further items were not needed." if spare else ""
         if where.winner == "neither":
             return [f"Neither {' nor '.join(names)} is better: all {labels} are in."]
-        best = "better" if len(names) == 2 else "the best, or within the margin of it"
-        sure = "certain, on these items" if where.certain else "95 %, whenever you stop"
+        best = (
+            "better" if len(names) == 2 and not where.best else _NEARLY.format(task.epsilon * 100)
+        )
+        sure = "certain, on these items" if where.certain else anytime
         return [f"{where.winner} is {best} ({sure}), after {labels}.{rest}"]
     if not where.read.n:
-        return [f"Nothing is labelled yet; {count(items)} items can be drawn."]
+        return [f"Nothing is labelled yet; {count(task.strata.n_items)} items can be drawn."]
     sentences = []
     for one in where.measures[:3]:
         if not isinstance(one.interval, Interval) or not isinstance(one.estimate, float):
             sentences.append(f"{one.name}: no label counts for it yet.")
         elif one.limit is not None and one.verdict is not None:
             bar = percent(one.limit) if _is_share(one) else number(one.limit)
-            sentences.append(
-                f"{one.name} is {one.verdict} {bar} (95 %, whenever you stop), after {labels}."
-            )
+            sentences.append(f"{one.name} is {one.verdict} {bar} ({anytime}), after {labels}.")
         else:
             sentences.append(_numbers(one))
     more = len(where.measures) - 3
     if more > 0:
         sentences.append(f"{more} more in the table.")
     return sentences
+
+
+def _or(names: Sequence[str]) -> str:
+    if len(names) < 3:
+        return " or ".join(names)
+    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _numbers(one: MeasureStanding) -> str:
@@ -81,12 +98,14 @@ def _is_share(one: MeasureStanding) -> bool:
     return " - " not in one.name
 
 
-def needed_of(where: Standing) -> Needed | None:
+def needed_of(where: Standing, task: LabelTask) -> Needed | None:
     """Return how many labels would settle it; None if it is settled."""
     if where.stop in ("precision", "verdict", "certain"):
         return None
     if where.forecast is not None and where.forecast > where.left:
         return Needed(None, f"items: only {count(where.left)} of these are left to label")
+    if _unit(task) == "item":
+        return Needed(where.forecast, "items that label draws, with the outputs of every system")
     return Needed(where.forecast, "labels on items that label draws")
 
 

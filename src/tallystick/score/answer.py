@@ -12,8 +12,10 @@ from tallystick.results import Result, parse_gate
 from tallystick.score.assemble import score_outputs
 from tallystick.score.criteria import score_criteria
 from tallystick.score.demo import demo
+from tallystick.score.from_session import session_draws
 from tallystick.score.gates import MEASURES, checked
 from tallystick.score.items import item_columns
+from tallystick.score.labelling import labelling
 from tallystick.score.mix import check_mix
 from tallystick.score.outputs import Floats, Outputs
 from tallystick.score.preferences import read_preferences
@@ -75,7 +77,10 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     for text in question.gates:
         parse_gate(text, known=outputs.systems, measures=MEASURES)
     shares = None if mix is None else check_mix(outputs, mix, str(data.roles.by))
-    result = score_outputs(outputs, question, covariates=_covariates(data, outputs), shares=shares)
+    draws = None if data.session is None else session_draws(data, outputs, question)
+    result = score_outputs(
+        outputs, question, covariates=_covariates(data, outputs), shares=shares, draws=draws
+    )
     return replace(result, gates=checked(question.gates, result, outputs.systems))
 
 
@@ -101,6 +106,11 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             raise InputError("scale and target_mix are for grades, and these are preferences")
         if isinstance(data.held, Tally):
             raise InputError("preferences need rows: give the table itself")
+    if data.session is not None and (roles.covariate or roles.criterion or roles.by):
+        raise InputError(
+            "covariates, criteria and slices (--covariate, --criterion, --by) need human grades"
+            " drawn at random, and these come from a labelling session: leave them out"
+        )
     if question.certified and roles.probability is not None:
         raise InputError(
             "certified intervals need outputs that were drawn uniformly, not with probabilities:"
@@ -160,4 +170,5 @@ CAPABILITY = Capability(
     applies=applies,
     items=item_columns,
     demo=demo,
+    labelling=labelling,
 )

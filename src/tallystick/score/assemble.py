@@ -13,7 +13,8 @@ from tallystick.results import Decision, Interval, Unknown
 from tallystick.score import verdict as words
 from tallystick.score.consensus import consensus
 from tallystick.score.covariate import covariate_rows
-from tallystick.score.judges import alone, favours, grade_judges
+from tallystick.score.from_session import SessionDraws
+from tallystick.score.judges import alone, favours, grade_judges, judges_unknown
 from tallystick.score.label_draw import check_draw, chosen_by_consensus
 from tallystick.score.mix import mixed_judges, mixed_systems
 from tallystick.score.needed import SettlePlan, for_precision, pair_range, settle_plan
@@ -50,6 +51,7 @@ class _Scored:
     systems: list[System]
     pairs: list[SystemPair]
     units: Units
+    draws: SessionDraws | None = None
 
 
 def score_outputs(
@@ -58,6 +60,7 @@ def score_outputs(
     *,
     covariates: Mapping[str, Floats] | None = None,
     shares: Floats | None = None,
+    draws: SessionDraws | None = None,
 ) -> ScoreResult:
     """Score systems from their outputs.
 
@@ -71,10 +74,23 @@ def score_outputs(
         Numbers per entry on which the judges' errors may depend.
     shares
         The share of each slice in the target mix; None for the mix of the table.
+    draws
+        How the labels were drawn, where they come from a labelling session.
     """
-    check_draw(outputs, question.label_draw)
     values = consensus(outputs)
-    if shares is None:
+    if draws is None:
+        check_draw(outputs, question.label_draw)
+    if draws is not None:
+        systems, judges = draws.systems(question.alpha), judge_only(outputs)
+        pairs = compare_pairs(
+            outputs,
+            values,
+            systems,
+            question,
+            estimates=draws.systems,
+            differences=draws.difference,
+        )
+    elif shares is None:
         systems = estimate_systems(outputs, values, question)
         judges = judge_only(outputs)
         pairs = compare_pairs(outputs, values, systems, question)
@@ -86,7 +102,7 @@ def score_outputs(
         systems, judges = mixed(question.alpha), mixed_judges(outputs, shares)
         pairs = compare_pairs(outputs, values, systems, question, estimates=mixed)
     units = Units(outputs.scale if not outputs.pass_fail else None)
-    scored = _Scored(outputs, values, judges, judge_means(outputs), systems, pairs, units)
+    scored = _Scored(outputs, values, judges, judge_means(outputs), systems, pairs, units, draws)
     if not any(one.score is not None for one in systems):
         return _without_labels(scored, question)
     rows = covariate_rows(outputs, covariates or {}, units, question.alpha)
@@ -102,7 +118,8 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
     same = board is not None and board.complete
     graded = [one for one in scored.systems if one.score is not None]
     items = _graded_items(outputs)
-    partial = favours(outputs, question.alpha)
+    # Labels that favour some votes over others say nothing of how often a judge is right.
+    partial = favours(outputs, question.alpha) if scored.draws is None else ()
     plan = _plan(scored, pairs, known.contenders, question)
     said = words.sentences(systems, pairs, known.contenders, units, plan=plan, unit=outputs.unit)
     worth = float(sum(one.found.worth for one in graded if one.found is not None))
@@ -124,13 +141,17 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
             single=False,
         ),
         n_items=outputs.n,
-        assumptions=words.assumptions(outputs, question, same_items=bool(pairs) and same),
+        assumptions=words.assumptions(
+            outputs, question, same_items=bool(pairs) and same, session=scored.draws is not None
+        ),
         warnings=words.warnings_of(
             outputs,
             question,
             systems,
             partial=partial,
-            chosen=chosen_by_consensus(outputs, scored.values),
+            chosen=None
+            if scored.draws is not None
+            else chosen_by_consensus(outputs, scored.values),
             complete=same or board is None,
         ),
         seed=seed_of(question.seed),
@@ -148,6 +169,7 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         alpha=question.alpha,
         sentences=said,
         basis=words.basis(outputs, question, pairs=len(pairs), worth=worth, items=items),
+        label_goal=None if settled or scored.draws is not None else _label_goal(outputs),
     )
 
 
@@ -183,7 +205,15 @@ def _without_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         alpha=question.alpha,
         sentences=said,
         basis="",
+        label_goal="mean",
     )
+
+
+def _label_goal(outputs: Outputs) -> str:
+    """Return what labels should aim at: the order where it can be drawn for, else the means."""
+    if not outputs.pass_fail or outputs.item is None or outputs.counted:
+        return "mean"
+    return "difference" if len(outputs.systems) == 2 else "best"
 
 
 @dataclass(frozen=True)
@@ -362,6 +392,8 @@ def _plan(
 
 def _judges(scored: _Scored, question: ScoreQuestion) -> tuple[tuple[JudgeRow, ...], str | None]:
     """Return every judge, and the one that would be enough alone."""
+    if scored.draws is not None:
+        return judges_unknown(scored.outputs, words.DRAWN_BY_LABEL), None
     rows = tuple(
         replace(row, bias=_in_units(row.bias, scored.units))
         for row in grade_judges(scored.outputs, scored.values, question)

@@ -18,7 +18,7 @@ from tallystick.stats.agreement import cohen_kappa
 from tallystick.stats.intervals import pseudo_t
 from tallystick.stats.poststratify import Target, poststratified_ratio
 
-__all__ = ["Alone", "alone", "favours", "grade_judges"]
+__all__ = ["Alone", "alone", "favours", "grade_judges", "judges_unknown"]
 
 FEWEST = 10
 """Human grades of a class, per system, from which a judge is graded on that system alone."""
@@ -75,6 +75,24 @@ def grade_judges(outputs: Outputs, values: Floats, question: ScoreQuestion) -> t
             )
         )
     return tuple(rows)
+
+
+def judges_unknown(outputs: Outputs, reason: str) -> tuple[JudgeRow, ...]:
+    """Return every judge without a number, because the labels do not speak for its grades."""
+    none = Rate(Unknown(reason), Unknown(reason))
+    return tuple(
+        JudgeRow(
+            name=name,
+            tpr=none,
+            tnr=none,
+            kappa=none,
+            bias=none,
+            per_system={},
+            n_labels=round(float(outputs.counts[_both(outputs, j)].sum())),
+            wider=Unknown(reason),
+        )
+        for j, name in enumerate(outputs.judges)
+    )
 
 
 def _both(outputs: Outputs, judge: int) -> Mask:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,8 @@ SMALLEST = 1e-6
 """No p-value from an inverted interval is looked for below this."""
 HALVINGS = 24
 
-MOVER = "the two systems were not graded on the same items"
+Differences: TypeAlias = Callable[[int, int], Callable[[float], Interval] | None]
+"""From two systems, by position, to the interval of their difference at any level."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,6 +128,7 @@ def compare_pairs(
     question: ScoreQuestion,
     *,
     estimates: Callable[[float], list[System]] | None = None,
+    differences: Differences | None = None,
 ) -> list[SystemPair]:
     """Compare every pair of systems that has human grades.
 
@@ -140,6 +143,9 @@ def compare_pairs(
     estimates
         Gives the scores at another level; by default those of `estimate_systems`. A target mix has
         its own, and its pairs always come from the scores.
+    differences
+        Gives the interval of a pair at any level, or None where the two scores have to do: for
+        labels that were not drawn uniformly.
     """
     graded = tuple(s for s, one in enumerate(systems) if one.score is not None)
     if len(graded) < 2 or outputs.counted:
@@ -151,7 +157,9 @@ def compare_pairs(
         if question.certified:
             return _certified(board, systems, question)
         return _simultaneous(board, systems, question)
-    return _from_scores(board, graded, systems, at, question, paired=simple)
+    return _from_scores(
+        board, graded, systems, at, question, paired=simple, differences=differences
+    )
 
 
 def _simultaneous(
@@ -287,6 +295,7 @@ def _from_scores(
     question: ScoreQuestion,
     *,
     paired: bool,
+    differences: Differences | None = None,
 ) -> list[SystemPair]:
     """Compare systems by their scores, and pairs with all grades in common by their differences."""
     cache: dict[float, list[System]] = {}
@@ -297,10 +306,11 @@ def _from_scores(
         return cache[alpha]
 
     places = [(i, j) for i in range(len(graded)) for j in range(i + 1, len(graded))]
-    ways = [
-        _way(board, (i, j), (graded[i], graded[j]), scores, question, paired=paired)
-        for i, j in places
-    ]
+    ways = []
+    for i, j in places:
+        way = _way(board, (i, j), (graded[i], graded[j]), scores, question, paired=paired)
+        own = None if differences is None else differences(graded[i], graded[j])
+        ways.append(way if own is None else replace(way, interval=own))
     p_values = [_inverted(way.interval) for way in ways]
     adjusted = holm(p_values)
     level = question.alpha / len(places)

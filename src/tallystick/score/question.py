@@ -50,6 +50,12 @@ class ScoreQuestion(Question):
     target_mix: Path | Mapping[Label, float] | None = option(
         None, "CSV file of slice,share: reweight the answer to this mix of the --by column."
     )
+    goal: str = option(
+        "mean",
+        "For label: the score of each system, which of two is better, or the best of several.",
+        choices=("mean", "difference", "best"),
+        hidden=True,
+    )
     gates: tuple[str, ...] = option(
         (), "Condition such as 'new >= old - 0.02' or 'score(new) > 0.8'; repeat.", flag="--gate"
     )

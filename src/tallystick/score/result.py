@@ -211,6 +211,11 @@ class ScoreResult(Result):
         ``these`` items, or ``new`` items like them.
     scale
         Of the grades; null for pass and fail.
+    label_goal
+        What ``label`` should aim at to settle what is open; None if nothing is open, or if labels
+        would not settle it.
+    label_command
+        The command that begins such a session; only the command line knows it.
     """
 
     verb: ClassVar[str] = "score"
@@ -231,6 +236,8 @@ class ScoreResult(Result):
     alpha: float = 0.05
     sentences: Sentences | None = field(default=None, repr=False, metadata={"private": True})
     basis: str = field(default="", repr=False, metadata={"private": True})
+    label_goal: str | None = field(default=None, repr=False, metadata={"private": True})
+    label_command: str = field(default="", repr=False, metadata={"private": True})
 
     @property
     def answer_line(self) -> str:

@@ -38,6 +38,9 @@ def lines(result: ScoreResult, width: int) -> list[Line] | None:
     found += [(text, "") for text in wrap(said.contrast, room)]
     found += [(text, "yellow") for text in wrap(said.open, room)]
     found += [(text, "") for text in wrap(said.next, room, subsequent_indent="      ")]
+    if said.next and result.label_command:
+        # Not wrapped, so that it can be copied as it is.
+        found += [(f"      {result.label_command}", "")]
     found += [("", ""), *_plain(_systems(result, units, room))]
     pairs = () if isinstance(result.pairs, Unknown) else result.pairs
     if pairs:

@@ -15,6 +15,7 @@ from tallystick.score.units import Units
 
 __all__ = [
     "ASSUMED_DRAW",
+    "DRAWN_BY_LABEL",
     "NO_LABELS",
     "Sentences",
     "assumptions",
@@ -32,6 +33,10 @@ __all__ = [
 
 NO_LABELS = "there are no human grades of this system"
 ASSUMED_DRAW = "the graded outputs are like a random draw"
+DRAWN_BY_LABEL = (
+    "labels of a session were not drawn at random among the votes: ask tallystick judge, with a"
+    " session of its own"
+)
 
 MOST_NAMED = 4
 
@@ -311,7 +316,9 @@ def without_labels(
     ]
     answer = f"The judges {verb} {_names(parts, most=6)}."
     said = ""
-    if lost:
+    if lost and not lost[0].lead:
+        said = f"The judges see no difference between {lost[0].a} and {lost[0].b}."
+    elif lost:
         first = lost[0]
         lead = units.lead(first.lead, 0.0)
         said = (
@@ -320,14 +327,15 @@ def without_labels(
         )
     elif judged:
         said = "That is not a score: no human grade says how far the judges are off."
-    outputs = 20 * len(rows)
+    items = min(20, max(row.n_outputs for row in rows))
+    outputs = items * len(rows)
     whom = "" if len(rows) == 1 else f" for {'both' if len(rows) == 2 else 'all'} systems"
     if len(rows) > 2:
         whom = f" for all {_number(len(rows))} systems"
     return Sentences(
         answer=answer,
         contrast=said,
-        next=f"Next: grade 20 random {unit}s{whom} ({outputs} outputs).",
+        next=f"Next: grade {items} random {unit}s{whom} ({outputs} outputs).",
     )
 
 
@@ -348,12 +356,16 @@ def without_preferences(rows: Sequence[SystemRow], unit: str) -> Sentences:
 # -- what it rests on
 
 
-def assumptions(outputs: Outputs, question: ScoreQuestion, *, same_items: bool) -> tuple[str, ...]:
+def assumptions(
+    outputs: Outputs, question: ScoreQuestion, *, same_items: bool, session: bool = False
+) -> tuple[str, ...]:
     """Return everything that the answer rests on."""
     if not outputs.n_labels:
         return ("nothing is assumed of the judges, so nothing is concluded from their grades",)
     found = []
-    if question.label_draw == "unknown":
+    if session:
+        found.append("outputs were drawn by label, with the probabilities that its session records")
+    elif question.label_draw == "unknown":
         found.append(f"{ASSUMED_DRAW}, which nobody has said")
     elif outputs.probability is not None:
         found.append("outputs were graded with the probabilities given")

@@ -5,7 +5,14 @@ import pytest
 
 from tallystick._rng import spawn
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling.labels import advance, best_of, contest_of, contested_draws, start
+from tallystick.sampling.labels import (
+    JudgedContest,
+    advance,
+    best_of,
+    contest_of,
+    contested_draws,
+    start,
+)
 from tallystick.sampling.labels import best_of as whole
 from tallystick.sampling.labels.best_of import _gaps, _log_growth
 
@@ -167,3 +174,59 @@ def test_a_contest_is_drawn_again_from_its_seed():
         return state.drawn.tolist()
 
     assert session() == session()
+
+
+def judged(n: int = 400, rates=(0.85, 0.7, 0.6), seed: int = 0) -> tuple[JudgedContest, np.ndarray]:
+    """Return systems that one judge of accuracy .9 has graded, and what people would say."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random((n, len(rates))) < rates).astype(float)
+    if len(set(rates)) == 1:  # exact ties: every system passes on the same number of items
+        truth = np.array([np.roll([1.0, 1.0, 0.0], i) for i in range(n)])
+    votes = np.where(rng.random(truth.shape) < 0.9, truth, 1 - truth).astype(int)
+    strata = votes + 2 * np.arange(len(rates))
+    guess = np.array([[0.9, 0.1], [0.1, 0.9]] * len(rates))
+    return JudgedContest(strata=strata, guess=guess), truth
+
+
+def test_the_mean_over_all_draws_is_the_difference_of_judged_systems():
+    contest, truth = judged(30)
+    state = advance(start(contest), [4, 9], truth[[4, 9]])
+    rest = [i for i in range(30) if i not in (4, 9)]
+    draws = [advance(state, [i], truth[[i]]).total - state.total for i in rest]
+    mean = truth.mean(axis=0)
+    np.testing.assert_allclose(np.mean(draws, axis=0), mean[:, None] - mean[None, :], atol=1e-12)
+
+
+def test_the_best_of_three_judged_systems_is_named_with_few_items():
+    contest, truth = judged()
+    state = start(contest, epsilon=0.02)
+    while state.named is None:
+        batch = contested_draws(state, size=10, rng=state.drawn.size)
+        # People grade the outputs of live systems only.
+        state = advance(state, batch, np.where(state.live, truth[batch], np.nan))
+    assert state.named == 0
+    assert state.drawn.size < 200
+
+
+def test_of_equal_judged_systems_the_best_is_rarely_thrown_out():
+    thrown = 0
+    for seed in range(60):
+        contest, truth = judged(201, rates=(0.7, 0.7, 0.7), seed=seed)
+        assert len(set(truth.mean(axis=0))) == 1
+        state, order = start(contest), np.random.default_rng(seed).permutation(201)
+        for part in range(0, 100, 10):
+            batch = order[part : part + 10]
+            state = advance(state, batch, truth[batch])
+        thrown += not state.live.all()
+    assert thrown <= 6  # 60 runs at .05 have more than this with probability .02
+
+
+def test_a_skipped_item_speaks_against_everybody():
+    contest, truth = judged(50)
+    batch = np.arange(10)
+    labels = truth[batch]
+    skips = labels.copy()
+    skips[3] = -1.0
+    told, silent = (advance(start(contest), batch, given) for given in (labels, skips))
+    assert (silent.total <= told.total + 1e-12)[~np.eye(3, dtype=bool)].all()
+    assert silent.skipped == 1

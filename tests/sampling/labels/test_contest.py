@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels import contest_of
+from tallystick.sampling.labels import JudgedContest, contest_of
 
 
 @pytest.fixture
@@ -47,12 +47,50 @@ def test_the_largest_gap_is_taken_only_where_both_differ(contest):
 
 def test_labelled_items_leave_their_cells(contest):
     assert contest.left(np.array([0, 2, 3])).sum() == 2
-    assert contest.items_of(np.ones(len(contest.sizes), bool), without=np.array([0])).tolist() == [
-        1,
-        2,
-        3,
-        4,
-    ]
+    everybody = np.ones(3, bool)
+    open_ = contest.items(everybody, np.array([0]))
+    assert 0 not in open_
+    assert open_.size == contest.contested(everybody, np.array([0])).sum()
+
+
+def judged() -> JudgedContest:
+    strata = np.array([[0, 2], [0, 3], [1, 2], [1, 3]])
+    return JudgedContest(strata=strata, guess=[[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
+
+
+def test_the_expectation_of_judged_systems_is_the_sum_over_the_items_left():
+    contest = judged()
+    rate, live = contest.guess[:, 1], np.ones(2, bool)
+    view = contest.view(contest.guess, live, np.array([1]))
+    assert view.left == 3
+    np.testing.assert_allclose(view.expected, rate[contest.strata[[0, 2, 3]]].sum(axis=0))
+    gaps = [view.chance(i)[0] - view.chance(i)[1] for i in range(4)]
+    assert view.worst[0, 1] >= max(gaps)
+    assert view.worst[1, 0] >= -min(gaps)
+
+
+def test_every_unlabelled_item_may_tell_judged_systems_apart():
+    contest = judged()
+    assert contest.items(np.ones(2, bool), np.array([2])).tolist() == [0, 1, 3]
+
+
+def test_a_skip_is_no_hit_and_a_system_that_left_counts_with_its_guess():
+    contest, chance = judged(), np.array([0.9, 0.7])
+    assert contest.hit(0, np.array([-1.0, 1.0]), chance) is None
+    assert contest.hit(0, np.array([1.0, np.nan]), chance).tolist() == [1.0, 0.7]
+
+
+def test_judged_labels_teach_the_stratum_of_each_output():
+    contest = judged()
+    labels = np.array([[1.0, 0.0], [0.5, np.nan], [-1.0, -1.0]])
+    counts = contest.learnt(np.zeros((4, 2)), np.array([0, 1, 2]), labels)
+    assert counts.tolist() == [[0.5, 1.5], [0, 0], [1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("strata", [[[0], [1]], [[0, 9]], [[-1, 0]]])
+def test_strata_of_judged_systems_are_checked(strata):
+    with pytest.raises(InputError, match="strata must be"):
+        JudgedContest(strata=np.array(strata), guess=[[0.5, 0.5]] * 2)
 
 
 @pytest.mark.parametrize(

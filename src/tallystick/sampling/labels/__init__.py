@@ -8,7 +8,7 @@ module                 what it answers
 `planned_share`        the share of ones, at a planned stop
 `anytime_share`        the share of ones, whenever you stop
 `difference`           which of two is better, from labels where it matters
-`best_of`              which of k models is the best, or nearly
+`best_of`, `contest`   which of k models or systems is the best, or nearly
 `accuracies`           how often each judge is right, from the same labels
 `certified_mean`       the mean of graded labels, exactly covered
 `batches`              how many labels next, and when to stop
@@ -34,7 +34,7 @@ from tallystick.sampling.labels.batches import (
 )
 from tallystick.sampling.labels.best_of import BestOf, advance, best_of, contested_draws, start
 from tallystick.sampling.labels.certified_mean import certified_mean
-from tallystick.sampling.labels.contest import Contest, contest_of
+from tallystick.sampling.labels.contest import Contest, JudgedContest, contest_of
 from tallystick.sampling.labels.difference import (
     SignVerdict,
     classifier_difference,
@@ -85,6 +85,7 @@ __all__ = [
     "Draw",
     "DrawJournal",
     "JudgeAccuracy",
+    "JudgedContest",
     "LabelProgress",
     "LabelStrata",
     "PlannedShare",

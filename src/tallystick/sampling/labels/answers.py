@@ -29,7 +29,7 @@ class Read:
         The unit of each draw.
     answers
         Draws x asks x 2: the code of each answer; the two differ where two readers disagree and no
-        third has read. NaN where it was skipped.
+        third has read. NaN where it was skipped, or not asked.
     skipped
         Which draws have an ask that was skipped.
     unresolved
@@ -73,22 +73,23 @@ def read_answers(session: Session, task: LabelTask) -> Read:
     n, parts = session.readable(), task.rows.shape[1]
     drawn = [unit for batch in session.batches for unit in batch.units]
     answers = np.full((n, parts, 2), np.nan)
-    part = np.zeros(n, np.int64)
+    skipped = np.zeros(n, np.bool_)
     unresolved = 0
     for ask in session.asks:
         if ask.draw >= n:
             break
         labels = session.labels(ask.number)
-        place = part[ask.draw]
-        part[ask.draw] += 1
+        # A unit need not be asked about in all its rows: systems leave a contest.
+        place = int((task.rows[drawn[ask.draw]] == ask.row).argmax()) if parts > 1 else 0
         if not labels:
+            skipped[ask.draw] = True
             continue
         unresolved += len(labels) > 1
         answers[ask.draw, place] = [answer_code(task, labels[0]), answer_code(task, labels[-1])]
     return Read(
         units=np.array(drawn[:n], dtype=np.int64),
         answers=answers,
-        skipped=np.isnan(answers[:, :, 0]).any(axis=1),
+        skipped=skipped,
         unresolved=unresolved,
     )
 

@@ -16,6 +16,12 @@ Model b leaves when a live a has :math:`E(D_{ab} \le 0) \ge 2(k-1)/\alpha`. Mode
 to be within ε of the best with probability at most α: the best is thrown out with at most α/2, and
 a model more than ε behind it is named with at most α/2.
 
+*Systems whose outputs people grade* (`JudgedContest`): an item is labelled for all live systems at
+once, d is 1 if a person passes the output of a alone, C is every item that is not labelled, and
+:math:`g_{ab}` is the difference of the pass rates in the strata of the two outputs, learnt from the
+labels. An item that a person skipped counts as d = -1 for every ordered pair, so it speaks against
+whoever is to be named.
+
 Models leave, and C changes with them, only at the end of a batch, since a batch was drawn uniformly
 from the C of its beginning. Each item leaves C when it is drawn.
 """
@@ -31,7 +37,7 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import BudgetError, InputError
 from tallystick.sampling.labels.bets import CUT, SLACK
 from tallystick.sampling.labels.consensus import Floats, Ints
-from tallystick.sampling.labels.contest import Contest
+from tallystick.sampling.labels.contest import AnyContest
 from tallystick.sampling.labels.rectified import PRIOR_LABELS
 
 __all__ = ["BestOf", "advance", "best_of", "contested_draws", "start"]
@@ -58,8 +64,8 @@ class BestOf:
         Models x models: the largest log of E(D_ab <= 0) and of E(D_ab <= -ε) so far.
     counts
         Strata x classes: the labels so far.
-    right
-        How many labelled items each model has right.
+    right, skipped
+        How many labelled items each model has right, and how many a person skipped.
     total, scatter
         Sums behind the mean and variance (W4) of each pair.
     log_e
@@ -68,7 +74,7 @@ class BestOf:
         The level, and how far behind the best is good enough.
     """
 
-    contest: Contest
+    contest: AnyContest
     live: NDArray[np.bool_]
     named: int | None
     drawn: Ints
@@ -76,6 +82,7 @@ class BestOf:
     log_near: Floats
     counts: Floats
     right: Floats
+    skipped: int
     total: Floats
     scatter: Floats
     log_e: Floats
@@ -89,10 +96,15 @@ class BestOf:
 
     def contested(self) -> Ints:
         """Return, for each cell of the contest, how many items of C it holds."""
-        return self.contest.left(self.drawn) * self.contest.split(self.live)
+        return self.contest.contested(self.live, self.drawn)
+
+    def shares(self) -> Floats:
+        """Return strata x classes: the guess, moved by the labels so far."""
+        labels = self.counts + PRIOR_LABELS * self.contest.guess
+        return np.asarray(labels / (self.counts.sum(axis=1, keepdims=True) + PRIOR_LABELS))
 
 
-def start(contest: Contest, *, epsilon: float = 0.02, alpha: float = 0.05) -> BestOf:
+def start(contest: AnyContest, *, epsilon: float = 0.02, alpha: float = 0.05) -> BestOf:
     """Return the contest before any label.
 
     >>> from tallystick.sampling.labels.contest import contest_of
@@ -116,6 +128,7 @@ def start(contest: Contest, *, epsilon: float = 0.02, alpha: float = 0.05) -> Be
         log_near=square,
         counts=np.zeros(contest.guess.shape),
         right=np.zeros(k),
+        skipped=0,
         total=square,
         scatter=np.full((k, k), 0.25),
         log_e=np.zeros((2, k, k)),
@@ -137,7 +150,7 @@ def contested_draws(state: BestOf, *, size: int, rng: Rng) -> Ints:
     """
     if size < 1:
         raise InputError(f"size must be at least 1, got {size!r}")
-    items = state.contest.items_of(state.contested() > 0, without=state.drawn)
+    items = state.contest.items(state.live, state.drawn)
     if not items.size:
         raise BudgetError("no unlabelled item is left on which the live models differ")
     return np.asarray(as_rng(rng).choice(items, size=min(size, items.size), replace=False))
@@ -153,7 +166,8 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
     items
         The batch as it was drawn by `contested_draws`, in draw order.
     labels
-        The true class of each; the number of classes itself where no model is right.
+        What people said of each, as the contest reads it: the true class (the number of classes
+        itself where no model is right), or items x systems of passes.
 
     Examples
     --------
@@ -166,46 +180,42 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
     >>> state.named, len(state.drawn)
     (0, 20)
     """
-    batch, truth = np.asarray(items, dtype=np.int64), np.asarray(labels, dtype=np.int64)
-    if batch.shape != truth.shape or batch.ndim != 1:
-        raise InputError(f"items and labels must be flat and of one length, got {batch.shape}")
-    contest, count = state.contest, state.contested().astype(np.float64)
-    cells = contest.cell[batch]
-    if not (count[cells] > 0).all() or np.isin(batch, state.drawn).any():
+    batch = np.asarray(items, dtype=np.int64)
+    if batch.ndim != 1:
+        raise InputError(f"items must be flat, got {batch.shape}")
+    contest = state.contest
+    truth = contest.labels(labels, batch.size)
+    if not np.isin(batch, contest.items(state.live, state.drawn)).all():
         raise InputError("items must be unlabelled and contested: draw them with contested_draws")
 
-    # Frozen until the batch ends: the guess of each class in each stratum, and its worst case.
-    p = (state.counts + PRIOR_LABELS * contest.guess) / (
-        state.counts.sum(axis=1, keepdims=True) + PRIOR_LABELS
-    )
-    rho = contest.chance(p)
-    worst = contest.largest_gap(rho, count > 0)
-    left, expected = count.sum(), count @ rho
+    # Frozen until the batch ends: the chance of everybody on every item, and its worst case.
+    view = contest.view(state.shares(), state.live, state.drawn)
+    left, expected = float(view.left), view.expected
 
-    right, total, scatter = state.right, state.total, state.scatter
+    right, skipped, total, scatter = state.right, state.skipped, state.total, state.scatter
     log_e, peak = state.log_e, np.stack((state.log_ahead, state.log_near))
-    for t, (cell, label) in enumerate(zip(cells, truth, strict=True), start=state.drawn.size):
-        hit = (contest.answers[cell] == label).astype(np.float64)
-        base = right + expected
-        z = _gaps(base + left * (hit - rho[cell])) / contest.n_items  # (W8)
-        low = (_gaps(base) + left * np.minimum(0.0, -1 - worst)) / contest.n_items
+    for t, (item, label) in enumerate(zip(batch.tolist(), truth, strict=True), state.drawn.size):
+        rho = view.chance(item)
+        hit = contest.hit(item, label, rho)
+        base = _gaps(right + expected) - skipped
+        d = -1.0 if hit is None else _gaps(hit)  # a skip speaks against everybody
+        z = (base + left * (d - _gaps(rho))) / contest.n_items  # (W8)
+        low = (base + left * np.minimum(0.0, -1 - view.worst)) / contest.n_items
         log_e = log_e + _log_growth(z, low, total / (t + 1), scatter / (t + 1), state.epsilon)
         peak = np.maximum(peak, log_e)
 
         total = total + z
         scatter = scatter + (z - total / (t + 2)) ** 2
-        right, expected, left = right + hit, expected - rho[cell], left - 1
+        expected, left = expected - rho, left - 1
+        right, skipped = (right, skipped + 1) if hit is None else (right + hit, skipped)
 
-    # A label outside the classes means that no model is right; it teaches nothing of the classes.
-    counts = state.counts.copy()
-    known = truth < counts.shape[1]
-    np.add.at(counts, (contest.stratum[cells][known], truth[known]), 1.0)
     return _settle(
         replace(
             state,
             drawn=np.concatenate((state.drawn, batch)),
-            counts=counts,
+            counts=contest.learnt(state.counts, batch, truth),
             right=right,
+            skipped=skipped,
             total=total,
             scatter=scatter,
             log_e=log_e,
@@ -216,7 +226,7 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
 
 
 def best_of(
-    contest: Contest,
+    contest: AnyContest,
     items: ArrayLike,
     labels: ArrayLike,
     batch: ArrayLike,
@@ -243,14 +253,14 @@ def best_of(
     0
     """
     order, number = np.asarray(items, dtype=np.int64), np.asarray(batch, dtype=np.int64)
-    truth = np.asarray(labels, dtype=np.int64)
-    if order.shape != number.shape or truth.size > order.size:
+    truth = np.asarray(labels)
+    if order.shape != number.shape or len(truth) > order.size:
         raise InputError("items and batch have one entry per draw, and labels no more than that")
     state = start(contest, epsilon=epsilon, alpha=alpha)
-    for one in np.unique(number[: truth.size]):
+    for one in np.unique(number[: len(truth)]):
         if state.named is not None:
             break
-        part = np.flatnonzero(number[: truth.size] == one)
+        part = np.flatnonzero(number[: len(truth)] == one)
         state = advance(state, order[part], truth[part])
     return state
 
@@ -291,10 +301,8 @@ def _scores(state: BestOf) -> Floats:
 
     Items outside C count alike for all live models, so they are left out.
     """
-    p = (state.counts + PRIOR_LABELS * state.contest.guess) / (
-        state.counts.sum(axis=1, keepdims=True) + PRIOR_LABELS
-    )
-    return np.asarray(state.right + state.contested() @ state.contest.chance(p))
+    view = state.contest.view(state.shares(), state.live, state.drawn)
+    return np.asarray(state.right + view.expected)
 
 
 def _gaps(values: Floats) -> Floats:

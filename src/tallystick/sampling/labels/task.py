@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from tallystick.errors import InputError
 from tallystick.sampling.labels.consensus import Consensus, Floats, Ints, consensus, patterns_of
-from tallystick.sampling.labels.contest import Contest
+from tallystick.sampling.labels.contest import AnyContest
 from tallystick.sampling.labels.draws import SpreadRule, class_spread
 from tallystick.sampling.labels.strata import LabelStrata, vote_strata
 from tallystick.values import Label
@@ -102,6 +102,9 @@ class LabelTask:
         Who competes, for the claims on two or more.
     contest, epsilon
         For ``best-of``.
+    passing
+        For ``best-of`` among systems: the place of the class that is a pass. None for models, whose
+        answers are compared with the label.
     disagree
         Whether the votes on each unit differ, for labels that were drawn among disagreements.
     ask
@@ -117,7 +120,8 @@ class LabelTask:
     rule: SpreadRule | None = None
     scale: tuple[float, float] | None = None
     names: tuple[str, ...] = ()
-    contest: Contest | None = None
+    contest: AnyContest | None = None
+    passing: int | None = None
     epsilon: float = 0.02
     disagree: ArrayLike | None = None
     ask: str = "What is the right answer?"

@@ -1,0 +1,199 @@
+"""Begin a session in a new file, or open one that was begun before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tallystick.data import Data, read
+from tallystick.data.fingerprint import fingerprint
+from tallystick.data.session import SessionHead, open_session, packed
+from tallystick.data.session_file import SessionFile
+from tallystick.data.session_truth import check_fingerprint
+from tallystick.errors import FileError, InputError
+from tallystick.label.existing import (
+    labelled_units,
+    take_existing,
+    with_existing,
+    with_unused_note,
+)
+from tallystick.label.outcome import fields_of, reading_of
+from tallystick.label.questions import LabelQuestion, label_question
+from tallystick.label.settings import SessionSettings
+from tallystick.label.work import Work
+from tallystick.results import Json
+from tallystick.sampling.labels.strata import LabelStrata
+from tallystick.sampling.labels.task import LabelTask
+
+__all__ = ["begin", "reopen"]
+
+
+def begin(
+    path: str | Path,
+    source: Any,
+    *,
+    question: str,
+    reading: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    settings: SessionSettings | None = None,
+) -> Work:
+    """Begin a session in a new file.
+
+    Parameters
+    ----------
+    path
+        The file, which must not exist yet.
+    source
+        Whatever `tallystick.data.read` takes; a path can be opened again by itself later.
+    question
+        score, compare, judge, bound or prevalence.
+    reading
+        Roles and the options of reading.
+    options
+        The fields of the question.
+    settings
+        How the session is run.
+    """
+    how = settings or SessionSettings()
+    asked = label_question(question)
+    given = dict(options or {})
+    if Path(path).exists() and Path(path).stat().st_size:
+        raise FileError(f"{path} exists already: open it without a question, or name another file")
+    chosen = asked.options(given)
+    data = _read(source, asked, dict(reading or {}))
+    task: LabelTask = asked.task(data, chosen)
+    if how.epsilon is not None:
+        task = replace(task, epsilon=how.epsilon)
+    known = labelled_units(data, task)
+    task = with_unused_note(data, task)
+    task, among, apart = with_existing(task, known, how.origin)
+    target = how.target
+    limits = any(measure.limit is not None for measure in task.measures)
+    if target is None and task.claim == "share" and not limits:
+        target = 0.05
+    paths = _paths(source)
+    held = {**_plain(reading or {}), **({"item": data.roles.item} if data.roles.item else {})}
+    group = asked.door.want
+    if group is not None and getattr(data.roles, group):
+        held[group] = list(getattr(data.roles, group))
+    head = SessionHead(
+        question=question,
+        options={
+            "reading": held,
+            "fields": _plain(given),
+            "target": target,
+            "truth": data.roles.truth,
+            "epsilon": how.epsilon,
+        },
+        source=paths,
+        columns=task.columns,
+        fingerprint=fingerprint(data.table, task.columns),
+        strata=_digest(task.strata),
+        n_units=task.strata.n_items,
+        classes=task.classes,
+        scale=task.scale,
+        units="rows" if task.rows.shape[1] == 1 else "items",
+        target=target or 0.05,
+        alpha=how.alpha,
+        seed=how.seed,
+        budget=how.budget,
+        item=data.roles.item,
+        system=data.roles.system,
+        show=_show(data, task, how.show),
+        ask=how.ask or task.ask,
+        instructions=how.instructions,
+        readers=tuple(str(k + 1) for k in range(how.readers)),
+        origin=how.origin,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    file = SessionFile(path, head.to_event())
+    try:
+        strata: dict[str, Json] = {"strata": packed(task.strata.of)}
+        if apart:
+            strata["apart"] = [[row, label] for row, label in apart.items()]
+        file.append([strata])
+        work = Work(data, asked, task, open_session(path, file.events), file)
+        take_existing(work, known, among, apart)
+    except BaseException:
+        file.close()
+        raise
+    return work
+
+
+def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
+    """Open a session that was begun before.
+
+    Parameters
+    ----------
+    path
+        The file.
+    source
+        The table; by default the files that the session names.
+    write
+        Whether to lock the file for writing. Reading needs no lock.
+    """
+    file = SessionFile(path) if write else None
+    try:
+        session = open_session(path, None if file is None else file.events)
+        head = session.head
+        asked = label_question(head.question)
+        paths: Any = list(head.source) if source is None else source
+        if not paths:
+            raise InputError(f"{path} was begun from a frame: give that frame (or a file) again")
+        data = _read(paths, asked, reading_of(head))
+        check_fingerprint(data.table, session)
+        strata = session.strata().astype(np.int64)
+        task: LabelTask = asked.task(data, asked.options(fields_of(head)), strata)
+        if head.options.get("epsilon") is not None:
+            task = replace(task, epsilon=head.options["epsilon"])
+        return Work(data, asked, task, session, file)
+    except BaseException:
+        if file is not None:
+            file.close()
+        raise
+
+
+def _read(source: Any, asked: LabelQuestion, reading: Mapping[str, Any]) -> Data:
+    return read(source, asked.door, **reading)
+
+
+def _paths(source: Any) -> tuple[str, ...]:
+    if isinstance(source, str | Path):
+        return (str(source),)
+    several = isinstance(source, Sequence) and all(isinstance(one, str | Path) for one in source)
+    return tuple(map(str, source)) if several else ()
+
+
+def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as JSON types."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if value is not None and value != ()
+    }
+
+
+def _digest(strata: LabelStrata) -> str:
+    return hashlib.sha256(np.ascontiguousarray(strata.of, dtype="<i2").tobytes()).hexdigest()[:32]
+
+
+def _show(data: Data, task: LabelTask, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that a reader sees; by default what is neither a vote nor the truth."""
+    columns = data.table.columns
+    for name in wanted:
+        if name not in columns:
+            raise InputError(
+                f"show names column {name!r}, which {data.source} does not have: it has"
+                f" {', '.join(columns[:8])}"
+            )
+    if wanted:
+        return tuple(wanted)
+    hidden = {*task.columns, *data.roles.columns("truth", "system", "item", "judges", "models")}
+    found = tuple(name for name in columns if name not in hidden)
+    return found or tuple(name for name in (data.roles.item,) if name is not None)

@@ -1,0 +1,318 @@
+"""What to label in order to score systems: their means, which of two is better, or the best of k.
+
+Everything comes from the same outputs that ``score`` reads. Strata are made from the judges alone,
+system by system, since what a judge's vote means differs between systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tallystick.data import Data
+from tallystick.errors import InputError
+from tallystick.sampling.labels.consensus import Floats, Ints
+from tallystick.sampling.labels.contest import JudgedContest
+from tallystick.sampling.labels.difference import gap_spread, gap_strata
+from tallystick.sampling.labels.draws import share_spread
+from tallystick.sampling.labels.strata import LabelStrata, score_strata
+from tallystick.sampling.labels.stratum_means import stratum_means
+from tallystick.sampling.labels.task import LabelTask, Measure, Value, votes_task_strata
+from tallystick.score.label_draw import split_outputs
+from tallystick.score.outputs import Outputs
+from tallystick.score.question import ScoreQuestion
+from tallystick.score.reading import read_outputs
+from tallystick.values import NUMBER, PASS_FAIL, Label, as_pass_fail, is_no_answer
+from tallystick.values.words import as_word
+
+__all__ = ["labelling", "rows_by_item"]
+
+PASS, FAIL = "pass", "fail"
+"""The answers that people are offered where the table shows no word of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Believed:
+    """What the judges make of every output: its stratum, and its chance to pass or mean grade."""
+
+    stratum: Ints
+    chance: Floats
+
+    def strata(self, given: Ints | None = None) -> LabelStrata:
+        """Return the strata with their guess; *given* are those that a session keeps."""
+        of = self.stratum if given is None else np.asarray(given, np.int64)
+        one = LabelStrata(of=of, side=np.zeros(int(of.max()) + 1, np.int64), guess=_blank(of))
+        mean = stratum_means(one, self.chance)
+        guess = np.column_stack((1 - mean, mean))
+        return LabelStrata(of=of, side=(mean > 0.5).astype(np.int64), guess=guess)
+
+
+def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -> LabelTask:
+    """Return the task: the mean of each system, the difference of two, or the best of k.
+
+    Examples
+    --------
+    >>> from tallystick.data import read
+    >>> table = {"item": [1, 1, 2, 2] * 20, "system": ["a", "b"] * 40, "gpt": [1, 0, 1, 1] * 20}
+    >>> data = read(table, judges=("gpt",), system="system")
+    >>> [measure.name for measure in labelling(data, ScoreQuestion()).measures]
+    ['a', 'b']
+    """
+    _check(data, question)
+    outputs = read_outputs(data, scale=question.scale)
+    classes, code = _answers(data, outputs, question)
+    if classes and question.goal != "mean":
+        make = _difference if question.goal == "difference" else _best
+        return make(data, outputs, (classes, code), strata)
+    if question.goal != "mean":
+        raise InputError(
+            f"goal {question.goal} needs pass/fail labels: name them (--labels pass,fail)"
+        )
+    believed = _believed(outputs, graded=not outputs.votes)
+    made = believed.strata(strata)
+    low, high = question.scale or (0.0, 1.0)
+    return LabelTask(
+        claim="share",
+        classes=classes,
+        scale=None if classes else (low, high),
+        strata=made,
+        rows=np.arange(outputs.system.size)[:, None],
+        measures=_means(outputs, made, believed.chance, _worth(code) if classes else _grade),
+        columns=_columns(data),
+        rule=None if classes else share_spread,
+        disagree=split_outputs(outputs) > 0,
+        ask="Is this output good?"
+        if classes
+        else f"Which grade from {low:g} to {high:g} does this output deserve?",
+    )
+
+
+def _check(data: Data, question: ScoreQuestion) -> None:
+    """Refuse what a labelling session cannot be drawn from."""
+    roles = data.roles
+    if len(roles.systems) == 2:
+        raise InputError(
+            "a labelling session asks about single outputs, and these are preferences: let people"
+            " compare items drawn at random, and give the result to score"
+        )
+    for name in ("criterion", "weight", "probability"):
+        if getattr(roles, name):
+            raise InputError(f"{name} is not read by label: leave it out")
+    if not roles.judges:
+        raise InputError(f"{data.source}: name the columns of judges (--judges)")
+
+
+# -- the three tasks
+
+
+def _difference(
+    data: Data, outputs: Outputs, answers: tuple[tuple[Label, ...], int], strata: Ints | None
+) -> LabelTask:
+    """Return the task of two systems: both outputs of an item are labelled together."""
+    names = outputs.systems
+    if len(names) != 2 or outputs.item is None:
+        raise InputError(
+            f"goal difference compares two systems on the same items, and there are {len(names)}:"
+            " name the columns of systems and items (--system, --item), or ask for the best of"
+            " several (--goal best)"
+        )
+    rows = rows_by_item(outputs)
+    chance = outputs.mean_grade()
+    judges = len(outputs.judges)
+    hits = np.round(np.where(np.isnan(chance), 0.5, chance) * judges).astype(np.int64)
+    parts, guess = gap_strata(hits[rows[:, 0]], hits[rows[:, 1]], judges=judges)
+    if strata is not None:
+        gap = (hits[rows[:, 0]] - hits[rows[:, 1]]) / judges
+        parts = LabelStrata(of=strata, side=parts.side, guess=parts.guess)
+        guess = stratum_means(parts, gap, bounds=(-1.0, 1.0))
+    classes, code = answers
+
+    def value(units: Ints, answers: Floats) -> Floats:
+        first, second = (answers[:, k] == code for k in (0, 1))
+        return np.asarray(first.astype(np.float64) - second)
+
+    lead = Measure(name=f"{names[0]} - {names[1]}", value=value, guess=guess, bounds=(-1.0, 1.0))
+    return LabelTask(
+        claim="judged",
+        classes=classes,
+        strata=parts,
+        rows=rows,
+        measures=(lead,),
+        columns=_columns(data),
+        rule=gap_spread,
+        names=names,
+        ask="Is this output good?",
+    )
+
+
+def _best(
+    data: Data, outputs: Outputs, answers: tuple[tuple[Label, ...], int], strata: Ints | None
+) -> LabelTask:
+    """Return the task of k systems: all outputs of an item are labelled together."""
+    names = outputs.systems
+    if len(names) < 2 or outputs.item is None:
+        raise InputError(
+            f"goal best compares several systems on the same items, and there are {len(names)}:"
+            " name the columns of systems and items (--system, --item)"
+        )
+    rows = rows_by_item(outputs)
+    believed = _believed(outputs, graded=not outputs.votes)
+    own = believed.strata()
+    # Items are drawn uniformly, so one stratum holds them all; outputs have strata of their own.
+    one = np.zeros(len(rows), np.int64) if strata is None else np.asarray(strata, np.int64)
+    classes, code = answers
+    return LabelTask(
+        claim="best-of",
+        classes=classes,
+        strata=LabelStrata(of=one, side=np.zeros(1, np.int64), guess=np.full((1, 2), 0.5)),
+        rows=rows,
+        measures=(),
+        columns=_columns(data),
+        names=names,
+        contest=JudgedContest(strata=own.of[rows].astype(np.int64), guess=own.guess),
+        passing=code,
+        ask="Is this output good?",
+    )
+
+
+def rows_by_item(outputs: Outputs) -> Ints:
+    """Return items x systems of rows; items that lack an output of some system are left out.
+
+    >>> from tallystick.data import read
+    >>> table = {"id": [1, 2, 1, 3], "system": ["a", "a", "b", "b"], "gpt": [1, 0, 1, 1]}
+    >>> data = read(table, judges=("gpt",), system="system", item="id")
+    >>> rows_by_item(read_outputs(data, scale=None)).tolist()
+    [[0, 2]]
+    """
+    if outputs.item is None:
+        raise InputError("no column names the items (--item)")
+    items, place = np.unique(outputs.item, return_inverse=True)
+    rows = np.full((items.size, len(outputs.systems)), -1, np.int64)
+    rows[place.ravel(), outputs.system] = np.arange(outputs.system.size)
+    whole = rows[(rows >= 0).all(axis=1)]
+    if not whole.size:
+        raise InputError("no item has an output of every system: check the column of items")
+    # In the order of the table, as the items were first seen.
+    return whole[np.argsort(whole.min(axis=1), kind="stable")]
+
+
+# -- what people answer
+
+
+def _answers(
+    data: Data, outputs: Outputs, question: ScoreQuestion
+) -> tuple[tuple[Label, ...], int]:
+    """Return the two answers and which of them is a pass; no answers where people give numbers.
+
+    Words that somebody named come first, then those of human grades that are there, then those of
+    the judges. A table that shows one word of a family offers its opposite too.
+    """
+    named = tuple(data.rules.labels)
+    if named:
+        code = _passing(named)
+        if len(named) != 2 or code is None:
+            raise InputError(
+                f"labels must be a word for pass and one for fail, got {', '.join(map(str, named))}"
+            )
+        return named, code
+    truth = data.roles.truth
+    columns = [truth] if truth is not None and outputs.n_labels else []
+    if not outputs.pass_fail or (question.scale is not None and not columns):
+        return (), 0
+    for column in (*columns, *data.roles.judges):
+        words = data.words(column)
+        seen = [one for one in words.labels if one is not None and not is_no_answer(one)]
+        found = _pair(seen)
+        if found is not None:
+            return found
+    return (FAIL, PASS), 1
+
+
+def _pair(seen: Sequence[Label]) -> tuple[tuple[Label, Label], int] | None:
+    """Return a word for fail and one for pass, as a column writes them, and the place of pass."""
+    texts = [str(label).strip() for label in seen if not isinstance(label, bool)]
+    if texts and len(texts) == len(seen) and all(NUMBER.fullmatch(text) for text in texts):
+        return (0, 1), 1
+    marks = as_pass_fail(seen)
+    if marks is None:
+        return None
+    by_mark = {mark: label for label, mark in marks.items()}
+    for family in PASS_FAIL:
+        if {as_word(label) for label in marks} <= family.keys():
+            for mark in (0.0, 1.0):
+                word = next(text for text, worth in family.items() if worth == mark)
+                by_mark.setdefault(mark, word)
+            break
+    return (by_mark[0.0], by_mark[1.0]), 1
+
+
+def _passing(named: tuple[Label, ...]) -> int | None:
+    """Return which of two words is a pass, None if that cannot be told."""
+    texts = [str(label) for label in named]
+    marks = {"0": 0.0, "1": 1.0} if sorted(texts) == ["0", "1"] else as_pass_fail(texts)
+    return texts.index(next(t for t in texts if marks[t] == 1.0)) if marks else None
+
+
+# -- what judges make of outputs
+
+
+def _believed(outputs: Outputs, *, graded: bool) -> _Believed:
+    """Return the stratum of every output, system by system, and its chance to pass."""
+    mean = outputs.mean_grade()
+    filled = np.where(np.isnan(mean), 0.5, mean)
+    codes = np.where(np.isnan(outputs.grades), -1, outputs.grades).astype(np.int64)
+    of, chance = np.full(mean.size, -1, np.int64), filled.copy()
+    for s in range(len(outputs.systems)):
+        mine = np.flatnonzero(outputs.system == s)
+        if graded:
+            part = score_strata(filled[mine], middle=float(np.median(filled[mine])))
+        else:
+            part, posterior = votes_task_strata(codes[mine], 2)
+            chance[mine] = posterior[:, 1]
+        of[mine] = part.of.astype(np.int64) + of.max() + 1
+    return _Believed(of, chance)
+
+
+def _means(
+    outputs: Outputs, strata: LabelStrata, chance: Floats, value: Value
+) -> tuple[Measure, ...]:
+    """Return one measure per system: its value elsewhere is 0, and its scale makes up for it."""
+    found = []
+    for s, name in enumerate(outputs.systems):
+        mine = outputs.of(s)
+
+        def own(units: Ints, answers: Floats, mine: Any = mine) -> Floats:
+            return np.asarray(value(units, answers) * mine[units])
+
+        found.append(
+            Measure(
+                name=name,
+                value=own,
+                guess=stratum_means(strata, np.where(mine, chance, 0.0)),
+                cell=np.where(mine & (strata.of >= 0), strata.of.astype(np.int64), -1),
+                scale=mine.size / int(mine.sum()),
+            )
+        )
+    return tuple(found)
+
+
+def _worth(code: int) -> Value:
+    def value(units: Ints, answers: Floats) -> Floats:
+        return np.asarray(answers[:, 0] == code, dtype=np.float64)
+
+    return value
+
+
+def _grade(units: Ints, answers: Floats) -> Floats:
+    return np.asarray(answers[:, 0])
+
+
+def _blank(of: Ints) -> Floats:
+    return np.full((int(of.max()) + 1, 2), 0.5)
+
+
+def _columns(data: Data) -> tuple[str, ...]:
+    return data.roles.columns("system", "judges")
