@@ -30,8 +30,17 @@ def with_progress(call: Call) -> Call:
     question = call.question
     if not isinstance(question, ClientQuestion):
         return call
+    _refuse_to_lose(call, question)
     shown = progress_bar if sys.stderr.isatty() else progress_lines
     return replace(call, question=replace(question, progress=shown, confirm=ask_first(question)))
+
+
+def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
+    """Refuse to ask for a column of answers that no file would keep."""
+    makes_table = hasattr(question, "out") and not getattr(question, "dry_run", False)
+    kept = getattr(question, "out", None) or question.journal
+    if makes_table and not kept and not call.delivery.items_out:
+        raise InputError("name a file for the answers (-o FILE), or what is paid for is lost")
 
 
 def ask_first(question: ClientQuestion) -> Callable[[str], None]:

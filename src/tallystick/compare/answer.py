@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tallystick.compare.battles import answer_battles, is_battle_table, is_battles
+from tallystick.compare.battle_table import is_battle_table, is_battles
+from tallystick.compare.battles import answer_battles
 from tallystick.compare.board import Board
 from tallystick.compare.demo import demo
 from tallystick.compare.labelling import labelling
 from tallystick.compare.margins import gate_estimate
+from tallystick.compare.metric import shared_measure
 from tallystick.compare.patterns import counted_moments, rank_counted
 from tallystick.compare.question import CompareQuestion
 from tallystick.compare.ranking import rank
@@ -53,7 +55,10 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
         return rank(source, settings=settings or question.settings, rng=seed)  # type: ignore[union-attr]
     if "settings" in options:
         options = {**_as_options(options.pop("settings")), **options}
-    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+    result: CompareResult = answered(
+        CAPABILITY, source, options
+    )  # the kind that its answers mostly have
+    return result
 
 
 def _as_options(settings: Settings) -> dict[str, Any]:
@@ -77,8 +82,10 @@ def answer(data: Data, question: CompareQuestion) -> Result:
             f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
             " put all models into one table, or leave out one of the two"
         )
-    _, guessed = question.better(data.metric)
-    question = replace(question, scored_as=data.metric)
+    # Columns of one table may all be named after the measure: "old latency", "new latency".
+    metric = data.metric or shared_measure(data.roles.models)
+    _, guessed = question.better(metric)
+    question = replace(question, scored_as=metric)
     if is_battles(data):
         return replace(answer_battles(data, question), notes=_said(guessed))
     counted = None if _needs_rows(question) else counted_moments(data, bounds=question.bounds)
@@ -129,7 +136,12 @@ def _gates(
 ) -> tuple[GateOutcome, ...]:
     def measured(gate: Gate) -> GateEstimate:
         return gate_estimate(
-            board, gate.left, gate.right, settings=question.settings, rng=question.seed
+            board,
+            gate.left,
+            gate.right,
+            offset=gate.offset,
+            settings=question.settings,
+            rng=question.seed,
         )
 
     return check_gates(texts, known=board.names, margin=measured) if texts else ()
@@ -147,7 +159,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     return {"models": answers, "truth": roles.truth, "blanks": "random", **beside}
 
 
-CAPABILITY = Capability(
+CAPABILITY: Capability[Any] = Capability(
     verb="compare",
     summary="Which model is better, how sure is that, and what would settle the rest?",
     question=CompareQuestion,

@@ -45,6 +45,7 @@ from tallystick.compare.verdict import (
     cluster_assumptions,
     flat_models,
     no_true_label,
+    shown_levels,
     undeclared_bounds,
     verdict_of,
 )
@@ -236,7 +237,11 @@ def _unbounded(board: Board, chosen: Settings) -> CompareResult:
             settings=chosen,
             population="new items",
             detectable=detectable,
-            assumptions=[INDEPENDENT, *([] if found.shown == "signs" else [rare])],
+            assumptions=[
+                INDEPENDENT,
+                *([] if found.shown == "signs" else [rare]),
+                *shown_levels(found.shown),
+            ],
             warnings=flat_models(board.names, flat, False) + undeclared_bounds(board.scores),
             seed=None,
             unit="number",

@@ -4,6 +4,7 @@ guarantee costs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -295,6 +296,12 @@ class CompareResult(Result):
             },
             roles={"row": "model", "column": "than", "value": "difference", "mark": "told"},
         )
+
+    def slice_cells(self) -> Mapping[str, str]:
+        """Return the items, the two best models and their difference, in words."""
+        from tallystick.compare.verdict import slice_cells  # which needs this module
+
+        return slice_cells(self)
 
     def patterns(self) -> PatternTable | None:
         """Return what was learnt of each item: how many models are right, and whether to label it
