@@ -132,7 +132,7 @@ def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> t
     import pyarrow.parquet as pq
 
     key, value = _key_sql(keys), identifier(truth)
-    short = labels.derive(f"select {key} as key_, {value} as truth_ from rows").to_arrow_table()
+    short = labels.arrow(f"select {key} as key_, {value} as truth_ from rows")
     known = short["key_"].combine_chunks()
     said = short["truth_"].combine_chunks()
 

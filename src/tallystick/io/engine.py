@@ -37,7 +37,17 @@ def connect() -> DuckDBPyConnection:
     >>> connect().sql("select current_setting('autoload_known_extensions')").fetchall()
     [(False,)]
     """
-    return _database(os.getpid()).cursor()
+    import duckdb
+
+    cursor = _database(os.getpid()).cursor()
+    try:
+        cursor.execute("select 1").fetchall()
+    except duckdb.Error:
+        # An error inside DuckDB closes the whole database for good: one bad file must not cost the
+        # next one.
+        _database.cache_clear()
+        cursor = _database(os.getpid()).cursor()
+    return cursor
 
 
 def scratch() -> Path:
@@ -51,6 +61,7 @@ def scratch() -> Path:
 def reading(source: str) -> Iterator[None]:
     """Turn DuckDB's errors into ours: every query on foreign data runs inside this."""
     import duckdb
+    import pyarrow as pa
 
     try:
         yield
@@ -59,8 +70,11 @@ def reading(source: str) -> Iterator[None]:
             f"{source} needs more memory than {_memory()}: allow more with the environment variable"
             " TALLYSTICK_MEMORY, for instance TALLYSTICK_MEMORY=4GB"
         ) from error
-    except duckdb.Error as error:
-        raise FileError(f"{source} cannot be read: {str(error).splitlines()[0]}") from error
+    # Arrow's own errors come through DuckDB while it scans a file; a name that is not UTF-8 fails
+    # where Python asks for it.
+    except (duckdb.Error, pa.ArrowException, UnicodeDecodeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise FileError(f"{source} cannot be read: {reason}") from error
 
 
 @lru_cache(maxsize=1)

@@ -19,6 +19,7 @@ from tallystick.values.label import Label
 from tallystick.values.sql import Kind, identifier, kind_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyRelation
 
 __all__ = ["Part", "Place", "Shape", "Table"]
@@ -135,6 +136,11 @@ class Table:
         """Run *sql*, in which the rows are called ``rows``, and return what it gives."""
         with reading(self.source):
             return self.derive(sql).fetchall()
+
+    def arrow(self, sql: str) -> pa.Table:
+        """Run *sql*, in which the rows are called ``rows``, and return an Arrow table."""
+        with reading(self.source):
+            return self.derive(sql).to_arrow_table()
 
     def derive(self, sql: str) -> DuckDBPyRelation:
         """Return the relation that *sql* makes of the rows, which it calls ``rows``; nothing is
