@@ -25,6 +25,7 @@ def _run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: A
     from tallystick.tally import Tally, describe
 
     _, delivery = sorted_options(given)
+    delivery.check(tallies, output=output)
     parts = [Tally.load(path) for path in tallies]
     nameless = [path for path, part in zip(tallies, parts, strict=True) if not part.sources.names]
     same = _same(nameless)

@@ -52,9 +52,7 @@ def join_old(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, 
                 f"{past.source} has item {twice[0]} twice, at {twice[1]} and {twice[2]}: keep one"
                 " old answer per item"
             )
-        cells = past.arrow(
-            f"select {_key(item)} as key_, {identifier(old)} as old_ from rows"
-        )
+        cells = past.arrow(f"select {_key(item)} as key_, {identifier(old)} as old_ from rows")
         source, files = past.source, past.files
 
     rows = _joined(table, item, cells, source)

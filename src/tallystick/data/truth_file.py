@@ -13,8 +13,8 @@ from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Table, connect, identifier, reading, scan
 from tallystick.io.columnar import parquet_relation
-from tallystick.io.engine import scratch
 from tallystick.io.nearest import missing_column
+from tallystick.io.scratch import scratch
 
 if TYPE_CHECKING:
     import pyarrow as pa

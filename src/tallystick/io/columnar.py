@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError
-from tallystick.io.engine import scratch
 from tallystick.io.names import check_names
+from tallystick.io.scratch import scratch
 from tallystick.io.sources import File
 from tallystick.io.table import Part
 from tallystick.values.missing import without_missing

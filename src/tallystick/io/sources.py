@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import re
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,8 +14,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tallystick.errors import FileError, InputError
-from tallystick.io.engine import scratch
 from tallystick.io.nearest import nearest
+from tallystick.io.scratch import scratch, spooling
 
 __all__ = ["File", "resolve"]
 
@@ -75,7 +76,7 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         if path.is_dir():
             raise FileError(f"{text} is a directory; name its files, for instance {path / '*.csv'}")
         if path.exists():
-            return (File(path, text),)
+            return (_file(path, text),)
     except OSError as error:
         raise FileError(f"{text}: {error.strerror}") from error
     if glob.has_magic(text):
@@ -85,6 +86,18 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
             raise FileError(f"no file matches {text!r}: check the folder and the ending")
         return files
     raise FileError(_absent(path, text))
+
+
+def _file(path: Path, text: str) -> File:
+    """Return a file as it is, and what comes through a pipe as a copy; refuse a device."""
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode):
+        return File(path, text)
+    # Such as <(zcat votes.csv.gz), which the shell calls /dev/fd/63: it can be read once only.
+    if stat.S_ISFIFO(mode):
+        with path.open("rb") as stream:
+            return _spool(stream, text)
+    raise FileError(f"{text} is a device or a socket, not a file: use - for standard input")
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
@@ -108,7 +121,10 @@ def _spool(stream: BinaryIO, name: str) -> File:
     time.
     """
     seen = hashlib.sha256()
-    with tempfile.NamedTemporaryFile(dir=scratch(), prefix="stdin-", delete=False) as copy:
+    with (
+        spooling(name),
+        tempfile.NamedTemporaryFile(dir=scratch(), prefix="stdin-", delete=False) as copy,
+    ):
         while chunk := stream.read(CHUNK):
             copy.write(chunk)
             seen.update(chunk)

@@ -101,9 +101,7 @@ def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
         filled = {name: looked.num_rows - looked[name].null_count for name in names}
         return Sample(rows, filled, looked, {})
     inner = "select *, row_number() over () as place_ from rows"
-    looked = table.arrow(
-        f"select {chosen} from ({inner}) where place_ % {step} = 0"
-    )
+    looked = table.arrow(f"select {chosen} from ({inner}) where place_ % {step} = 0")
     counts = ", ".join(f"count({identifier(name)})" for name in names)
     [exact] = table.query(f"select {counts} from (select {chosen} from rows)")
     filled = dict(zip(names, exact, strict=True))
