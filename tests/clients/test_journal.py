@@ -151,3 +151,32 @@ def test_secrets_are_struck_out(tmp_path):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileError, match="cannot be opened"):
         Journal(tmp_path / "no" / "j", head=HEAD)
+
+
+def test_a_bit_flipped_in_the_last_line_is_said_on_resume(tmp_path):
+    first = Journal(tmp_path / "j", head=HEAD)
+    assert first.notes == ()
+    first.note_sent("1:i7")
+    first.note_answer("1:i7", JournalEntry("i7", 2, "yes"))
+    first.close()
+    whole = (tmp_path / "j").read_bytes()
+    (tmp_path / "j").write_bytes(whole.replace(b"yes", b"yEs"))
+    again = Journal(tmp_path / "j", head=HEAD)
+    again.close()
+    assert again.answers == {}
+    [note] = again.notes
+    assert "was not whole" in note
+    assert "asked again" in note
+
+
+def test_a_foreign_object_is_not_taken_for_a_journal_that_was_just_begun(tmp_path):
+    for content in (b'{"a": 1}', b'{"model": "x"', b"{", b'{"journal": 2'):
+        path = tmp_path / "c.json"
+        path.write_bytes(content)
+        if b'{"journal": 2'.startswith(content):  # a run that was killed at its first line
+            Journal(path, head=HEAD).close()
+            assert read_journal(path)[0]["client"] == "c"
+            continue
+        with pytest.raises(FormatError, match="not a journal"):
+            Journal(path, head=HEAD)
+        assert path.read_bytes() == content

@@ -238,7 +238,7 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
             ),
             *model_warnings(came.usage),
         ),
-        notes=cost_notes(cost, came.reused),
+        notes=(*cost_notes(cost, came.reused), *came.notes),
         column=question.name,
         columns=tuple(added),
         asked=plan.n_questions - unasked,

@@ -28,7 +28,7 @@ class AskQuestion(ClientQuestion):
     )
     repeats: int = option(1, "How often each row is asked.", low=1)
     out: Path | None = option(
-        None, "Write the table with the new column.", flag="-o --out", metavar="FILE"
+        None, "Write the table with the new column.", flag="-o --out", metavar="FILE", writes=True
     )
     dry_run: bool = option(False, "Say what it would cost; ask nothing.")
 

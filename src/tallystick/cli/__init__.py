@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -17,11 +22,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``tallystick VERB …`` and leave with the exit code of the contract.
 
     0 done · 1 bad input or failed work · 2 usage · 10 a gate failed · 11 a gate could not be
-    decided · 130 interrupted. Usage errors, Ctrl-C and a reader that closes its pipe early are
-    answered by click with 2, 130 and 1.
+    decided · 70 an error of ours · 130 interrupted · 143 ended (SIGTERM). Usage errors, Ctrl-C and
+    a reader that closes its pipe early are answered by click with 2, 130 and 1.
     """
     from tallystick.cli.app import app
 
+    _end_in_order()
     try:
         _run(app, arguments)
     except TallystickError as error:
@@ -29,12 +35,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:  # outside a verb, e.g. while it is still loading
         _leave("interrupted", code=130)
     except RuntimeError as error:
-        if str(error) != "Query interrupted":  # how DuckDB reports Ctrl-C in the middle of a query
-            raise
+        # how DuckDB reports Ctrl-C in the middle of a query
+        if str(error) != "Query interrupted":
+            _leave(_ours(error), code=70)
         _leave("interrupted", code=130)
     # a full disk, a missing right, no memory: no traceback helps the user
     except (OSError, MemoryError) as error:
         _leave(f"{type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001 - the last door: nobody sees a traceback
+        _leave(_ours(error), code=70)
+
+
+def _end_in_order() -> None:
+    """Let SIGTERM unwind the stack, so that scratch files go and the journal is closed."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    # Only the main thread may; a handler that somebody else set stays.
+    if threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    ):
+        signal.signal(signal.SIGTERM, end)
+
+
+def _ours(error: Exception) -> str:
+    """Say that this is a fault of ours, and where; the traceback comes on request."""
+    if os.environ.get("TALLYSTICK_TRACEBACK"):
+        traceback.print_exception(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "tallystick" in frame.filename]
+    last = own[-1] if own else frames[-1]
+    return (
+        f"internal error in {Path(last.filename).name}, line {last.lineno}:"
+        f" {type(error).__name__}: {error}. This is a fault of Tallystick, not of your data. Please"
+        " report it, with the command and what TALLYSTICK_TRACEBACK=1 prints"
+    )
 
 
 def _run(app: click.Group, arguments: Sequence[str] | None) -> None:

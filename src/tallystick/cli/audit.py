@@ -46,7 +46,7 @@ def _run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -> None
     from tallystick.data import Door, read
 
     reading, delivery = sorted_options(given)
-    delivery.check(source)
+    delivery.check((*source, *([reading["truth_file"]] if "truth_file" in reading else [])))
     # Groups may be globs, which pass over columns that turn out to be something else.
     groups = {role: reading.pop(role) for role in list(reading) if role in GROUPS}
     ignored = {name: reading.pop(name) for name in ("ignore", "rows_are_items") if name in reading}

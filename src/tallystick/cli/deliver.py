@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import FileError, InputError
+from tallystick.cli.outputs import check_outputs
+from tallystick.errors import FileError
 from tallystick.results import Result, harmless, to_json
 from tallystick.results.export import markdown
 
@@ -47,37 +47,14 @@ class Delivery:
         held = {one.name: getattr(self, one.name) for one in fields(self)}
         return {f"--{name.replace('_', '-')}": p for name, p in held.items() if isinstance(p, Path)}
 
-    def check(self, source: Sequence[str]) -> None:
-        """Refuse, before any work is done, outputs that would overwrite an input or each other."""
-        inputs = {Path(one).resolve() for one in source if one != "-"}
-        seen: dict[Path, str] = {}
-        for option, path in self.files().items():
-            place = path.resolve()
-            if place in inputs:
-                raise InputError(
-                    f"{option} {path} is the input: name another file, so that nothing is lost"
-                )
-            if place in seen:
-                raise InputError(f"{seen[place]} and {option} both name {path}: name two files")
-            if path.exists() and not path.is_file():
-                raise InputError(f"{option} {path} is not a regular file: name another one")
-            _check_place(option, path)
-            seen[place] = option
+    def check(self, source: Sequence[str | Path], **more: Path | None) -> None:
+        """Refuse, before any work is done, outputs that would overwrite something.
 
-
-def _check_place(option: str, path: Path) -> None:
-    """Refuse a file that cannot be written: the answer may cost money."""
-    reason = None
-    if not path.parent.is_dir():
-        reason = "its folder does not exist"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        reason = "it may not be written"
-    if reason is not None:
-        raise FileError(f"{option} {path} cannot be written: {reason}. Nothing was done yet")
-    if option == "--items-out":
-        from tallystick.io import check_ending
-
-        check_ending(path)
+        *more* are outputs of this verb alone, by the name of their option.
+        """
+        named = {f"--{name.replace('_', '-')}": path for name, path in more.items()}
+        given = {option: path for option, path in named.items() if path is not None}
+        check_outputs({**given, **self.files()}, [one for one in source if one != "-"])
 
 
 def tell(messages: Iterable[str]) -> None:

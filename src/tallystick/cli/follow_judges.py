@@ -114,6 +114,10 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
                     raise InputError(
                         f"line {number} of stdin is not a JSON object ({error})"
                     ) from error
+                if not isinstance(row, dict):
+                    raise InputError(
+                        f"line {number} of stdin is {first.strip()[:40]!r}, not a JSON object"
+                    )
                 yield row
             first = lines.readline()
         return

@@ -42,7 +42,9 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     """
     own = {name: given.pop(name) for name in _OWN if name in given}
     reading, delivery = sorted_options(given)
-    delivery.check(source)
+    read_ = [own[name] for name in ("add", "import_", "instructions") if own[name]]
+    truth = [reading["truth_file"]] if "truth_file" in reading else []
+    delivery.check((*source, *read_, *truth), session=own["session"], out=own["out"])
     if source[:1] == ("plan",):
         _plan(source[1:], reading, own, delivery)
         return

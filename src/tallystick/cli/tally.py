@@ -32,7 +32,7 @@ def _run(
     from tallystick.tally import describe
 
     reading, delivery = sorted_options(given)
-    delivery.check((*source, *([str(output)] if output else [])))
+    delivery.check(source, output=output)
     with read(list(source), Door(), **reading) as data:
         tell(data.notes)
         data = replace(data, roles=data.roles.with_columns("judges", _counted(data, reading)))

@@ -120,6 +120,7 @@ def command_of(capability: Capability[Result]) -> click.Command:
 
 def run(call: Call) -> None:
     """Read, answer, deliver; leave with the exit code of the gates."""
+    call.delivery.check(_inputs(call), **call.question.outputs())
     own = special(call.capability.verb)
     if own is not None and own(call):
         return
@@ -131,8 +132,6 @@ def run(call: Call) -> None:
         deliver(result, call.delivery)
         _leave(result.gates)
         return
-    named = [text.partition("=")[2] for text in call.reading.get("run", ())]
-    call.delivery.check((*call.source, *named))
     more = call.question.reading()
     with read(list(call.source), call.capability.door, **call.reading, **more) as data:
         tell(data.notes)
@@ -144,6 +143,13 @@ def run(call: Call) -> None:
         tell(note for note in result.notes if note not in data.notes)
         deliver(result, call.delivery, data=data, items=call.capability.items)
     _leave(result.gates)
+
+
+def _inputs(call: Call) -> list[str | Path]:
+    """Return all that may name a file which is read: the table, its companions, the question's."""
+    named = [text.partition("=")[2] for text in call.reading.get("run", ())]
+    beside = [call.reading[name] for name in ("truth_file", "old_file") if name in call.reading]
+    return [*call.source, *named, *beside, *call.question.inputs()]
 
 
 def _leave(gates: Sequence[GateOutcome]) -> None:

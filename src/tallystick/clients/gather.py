@@ -83,6 +83,8 @@ class Gathered:
         Money and requests, over all resumes.
     usage
         Tokens, latency and models.
+    notes
+        What was wrong with the journal.
     """
 
     texts: Mapping[tuple[int, int], str]
@@ -94,6 +96,7 @@ class Gathered:
     paid_twice: int
     lost: int
     usage: Usage
+    notes: tuple[str, ...] = ()
 
 
 def gather(
@@ -184,4 +187,5 @@ async def _gather(
         paid_twice=journal.paid_twice,
         lost=journal.in_flight,
         usage=usage_of(journal),
+        notes=journal.notes,
     )

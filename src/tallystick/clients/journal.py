@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.errors import FileError, FormatError
+from tallystick.io import lock
 from tallystick.results import Json
 
 __all__ = ["Journal", "JournalEntry", "draw_of", "key_of", "read_journal"]
@@ -29,6 +30,9 @@ FORMAT = 2
 
 CUT = 500
 """Characters of an answer that format 1 kept."""
+
+_START = b'{"journal": '
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 REFUSALS = {
     "client": "the API, its template or its prompt changed",
@@ -103,11 +107,13 @@ class Journal:
         self._path = path
         self._durable, self._secrets = durable, tuple(secret for secret in secrets if secret)
         self._file: int | None = None
+        self._lock_file: Path | None = None
         self._last = ""
+        self.notes: tuple[str, ...] = ()
         if path is None:
             return
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            self._file = os.open(path, _FLAGS, 0o600)
         except OSError as error:
             raise FileError(f"the journal {path} cannot be opened: {error.strerror}") from error
         try:
@@ -117,18 +123,18 @@ class Journal:
             raise
 
     def _begin(self, path: Path, head: dict[str, Json]) -> None:
-        import fcntl  # POSIX only: elsewhere a run works without a journal
-
         assert self._file is not None
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise FileError(
-                f"the journal {path} is in use by another run: wait for it, or name another"
-            ) from error
+        busy = f"the journal {path} is in use by another run: wait for it, or name another"
+        self._lock_file = lock(self._file, path, busy)
         events, good, self._last = _lines(path)
         if os.fstat(self._file).st_size > good:
-            os.ftruncate(self._file, good)  # the line that a killed run did not finish
+            # The line that a killed run did not finish; or one that was damaged since.
+            lost = os.fstat(self._file).st_size - good
+            os.ftruncate(self._file, good)
+            self.notes = (
+                f"the last line of the journal {path} was not whole ({lost} bytes, by a kill or by"
+                " damage) and is cut off: what it held is asked again",
+            )
         if not events:
             self._write({"journal": FORMAT, **head})
             return
@@ -246,22 +252,27 @@ class Journal:
                 os.fsync(self._file)
             os.close(self._file)
             self._file = None
+        if self._lock_file is not None:
+            self._lock_file.unlink(missing_ok=True)
+            self._lock_file = None
 
     def _write(self, event: Mapping[str, Any]) -> None:
         if self._file is None:
             return
-        body = json.dumps(event, ensure_ascii=True, sort_keys=True)
+        body = json.dumps(event, ensure_ascii=True, sort_keys="journal" not in event)
         self._last = _checksum(self._last, body)
         line = f"{body}\t{self._last}\n".encode("ascii")
         try:
             done = os.write(self._file, line)
         except OSError as error:
             raise FileError(
-                f"the journal cannot be written ({error.strerror}): nothing more is asked"
+                f"the journal {self._path} cannot be written ({error.strerror}): nothing more is"
+                " asked"
             ) from error
         if done != len(line):
             raise FileError(
-                "the journal could be written only in part (disk full?): nothing more is asked"
+                f"the journal {self._path} could be written only in part (disk full?): nothing"
+                " more is asked"
             )
 
 
@@ -339,6 +350,7 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int, str]:
         good, last = end + 1, checksum
     if events and events[0].get("journal") not in (1, FORMAT):
         raise FormatError(f"{path} is not a journal of a format up to {FORMAT}")
-    if not events and data[:1] not in (b"", b"{"):
+    # A run that was killed at its first line leaves the beginning of that line, and nothing else.
+    if not events and not (data.startswith(_START) or _START.startswith(data)):
         raise FormatError(f"{path} exists and is not a journal: name another file")
     return events, good, last

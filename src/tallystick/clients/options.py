@@ -56,7 +56,10 @@ class ClientQuestion(Question):
     currency: str = option("", "Currency of the prices, e.g. USD.")
     max_cost: float | None = option(None, "Money at most, retries included: a hard limit.")
     journal: Path | None = option(
-        None, "Keeps every answer; the same command resumes a killed run.", metavar="FILE"
+        None,
+        "Keeps every answer; the same command resumes a killed run.",
+        metavar="FILE",
+        writes=True,
     )
     durable: bool = option(False, "Force each answer to the disk.")
     yes: bool = option(False, "Spend without asking first.")

@@ -55,7 +55,7 @@ class CompareQuestion(Question):
         (), "Another file of models on the same items (needs --item); repeat."
     )
     save: Path | None = option(
-        None, "Save the board (.parquet or .csv), to add models to it later."
+        None, "Save the board (.parquet or .csv), to add models to it later.", writes=True
     )
     gates: tuple[str, ...] = option(
         (), "e.g. 'new >= old - 0.01'; exit 0 holds, 10 fails, 11 open; repeat.", flag="--gate"

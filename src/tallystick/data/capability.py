@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from tallystick._rng import Rng
@@ -58,6 +59,8 @@ class Option:
         What stands for the value in ``--help``.
     hidden
         Whether only Python offers it.
+    writes
+        Whether it names a file that is written.
     """
 
     help: str
@@ -68,6 +71,7 @@ class Option:
     within: tuple[float, float] | None = None
     metavar: str | None = None
     hidden: bool = False
+    writes: bool = False
 
     def check(self, name: str, value: Any) -> None:
         """Refuse a value that the declaration rules out."""
@@ -124,6 +128,24 @@ class Question:
     def reading(self) -> dict[str, Any]:
         """Return what this question adds to the options of reading; nothing by default."""
         return {}
+
+    def outputs(self) -> dict[str, Path]:
+        """Return the files that this question writes, by field."""
+        return {
+            name: Path(held)
+            for name, declared in options_of(type(self)).items()
+            if declared.writes and (held := getattr(self, name)) is not None
+        }
+
+    def inputs(self) -> tuple[str | Path, ...]:
+        """Return the values of all other fields that may name a file."""
+        found: list[str | Path] = []
+        for name, declared in options_of(type(self)).items():
+            held = getattr(self, name)
+            for one in held if isinstance(held, tuple) else (held,):
+                if isinstance(one, str | Path) and not declared.writes:
+                    found.append(one.removeprefix("@") if isinstance(one, str) else one)
+        return tuple(one for one in found if str(one))
 
 
 def options_of(question: type[Question]) -> dict[str, Option]:

@@ -284,7 +284,7 @@ class Data:
                 f"{without_missing(name, kinds[name], tokens)} as {identifier(name)}"
                 for name in block
             )
-            part = self.table.derive(f"select {', '.join(cells)} from rows").to_arrow_table()
+            part = self.table.arrow(f"select {', '.join(cells)} from rows")
             found.update({name: part[name] for name in block})
         return found
 
@@ -304,6 +304,8 @@ class Data:
             self.table,
             relation=self.table.relation.filter(same),
             source=f"{self.source} where {column} is {shown}",
+            # The parts of one file add up again.
+            origin=(),
         )
         return replace(self, held=part, source=part.source, notes=())
 

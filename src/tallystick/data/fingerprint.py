@@ -33,7 +33,7 @@ def fingerprint(table: Table, columns: Sequence[str]) -> str:
         cells = ", ".join(
             f"cast({identifier(name)} as varchar) as c{k}" for k, name in enumerate(block)
         )
-        part = table.derive(f"select {cells} from rows").to_arrow_table()
+        part = table.arrow(f"select {cells} from rows")
         for place, name in enumerate(block):
             # Few distinct cells, many rows: the codes and the cells they stand for are enough.
             coded = part[f"c{place}"].combine_chunks().dictionary_encode()

@@ -20,9 +20,9 @@ from tallystick.data.structure import LongShape, long_readings, steady_within
 from tallystick.errors import InputError
 from tallystick.io import Table, connect, identifier, literal, reading
 from tallystick.io.columnar import parquet_relation
-from tallystick.io.engine import scratch
 from tallystick.io.names import MAX_COLUMNS, check_names
 from tallystick.io.nearest import missing_column
+from tallystick.io.scratch import scratch
 
 __all__ = ["to_wide", "with_replicate"]
 

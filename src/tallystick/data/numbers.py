@@ -67,7 +67,7 @@ def _column(
     else:
         check_numbers(table, name, missing=tokens, low=low, high=high)
         number = as_number(f"({cell})", kind)
-    fetched = table.derive(f"select {number} as number from rows").to_arrow_table()["number"]
+    fetched = table.arrow(f"select {number} as number from rows")["number"]
     return np.asarray(fetched.to_numpy(), dtype=np.float64)
 
 

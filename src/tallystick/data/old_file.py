@@ -52,9 +52,7 @@ def join_old(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, 
                 f"{past.source} has item {twice[0]} twice, at {twice[1]} and {twice[2]}: keep one"
                 " old answer per item"
             )
-        cells = past.derive(
-            f"select {_key(item)} as key_, {identifier(old)} as old_ from rows"
-        ).to_arrow_table()
+        cells = past.arrow(f"select {_key(item)} as key_, {identifier(old)} as old_ from rows")
         source, files = past.source, past.files
 
     rows = _joined(table, item, cells, source)
@@ -96,7 +94,7 @@ def _joined(table: Table, item: str, cells: pa.Table, source: str) -> pa.Table:
     """Return the rows with their old answers as the last column."""
     import pyarrow.compute as pc
 
-    rows = table.derive(f"select *, {_key(item)} as key_ from rows").to_arrow_table()
+    rows = table.arrow(f"select *, {_key(item)} as key_ from rows")
     keys = rows["key_"].combine_chunks()
     places = pc.index_in(keys, value_set=cells["key_"].combine_chunks())
     absent = keys.filter(pc.is_null(places))

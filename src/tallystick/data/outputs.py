@@ -161,7 +161,7 @@ def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tu
             f"{table.source} has a column {clash!r} beside columns like"
             f" {next(iter(taken))!r}: rename one of them"
         )
-    arrow = table.derive("select * from rows").to_arrow_table()
+    arrow = table.arrow("select * from rows")
     blocks = []
     for system, held in grid.columns.items():
         columns = {name: arrow[name] for name in shared}
@@ -178,6 +178,7 @@ def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tu
         scan(joined.take(pa.array(order))),
         source=table.source,
         files=table.files,
+        origin=table.origin,
         notes=table.notes,
         left_out={k: v for k, v in table.left_out.items() if k not in taken},
         doubtful={k: v for k, v in table.doubtful.items() if k not in taken},

@@ -15,11 +15,11 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tallystick.errors import FileError, FormatError
+from tallystick.io import lock
 from tallystick.results import Json
 
 __all__ = ["FORMAT", "SessionFile", "is_session", "read_events"]
@@ -28,8 +28,6 @@ FORMAT = 1
 """The version of the format; a reader refuses a newer one."""
 
 _START = b'{"session": '
-_LOCKED_BYTE = 1 << 40
-"""Windows locks bytes: this one lies behind every session."""
 
 
 class SessionFile:
@@ -112,38 +110,12 @@ class SessionFile:
 
     def _lock(self) -> None:
         """Lock the file against other writers, by what the system offers."""
-        busy = (
+        self._lock_file = lock(
+            self._file,
+            self.path,
             f"another process is writing {self.path}: a labelling page or terminal is open, or"
-            " answers are being added. Close it or wait for it, then try again"
+            " answers are being added. Close it or wait for it, then try again",
         )
-        try:
-            import fcntl
-        except ImportError:
-            self._lock_without_fcntl(busy)
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise FileError(busy) from error
-
-    def _lock_without_fcntl(self, busy: str) -> None:
-        msvcrt: Any = None
-        with contextlib.suppress(ImportError):
-            msvcrt = import_module("msvcrt")  # Windows
-        if msvcrt is not None:
-            try:
-                os.lseek(self._file, _LOCKED_BYTE, os.SEEK_SET)
-                msvcrt.locking(self._file, msvcrt.LK_NBLCK, 1)
-            except OSError as error:
-                raise FileError(busy) from error
-            return
-        # A file that only one process can make; if its owner was killed, a person removes it.
-        lock = self.path.with_name(self.path.name + ".lock")
-        try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        except FileExistsError as error:
-            raise FileError(f"{busy}. If nobody does, remove {lock}") from error
-        self._lock_file = lock
 
 
 def read_events(path: str | Path) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from tallystick.data.session import Session, open_session
 from tallystick.errors import InputError
 from tallystick.io import Table, connect, reading
 from tallystick.io.columnar import parquet_relation
-from tallystick.io.engine import scratch
+from tallystick.io.scratch import scratch
 from tallystick.values import Label, in_order
 
 __all__ = ["COLUMN", "join_session", "session_labels"]

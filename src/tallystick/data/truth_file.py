@@ -13,8 +13,8 @@ from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Table, connect, identifier, reading, scan
 from tallystick.io.columnar import parquet_relation
-from tallystick.io.engine import scratch
 from tallystick.io.nearest import missing_column
+from tallystick.io.scratch import scratch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,7 +137,7 @@ def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> t
     import pyarrow.parquet as pq
 
     key, value = _key_sql(keys), identifier(truth)
-    short = labels.derive(f"select {key} as key_, {value} as truth_ from rows").to_arrow_table()
+    short = labels.arrow(f"select {key} as key_, {value} as truth_ from rows")
     known = short["key_"].combine_chunks()
     said = short["truth_"].combine_chunks()
 

@@ -110,7 +110,7 @@ class SimulateQuestion(_Priced):
     duplicates: float = option(0.0, "Share of the collected items that are copies.")
     mistakes: float = option(0.0, "Share of the collected items that are not errors.")
     rollouts: int = option(1000, "How often to simulate.", low=1)
-    draw: Path | None = option(None, "Draw the design into this SVG file.")
+    draw: Path | None = option(None, "Draw the design into this SVG file.", writes=True)
 
 
 @dataclass(frozen=True, kw_only=True)

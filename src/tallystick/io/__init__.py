@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tallystick.io.cells import check_numbers, unmatched
 from tallystick.io.engine import connect, reading
+from tallystick.io.lock import lock
 from tallystick.io.scan import Source, scan
 from tallystick.io.table import Place, Table
 from tallystick.io.write import atomic, check_ending, escape, unescape, write_csv
@@ -27,6 +28,7 @@ __all__ = [
     "escape",
     "identifier",
     "literal",
+    "lock",
     "reading",
     "scan",
     "unescape",

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError
-from tallystick.io.engine import scratch
 from tallystick.io.names import check_names
+from tallystick.io.scratch import scratch
 from tallystick.io.sources import File
 from tallystick.io.table import Part
 from tallystick.values.missing import without_missing
@@ -42,7 +42,7 @@ def parquet_part(file: File) -> Part:
     try:
         metadata = pq.read_metadata(file.path)
         names = metadata.schema.to_arrow_schema().names
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FileError(
             f"{file.name} is a damaged Parquet file ({_first_line(error)}); write it again"
         ) from error
@@ -73,8 +73,15 @@ def arrow_part(file: File, *, stream: bool) -> tuple[Part, Path]:
             path = _as_file(file.path)
         with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as reader:
             metadata, names = reader.schema.metadata or {}, reader.schema.names
-            rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
-    except (pa.ArrowException, OSError) as error:
+            rows = 0
+            for i in range(reader.num_record_batches):
+                batch = reader.get_batch(i)
+                # Only a full check reads the offsets: a wrong one points outside the file, and the
+                # first to follow it is a crash of the process.
+                batch.validate(full=True)
+                rows += batch.num_rows
+    # A damaged length asks for more memory than there is.
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         told = _first_line(error)
         raise FileError(
             f"{file.name} is a truncated or damaged Arrow file ({told}); copy it again"
@@ -144,6 +151,7 @@ def _as_file(path: Path) -> Path:
                 pa.ipc.new_file(copy, reader.schema) as writer,
             ):
                 for batch in reader:
+                    batch.validate(full=True)  # the writer follows offsets, too
                     writer.write_batch(batch)
         except BaseException:
             Path(copy.name).unlink()

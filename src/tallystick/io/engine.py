@@ -7,23 +7,20 @@ removed when the process ends.
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tallystick.errors import FileError, InputError
+from tallystick.io.scratch import scratch
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["MEMORY", "connect", "reading", "scratch"]
+__all__ = ["MEMORY", "connect", "reading"]
 
 MEMORY = "256MB"
 """What DuckDB may hold in memory before it spills to disk; ``TALLYSTICK_MEMORY`` overrides it."""
@@ -37,20 +34,24 @@ def connect() -> DuckDBPyConnection:
     >>> connect().sql("select current_setting('autoload_known_extensions')").fetchall()
     [(False,)]
     """
-    return _database(os.getpid()).cursor()
+    import duckdb
 
-
-def scratch() -> Path:
-    """Return this process's private folder for spooled data, made on first use and removed at
-    exit.
-    """
-    return _folder(os.getpid())
+    try:
+        cursor = _database(os.getpid()).cursor()
+        cursor.execute("select 1").fetchall()
+    except duckdb.Error:
+        # An error inside DuckDB closes the whole database for good: one bad file must not cost the
+        # next one.
+        _database.cache_clear()
+        cursor = _database(os.getpid()).cursor()
+    return cursor
 
 
 @contextmanager
 def reading(source: str) -> Iterator[None]:
     """Turn DuckDB's errors into ours: every query on foreign data runs inside this."""
     import duckdb
+    import pyarrow as pa
 
     try:
         yield
@@ -59,8 +60,11 @@ def reading(source: str) -> Iterator[None]:
             f"{source} needs more memory than {_memory()}: allow more with the environment variable"
             " TALLYSTICK_MEMORY, for instance TALLYSTICK_MEMORY=4GB"
         ) from error
-    except duckdb.Error as error:
-        raise FileError(f"{source} cannot be read: {str(error).splitlines()[0]}") from error
+    # Arrow's own errors come through DuckDB while it scans a file; a name that is not UTF-8 fails
+    # where Python asks for it.
+    except (duckdb.Error, pa.ArrowException, UnicodeDecodeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise FileError(f"{source} cannot be read: {reason}") from error
 
 
 @lru_cache(maxsize=1)
@@ -72,7 +76,7 @@ def _database(process: int) -> DuckDBPyConnection:
     # to load there is no file system but the local one.
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": _memory(),
-        "temp_directory": str(_folder(process)),
+        "temp_directory": str(scratch()),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "allow_community_extensions": False,
@@ -91,15 +95,3 @@ def _memory() -> str:
     if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory):
         raise InputError(f"TALLYSTICK_MEMORY must be a size such as 512MB or 4GB, got {memory!r}")
     return memory
-
-
-@lru_cache(maxsize=1)
-def _folder(process: int) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="tallystick-"))
-    atexit.register(_remove, folder, process)
-    return folder
-
-
-def _remove(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # a forked child inherits the handler, not the folder
-        shutil.rmtree(folder, ignore_errors=True)

@@ -179,4 +179,7 @@ def _archive(path: Path) -> str:
 
 def _partial(path: Path) -> bytes:
     with path.open("rb") as stream:
-        return zlib.decompressobj(wbits=31).decompress(stream.read(_OPENING), _OPENING)
+        try:
+            return zlib.decompressobj(wbits=31).decompress(stream.read(_OPENING), _OPENING)
+        except zlib.error:
+            return b""

@@ -174,6 +174,8 @@ def _flush(
             for key in row:
                 columns.seen.setdefault(key, {})
     keys, _ = check_names(tuple(columns.seen), name)
+    if tuple(columns.seen) != keys:
+        raise FileError(f"{name}, line {lines[0]}: a key is blank, so its column has no name")
     cells: list[Sequence[str | None]] = []
     for key in columns.seen:
         values = [row.get(key) for row in batch]
@@ -188,9 +190,24 @@ def _flush(
                 first = next(i for i, value in enumerate(values) if type(value) is kind)
                 columns.note(key, word, f"line {lines[first]} of {name}")
         cells.append(values if kinds <= {str} else [_written(value) for value in values])
-    spool.add(keys, cells)
+    try:
+        spool.add(keys, cells)
+    except UnicodeEncodeError as error:
+        at = next(i for i, row in enumerate(batch) if not _is_text(row))
+        raise FileError(
+            f"{name}, line {lines[at]} holds half of a surrogate pair, which is not text:"
+            " correct the line or remove it"
+        ) from error
     batch.clear()
     lines.clear()
+
+
+def _is_text(row: dict[str, Any]) -> bool:
+    try:
+        json.dumps(row, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _written(value: object) -> str | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import re
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,8 +14,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tallystick.errors import FileError, InputError
-from tallystick.io.engine import scratch
 from tallystick.io.nearest import nearest
+from tallystick.io.scratch import scratch, spooling
 
 __all__ = ["File", "resolve"]
 
@@ -23,11 +25,15 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file to read: where it is, how messages call it, and whether it is ours to remove."""
+    """One file to read: where it is, how messages call it, and whether it is ours to remove.
+
+    A stream is copied once; *digest* is the SHA-256 of what came, None for a file that stays.
+    """
 
     path: Path
     name: str
     spooled: bool = False
+    digest: str | None = None
 
 
 def resolve(
@@ -58,11 +64,7 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         raise InputError(f"a source must be a path, got {type(one).__name__}")
     text = str(one)
     if text == "-":
-        return (
-            File(
-                _spool(sys.stdin.buffer if stdin is None else stdin), "standard input", spooled=True
-            ),
-        )
+        return (_spool(sys.stdin.buffer if stdin is None else stdin, "standard input"),)
     if _SCHEME.match(text):
         raise FileError(
             f"{text}: Tallystick reads local files only; download it first and name the copy"
@@ -74,7 +76,7 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         if path.is_dir():
             raise FileError(f"{text} is a directory; name its files, for instance {path / '*.csv'}")
         if path.exists():
-            return (File(path, text),)
+            return (_file(path, text),)
     except OSError as error:
         raise FileError(f"{text}: {error.strerror}") from error
     if glob.has_magic(text):
@@ -84,6 +86,18 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
             raise FileError(f"no file matches {text!r}: check the folder and the ending")
         return files
     raise FileError(_absent(path, text))
+
+
+def _file(path: Path, text: str) -> File:
+    """Return a file as it is, and what comes through a pipe as a copy; refuse a device."""
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode):
+        return File(path, text)
+    # Such as <(zcat votes.csv.gz), which the shell calls /dev/fd/63: it can be read once only.
+    if stat.S_ISFIFO(mode):
+        with path.open("rb") as stream:
+            return _spool(stream, text)
+    raise FileError(f"{text} is a device or a socket, not a file: use - for standard input")
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
@@ -102,11 +116,16 @@ def _absent(path: Path, text: str) -> str:
     )
 
 
-def _spool(stream: BinaryIO) -> Path:
+def _spool(stream: BinaryIO, name: str) -> File:
     """Copy a stream that can be read once only into a file that can be read again, a chunk at a
     time.
     """
-    with tempfile.NamedTemporaryFile(dir=scratch(), prefix="stdin-", delete=False) as copy:
+    seen = hashlib.sha256()
+    with (
+        spooling(name),
+        tempfile.NamedTemporaryFile(dir=scratch(), prefix="stdin-", delete=False) as copy,
+    ):
         while chunk := stream.read(CHUNK):
             copy.write(chunk)
-    return Path(copy.name)
+            seen.update(chunk)
+    return File(Path(copy.name), name, spooled=True, digest=seen.hexdigest())

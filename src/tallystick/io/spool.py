@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from tallystick.io.engine import scratch
+from tallystick.io.scratch import scratch
 
 if TYPE_CHECKING:
     import pyarrow as pa

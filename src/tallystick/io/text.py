@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import IO
 
 from tallystick.errors import FileError
-from tallystick.io.engine import scratch
 from tallystick.io.formats import is_gzip
+from tallystick.io.scratch import scratch, spooling
 from tallystick.io.sources import CHUNK, File
+from tallystick.io.unpacked import most_unpacked, too_large
 
 __all__ = ["MAX_LINE", "CheckedText", "checked"]
 
@@ -54,18 +55,22 @@ def checked(file: File) -> Iterator[CheckedText]:
     """
     if not is_gzip(file.path):
         with file.path.open("rb") as stream:
-            quoted, lines = _check(stream, None, file.name)
+            quoted, lines = _check(stream, None, file.name, None)
         yield CheckedText(file.path, file.name, quoted, lines)
         return
     with tempfile.NamedTemporaryFile(dir=scratch(), prefix="text-", suffix=".txt") as copy:
-        with gzip.open(file.path, "rb") as stream:
-            quoted, lines = _check(stream, copy, file.name)
-        copy.flush()
+        most = most_unpacked(file.path)
+        with spooling(file.name), gzip.open(file.path, "rb") as stream:
+            quoted, lines = _check(stream, copy, file.name, most)
+            copy.flush()
         yield CheckedText(Path(copy.name), file.name, quoted, lines)
 
 
 def _check(
-    stream: io.BufferedReader | gzip.GzipFile, copy: IO[bytes] | None, name: str
+    stream: io.BufferedReader | gzip.GzipFile,
+    copy: IO[bytes] | None,
+    name: str,
+    most: int | None,
 ) -> tuple[bool, int]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, offset, quoted = 1, 0, False
@@ -93,6 +98,8 @@ def _check(
             return quoted, line - 1
         if copy is not None:
             copy.write(chunk)
+        if most is not None and offset + len(chunk) > most:
+            raise too_large(most, name)
         quoted = quoted or b'"' in chunk
         end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         run = run + len(chunk) if end < 0 else len(chunk) - end - 1

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.errors import FileError, MissingExtra
-from tallystick.io.engine import scratch
+from tallystick.io.scratch import scratch
 from tallystick.io.sources import File
+from tallystick.io.unpacked import most_unpacked, too_large
 
 __all__ = ["as_csv"]
 
@@ -32,6 +33,10 @@ def as_csv(file: File) -> File:
     # What damage raises depends on the part that is hit: the archive, its XML, or its contents.
     damaged = (InvalidFileException, zipfile.BadZipFile, OSError, KeyError, ValueError, SyntaxError)
     try:
+        with zipfile.ZipFile(file.path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        if unpacked > most_unpacked(file.path):
+            raise too_large(most_unpacked(file.path), file.name)
         book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
     except damaged as error:
         raise FileError(f"{file.name} is a damaged Excel workbook ({error})") from error

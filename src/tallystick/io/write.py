@@ -84,6 +84,9 @@ def atomic(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes its place only when it is complete; after an error the old file stays
     as it was.
     """
+    path = Path(os.path.realpath(path))  # a link stays, and what it names is replaced
+    if path.exists() and not path.is_file():
+        raise FileError(f"{path} is not a regular file: nothing is written over it")
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with draft.open("xb") as stream:
@@ -91,11 +94,23 @@ def atomic(path: Path) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
         draft.replace(path)
+        _sync_folder(path.parent)
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         with suppress(OSError):  # where nothing could be written nothing is left, e.g. below a file
             draft.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name durable where the system can."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def escape(cell: str) -> str:

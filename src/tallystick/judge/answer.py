@@ -171,7 +171,7 @@ def _labels(votes: Tally, more: tuple[Label, ...]) -> dict[str, Label]:
     numbers = all(isinstance(label, int) and not isinstance(label, bool) for label in every)
     for label in more:
         text = str(label)
-        whole = numbers and text.lstrip("-").isdecimal()
+        whole = numbers and text.removeprefix("-").isdecimal()
         found.setdefault(text, int(text) if whole else label)
     return found
 

@@ -72,7 +72,9 @@ class JudgeQuestion(Question):
         low=2,
     )
     state: Path | None = option(
-        None, "Checkpoint of the stream: go on from this file, and write it after each window."
+        None,
+        "Checkpoint of the stream: go on from this file, and write it after each window.",
+        writes=True,
     )
     follow: bool = option(False, "Read stdin as it comes; one JSON line per window.")
 

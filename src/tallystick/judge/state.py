@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tallystick.errors import FileError
+from tallystick.errors import FileError, InputError
 from tallystick.io import atomic
 from tallystick.judge.windows import Windows
 from tallystick.results import to_json
@@ -25,7 +25,14 @@ def load_state(stream: Windows, path: Path) -> bool:
         ) from error
     if not isinstance(saved, dict):
         raise FileError(f"--state {path} is not a state of judge: name another file")
-    stream.restore(saved)
+    try:
+        stream.restore(saved)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise FileError(
+            f"--state {path} is damaged ({error!r}): name another file to start anew"
+        ) from error
     return True
 
 

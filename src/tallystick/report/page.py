@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Provenance", "page", "picture_page", "write_page"]
 
+_DIRECTION = {
+    code: f"\\u{code:04x}"
+    for code in (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+"""Marks that turn the direction of all text after them: written out, as in the terminal."""
+
 MOST_TABLE_ROWS = 300
 MOST_PICTURES = 4
 MOST_PICTURES_OF_A_PART = 2
@@ -66,7 +72,7 @@ def page(result: Result, *, provenance: Provenance | None = None) -> str:
     """
     whole = result if isinstance(result, Composed) else None
     data = twin(result)
-    return _template("page.html").render(
+    text = _template("page.html").render(
         result=result,
         whole=whole,
         views=_views(result, whole),
@@ -75,11 +81,12 @@ def page(result: Result, *, provenance: Provenance | None = None) -> str:
         provenance=provenance or Provenance(),
         version=tallystick.__version__,
     )
+    return text.translate(_DIRECTION)
 
 
 def picture_page(figure: Figure) -> str:
     """Return one picture as an HTML page of its own, light and dark."""
-    return _template("picture.html").render(picture=picture(figure))
+    return _template("picture.html").render(picture=picture(figure)).translate(_DIRECTION)
 
 
 def write_page(

@@ -50,7 +50,7 @@ class BaselineQuestion(ClientQuestion):
     repeats: int = option(2, "How often each item is asked: 2 or more show the noise.", low=1)
     name: str = option("old", "Name of the column of answers.", flag="--as")
     out: Path | None = option(
-        None, "Write the table with the answers.", flag="-o --out", metavar="FILE"
+        None, "Write the table with the answers.", flag="-o --out", metavar="FILE", writes=True
     )
 
     def __post_init__(self) -> None:

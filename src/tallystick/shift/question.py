@@ -63,7 +63,10 @@ class ShiftQuestion(ClientQuestion):
     deterministic: bool = option(False, "The same call always gives the same answer.")
     simultaneous: bool = option(False, "Make the intervals of all cells hold together.")
     history: Path | None = option(
-        None, "Append this assessment to a file, and say how it went so far.", metavar="FILE"
+        None,
+        "Append this assessment to a file, and say how it went so far.",
+        metavar="FILE",
+        writes=True,
     )
     dry_run: bool = option(False, "Forecast calls, money and time; ask nothing.")
     latency: float = option(1.0, "Seconds that a call takes, for --dry-run.")

@@ -150,6 +150,7 @@ async def run_async(
             *model_warnings(usage),
         ),
         notes=(
+            *journal.notes,
             *noise_notes(result.noise, alpha=how.alpha),
             *request_notes(requests, caller.spent, how.wire.currency),
         ),

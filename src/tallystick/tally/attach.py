@@ -80,7 +80,7 @@ def _in_memory(data: Any) -> Any:
 
     if is_source(data):
         with opened(data) as table:
-            return nw.from_native(table.relation.to_arrow_table())
+            return nw.from_native(table.arrow("select * from rows"))
     if is_relation(data):
         return nw.from_native(data.to_arrow_table())
     frame = frame_of(data)

@@ -20,7 +20,7 @@ def unordered(labels: Iterable[Label]) -> str | None:
     >>> unordered([0, 1])
     """
     shown = {label for label in labels if label is not None}
-    numbers = [int(label) for label in shown if str(label).lstrip("-").isdecimal()]
+    numbers = [int(label) for label in shown if str(label).removeprefix("-").isdecimal()]
     if len(numbers) < 3 or len(numbers) < len(shown):
         return None
     return (

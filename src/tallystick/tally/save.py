@@ -5,8 +5,6 @@ all.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tallystick.errors import FileError, FormatError, InputError
+from tallystick.io import atomic
 from tallystick.tally.patterns import Patterns, settle
 from tallystick.tally.recipe import Recipe
+from tallystick.tally.sources import Sources
 from tallystick.tally.sums import Sums, regrouped
 from tallystick.values.label import in_order
 
@@ -29,8 +29,8 @@ VERSION = 1
 """Version of the file format; a file of a higher version is refused."""
 
 
-def save_tally(patterns: Patterns, recipe: Recipe | None, path: Path) -> None:
-    """Write patterns and recipe to *path*."""
+def save_tally(patterns: Patterns, recipe: Recipe | None, sources: Sources, path: Path) -> None:
+    """Write patterns, recipe and sources to *path*."""
     import pyarrow as pa
 
     codes = patterns.store.codes
@@ -40,11 +40,15 @@ def save_tally(patterns: Patterns, recipe: Recipe | None, path: Path) -> None:
         path,
         "tally",
         pa.table(columns),
-        {"labels": _labels_out(patterns.labels), "recipe": _recipe_out(recipe)},
+        {
+            "labels": _labels_out(patterns.labels),
+            "recipe": _recipe_out(recipe),
+            "sources": sources.to_json(),
+        },
     )
 
 
-def load_tally(path: Path) -> tuple[Patterns, Recipe | None]:
+def load_tally(path: Path) -> tuple[Patterns, Recipe | None, Sources]:
     """Read what :func:`save_tally` wrote."""
     table, head = read_table(path, "tally")
     try:
@@ -64,47 +68,22 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None]:
             raise InputError("a code is outside its labels")
         # Files of earlier versions hold whole floats, and integers before all fractions.
         as_saved = Recipe(apart=frozenset(labels))
-        return settle(tuple(labels), tuple(labels.values()), codes, counts, as_saved), recipe
-    except (KeyError, TypeError, ValueError) as error:
+        made = settle(tuple(labels), tuple(labels.values()), codes, counts, as_saved)
+        return made, recipe, Sources.from_json(head.get("sources"))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{path} is a damaged tally ({error}): count the data again") from error
 
 
 def write_table(path: Path, kind: str, table: pa.Table, head: Mapping[str, Any]) -> None:
-    """Write one Arrow table with its head, atomically: a temporary file beside it takes its
-    place.
-    """
+    """Write one Arrow table with its head, whole or not at all."""
     import pyarrow as pa
 
     meta = {"format": FORMAT, "kind": kind, "version": VERSION, **head}
     table = table.replace_schema_metadata(
         {FORMAT: json.dumps(meta, ensure_ascii=False, allow_nan=True)}
     )
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with pa.ipc.new_file(file, table.schema) as writer:
-                writer.write_table(table)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)  # noqa: PTH105
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name durable where the system can."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with atomic(path) as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
 
 
 def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
@@ -113,14 +92,16 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
 
     if not path.exists():
         raise FileError(f"there is no file {path}")
-    if path.is_dir():
-        raise FileError(f"{path} is a directory, not a saved {kind}")
+    if not path.is_file():
+        raise FileError(f"{path} is a directory, a pipe or a device, not a saved {kind}")
     try:
         with pa.OSFile(str(path), "rb") as file:
             reader = pa.ipc.open_file(file)
             written = (reader.schema.metadata or {}).get(FORMAT.encode())
             table = reader.read_all() if written is not None else None
-    except (pa.ArrowInvalid, pa.ArrowIOError, OSError, pa.ArrowKeyError) as error:
+            if table is not None:
+                table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise FormatError(f"{path} is not a saved {kind}, or it is damaged: {error}") from error
     if written is None:
         raise FormatError(

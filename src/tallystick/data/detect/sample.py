@@ -97,13 +97,11 @@ def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
     step = -(-rows // most) if rows else 1
     chosen = ", ".join(cells.values())
     if step == 1:
-        looked = table.derive(f"select {chosen} from rows").to_arrow_table()
+        looked = table.arrow(f"select {chosen} from rows")
         filled = {name: looked.num_rows - looked[name].null_count for name in names}
         return Sample(rows, filled, looked, {})
     inner = "select *, row_number() over () as place_ from rows"
-    looked = table.derive(
-        f"select {chosen} from ({inner}) where place_ % {step} = 0"
-    ).to_arrow_table()
+    looked = table.arrow(f"select {chosen} from ({inner}) where place_ % {step} = 0")
     counts = ", ".join(f"count({identifier(name)})" for name in names)
     [exact] = table.query(f"select {counts} from (select {chosen} from rows)")
     filled = dict(zip(names, exact, strict=True))
@@ -112,7 +110,7 @@ def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
     for name in scarce:
         where = f"select {cells[name]} from rows"
         some = f"select * from ({where}) where {identifier(name)} is not null limit {most}"
-        rare[name] = table.derive(some).to_arrow_table()[name]
+        rare[name] = table.arrow(some)[name]
     return Sample(rows, filled, looked, rare)
 
 

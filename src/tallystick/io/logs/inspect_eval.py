@@ -15,6 +15,7 @@ from tallystick.io.logs.json_text import parsed
 from tallystick.io.logs.log import Log
 from tallystick.io.logs.registry import LogReader
 from tallystick.io.sources import File
+from tallystick.io.unpacked import most_unpacked, too_large
 
 __all__ = ["READER", "read_inspect_archive"]
 
@@ -34,9 +35,11 @@ def read_inspect_archive(file: File) -> Log:
                 raise FileError(
                     f"{file.name} has no header: the run did not finish; finish it or run it again"
                 )
+            if sum(entry.file_size for entry in archive.infolist()) > most_unpacked(file.path):
+                raise too_large(most_unpacked(file.path), file.name)
             header = parsed(_content(archive, "header.json", file), f"{file.name} (header.json)")
             return inspect_log(file, header, _samples(archive, file))
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error) as error:
         raise FileError(f"{file.name} is a damaged archive ({error}): copy it again") from error
 
 

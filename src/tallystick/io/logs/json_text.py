@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from tallystick.errors import FileError
 from tallystick.io.sources import File
 from tallystick.io.text import checked
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 __all__ = ["document", "each_line", "parsed"]
 
@@ -35,6 +38,10 @@ def document(file: File) -> Any:
 def parsed(text: str | bytes, name: str) -> Any:
     """Return the value of JSON text, or refuse it by name."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        if _SURROGATE.search(text if isinstance(text, str) else text.decode("utf-8", "replace")):
+            # Half of a pair is not text, and no table can hold it.
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
     except (ValueError, RecursionError) as error:
         raise FileError(f"{name} is not complete JSON ({error}): copy the log again") from error

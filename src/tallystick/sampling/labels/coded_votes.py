@@ -90,4 +90,4 @@ def _typed(label: Label, seen: Sequence[Label]) -> Label:
             return one
     numbers = bool(seen) and all(type(one) is int for one in seen)
     text = str(label)
-    return int(text) if numbers and text.lstrip("-").isdecimal() else label
+    return int(text) if numbers and text.removeprefix("-").isdecimal() else label

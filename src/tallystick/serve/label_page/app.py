@@ -165,7 +165,7 @@ def _take(work: Work, reader: str, form: Mapping[str, str]) -> None:
     if choice == "undo":
         work.undo(reader)
         return
-    ask = int(form["ask"]) if form.get("ask", "").lstrip("-").isdecimal() else -1
+    ask = int(form["ask"]) if form.get("ask", "").removeprefix("-").isdecimal() else -1
     if not any(one.number == ask for one in work.session.open_asks(reader)):
         return  # sent twice, or from a page that was left open: it is answered already
     label: Any = None

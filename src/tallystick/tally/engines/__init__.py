@@ -24,11 +24,13 @@ def count(data: Any, recipe: Recipe) -> Counted:
     if isinstance(data, Mapping):
         return count_columns(data, recipe)
     if is_source(data):
+        from tallystick.io import reading
         from tallystick.tally.engines.duck import count_relation
 
         with opened(data) as table:
             _refuse_doubtful(table, recipe)
-            return count_relation(table.relation, recipe)
+            with reading(table.source):
+                return count_relation(table.relation, recipe)
     if is_relation(data):
         from tallystick.tally.engines.duck import count_relation
 
@@ -49,9 +51,10 @@ def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
         Recipe(columns=tuple(names)).select(tuple(data))
         return data
     if is_source(data):
+        from tallystick.io import reading
         from tallystick.tally.engines.duck import fetch_columns
 
-        with opened(data) as table:
+        with opened(data) as table, reading(table.source):
             return fetch_columns(table.relation, names)
     if is_relation(data):
         from tallystick.tally.engines.duck import fetch_columns

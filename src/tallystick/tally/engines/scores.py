@@ -35,7 +35,9 @@ def add_up(data: Any, recipe: Recipe, by: str | None) -> Sums:
     if isinstance(data, Mapping):
         return _of_columns(data, recipe, by)
     if is_source(data):
-        with opened(data) as table:
+        from tallystick.io import reading
+
+        with opened(data) as table, reading(table.source):
             return _of_relation(table.relation, recipe, by)
     if is_relation(data):
         return _of_relation(data, recipe, by)
