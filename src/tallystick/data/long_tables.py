@@ -24,7 +24,7 @@ from tallystick.io.engine import scratch
 from tallystick.io.names import MAX_COLUMNS, check_names
 from tallystick.io.nearest import missing_column
 
-__all__ = ["to_wide", "with_replicate"]
+__all__ = ["long_shape", "to_wide", "with_replicate"]
 
 
 def to_wide(
@@ -53,17 +53,10 @@ def to_wide(
     """
     if replicate is not None:
         return _runs_to_wide(table, layout, item, [*taken, replicate], replicate)
-    named = {"item": item, "judge": layout.judge, "vote": layout.vote}
-    for column in named.values():
-        if column is not None and column not in table.columns:
-            raise InputError(missing_column(column, table.columns, table.source))
-    sure = layout.shape == "long" or layout.judge is not None or layout.vote is not None
-    if layout.shape == "wide" or (not sure and len(table.columns) < 3):
-        return table, (), item
-
-    roles = _roles(table, named, taken, sure)
+    roles = long_shape(table, layout, item=item, taken=taken)
     if roles is None:
         return table, (), item
+    sure = _is_long(layout)
     _check_pairs(table, roles, sure)
     extras = [
         name
@@ -74,6 +67,28 @@ def to_wide(
     varying = [name for name in extras if name not in steady]
     wide, votes = _pivot(table, roles, steady, varying)
     return wide, votes, roles.item
+
+
+def long_shape(
+    table: Table, layout: Layout, *, item: str | None, taken: Sequence[str] = ()
+) -> LongShape | None:
+    """Return which columns hold items, judges and votes; None if the table is wide.
+
+    The parameters are those of `to_wide`.
+    """
+    named = {"item": item, "judge": layout.judge, "vote": layout.vote}
+    for column in named.values():
+        if column is not None and column not in table.columns:
+            raise InputError(missing_column(column, table.columns, table.source))
+    sure = _is_long(layout)
+    if layout.shape == "wide" or (not sure and len(table.columns) < 3):
+        return None
+    return _roles(table, named, taken, sure)
+
+
+def _is_long(layout: Layout) -> bool:
+    """Say whether the caller says that the table is long."""
+    return layout.shape == "long" or layout.judge is not None or layout.vote is not None
 
 
 def with_replicate(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:

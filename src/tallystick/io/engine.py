@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -19,14 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tallystick.errors import FileError, InputError
+from tallystick.io.memory import engine_memory, written
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["MEMORY", "connect", "reading", "scratch"]
-
-MEMORY = "256MB"
-"""What DuckDB may hold in memory before it spills to disk; ``TALLYSTICK_MEMORY`` overrides it."""
+__all__ = ["connect", "reading", "scratch"]
 
 
 def connect() -> DuckDBPyConnection:
@@ -56,7 +53,7 @@ def reading(source: str) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise InputError(
-            f"{source} needs more memory than {_memory()}: allow more with the environment variable"
+            f"{source} needs more memory than {written(engine_memory())}: allow more with the environment variable"
             " TALLYSTICK_MEMORY, for instance TALLYSTICK_MEMORY=4GB"
         ) from error
     except duckdb.Error as error:
@@ -71,7 +68,7 @@ def _database(process: int) -> DuckDBPyConnection:
     # External access stays on, since reading the user's files is the whole point; with no extension
     # to load there is no file system but the local one.
     settings: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": _memory(),
+        "memory_limit": f"{engine_memory()}B",
         "temp_directory": str(_folder(process)),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
@@ -84,13 +81,6 @@ def _database(process: int) -> DuckDBPyConnection:
         "lock_configuration": True,
     }
     return duckdb.connect(":memory:", config=settings)
-
-
-def _memory() -> str:
-    memory = os.environ.get("TALLYSTICK_MEMORY", MEMORY)
-    if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory):
-        raise InputError(f"TALLYSTICK_MEMORY must be a size such as 512MB or 4GB, got {memory!r}")
-    return memory
 
 
 @lru_cache(maxsize=1)
