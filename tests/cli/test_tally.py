@@ -2,16 +2,6 @@ import csv
 import json
 
 
-def test_a_saved_tally_can_be_merged_with_itself(tallystick, votes, tmp_path):
-    assert tallystick("tally", votes, "-o", "t.tally").returncode == 0
-    done = tallystick("merge", "t.tally", "t.tally", "-o", "both.tally", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["n_items"] == 8
-    assert (tmp_path / "both.tally").exists()
-    [warning] = json.loads(done.stdout)["warnings"]
-    assert warning.endswith("t.tally is given 2 times: its rows are counted 2 times")
-
-
 def test_patterns_that_are_not_shown_are_counted(tallystick):
     table = "a,b\n" + "".join(f"{i},{i % 2}\n" for i in range(31))
     assert (

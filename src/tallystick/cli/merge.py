@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,28 +12,61 @@ import click
 
 from tallystick.cli.deliver import deliver
 from tallystick.cli.verb import output_options, sorted_options
+from tallystick.errors import MergeError
 
 __all__ = ["merge"]
 
 
-def _run(tallies: tuple[str, ...], output: Path, **given: Any) -> None:
-    """Add saved tallies into one; the order does not matter."""
+def _run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: Any) -> None:
+    """Add saved tallies into one; the order does not matter.
+
+    Tallies that have counted the same file, stream or batch are refused.
+    """
     from tallystick.tally import Tally, describe
 
     _, delivery = sorted_options(given)
+    parts = [Tally.load(path) for path in tallies]
+    nameless = [path for path, part in zip(tallies, parts, strict=True) if not part.sources.names]
+    same = _same(nameless)
+    if same and not allow_overlap:
+        raise MergeError(f"{same[0]}. Leave one out, or give --allow-overlap")
+
     total = Tally()
-    for path in tallies:
-        total = total + Tally.load(path)
+    for place, (path, part) in enumerate(zip(tallies, parts, strict=True)):
+        shared = total.sources.shared(part.sources)
+        if shared and not allow_overlap:
+            first = next(
+                other
+                for other, held in zip(tallies[:place], parts, strict=False)
+                if held.sources.shared(part.sources)
+            )
+            raise MergeError(
+                f"{first} and {path} both count {', '.join(shared[:5])}: its rows would be counted"
+                " twice. Leave one tally out, or give --allow-overlap"
+            )
+        total = total.merge(part, allow_overlap=allow_overlap)
+
     result = describe(total)
-    seen = Counter(Path(path).resolve() for path in tallies)
-    twice = tuple(
-        f"{path} is given {k} times: its rows are counted {k} times"
-        for path, k in seen.items()
-        if k > 1
-    )
-    result = replace(result, warnings=(*result.warnings, *twice))
+    result = replace(result, warnings=(*result.warnings, *same))
     total.save(output)
     deliver(result, delivery)
+
+
+def _same(tallies: Sequence[str]) -> tuple[str, ...]:
+    """Name files of one content: tallies of data in memory do not know what they counted."""
+    seen: dict[str, str] = {}
+    found = []
+    for path in tallies:
+        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        if digest in seen:
+            both = (
+                f"{path} is given more than once"
+                if seen[digest] == path
+                else f"{seen[digest]} and {path} are byte for byte the same"
+            )
+            found.append(f"{both}: its rows are counted again")
+        seen.setdefault(digest, path)
+    return tuple(dict.fromkeys(found))
 
 
 merge = click.Command(
@@ -47,6 +81,11 @@ merge = click.Command(
             type=click.Path(path_type=Path),
             required=True,
             help="File to write.",
+        ),
+        click.Option(
+            ["--allow-overlap"],
+            is_flag=True,
+            help="Add tallies that have counted the same rows; the result says so.",
         ),
         *output_options(items=False),
     ],

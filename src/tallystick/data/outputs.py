@@ -178,6 +178,7 @@ def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tu
         scan(joined.take(pa.array(order))),
         source=table.source,
         files=table.files,
+        origin=table.origin,
         notes=table.notes,
         left_out={k: v for k, v in table.left_out.items() if k not in taken},
         doubtful={k: v for k, v in table.doubtful.items() if k not in taken},

@@ -112,13 +112,14 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
 
 def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) -> Table:
     formats = [detect(file) for file in files]
+    origin = files
     if "workbook" in formats:
         # A sheet becomes CSV first, so that its cells are read by the same rules.
         pairs = zip(files, formats, strict=True)
         files = tuple(as_csv(file) if one == "workbook" else file for file, one in pairs)
         formats = ["delimited" if one == "workbook" else one for one in formats]
     if formats and all(one in log_readers() for one in formats):
-        return _logs(files, formats, metric)
+        return replace(_logs(files, formats, metric), origin=origin)
     if metric is not None:
         raise InputError(
             f"metric {metric!r} is for evaluation logs, but {files[0].name} is {formats[0]}"
@@ -149,6 +150,7 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
         source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
         files=tuple(file.path for file in files if not file.spooled),
         notes=(*table.notes, *notes),
+        origin=origin,
         spools=(*table.spools, *spooled),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import re
 import sys
 import tempfile
@@ -23,11 +24,15 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file to read: where it is, how messages call it, and whether it is ours to remove."""
+    """One file to read: where it is, how messages call it, and whether it is ours to remove.
+
+    A stream is copied once; *digest* is the SHA-256 of what came, None for a file that stays.
+    """
 
     path: Path
     name: str
     spooled: bool = False
+    digest: str | None = None
 
 
 def resolve(
@@ -58,11 +63,7 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         raise InputError(f"a source must be a path, got {type(one).__name__}")
     text = str(one)
     if text == "-":
-        return (
-            File(
-                _spool(sys.stdin.buffer if stdin is None else stdin), "standard input", spooled=True
-            ),
-        )
+        return (_spool(sys.stdin.buffer if stdin is None else stdin, "standard input"),)
     if _SCHEME.match(text):
         raise FileError(
             f"{text}: Tallystick reads local files only; download it first and name the copy"
@@ -102,11 +103,13 @@ def _absent(path: Path, text: str) -> str:
     )
 
 
-def _spool(stream: BinaryIO) -> Path:
+def _spool(stream: BinaryIO, name: str) -> File:
     """Copy a stream that can be read once only into a file that can be read again, a chunk at a
     time.
     """
+    seen = hashlib.sha256()
     with tempfile.NamedTemporaryFile(dir=scratch(), prefix="stdin-", delete=False) as copy:
         while chunk := stream.read(CHUNK):
             copy.write(chunk)
-    return Path(copy.name)
+            seen.update(chunk)
+    return File(Path(copy.name), name, spooled=True, digest=seen.hexdigest())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from tallystick.errors import InputError
 from tallystick.io.engine import reading
 from tallystick.io.nearest import missing_column
+from tallystick.io.sources import File
 from tallystick.values.label import Label
 from tallystick.values.sql import Kind, identifier, kind_of
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["Part", "Place", "Shape", "Table"]
 
 Shape: TypeAlias = Literal["wide", "long"]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _can_hold(kind: Kind, value: Label) -> bool:
@@ -100,6 +106,8 @@ class Table:
         knows which columns are its models.
     metric
         The score that the models' columns hold, where the source names it.
+    origin
+        The files and streams that the rows come from, without those that were joined to them.
     """
 
     relation: DuckDBPyRelation
@@ -112,6 +120,7 @@ class Table:
     doubtful: Mapping[str, str] = field(default_factory=dict)
     known: Mapping[str, Any] = field(default_factory=dict)
     metric: str | None = None
+    origin: tuple[File, ...] = field(default=(), repr=False)
     parts: tuple[Part, ...] = field(default=(), repr=False)
     spools: tuple[Path, ...] = field(default=(), repr=False)
 
@@ -138,11 +147,17 @@ class Table:
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of each file that was read, by path, computed now."""
-        digests = {}
-        for path in self.files:
-            with path.open("rb") as stream:
-                digests[str(path)] = hashlib.file_digest(stream, "sha256").hexdigest()
-        return digests
+        return {str(path): _digest(path) for path in self.files}
+
+    def contents(self) -> tuple[tuple[str, str], ...]:
+        """Return the SHA-256 and the name of each file and stream that the rows come from.
+
+        A stream was hashed while it was read, a file is hashed now.
+        """
+        return tuple(
+            (_digest(one.path) if one.digest is None else one.digest, Path(one.name).name)
+            for one in self.origin
+        )
 
     def row_of(self, column: str, value: Label) -> Place | None:
         """Return where *value* first occurs in *column*, or None if it does not (NULL is found by

@@ -122,8 +122,11 @@ def describe(tally: Tally) -> TallyResult:
             f" the commonest is {_text(tally.names, _pattern(tally, most))}"
             f" ({tally.counts[most] / tally.n:.0%}).".replace("%)", " %)")
         )
+    if tally.sources.repeats:
+        told = ", ".join(tally.sources.repeats)
+        warnings = (f"the rows of {told} are counted more than once",)
     if tally.weighted:
-        warnings = ("counts are sums of weights; n_items is their total, rounded",)
+        warnings = (*warnings, "counts are sums of weights; n_items is their total, rounded")
     return TallyResult(
         verdict=verdict,
         n_items=round(tally.n),

@@ -16,6 +16,7 @@ import numpy as np
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.tally.patterns import Patterns, settle
 from tallystick.tally.recipe import Recipe
+from tallystick.tally.sources import Sources
 from tallystick.tally.sums import Sums, regrouped
 from tallystick.values.label import in_order
 
@@ -29,8 +30,8 @@ VERSION = 1
 """Version of the file format; a file of a higher version is refused."""
 
 
-def save_tally(patterns: Patterns, recipe: Recipe | None, path: Path) -> None:
-    """Write patterns and recipe to *path*."""
+def save_tally(patterns: Patterns, recipe: Recipe | None, sources: Sources, path: Path) -> None:
+    """Write patterns, recipe and sources to *path*."""
     import pyarrow as pa
 
     codes = patterns.store.codes
@@ -40,11 +41,15 @@ def save_tally(patterns: Patterns, recipe: Recipe | None, path: Path) -> None:
         path,
         "tally",
         pa.table(columns),
-        {"labels": _labels_out(patterns.labels), "recipe": _recipe_out(recipe)},
+        {
+            "labels": _labels_out(patterns.labels),
+            "recipe": _recipe_out(recipe),
+            "sources": sources.to_json(),
+        },
     )
 
 
-def load_tally(path: Path) -> tuple[Patterns, Recipe | None]:
+def load_tally(path: Path) -> tuple[Patterns, Recipe | None, Sources]:
     """Read what :func:`save_tally` wrote."""
     table, head = read_table(path, "tally")
     try:
@@ -64,8 +69,9 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None]:
             raise InputError("a code is outside its labels")
         # Files of earlier versions hold whole floats, and integers before all fractions.
         as_saved = Recipe(apart=frozenset(labels))
-        return settle(tuple(labels), tuple(labels.values()), codes, counts, as_saved), recipe
-    except (KeyError, TypeError, ValueError) as error:
+        made = settle(tuple(labels), tuple(labels.values()), codes, counts, as_saved)
+        return made, recipe, Sources.from_json(head.get("sources"))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{path} is a damaged tally ({error}): count the data again") from error
 
 

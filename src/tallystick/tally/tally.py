@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,15 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError, MergeError
 from tallystick.tally.patterns import Patterns, merge, settle
 from tallystick.tally.recipe import Recipe
+from tallystick.tally.sources import Sources
 from tallystick.tally.store import Counts, store
 from tallystick.tally.stream import Stream
 from tallystick.values.label import Label, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tallystick.io import Table
 
 __all__ = ["Tally"]
 
@@ -57,6 +61,8 @@ class Tally:
         self._recipe: Recipe | None = None
         self._patterns: Patterns | None = None
         self._stream: Stream | None = None
+        # What was counted; the files of an open table are hashed only if somebody asks.
+        self._counted: Sources | Callable[[], Sources] = Sources()
 
     @classmethod
     def of(
@@ -69,6 +75,7 @@ class Tally:
         missing: Sequence[Any] = (),
         coerce: bool = False,
         apart: Sequence[str] = (),
+        batch_id: str | None = None,
     ) -> Tally:
         """Count *data* where it lies; only counts come back.
 
@@ -95,15 +102,15 @@ class Tally:
             Columns with a vocabulary of their own, such as a slice or a cluster. All others (except
             those that are cut) must share one, so that a vote ``"1"`` is not silently compared with
             a vote 1.
+        batch_id
+            What the caller calls these rows. Tallies that hold the same batch do not add up. Files
+            without it are known by their content; data in memory is not known at all.
         """
-        from tallystick.tally.engines import count
-
         recipe = Recipe.of(
             columns=columns, cut=cut, weight=weight, missing=missing, coerce=coerce, apart=apart
         )
-        counted = count(data, recipe)
-        made = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
-        return cls._holding(made, recipe)
+        made, sources = _count(data, recipe, batch_id)
+        return cls._holding(made, recipe, sources)
 
     @classmethod
     def from_patterns(
@@ -135,9 +142,15 @@ class Tally:
         )
 
     @classmethod
-    def _holding(cls, patterns: Patterns, recipe: Recipe) -> Tally:
+    def _holding(
+        cls,
+        patterns: Patterns,
+        recipe: Recipe,
+        sources: Sources | Callable[[], Sources] | None = None,
+    ) -> Tally:
         tally = cls()
         tally._recipe, tally._patterns = recipe, patterns
+        tally._counted = sources if sources is not None else Sources()
         return tally
 
     # -- what is in it
@@ -198,6 +211,13 @@ class Tally:
         """
         return self._held.store.codes
 
+    @property
+    def sources(self) -> Sources:
+        """The files, streams and batches that were counted; none for data in memory."""
+        if callable(self._counted):
+            self._counted = self._counted()
+        return self._counted
+
     def frame(self) -> pa.Table:
         """Return the patterns as an Arrow table with their ``count``.
 
@@ -225,7 +245,8 @@ class Tally:
         ).select(self.names)
         recipe = self._known_recipe
         cut = {name: edges for name, edges in recipe.cut.items() if name in wanted}
-        return self._holding(self._held.marginal(wanted), replace(recipe, columns=wanted, cut=cut))
+        made = replace(recipe, columns=wanted, cut=cut)
+        return self._holding(self._held.marginal(wanted), made, self._counted)
 
     def column(self, name: str) -> list[Label]:
         """Return the label that each pattern shows in one column.
@@ -240,7 +261,7 @@ class Tally:
 
     def where(self, **labels: Label) -> Tally:
         """Return the tally of the rows that show these labels; columns and label sets stay as they
-        are.
+        are. A part has no sources, so that the parts of one tally add up again.
 
         >>> Tally.of({"a": [0, 0, 1], "b": [0, 1, 1]}).where(b=1).n
         2
@@ -264,8 +285,10 @@ class Tally:
 
     # -- how it grows
 
-    def update(self, batch: Any) -> None:
+    def update(self, batch: Any, *, batch_id: str | None = None) -> None:
         """Count one more batch, in place, in the same way as what is there.
+
+        A *batch_id* that was counted before raises `MergeError`, and nothing is counted.
 
         >>> votes = Tally()
         >>> for batch in ({"a": [1, 0]}, {"a": [1]}):
@@ -273,28 +296,55 @@ class Tally:
         >>> votes.counts
         array([1, 2])
         """
+        # A batch that was counted before is refused before anything is counted.
+        grown = self._counted
+        if batch_id is not None:
+            grown = self.sources.joined(Sources.of_batch(batch_id))
         taken = self._stream.take(batch) if self._stream is not None else 0
         if taken is None:
+            self._counted = grown
             return
         recipe = self._recipe if self._recipe is not None else Recipe()
-        from tallystick.tally.engines import count
+        from tallystick.tally.engines import is_source
 
         rest = {name: column[taken:] for name, column in batch.items()} if taken else batch
-        counted = count(rest, recipe)
-        fresh = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
+        fresh, sources = _count(rest, recipe, batch_id)
+        if batch_id is None and is_source(rest):
+            grown = self.sources.joined(sources() if callable(sources) else sources)
         held = self._held
         self._patterns = fresh if held is _NOTHING else merge(held, fresh, recipe)
+        self._counted = grown
         self._recipe = recipe
         self._stream = Stream.open(batch, self._patterns, recipe)
 
     def __add__(self, other: Tally) -> Tally:
-        if not isinstance(other, Tally):
-            return NotImplemented
+        return self.merge(other) if isinstance(other, Tally) else NotImplemented
+
+    def merge(self, other: Tally, *, allow_overlap: bool = False) -> Tally:
+        """Return the sum of both tallies, as ``+`` does.
+
+        Parameters
+        ----------
+        other
+            A tally of the same columns.
+        allow_overlap
+            Add up even if both have counted the same file or batch; ``sources.repeats`` names it.
+
+        Examples
+        --------
+        >>> monday = Tally.of({"a": [1, 0]}, batch_id="monday")
+        >>> monday + monday
+        Traceback (most recent call last):
+        tallystick.errors.MergeError: batch monday is in both tallies: its rows would be counted ...
+        >>> monday.merge(monday, allow_overlap=True).sources.repeats
+        ('batch monday',)
+        """
         if self._recipe is None or other._recipe is None:
             return (other if self._recipe is None else self)._copy()
         recipe = self._recipe.merged(other._recipe)
+        sources = self.sources.joined(other.sources, allow_overlap=allow_overlap)
         try:
-            return self._holding(merge(self._held, other._held, recipe), recipe)
+            return self._holding(merge(self._held, other._held, recipe), recipe, sources)
         except InputError as error:  # two spellings of one label, or more than 64 bits
             raise MergeError(str(error)) from error
 
@@ -312,7 +362,9 @@ class Tally:
         )
 
     def _copy(self) -> Tally:
-        return Tally() if self._recipe is None else self._holding(self._held, self._recipe)
+        if self._recipe is None:
+            return Tally()
+        return self._holding(self._held, self._recipe, self._counted)
 
     @property
     def _known_recipe(self) -> Recipe:
@@ -326,15 +378,15 @@ class Tally:
         """Write the tally to *path* (Arrow IPC with a format version), whole or not at all."""
         from tallystick.tally.save import save_tally
 
-        save_tally(self._held, self._recipe, Path(path))
+        save_tally(self._held, self._recipe, self.sources, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Tally:
         """Read a saved tally; a damaged, foreign or newer file is refused by name."""
         from tallystick.tally.save import load_tally
 
-        patterns, recipe = load_tally(Path(path))
-        return cls() if recipe is None else cls._holding(patterns, recipe)
+        patterns, recipe, sources = load_tally(Path(path))
+        return cls() if recipe is None else cls._holding(patterns, recipe, sources)
 
     def __repr__(self) -> str:
         if self._recipe is None:
@@ -347,6 +399,35 @@ class Tally:
             f"<Tally of {columns} ({shown}): {self.patterns:,} pattern{'s' * (self.patterns != 1)},"
             f" {unit} = {n}>"
         )
+
+
+def _count(
+    data: Any, recipe: Recipe, batch_id: str | None
+) -> tuple[Patterns, Sources | Callable[[], Sources]]:
+    """Count *data* in its engine, and say what was counted."""
+    from tallystick.tally.engines import count, is_source, opened
+
+    sources: Sources | Callable[[], Sources] = Sources()
+    if is_source(data):
+        from tallystick.io import Table
+
+        with opened(data) as table:
+            counted = count(table, recipe)
+            # A table that somebody else holds open may never be merged or saved: hash it then.
+            if isinstance(data, Table):
+                sources = partial(_sources_of, table)
+            elif batch_id is None:
+                sources = _sources_of(table)
+    else:
+        counted = count(data, recipe)
+    if batch_id is not None:
+        sources = Sources.of_batch(batch_id)
+    made = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
+    return made, sources
+
+
+def _sources_of(table: Table) -> Sources:
+    return Sources.of_contents(table.contents())
 
 
 _NOTHING = Patterns({}, store(np.zeros((0, 0), np.int32), np.zeros(0, np.int64), ()))

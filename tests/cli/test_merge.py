@@ -1,0 +1,82 @@
+"""Merging never counts a row twice without saying so."""
+
+import json
+
+from tallystick.tally import Tally
+
+
+def counted(in_process, source, target, **options):
+    done = in_process("tally", source, "-o", target, **options)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_tally_merged_with_itself_is_refused_by_name(in_process, votes, tmp_path):
+    counted(in_process, votes, "t.tally")
+    done = in_process("merge", "t.tally", "t.tally", "-o", "both.tally")
+    assert done.returncode == 1
+    assert "t.tally and t.tally both count votes.csv" in done.stderr
+    assert not (tmp_path / "both.tally").exists()
+
+
+def test_the_same_table_under_another_name_is_refused(in_process, votes, tmp_path):
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(votes.read_bytes())
+    counted(in_process, votes, "a.tally")
+    counted(in_process, copy, "b.tally")
+    done = in_process("merge", "a.tally", "b.tally", "-o", "both.tally")
+    assert done.returncode == 1
+    assert "a.tally and b.tally" in done.stderr
+
+
+def test_a_sum_is_not_merged_with_one_of_its_parts(in_process, votes, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("item,ann,bob\n9,ham,ham\n", encoding="utf-8")
+    counted(in_process, votes, "a.tally")
+    counted(in_process, other, "b.tally")
+    done = in_process("merge", "a.tally", "b.tally", "-o", "sum.tally", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["warnings"] == []
+    done = in_process("merge", "sum.tally", "b.tally", "-o", "more.tally")
+    assert done.returncode == 1
+    assert "sum.tally and b.tally both count other.csv" in done.stderr
+
+
+def test_a_stream_is_known_by_its_content(in_process, votes):
+    counted(in_process, votes, "a.tally")
+    counted(in_process, "-", "b.tally", stdin=votes.read_text(encoding="utf-8"))
+    assert in_process("merge", "a.tally", "b.tally", "-o", "c.tally").returncode == 1
+
+
+def test_an_allowed_overlap_is_said_in_the_result_and_in_what_is_saved(in_process, votes, tmp_path):
+    counted(in_process, votes, "t.tally")
+    done = in_process(
+        "merge", "t.tally", "t.tally", "-o", "both.tally", "--allow-overlap", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["n_items"] == 8
+    assert json.loads(done.stdout)["warnings"] == [
+        "the rows of votes.csv are counted more than once"
+    ]
+    assert Tally.load(tmp_path / "both.tally").sources.repeats == ("votes.csv",)
+
+
+def test_two_files_of_one_content_in_one_count_are_said(in_process, votes, tmp_path):
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(votes.read_bytes())
+    done = in_process("tally", votes, copy, "--json")
+    assert json.loads(done.stdout)["warnings"] == [
+        "the rows of votes.csv are counted more than once"
+    ]
+
+
+def test_tallies_of_data_in_memory_are_refused_only_if_they_are_the_same_file(in_process, tmp_path):
+    """They do not know what they counted, so all that can be compared is the file itself."""
+    for name, rows in (("a", [1, 0]), ("b", [1, 0]), ("c", [1, 1])):
+        Tally.of({"x": rows}).save(tmp_path / f"{name}.tally")
+    done = in_process("merge", "a.tally", "b.tally", "-o", "d.tally")
+    assert done.returncode == 1
+    assert "a.tally and b.tally are byte for byte the same" in done.stderr
+    done = in_process("merge", "a.tally", "b.tally", "-o", "d.tally", "--allow-overlap", "--json")
+    [warning] = json.loads(done.stdout)["warnings"]
+    assert "byte for byte" in warning
+    assert in_process("merge", "a.tally", "c.tally", "-o", "d.tally").returncode == 0

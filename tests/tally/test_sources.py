@@ -1,0 +1,132 @@
+"""What was counted is known by its content or by its batch id, and is never counted twice."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from tallystick.data import read
+from tallystick.errors import InputError, MergeError
+from tallystick.tally import Tally, save
+from tallystick.tally.sources import Sources
+
+A = Sources.of_contents([("aa", "x.csv")])
+B = Sources.of_contents([("bb", "y.csv")])
+C = Sources.of_batch("7")
+
+
+def test_joining_commutes_associates_and_has_an_identity() -> None:
+    for a, b, c in permutations((A, B, C)):
+        assert a.joined(b).joined(c) == a.joined(b.joined(c)) == c.joined(b).joined(a)
+    assert A.joined(Sources()) == A == Sources().joined(A)
+
+
+def test_an_allowed_overlap_commutes_although_the_names_differ() -> None:
+    renamed = Sources.of_contents([("aa", "copy.csv")])
+    one = A.joined(renamed, allow_overlap=True)
+    assert one == renamed.joined(A, allow_overlap=True)
+    assert one.repeats == ("copy.csv",)
+
+
+def test_many_names_are_cut_short() -> None:
+    many = Sources.of_contents([(str(i), f"{i}.csv") for i in range(9)])
+    with pytest.raises(MergeError, match=r"4.csv and 4 more are in both tallies: their rows"):
+        many.joined(many)
+
+
+def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
+    for name in ("a.csv", "copy.csv"):
+        (tmp_path / name).write_text("x,y\n1,0\n", encoding="utf-8")
+    a, copy = Tally.of(tmp_path / "a.csv"), Tally.of(tmp_path / "copy.csv")
+    with pytest.raises(MergeError, match=r"a.csv is in both tallies"):
+        a + copy
+    assert a.merge(copy, allow_overlap=True).n == 2
+    assert a == copy
+
+
+def test_a_file_that_changed_is_another_source(tmp_path: Path) -> None:
+    path = tmp_path / "rotating.csv"
+    path.write_text("x\n1\n", encoding="utf-8")
+    first = Tally.of(path)
+    path.write_text("x\n0\n", encoding="utf-8")
+    assert (first + Tally.of(path)).n == 2
+
+
+def test_what_was_read_through_the_door_is_known_too(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,ann,bob\n1,a,b\n2,b,b\n", encoding="utf-8")
+    with read(path, judges=["ann", "bob"]) as data:
+        once, again = data.tally("judges"), Tally.of(path, columns=["ann", "bob"])
+    with pytest.raises(MergeError, match=r"votes.csv"):
+        once + again
+
+
+def test_a_shared_truth_file_is_no_overlap(tmp_path: Path) -> None:
+    gold, path = tmp_path / "gold.csv", tmp_path / "votes.csv"
+    gold.write_text("item,gold\n1,a\n2,b\n", encoding="utf-8")
+    path.write_text("item,ann,bob\n1,a,b\n2,b,b\n", encoding="utf-8")
+    with read(path, truth_file=gold, item="item", judges=["ann", "bob"]) as data:
+        assert list(data.tally("judges", "truth").sources.names.values()) == ["votes.csv"]
+
+
+def test_a_batch_is_counted_once(tmp_path: Path) -> None:
+    stream = Tally()
+    stream.update({"a": [1, 0]}, batch_id="1")
+    stream.update({"a": [1]}, batch_id="2")
+    with pytest.raises(MergeError, match=r"batch 2 is in both"):
+        stream.update({"a": [0]}, batch_id="2")
+    assert stream.n == 3
+    stream.save(tmp_path / "state.tally")
+    state = Tally.load(tmp_path / "state.tally")
+    assert state.sources.batches == ("1", "2")
+    with pytest.raises(MergeError, match=r"batch 1"):
+        state + Tally.of({"a": [1, 0]}, batch_id="1")
+
+
+def test_a_batch_that_cannot_be_counted_may_be_tried_again() -> None:
+    stream = Tally.of({"a": [1]}, batch_id="1")
+    with pytest.raises(InputError):
+        stream.update({"wrong": [1]}, batch_id="2")
+    assert stream.sources.batches == ("1",)
+    stream.update({"a": [1]}, batch_id="2")
+    assert stream.n == 2
+
+
+def test_integer_batches_of_the_fast_way_are_known_too() -> None:
+    import numpy as np
+
+    stream = Tally()
+    for name in "abc":
+        stream.update({"x": np.array([0, 1], np.int8)}, batch_id=name)
+    with pytest.raises(MergeError, match=r"batch c"):
+        stream.update({"x": np.array([0, 1], np.int8)}, batch_id="c")
+    assert (stream.n, stream.sources.batches) == (6, ("a", "b", "c"))
+
+
+def test_the_id_of_a_batch_stands_for_its_content(tmp_path: Path) -> None:
+    """Two small batches may well be alike; their caller knows that they are two."""
+    path = tmp_path / "a.csv"
+    path.write_text("x\n1\n", encoding="utf-8")
+    assert (Tally.of(path, batch_id="1") + Tally.of(path, batch_id="2")).n == 2
+
+
+def test_parts_of_one_tally_add_up_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\na,0\nb,1\n", encoding="utf-8")
+    whole = Tally.of(path)
+    assert whole.where(x="a") + whole.where(x="b") == whole
+    with pytest.raises(MergeError, match=r"a.csv"):
+        whole.marginal(["x"]) + whole.marginal(["x"])
+
+
+def test_a_tally_of_an_earlier_version_has_no_sources(tmp_path: Path) -> None:
+    path = tmp_path / "old.tally"
+    Tally.of({"a": [1, 0]}, batch_id="1").save(path)
+    table, head = save.read_table(path, "tally")
+    del head["sources"]
+    save.write_table(path, "tally", table, head)
+    old = Tally.load(path)
+    assert (old + old).n == 4
+    assert old.sources == Sources()
