@@ -1,4 +1,4 @@
-"""A Spark stream whose driver is killed 30 times: are its counts those of the whole data?
+"""A Spark stream whose driver is killed 30 times counts what the whole data holds.
 
 Each start is a process of its own that dies by SIGKILL at a chosen moment of a chosen batch: before
 the batch is counted, after the count and before the file is replaced, or after the file is replaced

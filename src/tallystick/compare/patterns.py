@@ -122,8 +122,7 @@ def _items_repeat(data: Data) -> bool:
     item = str(data.roles.item)
     if data.in_engine:
         return first_repeat_in(data.held, item) is not None
-    name = identifier(item)
-    return bool(data.table.query(f"select 1 from rows group by {name} having count(*) > 1 limit 1"))
+    return data.table.repeats(item)
 
 
 def _scores(tally: Tally, models: tuple[str, ...], truth: str | None) -> Floats | None:

@@ -109,7 +109,7 @@ def with_replicate(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
     likely = [name for name in table.columns if plain(name) in REPLICATE_NAMES]
     free = [name for name in likely if name not in given.holders()]
     item = _item(table, given.item)
-    if len(free) != 1 or item is None or not _repeats(table, item):
+    if len(free) != 1 or item is None or not table.repeats(item):
         return given, ()
     note = f"column {free[0]!r} numbers the runs of an item (--replicate)"
     return replace(given, replicate=free[0]), (note,)
@@ -180,7 +180,7 @@ def _roles(
             " items, voters and votes (--item C --judge C --vote C)"
         )
     # Headers alone never make a table long, but they turn a repeated vote into a clear message.
-    return by_name if sure or (by_name is not None and _repeats(table, by_name.item)) else None
+    return by_name if sure or (by_name is not None and table.repeats(by_name.item)) else None
 
 
 def _by_name(table: Table, named: Mapping[str, str | None]) -> LongShape | None:
@@ -204,12 +204,6 @@ def _three(item: str, judge: str, vote: str) -> LongShape:
     return LongShape(item, judge, vote)
 
 
-def _repeats(table: Table, item: str) -> bool:
-    return bool(
-        table.query(f"select 1 from rows group by {identifier(item)} having count(*) > 1 limit 1")
-    )
-
-
 def _check_pairs(table: Table, shape: LongShape, sure: bool) -> None:
     """Every row must name its item and its judge, and no judge may vote twice on an item."""
     for role, column in (("item", shape.item), ("judge", shape.judge)):
@@ -219,6 +213,9 @@ def _check_pairs(table: Table, shape: LongShape, sure: bool) -> None:
                 f"{place}: the {role} column {column!r} is blank. Fill it, or remove the row"
             )
 
+    if not table.repeats(shape.item, shape.judge):
+        return
+    # Only a table that is refused pays for the places of its votes.
     item, judge = identifier(shape.item), identifier(shape.judge)
     twice = table.query(
         f"select {item}, {judge}, list(place order by place) from "
