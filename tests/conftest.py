@@ -4,7 +4,8 @@ table."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,24 @@ def publish_coverage() -> Callable[[str, str, Sequence[Mapping[str, Any]]], None
         (ROOT / "docs" / "coverage" / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
 
     return publish
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """One local Spark for all tests of a process: it takes seconds to start."""
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java 17, and there is no java on this machine")
+    sql = pytest.importorskip("pyspark.sql")
+    session = (
+        sql.SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
 
 
 def _cell(value: Any) -> str:

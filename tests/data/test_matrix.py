@@ -219,6 +219,25 @@ def test_every_source_gives_the_same_answer_or_the_same_refusal(
     assert not different, {name: found[name] for name in ("as_csv", *different[:1])}
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("verb", TALLY_VERBS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_spark_gives_the_same_answer_or_the_same_refusal(
+    verb: str, case: Callable[[], tuple[dict[str, list[Any]], dict[str, Any]]], spark: Any
+) -> None:
+    columns, more = case()
+    if "round" not in columns and verb in WIDE_ONLY:
+        pytest.skip(f"{verb} reads no table with one row per vote")
+    options = {**ASKED[verb], **more}
+    kinds = {int: "int", str: "string"}
+    first = {
+        name: next(cell for cell in column if cell is not None) for name, column in columns.items()
+    }
+    schema = ", ".join(f"{name} {kinds[type(cell)]}" for name, cell in first.items())
+    frame = spark.createDataFrame(list(zip(*columns.values(), strict=True)), schema)
+    assert outcome(verb, frame, options) == outcome(verb, columns, options)
+
+
 def test_a_truth_that_says_na_is_counted_as_unknown_by_every_verb(tmp_path: Path) -> None:
     columns, _ = na_in_truth()
     known = sum(cell != "NA" for cell in columns["gold"])

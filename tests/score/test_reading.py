@@ -1,7 +1,5 @@
 """Every way in gives the same outputs, and bad tables are refused by name."""
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -187,23 +185,6 @@ def test_a_probability_is_needed_for_every_graded_output(table):
     tally = Tally.of({**table, "p": [0.2] * 360}, columns=["system", "x", "y", "z", "human", "p"])
     with pytest.raises(InputError, match="holds counts"):
         evaluate(tally, system="system", judges=("x", "y", "z"), truth="human", probability="p")
-
-
-@pytest.fixture(scope="module")
-def spark():
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java, and there is none on this machine")
-    pyspark = pytest.importorskip("pyspark.sql")
-    session = (
-        pyspark.SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -255,24 +254,6 @@ def test_a_number_outside_the_edges_is_refused_by_name(engine: str) -> None:
     table = pa.table({"s": pa.array([0.1, 1.5])})
     with pytest.raises(InputError, match=r"column 's' holds .*outside cut\['s'\]"):
         Tally.of(ENGINES[engine](table), cut={"s": EDGES})
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java 17, and there is no java on this machine")
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
 
 
 @pytest.mark.filterwarnings(

@@ -20,6 +20,7 @@ from tallystick.compare.reading import read_board
 from tallystick.compare.result import CompareResult
 from tallystick.compare.settings import Settings
 from tallystick.compare.stopping import stop_when_clear
+from tallystick.compare.summed import rank_summed
 from tallystick.data import Capability, Data, Door, Roles, answered, read
 from tallystick.errors import InputError
 from tallystick.results import Gate, GateEstimate, GateOutcome, Result, check_gates, parse_gate
@@ -92,6 +93,10 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     if counted is not None:
         result: Result = rank_counted(counted, settings=question.settings, rng=question.seed)
         return replace(result, notes=_said(guessed))
+    if data.in_engine and not _needs_rows(question):
+        summed = rank_summed(data, settings=question.settings, rng=question.seed)
+        if summed is not None:
+            return replace(summed, notes=_said(guessed))
 
     board = _with_more(read_board(data, bounds=question.bounds), data, question)
     board = replace(board, prices=question.prices)

@@ -17,6 +17,7 @@ from tallystick._rng import Rng
 from tallystick.compare.ranking import leaderboard
 from tallystick.compare.settings import Settings
 from tallystick.data import Data
+from tallystick.data.frames import first_repeat_in, lazily
 from tallystick.io import Table, identifier
 from tallystick.io.logs.log import Loss
 from tallystick.results import PatternTable
@@ -84,15 +85,12 @@ def counted_moments(
     apart = roles.cluster or roles.weight or roles.replicate
     if apart or len(roles.models) > MOST_MODELS or bounds not in (None, (0.0, 1.0)):
         return None
-    if not isinstance(data.held, Tally) and data.n_rows < from_rows:
+    # Rows of another engine stay there; rows at hand are counted where that is faster.
+    if isinstance(data.held, Table) and data.n_rows < from_rows:
         return None
-    if (
-        roles.item is not None
-        and isinstance(data.held, Table)
-        and _items_repeat(data.table, roles.item)
-    ):
+    if roles.item is not None and not isinstance(data.held, Tally) and _items_repeat(data):
         return None
-    if roles.truth is None and isinstance(data.held, Table) and not _few_values(data):
+    if roles.truth is None and not isinstance(data.held, Tally) and not _few_values(data):
         return None
     tally = data.tally("models", *(("truth",) if roles.truth else ()))
     scores = _scores(tally, roles.models, roles.truth)
@@ -112,14 +110,19 @@ def rank_counted(
 
 def _few_values(data: Data) -> bool:
     """Say whether every column of scores starts with few values, so that patterns are few."""
+    if data.in_engine:
+        head = lazily(data.held).select(*data.roles.models).head(_GLANCE).collect()
+        return max(int(head[name].n_unique()) for name in data.roles.models) <= _MOST_VALUES
     counts = ", ".join(f"count(distinct {identifier(name)})" for name in data.roles.models)
     [row] = data.table.query(f"select {counts} from (select * from rows limit {_GLANCE})")
     return bool(max(row) <= _MOST_VALUES)
 
 
-def _items_repeat(table: Table, item: str) -> bool:
-    name = identifier(item)
-    return bool(table.query(f"select 1 from rows group by {name} having count(*) > 1 limit 1"))
+def _items_repeat(data: Data) -> bool:
+    item = str(data.roles.item)
+    if data.in_engine:
+        return first_repeat_in(data.held, item) is not None
+    return data.table.repeats(item)
 
 
 def _scores(tally: Tally, models: tuple[str, ...], truth: str | None) -> Floats | None:

@@ -161,8 +161,7 @@ def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str
 
     With *beside*, values of several columns together are looked at.
     """
-    keys = ", ".join(map(identifier, (column, *beside)))
-    if not table.query(f"select 1 from rows group by {keys} having count(*) > 1 limit 1"):
+    if not table.repeats(column, *beside):
         return None
     names = ", ".join(f"{identifier(name)} as key{i}" for i, name in enumerate((column, *beside)))
     held = ", ".join(f"key{i}" for i in range(1 + len(beside)))

@@ -10,6 +10,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from tallystick.data.frames import arrow_table, fetch, part, row_count
 from tallystick.data.numbers import read_numbers
 from tallystick.data.roles import Roles
 from tallystick.data.session import Session
@@ -96,6 +97,10 @@ class Data:
         answers = [name for name in columns if name in self._answers]
         tokens = self.meaning.missing if answers else self.rules.missing
         return self._count(columns, tuple(tokens), cut)
+
+    def count_words(self, *columns: str) -> Tally:
+        """Count cells as they are written: the tally of what `words` returns row by row."""
+        return self._count(columns, self.rules.missing, None)
 
     @cached_property
     def meaning(self) -> Meaning:
@@ -185,13 +190,13 @@ class Data:
                 f"{self.source} holds counts, and {next(iter(cut))!r} was not cut into bins when it"
                 " was counted: give the table itself"
             )
-        part = held.marginal(columns)
+        own = held.marginal(columns)
         if not (missing or self.rules.coerce):
-            return part
+            return own
         # The patterns are counted again as rows, so that later rules apply to a saved tally too.
-        frame = {name: part.column(name) for name in columns}
+        frame = {name: own.column(name) for name in columns}
         return Tally.of(
-            {**frame, "count ": part.counts},
+            {**frame, "count ": own.counts},
             columns=columns,
             weight="count ",
             missing=missing,
@@ -205,16 +210,25 @@ class Data:
         """The rows in DuckDB; a frame of another engine is fetched, a tally is spread out."""
         if isinstance(self.held, Table):
             return self.held
-        arrow = _spread(self.held, self.source) if isinstance(self.held, Tally) else None
-        if arrow is None:
-            arrow = arrow_of(self.held)
+        if isinstance(self.held, Tally):
+            arrow = _spread(self.held, self.source)
+        else:
+            columns = self.roles.columns() or columns_in_frame(self.held)
+            arrow = fetch(self.held, columns, "this question needs them one by one")
         return replace(scan(arrow), source=self.source)
+
+    @property
+    def in_engine(self) -> bool:
+        """Whether the rows live in another engine, such as Spark or Dask."""
+        return not isinstance(self.held, Table | Tally)
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
         if isinstance(self.held, Tally):
             return round(self.held.n)
+        if self.in_engine and "table" not in self.__dict__:
+            return row_count(self.held)
         [(rows,)] = self.table.query("select count(*) from rows")
         return int(rows)
 
@@ -284,8 +298,8 @@ class Data:
                 f"{without_missing(name, kinds[name], tokens)} as {identifier(name)}"
                 for name in block
             )
-            part = self.table.arrow(f"select {', '.join(cells)} from rows")
-            found.update({name: part[name] for name in block})
+            arrow = self.table.arrow(f"select {', '.join(cells)} from rows")
+            found.update({name: arrow[name] for name in block})
         return found
 
     # -- parts and places
@@ -294,20 +308,24 @@ class Data:
         """Return the rows that show *label* in *column* (None: the blank ones)."""
         if isinstance(self.held, Tally):
             return replace(self, held=self.held.where(**{column: label}), notes=())
+        if self.in_engine:
+            shown = "blank" if label is None else repr(label)
+            name = f"{self.source} where {column} is {shown}"
+            return replace(self, held=part(self.held, column, label), source=name, notes=())
         import duckdb
 
         cell = duckdb.ColumnExpression(column)
         blank = f"{without_missing(column, self.table.kinds[column], ())} is null"
         same = blank if label is None else cell == duckdb.ConstantExpression(label)
         shown = "blank" if label is None else repr(label)
-        part = replace(
+        rows = replace(
             self.table,
             relation=self.table.relation.filter(same),
             source=f"{self.source} where {column} is {shown}",
             # The parts of one file add up again.
             origin=(),
         )
-        return replace(self, held=part, source=part.source, notes=())
+        return replace(self, held=rows, source=rows.source, notes=())
 
     def place(self, row: int) -> Place:
         """Return where the *row*-th row stands, counting from 1."""
@@ -340,7 +358,14 @@ def arrow_of(frame: Any) -> pa.Table:
 
     held = nw.from_native(frame)
     eager = held.collect() if isinstance(held, nw.LazyFrame) else held
-    return eager.to_arrow()
+    return arrow_table(eager)
+
+
+def columns_in_frame(frame: Any) -> list[str]:
+    """Return the names of a frame's columns."""
+    import narwhals as nw
+
+    return list(nw.from_native(frame).collect_schema())
 
 
 def _spread(tally: Tally, source: str) -> pa.Table:

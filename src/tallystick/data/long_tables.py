@@ -24,7 +24,7 @@ from tallystick.io.names import MAX_COLUMNS, check_names
 from tallystick.io.nearest import missing_column
 from tallystick.io.scratch import scratch
 
-__all__ = ["to_wide", "with_replicate"]
+__all__ = ["long_shape", "to_wide", "with_replicate"]
 
 
 def to_wide(
@@ -53,17 +53,10 @@ def to_wide(
     """
     if replicate is not None:
         return _runs_to_wide(table, layout, item, [*taken, replicate], replicate)
-    named = {"item": item, "judge": layout.judge, "vote": layout.vote}
-    for column in named.values():
-        if column is not None and column not in table.columns:
-            raise InputError(missing_column(column, table.columns, table.source))
-    sure = layout.shape == "long" or layout.judge is not None or layout.vote is not None
-    if layout.shape == "wide" or (not sure and len(table.columns) < 3):
-        return table, (), item
-
-    roles = _roles(table, named, taken, sure)
+    roles = long_shape(table, layout, item=item, taken=taken)
     if roles is None:
         return table, (), item
+    sure = _is_long(layout)
     _check_pairs(table, roles, sure)
     extras = [
         name
@@ -74,6 +67,28 @@ def to_wide(
     varying = [name for name in extras if name not in steady]
     wide, votes = _pivot(table, roles, steady, varying)
     return wide, votes, roles.item
+
+
+def long_shape(
+    table: Table, layout: Layout, *, item: str | None, taken: Sequence[str] = ()
+) -> LongShape | None:
+    """Return which columns hold items, judges and votes; None if the table is wide.
+
+    The parameters are those of `to_wide`.
+    """
+    named = {"item": item, "judge": layout.judge, "vote": layout.vote}
+    for column in named.values():
+        if column is not None and column not in table.columns:
+            raise InputError(missing_column(column, table.columns, table.source))
+    sure = _is_long(layout)
+    if layout.shape == "wide" or (not sure and len(table.columns) < 3):
+        return None
+    return _roles(table, named, taken, sure)
+
+
+def _is_long(layout: Layout) -> bool:
+    """Say whether the caller says that the table is long."""
+    return layout.shape == "long" or layout.judge is not None or layout.vote is not None
 
 
 def with_replicate(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
@@ -94,7 +109,7 @@ def with_replicate(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
     likely = [name for name in table.columns if plain(name) in REPLICATE_NAMES]
     free = [name for name in likely if name not in given.holders()]
     item = _item(table, given.item)
-    if len(free) != 1 or item is None or not _repeats(table, item):
+    if len(free) != 1 or item is None or not table.repeats(item):
         return given, ()
     note = f"column {free[0]!r} numbers the runs of an item (--replicate)"
     return replace(given, replicate=free[0]), (note,)
@@ -165,7 +180,7 @@ def _roles(
             " items, voters and votes (--item C --judge C --vote C)"
         )
     # Headers alone never make a table long, but they turn a repeated vote into a clear message.
-    return by_name if sure or (by_name is not None and _repeats(table, by_name.item)) else None
+    return by_name if sure or (by_name is not None and table.repeats(by_name.item)) else None
 
 
 def _by_name(table: Table, named: Mapping[str, str | None]) -> LongShape | None:
@@ -189,12 +204,6 @@ def _three(item: str, judge: str, vote: str) -> LongShape:
     return LongShape(item, judge, vote)
 
 
-def _repeats(table: Table, item: str) -> bool:
-    return bool(
-        table.query(f"select 1 from rows group by {identifier(item)} having count(*) > 1 limit 1")
-    )
-
-
 def _check_pairs(table: Table, shape: LongShape, sure: bool) -> None:
     """Every row must name its item and its judge, and no judge may vote twice on an item."""
     for role, column in (("item", shape.item), ("judge", shape.judge)):
@@ -204,6 +213,9 @@ def _check_pairs(table: Table, shape: LongShape, sure: bool) -> None:
                 f"{place}: the {role} column {column!r} is blank. Fill it, or remove the row"
             )
 
+    if not table.repeats(shape.item, shape.judge):
+        return
+    # Only a table that is refused pays for the places of its votes.
     item, judge = identifier(shape.item), identifier(shape.judge)
     twice = table.query(
         f"select {item}, {judge}, list(place order by place) from "

@@ -12,10 +12,11 @@ from tallystick.data.assign import assign, expand, find_item, first_repeat
 from tallystick.data.data import Data, arrow_of
 from tallystick.data.defaults import default_columns
 from tallystick.data.detect.names import ITEM_NAMES, is_truth
+from tallystick.data.frames import arrow_table, fetch, first_repeat_in, pivot
 from tallystick.data.hugging_face import arrow_of_dataset
 from tallystick.data.layout import Layout
 from tallystick.data.log_outputs import log_outputs
-from tallystick.data.long_tables import to_wide, with_replicate
+from tallystick.data.long_tables import long_shape, to_wide, with_replicate
 from tallystick.data.old_file import join_old
 from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
@@ -35,7 +36,7 @@ _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
 
 _SAMPLE = 50_000
-"""Rows of a lazy frame that are looked at to tell what its columns are."""
+"""Rows of a frame in another engine that are looked at; a frame of no more rows is read whole."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,7 +211,7 @@ def _frame(source: Any) -> Any:
     names = [name for name in frame.columns if not isinstance(name, str)]
     if names:
         raise InputError(f"columns must be named by text, got {names[0]!r}: rename the columns")
-    return scan(_arrow(frame.to_arrow, frame.columns))
+    return scan(_arrow(lambda: arrow_table(frame), frame.columns))
 
 
 def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
@@ -369,24 +370,64 @@ def _cells(table: Table, roles: Roles) -> list[str]:
 
 
 def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
-    """Tell the columns of a lazy frame by its first rows; the rows stay in their engine."""
+    """Tell the columns of a frame in another engine by its first rows; the rows stay there."""
     import narwhals as nw
 
-    files = layout.truth_file is not None or layout.old_file is not None
-    if files or layout.shape == "long" or layout.judge or layout.vote:
-        # These change rows, which only the local engine does: the frame is fetched first.
-        return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
-    head = nw.from_native(frame).head(_SAMPLE).collect().to_arrow()
+    head = arrow_table(nw.from_native(frame).head(_SAMPLE + 1).collect())
+    if head.num_rows <= _SAMPLE:
+        # The look has fetched the whole frame: a second job would only bring the same rows.
+        return _tabled(scan(head), door, given, layout, rules)
     glance = scan(head)
-    wide: Table = glance
-    votes: tuple[str, ...] = ()
+    if _changes_rows(glance, door, given, layout):
+        # These need every row of the columns, which only the local engine does.
+        everything = fetch(frame, glance.columns, "a second file or other shape is read with it")
+        return _tabled(scan(everything), door, given, layout, rules)
+
+    shape = None
     if door.pivots:
-        wide, votes, _ = to_wide(glance, layout, item=given.item)
-    unfolds = door.outputs and find_outputs(glance, given, layout)[0] is not glance
-    if votes or unfolds:
-        return _tabled(scan(arrow_of(frame)), door, given, layout, rules)
-    seen = _tabled(wide, door, given, replace(layout, shape="wide"), rules)
-    return replace(seen, held=frame, source="the frame")
+        taken = [name for name in given.columns() if name != given.item]
+        shape = long_shape(glance, layout, item=given.item, taken=taken)
+    if shape is not None:
+        facts = [name for name in given.columns() if name not in shape.__dict__.values()]
+        made = pivot(frame, shape, facts)
+        given = given if door.want is None else given.with_columns(door.want, made.judges)
+        frame, given = made.frame, replace(given, item=shape.item)
+        glance = scan(arrow_table(nw.from_native(frame).head(_SAMPLE).collect()))
+    seen = _tabled(glance, door, given, replace(layout, shape="wide"), rules)
+
+    # What the first rows do not show is no news: the tokens may stand further down.
+    unseen = unmatched(glance, _cells(glance, seen.roles), rules.missing) if rules.missing else ()
+    notes = tuple(note for note in seen.notes if note not in unseen)
+    seen = replace(seen, held=frame, source="the frame", notes=notes)
+    return seen if door.repeats or layout.rows_are_items else _with_single_items(seen, given)
+
+
+def _changes_rows(glance: Table, door: Door, given: Roles, layout: Layout) -> bool:
+    """Say whether reading puts other rows in place of those of the frame."""
+    if layout.truth_file is not None or layout.old_file is not None:
+        return True
+    if door.as_it_is is not None and door.as_it_is(glance):
+        return True
+    return door.outputs and find_outputs(glance, given, layout)[0] is not glance
+
+
+def _with_single_items(data: Data, given: Roles) -> Data:
+    """Look for an item with two rows in the whole frame, as it is done for a table."""
+    item = data.roles.item
+    twice = None if item is None else first_repeat_in(data.held, item)
+    if twice is None or item is None:
+        return data
+    if given.item is not None:
+        raise InputError(
+            f"duplicate item {twice[0]!r} in column {item!r}: keep one row per item. If each row is"
+            " one vote, say --shape long"
+        )
+    note = (
+        f"column {item!r} is named like the items but repeats or has blanks, so every row counts"
+        " as an item of its own. Keep one row per item, or rename the column"
+    )
+    kept = tuple(one for one in data.notes if one != f"column {item!r} names the items")
+    return replace(data, roles=replace(data.roles, item=None), notes=(*kept, note))
 
 
 def _counted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tallystick.data.data import Data
+from tallystick.data.frames import distinct
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Result, Slice
 from tallystick.values import Label, without_missing
@@ -44,9 +45,12 @@ def slice_labels(data: Data) -> list[Label]:
     column = data.roles.by
     if column is None:
         return []
-    cell = without_missing(column, data.table.kinds[column], ())
-    found = data.table.query(f"select distinct {cell} as label from rows order by 1 nulls last")
-    labels = [label for (label,) in found]
+    if data.in_engine:
+        labels = distinct(data.held, column, MOST_SLICES)
+    else:
+        cell = without_missing(column, data.table.kinds[column], ())
+        found = data.table.query(f"select distinct {cell} as label from rows order by 1 nulls last")
+        labels = [label for (label,) in found]
     if len(labels) > MOST_SLICES:
         raise InputError(
             f"{data.source}: column {column!r} has {len(labels):,} different values, and at most"

@@ -21,6 +21,9 @@ _LEAST_ROWS = 6
 _LEAST_REPEATS = 1.5
 """Rows per item from which a column repeats like the item of a long table."""
 
+_MANY = 1_000
+"""Values in the sample from which a column may have many more in the whole table."""
+
 _MOST_CANDIDATES = 12
 """Columns that are tried as item or voter; more of them are facts of a wide table."""
 
@@ -64,7 +67,7 @@ def long_readings(table: Table, *, taken: Sequence[str] = ()) -> tuple[LongShape
     if rows < _LEAST_ROWS or len(free) < 3:
         return ()
 
-    distinct = _distinct(table, free)
+    distinct = _distinct(table, profiles, free)
     keys = [name for name in free if profiles[name].filled == rows and distinct[name] > 1]
     found = []
     for item, judge in _unique_pairs(table, keys, distinct, rows):
@@ -100,15 +103,29 @@ def steady_within(table: Table, item: str, column: str) -> bool:
     """Return whether *column* says one thing only about each item."""
     group, value = identifier(item), identifier(column)
     return not table.query(
-        f"select 1 from rows group by {group} having count(distinct {value}) > 1 "
+        f"select 1 from rows group by {group} having min({value}) <> max({value}) "
         f"or (count({value}) > 0 and count({value}) < count(*)) limit 1"
     )
 
 
-def _distinct(table: Table, columns: Sequence[str]) -> dict[str, int]:
-    counts = ", ".join(f"approx_count_distinct({identifier(name)})" for name in columns)
-    [row] = table.query(f"select {counts} from rows")
-    return dict(zip(columns, row, strict=True))
+def _distinct(
+    table: Table, profiles: Mapping[str, Profile], columns: Sequence[str]
+) -> dict[str, int]:
+    """Return about how many values each column has: of few values a sample shows all that matter.
+
+    Only columns with many values in the sample are counted in the whole table.
+    """
+    found = {name: profiles[name].distinct for name in columns}
+    many = [
+        name
+        for name in columns
+        if found[name] > _MANY and profiles[name].seen < profiles[name].filled
+    ]
+    if many:
+        counts = ", ".join(f"approx_count_distinct({identifier(name)})" for name in many)
+        [row] = table.query(f"select {counts} from rows")
+        found |= dict(zip(many, row, strict=True))
+    return found
 
 
 def _unique_pairs(

@@ -8,22 +8,19 @@ removed when the process ends.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tallystick.errors import FileError, InputError
+from tallystick.io.memory import engine_memory, written
 from tallystick.io.scratch import scratch
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["MEMORY", "connect", "reading"]
-
-MEMORY = "256MB"
-"""What DuckDB may hold in memory before it spills to disk; ``TALLYSTICK_MEMORY`` overrides it."""
+__all__ = ["connect", "reading"]
 
 
 def connect() -> DuckDBPyConnection:
@@ -57,8 +54,8 @@ def reading(source: str) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise InputError(
-            f"{source} needs more memory than {_memory()}: allow more with the environment variable"
-            " TALLYSTICK_MEMORY, for instance TALLYSTICK_MEMORY=4GB"
+            f"{source} needs more memory than {written(engine_memory())}: allow more with the"
+            " environment variable TALLYSTICK_MEMORY, for instance TALLYSTICK_MEMORY=4GB"
         ) from error
     # Arrow's own errors come through DuckDB while it scans a file; a name that is not UTF-8 fails
     # where Python asks for it.
@@ -75,7 +72,7 @@ def _database(process: int) -> DuckDBPyConnection:
     # External access stays on, since reading the user's files is the whole point; with no extension
     # to load there is no file system but the local one.
     settings: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": _memory(),
+        "memory_limit": f"{engine_memory()}B",
         "temp_directory": str(scratch()),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
@@ -88,10 +85,3 @@ def _database(process: int) -> DuckDBPyConnection:
         "lock_configuration": True,
     }
     return duckdb.connect(":memory:", config=settings)
-
-
-def _memory() -> str:
-    memory = os.environ.get("TALLYSTICK_MEMORY", MEMORY)
-    if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory):
-        raise InputError(f"TALLYSTICK_MEMORY must be a size such as 512MB or 4GB, got {memory!r}")
-    return memory

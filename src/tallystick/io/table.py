@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -150,6 +151,30 @@ class Table:
         if derived is None:
             raise InputError(f"sql must be a query, got {sql!r}")
         return derived
+
+    def repeats(self, *columns: str) -> bool:
+        """Return whether two rows agree in all of *columns*; found once, and remembered.
+
+        Rows in rising order cannot repeat. That takes one scan without memory, and ends at the
+        first row that is out of order. Only then are the values grouped.
+        """
+        if columns not in self._repeats:
+            keys = [identifier(name) for name in columns]
+            before = ", ".join(f"lag({key}) over ()" for key in keys)
+            blank = " or ".join(f"{key} is null" for key in keys)
+            row = ", ".join(keys)
+            fallen = self.query(
+                f"select 1 from (select ({row}) <= ({before}) or {blank} as fallen from rows)"
+                " where fallen limit 1"
+            )
+            self._repeats[columns] = bool(fallen) and bool(
+                self.query(f"select 1 from rows group by {row} having count(*) > 1 limit 1")
+            )
+        return self._repeats[columns]
+
+    @cached_property
+    def _repeats(self) -> dict[tuple[str, ...], bool]:
+        return {}
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of each file that was read, by path, computed now."""

@@ -8,8 +8,12 @@ import numpy as np
 
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Floats
+from tallystick.judge.prices import price_bound
 
-__all__ = ["best_worst", "worst_best"]
+__all__ = ["MOST_CELLS", "best_worst", "worst_best"]
+
+MOST_CELLS = 20_000
+"""Patterns x labels beyond which the programme is solved by prices: memory would grow with it."""
 
 
 def best_worst(
@@ -58,6 +62,8 @@ def _solve(
     n_classes = len(ballots.classes)
     n_patterns, n_judges = ballots.codes.shape
     width = n_patterns * n_classes
+    if width > MOST_CELLS and not whole:
+        return price_bound(ballots, _class_ends(ballots, ranges), sign=sign)
     size = ballots.voted
     possible = ballots.answered.codes  # a vote that is never true is never right
     pattern, judge = np.nonzero(possible >= 0)

@@ -7,6 +7,7 @@ import numpy as np
 from tallystick.judge.ballots import Ballots
 from tallystick.judge.parts import Alarm
 from tallystick.judge.verdict import draw_alarm
+from tallystick.stats.urn_tails import smaller_tail
 
 __all__ = ["label_draw"]
 
@@ -30,8 +31,6 @@ def label_draw(ballots: Ballots) -> Alarm | None:
     >>> label_draw(Ballots.of(Tally.of(votes), truth="gold")) is None
     True
     """
-    from scipy.stats import hypergeom
-
     known = ballots.truth >= 0
     if known.all() or not known.any():
         return None
@@ -45,7 +44,9 @@ def label_draw(ballots: Ballots) -> Alarm | None:
         axis=1,
     )
     whole, k = ballots.voted[:, None], drawn[:, None]
-    tails = np.minimum(hypergeom.cdf(seen, whole, held, k), hypergeom.sf(seen - 1, whole, held, k))
+    tails = np.vectorize(smaller_tail, otypes=[float])(
+        *(np.rint(part).astype(np.int64) for part in (seen, whole, held, k))
+    )
     p = np.minimum(1.0, 2 * tails * tails.size)
     j, c = np.unravel_index(int(p.argmin()), p.shape)
     if p[j, c] > _LEVEL:

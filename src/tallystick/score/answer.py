@@ -70,8 +70,10 @@ def answer(data: Data, question: ScoreQuestion) -> Result:
 def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     """Answer one question about every system."""
     if len(data.roles.systems) == 2:
-        return _preferences(data, question)
+        return _preferences(replace(data, held=data.table), question)
     mix = question.mix()
+    if data.in_engine and _needs_rows(data, question):
+        data = replace(data, held=data.table)
     outputs = read_outputs(data, scale=question.scale, sliced=mix is not None)
     # Gates are parsed before the work, so that a misspelt one costs nothing.
     for text in question.gates:
@@ -82,6 +84,13 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         outputs, question, covariates=_covariates(data, outputs), shares=shares, draws=draws
     )
     return replace(result, gates=checked(question.gates, result, outputs.systems))
+
+
+def _needs_rows(data: Data, question: ScoreQuestion) -> bool:
+    """Say whether the question needs outputs one by one, and not only counts of patterns."""
+    roles = data.roles
+    named = roles.probability or roles.covariate or roles.weight or question.target_mix
+    return bool(named or question.certified or data.rules.coerce)
 
 
 def _preferences(data: Data, question: ScoreQuestion) -> ScoreResult:

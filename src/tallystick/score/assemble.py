@@ -415,6 +415,9 @@ def _in_units(rate: Rate, units: Units) -> Rate:
 
 def _graded_items(outputs: Outputs) -> int:
     """Return how many items have a human grade; 0 where items are not known."""
+    if outputs.grid is not None:
+        graded = np.append(outputs.known, False)[outputs.grid.entries].any(axis=1)
+        return round(float(outputs.grid.counts[graded].sum()))
     if outputs.item is None:
         return 0
     return int(np.unique(outputs.item[outputs.known]).size)

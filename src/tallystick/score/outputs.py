@@ -8,10 +8,21 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "Outputs"]
+__all__ = ["Floats", "Ints", "ItemGrid", "Outputs"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemGrid:
+    """Items x systems: which entry of the outputs each one is, -1 for none.
+
+    Items that look alike are one row; *counts* says how many they are.
+    """
+
+    entries: Ints
+    counts: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,6 +54,8 @@ class Outputs:
         Why items cannot be told.
     counted
         Whether the entries are patterns of a tally.
+    grid
+        For patterns: the items, where an engine could put their outputs side by side.
     probability
         Known probability with which each output was chosen for a human grade; None if all alike.
     slice
@@ -64,6 +77,7 @@ class Outputs:
     item: Ints | None = None
     no_items: str = ""
     counted: bool = False
+    grid: ItemGrid | None = None
     probability: Floats | None = None
     slice: Ints | None = None
     slices: tuple[str, ...] = ()

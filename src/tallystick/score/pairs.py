@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.score.outputs import Floats, Outputs
+from tallystick.score.outputs import Floats, ItemGrid, Outputs
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.systems import System, estimate_systems, population_of
 from tallystick.stats.adverse import (
@@ -62,6 +62,8 @@ class SystemBoard:
         Positions of these systems.
     truth, values
         Items x systems: human grades (NaN for none) and consensus.
+    counts
+        How many items each row stands for. A row with a human grade is always one item.
     complete
         Whether every item has an output of each of them.
     """
@@ -69,7 +71,17 @@ class SystemBoard:
     systems: tuple[int, ...]
     truth: Floats
     values: Floats
+    counts: Floats
     complete: bool
+
+    @property
+    def n(self) -> int:
+        """How many items there are."""
+        return round(float(self.counts.sum()))
+
+    def every(self, values: Floats) -> Floats:
+        """Return one value per row as one value per item."""
+        return np.repeat(values, self.counts.astype(np.int64))
 
     def common(self, a: int, b: int) -> NDArray[np.bool_]:
         """Return the items on which two systems (columns) were both graded."""
@@ -108,6 +120,8 @@ class SystemPair:
 
 def board_of(outputs: Outputs, values: Floats, systems: tuple[int, ...]) -> SystemBoard | None:
     """Put the outputs of some systems side by side, item by item; None if items are not known."""
+    if outputs.grid is not None:
+        return _board_of_grid(outputs, outputs.grid, values, systems)
     if outputs.item is None or not outputs.plain:
         return None
     column = np.full(len(outputs.systems), -1, np.int64)
@@ -118,7 +132,34 @@ def board_of(outputs: Outputs, values: Floats, systems: tuple[int, ...]) -> Syst
     truth, c = np.full(shape, np.nan), np.full(shape, np.nan)
     place = row.ravel(), column[outputs.system[used]]
     truth[place], c[place] = outputs.truth[used], values[used]
-    return SystemBoard(systems=systems, truth=truth, values=c, complete=not bool(np.isnan(c).any()))
+    return SystemBoard(
+        systems=systems,
+        truth=truth,
+        values=c,
+        counts=np.ones(len(items)),
+        complete=not bool(np.isnan(c).any()),
+    )
+
+
+def _board_of_grid(
+    outputs: Outputs, grid: ItemGrid, values: Floats, systems: tuple[int, ...]
+) -> SystemBoard:
+    """Look up grades and consensus of items that an engine put side by side."""
+    entries = grid.entries[:, list(systems)]
+    seen = (entries >= 0).any(axis=1)
+    entries, counts = entries[seen], grid.counts[seen]
+    graded = np.append(outputs.known, False)[entries].any(axis=1)
+    # Labelled items enter the tests one by one; they are few.
+    times = np.where(graded, counts, 1).astype(np.int64)
+    entries, counts = np.repeat(entries, times, axis=0), np.repeat(counts / times, times)
+    c = np.append(values, np.nan)[entries]
+    return SystemBoard(
+        systems=systems,
+        truth=np.append(outputs.truth, np.nan)[entries],
+        values=c,
+        counts=counts,
+        complete=not bool(np.isnan(c).any()),
+    )
 
 
 def compare_pairs(
@@ -148,7 +189,7 @@ def compare_pairs(
         labels that were not drawn uniformly.
     """
     graded = tuple(s for s, one in enumerate(systems) if one.score is not None)
-    if len(graded) < 2 or outputs.counted:
+    if len(graded) < 2 or (outputs.counted and outputs.grid is None):
         return []  # a tally does not say which grades are on common items
     board = board_of(outputs, values, graded)
     simple = estimates is None and outputs.probability is None
@@ -171,11 +212,12 @@ def _simultaneous(
         board.truth[m],
         board.values[m],
         board.values,
+        counts=board.counts,
         rng=as_rng(question.seed),
         population=population_of(question),
         alpha=question.alpha,
     )
-    u = _adjusted_labels(board.truth[m], board.values[m], board.values)
+    u = _adjusted_labels(board.truth[m], board.values[m], board.values, board.counts)
     pairs = []
     for i, (a, b) in enumerate(zip(found.first, found.second, strict=True)):
         first, second = board.systems[a], board.systems[b]
@@ -190,7 +232,7 @@ def _simultaneous(
             interval.assumption,
             interval.method,
         )
-        outlook = mean_outlook(u[:, a] - u[:, b], len(board.truth), bounds=(-1.0, 1.0))
+        outlook = mean_outlook(u[:, a] - u[:, b], board.n, bounds=(-1.0, 1.0))
         pairs.append(
             SystemPair(
                 first=first,
@@ -203,7 +245,7 @@ def _simultaneous(
                 adjusted_p=float(found.adjusted_p[i]),
                 variance=outlook.variance,
                 common=int(m.sum()),
-                items=len(board.truth),
+                items=board.n,
             )
         )
     return pairs
@@ -245,7 +287,7 @@ def _certified(
     k = len(board.systems)
     count = k * (k - 1) // 2
     order = as_rng(question.seed).permutation(int(m.sum()))
-    u = _adjusted_labels(board.truth[m], board.values[m], board.values)
+    u = _adjusted_labels(board.truth[m], board.values[m], board.values, board.counts)
 
     def interval_of(a: int, b: int, alpha: float) -> Interval:
         difference = (board.truth[m][:, a] - board.truth[m][:, b])[order]
@@ -253,7 +295,7 @@ def _certified(
         return certified_difference(
             difference,
             consensus,
-            board.values[:, a] - board.values[:, b],
+            board.every(board.values[:, a] - board.values[:, b]),
             population=population_of(question),
             anytime=question.anytime,
             alpha=alpha,
@@ -270,7 +312,7 @@ def _certified(
         first, second = board.systems[a], board.systems[b]
         difference = _score(systems[first]) - _score(systems[second])
         low, high = min(interval.low, difference), max(interval.high, difference)
-        outlook = mean_outlook(u[:, a] - u[:, b], len(board.truth), bounds=(-1.0, 1.0))
+        outlook = mean_outlook(u[:, a] - u[:, b], board.n, bounds=(-1.0, 1.0))
         pairs.append(
             SystemPair(
                 first=first,
@@ -281,7 +323,7 @@ def _certified(
                 adjusted_p=float(step),
                 variance=outlook.variance,
                 common=int(m.sum()),
-                items=len(board.truth),
+                items=board.n,
             )
         )
     return pairs
@@ -398,16 +440,19 @@ def _way(
     if board is not None and count >= 2:
         two = [a, b]
         u = _adjusted_labels(
-            board.truth[both][:, two], board.values[both][:, two], _filled(board.values[:, two])
+            board.truth[both][:, two],
+            board.values[both][:, two],
+            _filled(board.values[:, two], board.counts),
+            board.counts,
         )
-        outlook = mean_outlook(u[:, 0] - u[:, 1], len(board.truth), bounds=(-1.0, 1.0))
+        outlook = mean_outlook(u[:, 0] - u[:, 1], board.n, bounds=(-1.0, 1.0))
         variance = outlook.variance
     return _Way(
         interval=lambda alpha: estimate(alpha).interval,
         centre=lambda alpha: _number(estimate(alpha)),
         variance=variance,
         common=count,
-        items=len(board.truth) if board is not None else 0,
+        items=board.n if board is not None else 0,
     )
 
 
@@ -423,7 +468,7 @@ def _paired(
 ) -> _Way:
     labels = board.truth[both, a] - board.truth[both, b]
     difference = board.values[:, a] - board.values[:, b]
-    every = Spread.of(difference)
+    every = Spread.of(difference, board.counts)
 
     def estimate(alpha: float) -> AdverseEstimate:
         return adverse_difference(
@@ -431,15 +476,18 @@ def _paired(
         )
 
     u = _adjusted_labels(
-        board.truth[both][:, [a, b]], board.values[both][:, [a, b]], board.values[:, [a, b]]
+        board.truth[both][:, [a, b]],
+        board.values[both][:, [a, b]],
+        board.values[:, [a, b]],
+        board.counts,
     )
-    outlook = mean_outlook(u[:, 0] - u[:, 1], len(board.truth), bounds=(-1.0, 1.0))
+    outlook = mean_outlook(u[:, 0] - u[:, 1], board.n, bounds=(-1.0, 1.0))
     return _Way(
         interval=lambda alpha: estimate(alpha).interval,
         centre=lambda alpha: _number(estimate(alpha)),
         variance=outlook.variance,
         common=int(both.sum()),
-        items=len(board.truth),
+        items=board.n,
     )
 
 
@@ -475,14 +523,14 @@ def _inverted(interval: Callable[[float], Interval]) -> float:
     return math.exp(high)
 
 
-def _adjusted_labels(truth: Floats, values: Floats, every: Floats) -> Floats:
+def _adjusted_labels(truth: Floats, values: Floats, every: Floats, counts: Floats) -> Floats:
     """Return u of (AL5) for every system, each with its own slope."""
     ones = np.ones((1, len(truth)))
     columns = [
         adjust(
             truth[None, :, s],
             values[None, :, s],
-            Spread.of(every[:, s]),
+            Spread.of(every[:, s], counts),
             bounds=(0.0, 1.0),
             weights=ones,
         ).values[0]
@@ -491,9 +539,11 @@ def _adjusted_labels(truth: Floats, values: Floats, every: Floats) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _filled(values: Floats) -> Floats:
+def _filled(values: Floats, counts: Floats) -> Floats:
     """Put the mean of a system where it has no output."""
-    return np.where(np.isnan(values), np.nanmean(values, axis=0), values)
+    weight = np.where(np.isnan(values), 0.0, counts[:, None])
+    mean = (np.nan_to_num(values) * weight).sum(axis=0) / weight.sum(axis=0)
+    return np.where(np.isnan(values), mean, values)
 
 
 def _score(system: System) -> float:

@@ -13,6 +13,7 @@ from tallystick.data.assign import first_repeat
 from tallystick.errors import InputError
 from tallystick.io import Table
 from tallystick.score.grades import Column, Scale, read_column
+from tallystick.score.item_grid import grid_of
 from tallystick.score.outputs import Floats, Ints, Outputs
 from tallystick.tally import Tally
 from tallystick.values import Label
@@ -72,7 +73,7 @@ def read_outputs(data: Data, *, scale: Scale | None, sliced: bool = False) -> Ou
         counts=cells.counts,
         pass_fail=pass_fail,
         votes=votes,
-        no_items=NO_ITEM if rows else FROM_COUNTS,
+        no_items=FROM_COUNTS if isinstance(data.held, Tally) else NO_ITEM,
         counted=not rows,
         scale=scale,
     )
@@ -81,6 +82,16 @@ def read_outputs(data: Data, *, scale: Scale | None, sliced: bool = False) -> Ou
     if sliced and data.roles.by is not None:
         labels, codes = _named(cells, data.roles.by)
         outputs = replace(outputs, slices=labels, slice=codes)
+    if data.in_engine and data.roles.item is not None:
+        counted = _tally(data)
+        grid = grid_of(data.held, counted, item=data.roles.item, system=data.roles.system)
+        if isinstance(grid, str):
+            return replace(outputs, no_items=grid)
+        if data.roles.system is not None:  # a column of the grid is a label of the tally
+            held = [str(label) for label in counted.labels[data.roles.system]]
+            order = [held.index(name) for name in systems]
+            grid = replace(grid, entries=grid.entries[:, order])
+        return replace(outputs, grid=grid, unit=_unit(data.roles.item), no_items="")
     if rows and data.roles.item is not None:
         _refuse_twice(data)
         item = cells.column(data.roles.item)
@@ -91,22 +102,15 @@ def read_outputs(data: Data, *, scale: Scale | None, sliced: bool = False) -> Ou
 def _columns(data: Data, *, sliced: bool) -> tuple[str, ...]:
     roles = ["system", "judges", "truth", *(["by"] if sliced else [])]
     found = data.roles.columns(*roles)
-    if isinstance(data.held, Tally):
+    if not isinstance(data.held, Table):
         return found
     return tuple(dict.fromkeys((*found, *data.roles.columns("item"))))
 
 
 def _cells(data: Data, columns: Sequence[str]) -> tuple[_Cells, bool]:
     """Return the cells, and whether each entry is a row of the table."""
-    if isinstance(data.held, Tally):
-        return _counted(data.held.marginal(columns), columns), False
     if not isinstance(data.held, Table):
-        # Only the columns in use leave the other engine.
-        import narwhals as nw
-
-        wanted = dict.fromkeys((*columns, *data.roles.columns("weight", "probability")))
-        narrow = nw.from_native(data.held).select(list(wanted)).to_native()
-        data = replace(data, held=narrow)
+        return _counted(_tally(data, columns), columns), False
     coded = data.words(*columns)
     counts = np.ones(len(coded.codes))
     if data.roles.weight is not None:
@@ -119,6 +123,14 @@ def _cells(data: Data, columns: Sequence[str]) -> tuple[_Cells, bool]:
     if not counts.sum():
         raise InputError(f"{data.source} holds no outputs")
     return _Cells(coded.codes.astype(np.int64), coded.labels, counts, tuple(columns)), True
+
+
+def _tally(data: Data, columns: Sequence[str] = ()) -> Tally:
+    """Return the counts of a tally that was given, or count in the engine that holds the rows."""
+    wanted = tuple(columns) or _columns(data, sliced=False)
+    if isinstance(data.held, Tally):
+        return data.held.marginal(wanted)
+    return data.count_words(*wanted)
 
 
 def _counted(tally: Tally, columns: Sequence[str]) -> _Cells:

@@ -8,6 +8,7 @@ from tallystick.tally.attach import attach
 from tallystick.tally.grades import unordered
 from tallystick.tally.moments import Moments
 from tallystick.tally.result import TallyResult, describe
+from tallystick.tally.sink import TallySink
 from tallystick.tally.tally import Tally
 from tallystick.values.label import Label
 
@@ -16,6 +17,7 @@ __all__ = [
     "Moments",
     "Tally",
     "TallyResult",
+    "TallySink",
     "attach",
     "describe",
     "unordered",

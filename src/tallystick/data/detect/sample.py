@@ -116,8 +116,7 @@ def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
 
 def is_unique(table: Table, columns: Sequence[str]) -> bool:
     """Return whether no two rows agree in all of *columns*."""
-    names = ", ".join(map(identifier, columns))
-    return not table.query(f"select 1 from rows group by {names} having count(*) > 1 limit 1")
+    return not table.repeats(*columns)
 
 
 def spellings(table: Table, columns: Sequence[str], value: Label) -> tuple[str, ...]:

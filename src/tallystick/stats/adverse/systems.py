@@ -68,6 +68,7 @@ def compare_systems(
     consensus: Vector,
     every: Vector,
     *,
+    counts: Vector | None = None,
     rng: Rng,
     population: Population = "these",
     alpha: float = 0.05,
@@ -102,6 +103,8 @@ def compare_systems(
         y and c on the labelled items, items x systems, on [0, 1].
     every
         c on all N items, items x systems.
+    counts
+        How many items each row of *every* stands for; one each by default.
     rng
         Seed or generator.
     population
@@ -124,11 +127,16 @@ def compare_systems(
     whole(1, draws=draws)
     check_population(population)
     y, c, all_c = _matrices(labels, consensus, every)
-    m, n = len(y), len(all_c)
-    values, slopes = _adjusted(y, c, all_c)
+    times = np.ones(len(all_c)) if counts is None else np.asarray(counts, dtype=np.float64)
+    m, n = len(y), int(times.sum())
+    if m > n:
+        raise InputError(f"labels: need at most the {n} items of every, got {m}")
+    values, slopes = _adjusted(y, c, all_c, times)
     return _tests(
         values,
-        chance=_chance(all_c * slopes) / n if population == "new" else np.zeros((y.shape[1],) * 2),
+        chance=_chance(all_c * slopes, times) / n
+        if population == "new"
+        else np.zeros((y.shape[1],) * 2),
         correction=1 - m / n if population == "these" else 1.0,
         generator=as_rng(rng),
         alpha=alpha,
@@ -265,10 +273,13 @@ def _sums(values: Floats) -> tuple[Floats, Floats, Floats]:
     return centred + lead**2 / len(values), centred, lead
 
 
-def _chance(values: Floats) -> Floats:
+def _chance(values: Floats, counts: Floats | None = None) -> Floats:
     """Return the covariance of the columns, divided by the number of rows."""
-    off = values - values.mean(axis=0)
-    return np.asarray(off.T @ off / len(values))
+    if counts is None:
+        off = values - values.mean(axis=0)
+        return np.asarray(off.T @ off / len(values))
+    off = values - counts @ values / counts.sum()
+    return np.asarray(off.T @ (counts[:, None] * off) / counts.sum())
 
 
 def _of_pairs(matrix: Floats) -> Floats:
@@ -277,13 +288,17 @@ def _of_pairs(matrix: Floats) -> Floats:
     return np.maximum(0.0, diagonal[first] + diagonal[second] - 2 * matrix[first, second])
 
 
-def _adjusted(y: Floats, c: Floats, every: Floats) -> tuple[Floats, Floats]:
+def _adjusted(y: Floats, c: Floats, every: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """Return the adjusted labels of every system, each with its own slope, and the slopes."""
     values, slopes = np.empty_like(y), np.empty(y.shape[1])
     ones = np.ones((1, len(y)))
     for s in range(y.shape[1]):
         found = adjust(
-            y[None, :, s], c[None, :, s], Spread.of(every[:, s]), bounds=SCORES, weights=ones
+            y[None, :, s],
+            c[None, :, s],
+            Spread.of(every[:, s], counts),
+            bounds=SCORES,
+            weights=ones,
         )
         values[:, s], slopes[s] = found.values[0], found.slope[0]
     return values, slopes
@@ -298,9 +313,6 @@ def _matrices(labels: Vector, consensus: Vector, every: Vector) -> tuple[Floats,
         )
     if y.shape[1] < 2:
         raise InputError("labels: there is one system only: use adverse_mean for it")
-    if not FEWEST <= len(y) <= len(all_c):
-        raise InputError(
-            f"labels: need at least {FEWEST} and at most the {len(all_c)} items of every, "
-            f"got {len(y)}"
-        )
+    if len(y) < FEWEST:
+        raise InputError(f"labels: need at least {FEWEST} items, got {len(y)}")
     return y, c, all_c

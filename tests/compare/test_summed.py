@@ -1,0 +1,41 @@
+"""Numeric scores are added up in the engine only where rows do not fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tallystick.compare.settings import Settings
+from tallystick.compare.summed import rank_summed
+from tallystick.data import Data, Roles, frames
+from tallystick.values import LabelRules
+
+
+def _data(**more: str) -> Data:
+    draw = np.random.default_rng(4)
+    frame = pl.LazyFrame(
+        {
+            "x": [None, *draw.random(199)],
+            "y": draw.random(200),
+            "doc": [f"d{i % 20}" for i in range(200)],
+            "w": np.ones(200),
+        }
+    )
+    roles = Roles(models=("x", "y"), **more)
+    return Data(held=frame, roles=roles, rules=LabelRules(), source="the frame")
+
+
+def test_rows_that_fit_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rank_summed(_data(), settings=Settings()) is None
+    monkeypatch.setattr(frames, "fits", lambda size: False)
+    assert rank_summed(_data(weight="w"), settings=Settings()) is None
+    assert rank_summed(_data(cluster="doc"), settings=Settings(population="items")) is None
+
+
+def test_clusters_and_lost_items_are_counted_in_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "fits", lambda size: False)
+    found = rank_summed(_data(cluster="doc"), settings=Settings())
+    assert found is not None
+    assert found.n_items == 199
+    assert found.warnings[0].startswith("1 of 200 items are left out")

@@ -1,0 +1,232 @@
+"""Frames of another engine: the same answers as from rows, and no row leaves the engine."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tallystick import bound, compare, judge, score
+from tallystick.data import frames
+from tallystick.data.frames import distinct, fetch, first_repeat_in, part, pivot, row_count
+from tallystick.data.structure import LongShape
+from tallystick.errors import InputError
+
+N = 400
+pl = pytest.importorskip("polars")
+read_module = importlib.import_module("tallystick.data.read")
+
+
+def _votes(seed: int = 5) -> dict[str, list[Any]]:
+    draw = np.random.default_rng(seed)
+    truth = draw.random(N) < 0.6
+    rows: dict[str, list[Any]] = {"id": [f"q{i}" for i in range(N)]}
+    for name, right in (("x", 0.9), ("y", 0.8), ("z", 0.75), ("w", 0.7)):
+        said = np.where(draw.random(N) < right, truth, ~truth)
+        rows[name] = ["yes" if one else "no" for one in said]
+    rows["gold"] = ["yes" if one else "no" for one in truth]
+    return rows
+
+
+def _outputs(seed: int = 7) -> dict[str, list[Any]]:
+    draw = np.random.default_rng(seed)
+    rows: list[tuple[Any, ...]] = []
+    for i in range(N):
+        graded = draw.random() < 0.15
+        for system, good in (("a", 0.6), ("b", 0.8), ("c", 0.62)):
+            right = draw.random() < good
+            grades = [
+                "pass" if (right if draw.random() < sharp else not right) else "fail"
+                for sharp in (0.9, 0.8, 0.75)
+            ]
+            human = ("pass" if right else "fail") if graded else None
+            seen = None if draw.random() < 0.03 else grades[1]
+            rows.append((f"q{i}", system, grades[0], seen, grades[2], human))
+    names = ("question", "system", "gpt", "claude", "llama", "human")
+    return {name: [row[j] for row in rows] for j, name in enumerate(names)}
+
+
+def _long(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    who = ("x", "y", "z", "w")
+    return {
+        "review": [rows["id"][i] for i in range(N) for _ in who],
+        "by": [name for _ in range(N) for name in who],
+        "said": [rows[name][i] for i in range(N) for name in who],
+        "gold": [rows["gold"][i] for i in range(N) for _ in who],
+    }
+
+
+def _partly(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    gold = [one if i % 4 == 0 else None for i, one in enumerate(rows["gold"])]
+    return {**rows, "gold": gold, "lang": ["de" if i % 3 else "en" for i in range(N)]}
+
+
+def _right(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    marks = {
+        name: [int(a == b) for a, b in zip(rows[name], rows["gold"], strict=True)]
+        for name in ("x", "y", "z")
+    }
+    return {"id": rows["id"], **marks}
+
+
+SCORED = {
+    "system": "system",
+    "judges": "gpt,claude,llama",
+    "truth": "human",
+    "item": "question",
+}
+
+ASKED: dict[str, tuple[Any, dict[str, list[Any]], dict[str, Any]]] = {
+    "score": (score.evaluate, _outputs(), SCORED),
+    "score, new items": (score.evaluate, _outputs(), {**SCORED, "population": "new"}),
+    "judge": (
+        judge.evaluate,
+        _partly(_votes()),
+        {"truth": "gold", "judges": "x,y,z,w", "by": "lang"},
+    ),
+    "judge, one row per vote": (judge.evaluate, _long(_votes()), {"truth": "gold"}),
+    "bound": (
+        bound.evaluate,
+        _partly(_votes()),
+        {"truth": "gold", "prediction": "w", "weak": "x,y,z", "label_models": ("majority",)},
+    ),
+    "compare": (compare.evaluate, _votes(), {"truth": "gold"}),
+    "compare, right or wrong": (compare.evaluate, _right(_votes()), {}),
+}
+
+
+@pytest.fixture
+def far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at 50 rows only, and let no row leave the engine."""
+
+    def refused(*_: Any) -> Any:
+        raise AssertionError("rows were fetched")
+
+    monkeypatch.setattr(read_module, "_SAMPLE", 50)
+    monkeypatch.setattr(importlib.import_module("tallystick.data.data"), "fetch", refused)
+    monkeypatch.setattr(read_module, "fetch", refused)
+
+
+def _same(found: Any, expected: Any, path: str = "") -> None:
+    """Compare two answers: numbers to rounding, everything else exactly."""
+    if isinstance(expected, dict):
+        assert set(found) == set(expected), path
+        for name in expected:
+            _same(found[name], expected[name], f"{path}/{name}")
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), path
+        for i, (one, other) in enumerate(zip(found, expected, strict=True)):
+            _same(one, other, f"{path}/{i}")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12), path
+    else:
+        assert found == expected, path
+
+
+def _body(result: Any) -> Any:
+    body = json.loads(json.dumps(result.to_dict()))
+    body.pop("notes")
+    return body
+
+
+def _lazy_polars(columns: Mapping[str, list[Any]]) -> Any:
+    return pl.LazyFrame(columns)
+
+
+def _dask(columns: Mapping[str, list[Any]]) -> Any:
+    dd = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    return dd.from_pandas(pandas.DataFrame(columns), npartitions=3)
+
+
+@pytest.mark.parametrize("engine", [_lazy_polars, _dask], ids=["polars", "dask"])
+@pytest.mark.parametrize("name", ASKED)
+def test_a_large_frame_is_counted_in_its_engine(name: str, engine: Any, far: None) -> None:
+    evaluate, columns, options = ASKED[name]
+    expected = _body(evaluate(columns, **options))
+    _same(_body(evaluate(engine(columns), **options)), expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["score", "judge, one row per vote", "bound", "compare"])
+def test_spark_counts_for_every_verb(name: str, spark: Any, far: None) -> None:
+    evaluate, columns, options = ASKED[name]
+    schema = ", ".join(f"{column} string" for column in columns)
+    frame = spark.createDataFrame(list(zip(*columns.values(), strict=True)), schema)
+    _same(_body(evaluate(frame, **options)), _body(evaluate(columns, **options)))
+
+
+def test_an_item_that_stands_twice_far_down_is_refused(far: None) -> None:
+    rows = _votes()
+    rows["id"][-1] = rows["id"][0]
+    with pytest.raises(InputError, match="duplicate item 'q0'"):
+        judge.evaluate(pl.LazyFrame(rows), truth="gold", item="id")
+    notes = judge.evaluate(pl.LazyFrame(rows), truth="gold").notes
+    assert any("named like the items but repeats" in note for note in notes)
+
+
+def test_two_outputs_of_one_system_on_an_item_are_refused(far: None) -> None:
+    rows = _outputs()
+    rows["question"][-1] = rows["question"][2]
+    with pytest.raises(InputError, match="item 'q0' has two outputs of one system"):
+        score.evaluate(pl.LazyFrame(rows), **SCORED)
+
+
+def test_rows_that_do_not_fit_into_memory_are_refused_with_the_way_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(read_module, "_SAMPLE", 50)
+    monkeypatch.setenv("TALLYSTICK_MEMORY", "20KB")
+    monkeypatch.setattr("tallystick.io.engine.engine_memory", lambda: 10**9)
+    frame = pl.LazyFrame({**_outputs(), "p": [0.15] * (3 * N)})
+    with pytest.raises(InputError, match="1,200 rows, and this question needs them one by one"):
+        score.evaluate(frame, probability="p", **SCORED)
+
+
+def test_numbers_beyond_memory_are_compared_by_their_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(2)
+    columns = {"id": list(range(N)), "x": draw.random(N), "y": draw.random(N) * 0.7}
+    near = compare.evaluate(columns, models="x,y", item="id", bounds=(0.0, 1.0))
+    monkeypatch.setattr(read_module, "_SAMPLE", 50)
+    monkeypatch.setattr(frames, "fits", lambda size: False)
+    far_away = compare.evaluate(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 1.0))
+    assert far_away.pairs[0].difference == pytest.approx(near.pairs[0].difference)
+    assert far_away.pairs[0].interval.low == pytest.approx(near.pairs[0].interval.low)
+    assert any("added up where they are stored" in one for one in far_away.assumptions)
+    with pytest.raises(InputError, match=r"outside 0 to 0\.5"):
+        compare.evaluate(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 0.5))
+
+
+def test_a_long_frame_with_two_votes_of_a_judge_is_refused() -> None:
+    frame = pl.LazyFrame({"q": [1, 1, 2], "by": ["x", "x", "x"], "said": [0, 1, 1]})
+    with pytest.raises(InputError, match="item 1 has two votes of judge 'x'"):
+        pivot(frame, LongShape("q", "by", "said"), [])
+
+
+def test_a_fact_that_changes_within_an_item_is_refused() -> None:
+    frame = pl.LazyFrame(
+        {"q": [1, 1, 2], "by": ["x", "y", "x"], "said": [0, 1, 1], "gold": [0, 1, 1]}
+    )
+    with pytest.raises(InputError, match="'gold' is 0 and 1 on item 1"):
+        pivot(frame, LongShape("q", "by", "said"), ["gold"])
+
+
+def test_parts_and_values_of_a_column_are_found_in_the_engine() -> None:
+    frame = pl.LazyFrame({"lang": ["en", None, "de", "en", " "], "n": [1, 2, 3, 4, 5]})
+    assert distinct(frame, "lang", 10) == ["de", "en", None]
+    assert part(frame, "lang", "en").collect()["n"].to_list() == [1, 4]
+    assert part(frame, "lang", None).collect()["n"].to_list() == [2, 5]
+    assert row_count(frame) == 5
+    assert first_repeat_in(frame, "n") is None
+    assert fetch(frame, ["n"], "a test").column_names == ["n"]
+
+
+def test_the_row_numbers_of_pandas_are_no_column() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(_right(_votes()))
+    kept = frame[frame.index % 2 == 1]
+    assert [row.name for row in compare.evaluate(kept).models] == ["x", "y", "z"]

@@ -1,0 +1,42 @@
+"""The dual of the joint programme: the same numbers as the programme itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tallystick.judge import joint
+from tallystick.judge.ballots import Ballots
+from tallystick.judge.joint import best_worst, worst_best
+from tallystick.tally import Tally
+
+
+def _ballots(labels: int, judges: int, *, truth: bool) -> Ballots:
+    draw = np.random.default_rng(10 * labels + judges)
+    right = draw.integers(0, labels, 300)
+    votes: dict[str, list[int | None]] = {}
+    for j in range(judges):
+        said = np.where(draw.random(300) < 0.55, right, draw.integers(0, labels, 300))
+        votes[f"j{j}"] = [None if draw.random() < 0.05 else int(one) for one in said]
+    if truth:
+        votes["gold"] = [int(one) if i % 9 == 0 else None for i, one in enumerate(right)]
+    return Ballots.of(Tally.of(votes), truth="gold" if truth else None)
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("judges", [2, 5])
+@pytest.mark.parametrize("truth", [False, True])
+@pytest.mark.parametrize("ranges", [{}, {0: (0.6, 0.8)}])
+def test_prices_find_the_bounds_of_the_programme(
+    labels: int,
+    judges: int,
+    truth: bool,
+    ranges: dict[int, tuple[float, float]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ballots = _ballots(labels, judges, truth=truth)
+    top, bottom = best_worst(ballots, ranges), worst_best(ballots, ranges)
+    monkeypatch.setattr(joint, "MOST_CELLS", 0)
+    # A bound that is not sharp must err outwards.
+    assert top - 1e-9 <= best_worst(ballots, ranges) <= top + 1e-5
+    assert bottom - 1e-5 <= worst_best(ballots, ranges) <= bottom + 1e-9
