@@ -4,10 +4,10 @@ test of fit."""
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
+from tallystick.dynamic.probit import fit_correlation
 
 from tallystick.dynamic.analyse import _mean_interval
 from tallystick.dynamic.population import vote
-from tallystick.dynamic.probit import fit_correlation
 from tallystick.dynamic.similarity import overlap_test
 from tallystick.dynamic.validators import noise_share
 

@@ -17,7 +17,7 @@ from tallystick.compare.exact_pair import exact_score
 from tallystick.compare.pairs import tango
 from tallystick.compare.question import CompareQuestion
 from tallystick.compare.result import NOT_TOLD
-from tallystick.data import Data
+from tallystick.data import Data, Roles
 from tallystick.data.detect.names import plain
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.io import Table
@@ -127,7 +127,7 @@ def is_battles(data: Data) -> bool:
     return isinstance(data.held, Table) and is_battle_table(data.held)
 
 
-def is_battle_table(table: Table) -> bool:
+def is_battle_table(table: Table, given: Roles | None = None) -> bool:
     """Say whether a table has one row per battle: two models and a winner.
 
     Examples
@@ -138,6 +138,7 @@ def is_battle_table(table: Table) -> bool:
     >>> is_battle_table(scan(pa.table(row)))
     True
     """
+    del given  # battles are told by their columns alone
     return _columns(table) is not None
 
 
