@@ -9,9 +9,9 @@
 | Are adversarial labels worth their price? | :func:`label_cost` |
 | What is the worst that can happen? | :func:`worst_case` |
 
-Everything else is imported from its module: forecasts from ``panel`` and ``path_forecast``, rates of
-attempt logs from ``attempt_rates``, learners from ``learners``, proved bounds from ``bounds``. What
-reproduces the source is in ``papers``, neural networks on a GPU in ``papers.deep`` (extra
+Everything else is imported from its module: forecasts from ``panel`` and ``path_forecast``, rates
+of attempt logs from ``attempt_rates``, learners from ``learners``, proved bounds from ``bounds``.
+What reproduces the source is in ``papers``, neural networks on a GPU in ``papers.deep`` (extra
 ``[torch]``).
 
 Source: A. Shirali, R. Abebe, M. Hardt, A Theory of Dynamic Benchmarks, 2023, cited as [SAH23]_.

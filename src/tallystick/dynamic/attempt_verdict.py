@@ -85,7 +85,8 @@ def attempt_warnings(
         names = ", ".join(str(each.round) for each in few[:6])
         where = "" if few[0].round == ONE_ROUND else f" in round {names}"
         found.append(
-            f"Fewer than {_FEW} annotators{where}: they say little, however many attempts they made."
+            f"Fewer than {_FEW} annotators{where}: they say little, however many attempts they"
+            " made."
         )
     if not named:
         found.append(f"There are no intervals: {NOBODY_NAMED}.")

@@ -112,8 +112,8 @@ def theory_statements(
     known = {name: risk(value) for name, value in bounds.items()}
     longer = (
         (
-            f"a path of {rounds} rounds has a majority risk of at most {known['longest']} (ours; the"
-            " paper has no such bound).",
+            f"a path of {rounds} rounds has a majority risk of at most {known['longest']} (ours;"
+            " the paper has no such bound).",
         )
         if rounds > 3
         else ()
@@ -387,6 +387,6 @@ def _together(last: PanelRound | PathRound) -> list[str]:
     )
     noise = getattr(last, "noise_range", None)
     if isinstance(noise, Interval):
-        text = f"Random labels ({round_text(last.round)}): {percent(noise.low)} to {percent(noise.high)}"
-        lines.append(f"{text}, judged by the validators.")
+        text = f"{percent(noise.low)} to {percent(noise.high)}, judged by the validators."
+        lines.append(f"Random labels ({round_text(last.round)}): {text}")
     return lines
