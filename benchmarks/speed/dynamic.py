@@ -21,8 +21,8 @@ from record import record
 
 from tallystick import dynamic
 from tallystick.dynamic.learners import Learner, RandomErrors
-from tallystick.dynamic.rollouts import roll_path
 from tallystick.dynamic.panel import forecast_panel
+from tallystick.dynamic.rollouts import roll_path
 
 ROLLOUTS, ROUNDS, ITEMS, EPSILON = 1000, 60, 800, 0.1
 

@@ -550,6 +550,8 @@ def test_label_cost_is_a_verb(leave, tmp_path):
     ]
     (tmp_path / "iris.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     asked = ("--truth", "kind", "--learner", "bayes", "--rollouts", "4", "--start", "30")
-    code, out, err = leave("label-cost", "iris.csv", *asked, "--rounds", "3", "--batch", "2")
+    few = ("--rounds", "3", "--batch", "2", "--html", "page.html")
+    code, out, err = leave("label-cost", "iris.csv", *asked, *few)
     assert code == 0, err
+    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "one adversarial label was worth" in out
