@@ -43,4 +43,11 @@ rows = [
 ]
 item, when, model, correct = (list(column) for column in zip(*rows, strict=True))
 log = {"item": item, "round": when, "model": model, "correct": correct}
-print(dynamic.evaluate(log, rollouts=40, permutations=99).summary())
+print(dynamic.evaluate(log).summary())
+
+# %% A log of attempts: who tried to fool the model, and whether validators agreed.
+who = np.repeat([f"w{k}" for k in range(12)], 20)
+fooled = rng.random(240) < 0.25
+tries = {"annotator": who, "round": np.tile([1, 2], 120), "model_wrong": fooled.astype(int)}
+checked = ["" if not wrong else "yes" if rng.random() < 0.8 else "no" for wrong in fooled]
+print(dynamic.evaluate({**tries, "validated": checked}).summary())

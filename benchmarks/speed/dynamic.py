@@ -21,9 +21,8 @@ from record import record
 
 from tallystick import dynamic
 from tallystick.dynamic.learners import Learner, RandomErrors
-from tallystick.dynamic.probit import fit_correlation
+from tallystick.dynamic.panel import forecast_panel
 from tallystick.dynamic.rollouts import roll_path
-from tallystick.dynamic.similarity import overlap_test
 
 ROLLOUTS, ROUNDS, ITEMS, EPSILON = 1000, 60, 800, 0.1
 
@@ -90,12 +89,8 @@ def main() -> None:
             "CPU seconds": best(lambda: dynamic.worst_case(0.1, 5, gap=0.01), 1),
         },
         {
-            "work": "fit of rho, interval and fit test, five models x 1000 items",
-            "CPU seconds": best(lambda: fit_correlation(errors, rng=0), 3),
-        },
-        {
-            "work": "overlap test, 999 permutations",
-            "CPU seconds": best(lambda: overlap_test(errors, rng=0), 3),
+            "work": "forecast of a panel, five models x 1000 items",
+            "CPU seconds": best(lambda: forecast_panel(errors), 3),
         },
     ]
     record(

@@ -1,7 +1,8 @@
 """Whether the advice earns its name: forecasts of paths and panels against the known truth.
 
-``python benchmarks/truth/dynamic_advice.py [--write] [SECTION ...]``; sections are paths, plans and
-panels.
+``python benchmarks/truth/dynamic_advice.py [--write] [SECTION ...]``; sections are paths, plans,
+panels and attempts. Advice comes from the product's own answer (``dynamic.analyse.analyse``, and
+from a table through ``dynamic.evaluate`` for every 24th campaign, which must say the same).
 The real data (ANLI) is looked for in TALLYSTICK_DATA and left out, with a note, where it is absent.
 Campaigns: benchmarks/truth/dynamic_campaigns.py.
 """
@@ -27,8 +28,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dynamic_campaigns import POPULATION, SOURCES, Campaign, campaign, learners
 from record import record
 
-from tallystick.dynamic.panel import forecast_panel, majority_risk
-from tallystick.dynamic.path_forecast import forecast_path
+from tallystick import dynamic
+from tallystick.dynamic.analyse import analyse
+from tallystick.dynamic.log import RoundLog
+from tallystick.dynamic.panel import majority_risk
+from tallystick.dynamic.question import AnalyseQuestion
 from tallystick.dynamic.step_change import step_change
 
 HERE = Path(__file__).resolve().parent
@@ -72,12 +76,11 @@ def paths() -> None:
             if (each.learner == "mixed") == (teams == "mixed")
         ]
         for size in SIZES:
-            seen = list(_decisions(chosen, size, one_learner))
-            held = np.array(
-                [found.interval.low <= gain <= found.interval.high for found, gain in seen]
-            )
-            worst = min(held[k :: len(DECIDED_AT)].mean() for k in range(len(DECIDED_AT)))
             for pays in PAYS:
+                seen = list(_decisions(chosen, size, one_learner, pays))
+                spans = [(found.gain.interval, gain) for found, gain in seen]
+                held = np.array([span.low <= gain <= span.high for span, gain in spans])
+                worst = min(held[k :: len(DECIDED_AT)].mean() for k in range(len(DECIDED_AT)))
                 rows.append(
                     {
                         "campaigns": f"{len(chosen)}, {teams}",
@@ -109,24 +112,53 @@ def paths() -> None:
 
 
 def _decisions(
-    chosen: Sequence[tuple[int, Campaign]], size: int, one_learner: bool
+    chosen: Sequence[tuple[int, Campaign]], size: int, one_learner: bool, pays: float
 ) -> Iterator[tuple[Any, float]]:
+    question = AnalyseQuestion(pays=pays, teams=not one_learner)
     for number, each in chosen:
         errors = held_out(each, size, number)
         for rounds in DECIDED_AT:
             gain = risk_after(each, rounds) - risk_after(each, rounds + 2)
-            yield forecast_path(errors[:rounds], one_learner=one_learner), gain
+            advice = analyse(_path_log(errors[:rounds]), question).advice
+            if number % 24 == 0 and rounds == 3:
+                told = dynamic.evaluate(_path_table(errors[:rounds]), question=question).advice
+                if told != advice:
+                    raise SystemExit(f"the command says {told}, the function {advice}")
+            yield advice, gain
+
+
+def _path_log(errors: np.ndarray) -> RoundLog:
+    rounds, items = errors.shape
+    return RoundLog(
+        kind="path",
+        items=tuple(map(str, range(items))),
+        rounds=np.zeros(items, dtype=int),
+        round_names=tuple(range(1, rounds + 1)),
+        models=tuple(f"m (round {t + 1})" for t in range(rounds)),
+        errors=errors,
+        held_out=True,
+    )
+
+
+def _path_table(errors: np.ndarray) -> dict[str, Any]:
+    """Return the long table that a person would bring, with its column of held-out items."""
+    rounds, items = errors.shape
+    return {
+        "item": [str(k) for _ in range(rounds) for k in range(items)],
+        "round": [t + 1 for t in range(rounds) for _ in range(items)],
+        "model": ["m"] * (rounds * items),
+        "correct": (~errors).astype(int).reshape(-1).tolist(),
+        "held_out": [1] * (rounds * items),
+    }
 
 
 def _score(seen: Sequence[tuple[Any, float]], pays: float) -> Row:
-    """Count what the rule of forecast_path says at this price, and whether it was right."""
+    """Count what the product says at this price, and whether it was right."""
     counts = {"go on": [0, 0], "stop": [0, 0]}
-    for found, gain in seen:
-        helped = gain > pays
-        if found.interval.high < pays:
-            counts["stop"][int(not helped)] += 1
-        elif pays == 0 and found.interval.low > 0:
-            counts["go on"][int(helped)] += 1
+    for advice, gain in seen:
+        if advice.decision != "cannot tell":
+            helped = gain > pays
+            counts[advice.decision][int(helped == (advice.decision == "go on"))] += 1
     total = len(seen)
     decided = sum(map(sum, counts.values()))
     wrong = counts["go on"][0] + counts["stop"][0]
@@ -229,10 +261,10 @@ def _left_out(name: str, drawn: Sequence[np.ndarray], kept: int) -> Row:
         everyone = majority_risk(errors.sum(axis=0), models)
         for some in combinations(range(models), kept):
             part = errors[list(some)]
-            found = forecast_panel(part)
+            found = analyse(_panel_log(part)).advice.gain
             gain = majority_risk(part.sum(axis=0), kept) - everyone
             held.append(found.interval.low - 1e-12 <= gain <= found.interval.high + 1e-12)
-            foretold.append(found.gain)
+            foretold.append(found.estimate)
             actual.append(gain)
             widths.append(found.interval.width)
     return {
@@ -244,6 +276,18 @@ def _left_out(name: str, drawn: Sequence[np.ndarray], kept: int) -> Row:
         "mean error": round(float(np.mean(np.abs(np.subtract(foretold, actual)))), 4),
         "mean width": round(float(np.mean(widths)), 3),
     }
+
+
+def _panel_log(errors: np.ndarray) -> RoundLog:
+    models, items = errors.shape
+    return RoundLog(
+        kind="panel",
+        items=tuple(map(str, range(items))),
+        rounds=np.zeros(items, dtype=int),
+        round_names=(1,),
+        models=tuple(f"m{k}" for k in range(models)),
+        errors=errors,
+    )
 
 
 def _anli() -> dict[str, np.ndarray]:
@@ -272,7 +316,73 @@ def _families(rng: np.random.Generator, models: int, items: int) -> np.ndarray:
     return np.where(hard, rng.random((models, items)) < 0.9, errors)
 
 
-SECTIONS = {f.__name__: f for f in (paths, plans, panels)}
+def attempts() -> None:
+    """Draw attempt logs with a known rate, and read them as the command does."""
+    rows: list[Row] = []
+    for name, people, spread in (
+        ("alike, 12 annotators", 12, 0.0),
+        ("unequal skill, 12 annotators", 12, 0.8),
+        ("unequal skill and effort, 25 annotators", 25, 0.8),
+    ):
+        held, plain, changed, widths = [], [], [], []
+        for number in range(200):
+            rng = np.random.default_rng([SEED, people, int(10 * spread), number])
+            table, truth = _attempt_table(rng, people, spread)
+            found = dynamic.evaluate(table)
+            last = found.rounds[-1].success
+            held.append(last.interval.low <= truth <= last.interval.high)
+            widths.append(last.interval.width)
+            error = (truth * (1 - truth) / last.attempts) ** 0.5
+            plain.append(abs(last.rate - truth) <= 1.96 * error)
+            span = found.change.interval
+            changed.append(span.low <= 0 <= span.high)
+        rows.append(
+            {
+                "logs": f"200, {name}",
+                "rate held": round(float(np.mean(held)), 3),
+                "plain interval": round(float(np.mean(plain)), 3),
+                "no change held": round(float(np.mean(changed)), 3),
+                "mean width": round(float(np.mean(widths)), 3),
+            }
+        )
+    record(
+        "dynamic-attempts",
+        "Attempt logs: do the intervals hold?",
+        rows,
+        notes=(
+            "Two rounds with the same true rate, drawn as a table with one row per attempt and read "
+            "by dynamic.evaluate. *rate held*: the 95 % interval of the validated rate in the last "
+            "round holds the mean over all annotators there could be. *plain interval*: the same "
+            "for a binomial interval that takes attempts for independent. *no change held*: the "
+            "interval of the change holds 0.",
+        ),
+    )
+
+
+def _attempt_table(
+    rng: np.random.Generator, people: int, spread: float
+) -> tuple[dict[str, Any], float]:
+    """Return a log of two rounds, and the rate of an annotator drawn at random."""
+    from scipy.special import expit
+
+    grid = np.random.default_rng(0).standard_normal(200_000)
+    truth = float(expit(-1.2 + spread * grid).mean()) * 0.8
+    skill = expit(-1.2 + spread * rng.standard_normal(people))
+    effort = rng.integers(10, 40, people) if people > 20 else np.full(people, 25)
+    who = np.concatenate([np.repeat(np.arange(people), effort)] * 2)
+    fooled = rng.random(who.size) < skill[who]
+    valid = rng.random(who.size) < 0.8
+    return {
+        "annotator": [f"w{k}" for k in who],
+        "round": np.repeat([1, 2], who.size // 2).tolist(),
+        "model_wrong": fooled.astype(int).tolist(),
+        "validated": [
+            "" if not f else "yes" if v else "no" for f, v in zip(fooled, valid, strict=True)
+        ],
+    }, truth
+
+
+SECTIONS = {f.__name__: f for f in (paths, plans, panels, attempts)}
 
 if __name__ == "__main__":
     begin = time.process_time()

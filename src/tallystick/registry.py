@@ -90,7 +90,12 @@ ENTRIES: list[Entry] = [
     Entry(
         "dynamic analyse",
         "tallystick.dynamic:ANALYSE",
-        "What does the log of a real dynamic benchmark say?",
+        "What does the log of a campaign say: a panel, the rounds of a path, or attempts?",
+    ),
+    Entry(
+        "dynamic label-cost",
+        "tallystick.dynamic:LABEL_COST",
+        "How many uniform labels is one adversarial label worth, on a table of your own?",
     ),
 ]
 """One line per verb, in the order of ``--help``."""

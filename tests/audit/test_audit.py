@@ -237,4 +237,4 @@ def test_rounds_are_read_in_the_spelling_that_coercion_gives():
     )
     rounds = next(part for part in told.sections if part.verb == "dynamic").rounds
     # one model never errs, the other on half of the items
-    assert [each.epsilon for each in rounds] == [0.25, 0.25]
+    assert [each.model_risk for each in rounds] == [0.25, 0.25]

@@ -1,14 +1,11 @@
-"""Long simulations of what ``analyse`` reports: every interval, the null of the overlap, and the
-test of fit."""
+"""Long simulations of what ``analyse`` reports: every interval."""
 
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from tallystick.dynamic.analyse import _mean_interval
+from tallystick.dynamic.analyse import mean_interval
 from tallystick.dynamic.population import vote
-from tallystick.dynamic.probit import fit_correlation
-from tallystick.dynamic.similarity import overlap_test
 from tallystick.dynamic.validators import noise_share
 
 REPETITIONS = 2000
@@ -33,7 +30,7 @@ def truths(models, rate, rho):
 
 @pytest.mark.slow
 def test_the_shares_and_changes_of_a_log_cover(publish_coverage):
-    """Risk of the majority, items that all get wrong, forgetting, and the set of shares of a
+    """Risk of the majority, items that all get wrong, paired changes, and the set of shares of a
     filtered log."""
     rows = []
     for models, items, rate, rho in (
@@ -47,14 +44,14 @@ def test_the_shares_and_changes_of_a_log_cover(publish_coverage):
         risks, alls, changes = [], [], []
         for _ in range(REPETITIONS):
             errors = panel(rng, models, items, rate, rho)
-            risks.append(_mean_interval(vote(list(errors)), 0.05, (0.0, 1.0)))
-            alls.append(_mean_interval(errors.all(axis=0).astype(float), 0.05, (0.0, 1.0)))
-            changes.append(_mean_interval(errors[1].astype(float) - errors[0], 0.05, (-1.0, 1.0)))
+            risks.append(mean_interval(vote(list(errors)), 0.05, (0.0, 1.0)))
+            alls.append(mean_interval(errors.all(axis=0).astype(float), 0.05, (0.0, 1.0)))
+            changes.append(mean_interval(errors[1].astype(float) - errors[0], 0.05, (-1.0, 1.0)))
         setting = f"{models} models, {items} items, wrong on {rate:g}, rho {rho:g}"
         for what, truth, intervals in (
             ("majority risk", majority, risks),
             ("wrong together", together, alls),
-            ("forgetting", 0.0, changes),
+            ("paired change", 0.0, changes),
         ):
             rows.append(
                 {
@@ -105,93 +102,6 @@ def _filtered_rows():
             "mean width": widths / REPETITIONS,
             "guarantee": "under",
         }
-
-
-@pytest.mark.slow
-def test_the_null_of_the_overlap_and_the_test_of_fit_have_their_size(publish_coverage):
-    rows = []
-    for models, items, rate in ((4, 100, 0.2), (5, 200, 0.3)):
-        rng = np.random.default_rng([models, items])
-        inside, small = [], []
-        for _ in range(REPETITIONS):
-            found = overlap_test(rng.random((models, items)) < rate, rng=rng, permutations=99)
-            small.append(found.p_value <= 0.05)
-            if found.z is not None:
-                inside.append(found.z_null[0] - 1e-9 <= found.z <= found.z_null[1] + 1e-9)
-        setting = f"{models} independent models, {items} items, wrong on {rate:g}"
-        rows.append(
-            {
-                "what": "z inside its null range of 95 %",
-                "log": setting,
-                "repetitions": len(inside),
-                "share": np.mean(inside),
-                "least": binom.ppf(1e-4, len(inside), 0.95) / len(inside),
-                "most": 1.0,
-            }
-        )
-        rows.append(
-            {
-                "what": "p of the overlap at most .05",
-                "log": setting,
-                "repetitions": REPETITIONS,
-                "share": np.mean(small),
-                "least": 0.0,
-                "most": binom.isf(1e-4, REPETITIONS, 0.05) / REPETITIONS,
-            }
-        )
-    rng = np.random.default_rng(5)
-    refuted = [
-        not fit_correlation(panel(rng, 5, 300, 0.3, 0.5), simulations=199, rng=rng).fits
-        for _ in range(300)
-    ]
-    rows.append(
-        {
-            "what": "fit refuted at 1 %",
-            "log": "5 models, 300 items, wrong on 0.3, rho 0.5, as the fit assumes",
-            "repetitions": 300,
-            "share": np.mean(refuted),
-            "least": 0.0,
-            "most": binom.isf(1e-4, 300, 0.01) / 300,
-        }
-    )
-    publish_coverage(
-        "dynamic-nulls",
-        "Tests of `dynamic analyse` where there is nothing to find; *least* and *most* are where"
-        " chance alone leaves the share with probability .9999.",
-        rows,
-    )
-    for row in rows:
-        assert row["least"] <= row["share"] <= row["most"], row
-
-
-@pytest.mark.slow
-def test_the_profile_interval_of_rho_covers(publish_coverage):
-    rows = []
-    for rho, items in ((0.4, 300), (0.6, 1000)):
-        rng = np.random.default_rng(int(100 * rho) + items)
-        hits, widths = 0, 0.0
-        for _ in range(REPETITIONS):
-            own = rng.standard_normal((5, items))
-            errors = rho**0.5 * rng.standard_normal(items) + (1 - rho) ** 0.5 * own > 0.5
-            interval = fit_correlation(errors, simulations=1, rng=0).interval
-            hits += rho in interval
-            widths += interval.width
-        rows.append(
-            {
-                "rho": rho,
-                "items": items,
-                "coverage": hits / REPETITIONS,
-                "mean width": widths / REPETITIONS,
-            }
-        )
-    publish_coverage(
-        "dynamic-correlation",
-        "Profile-likelihood interval of the shared difficulty, five models, nominal .95,"
-        f" {REPETITIONS} repetitions.",
-        rows,
-    )
-    for row in rows:
-        assert row["coverage"] >= LEAST, row
 
 
 @pytest.mark.slow

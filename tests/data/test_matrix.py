@@ -102,7 +102,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "judge": {"truth": "gold"},
     "bound": {"truth": "gold", "prediction": "kim", "label_models": ("majority",)},
     "shift": {"truth": "gold", "old": "ann", "new": "bob"},
-    "dynamic analyse": {"truth": "gold", "round": "round", "rollouts": 5},
+    "dynamic analyse": {"truth": "gold", "round": "round"},
 }
 """What each verb is asked; a long table has no prediction, no versions and no rounds."""
 

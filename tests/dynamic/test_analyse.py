@@ -1,237 +1,220 @@
 import csv
 import gzip
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from tallystick.dynamic import Correlated, Population, analyse, read_log
-from tallystick.dynamic.advice import RoundPrices
-from tallystick.dynamic.rollouts import roll_path
+from tallystick.dynamic.analyse import analyse, mean_interval
+from tallystick.dynamic.item_rows import item_rows
+from tallystick.dynamic.log import RoundLog
+from tallystick.dynamic.panel import forecast_panel
+from tallystick.dynamic.path_forecast import forecast_path
+from tallystick.dynamic.question import AnalyseQuestion
+from tallystick.dynamic.reading import read_log
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.results.numbers import percent, points
 
 
-def panel(seed=0, rho=0.6, validators=None):
+def draws(models, items, seed=0, rate=0.6):
     rng = np.random.default_rng(seed)
-    items = 300
-    shared = rho**0.5 * rng.standard_normal(items)
-    wrong = shared + (1 - rho) ** 0.5 * rng.standard_normal((5, items)) > 0.6
-    columns = {f"m{k}": np.where(wrong[k], "b", "a").tolist() for k in range(5)}
-    columns |= {
-        "round": np.repeat([1, 2, 3], 100).tolist(),
-        "gold": ["a"] * items,
-        "said": validators or ["aaa"] * items,
-    }
-    return read_log(
-        columns,
-        round="round",
-        truth="gold",
-        models=[f"m{k}" for k in range(5)],
-        validators="said" if validators else None,
+    shared = 0.6**0.5 * rng.standard_normal(items)
+    return shared + 0.4**0.5 * rng.standard_normal((models, items)) > rate
+
+
+def panel(errors, *, rounds=1, **fields):
+    models, items = errors.shape
+    return RoundLog(
+        kind="panel",
+        items=tuple(f"i{k}" for k in range(items)),
+        rounds=np.arange(items) * rounds // items,
+        round_names=tuple(range(1, rounds + 1)),
+        models=tuple(f"m{k}" for k in range(models)),
+        errors=errors,
+        **fields,
     )
 
 
-def walk(rounds=5, seed=0, size=600):
-    done = roll_path(
-        Population.uniform(size),
-        Correlated(0.2, 0.5, 0.5),
-        rounds=rounds,
-        rollouts=1,
-        rng=seed,
-        keep_errors=True,
+def path(errors, *, held_out=True):
+    rounds, items = errors.shape
+    return RoundLog(
+        kind="path",
+        items=tuple(f"i{k}" for k in range(items)),
+        rounds=np.zeros(items, dtype=int),
+        round_names=tuple(range(1, rounds + 1)),
+        models=tuple(f"h (round {k + 1})" for k in range(rounds)),
+        errors=errors,
+        held_out=held_out,
     )
-    rows = [
-        (str(i), t + 1, f"h{t + 1}", int(not done.error_sets[0, t, i]))
-        for t in range(rounds)
-        for i in range(size)
-    ]
-    item, round_, model, correct = map(list, zip(*rows, strict=True))
-    return read_log({"item": item, "round": round_, "model": model, "correct": correct}), done
 
 
-@pytest.fixture(scope="module")
-def read():
-    """What the panel says, read once."""
-    return analyse(panel(), permutations=99, rollouts=40, rng=0)
+def test_a_panel_is_forecast_round_by_round_and_the_last_round_gives_the_advice():
+    errors = draws(5, 600)
+    found = analyse(panel(errors, rounds=3))
+    for number, each in enumerate(found.rounds):
+        part = errors[:, 200 * number : 200 * (number + 1)]
+        assert each.forecast == forecast_panel(part)
+        assert each.all_wrong == part.all(axis=0).mean() > each.independent
+        assert each.risk in each.interval
+    last = found.rounds[-1].forecast
+    assert (found.advice.gain.estimate, found.advice.certain) == (last.gain, last.certain)
+    assert found.advice.decision == "cannot tell"
+    assert (found.decision, found.advice.more) == ("undecided", 2)
 
 
-def test_a_panel_shows_its_joint_errors_against_chance_and_fit(read):
-    result = read
-    assert [each.round for each in result.rounds] == [1, 2, 3]
-    for joint in result.overlap:
-        assert joint.independent < joint.all_wrong
-        assert joint.test.p_value == 0.01
-        assert joint.rho == pytest.approx(0.6, abs=0.2)
-        assert joint.rho in joint.rho_interval
-    assert isinstance(result.forgetting, Unknown)
-    assert isinstance(result.rounds[0].noise_share, Unknown)
-    assert result.decision == "decided"
-    assert result.advice.course in result.summary()
+def test_a_panel_says_who_is_wrong_together_and_the_items_are_counted():
+    errors = draws(5, 400)
+    errors[1] = errors[0]  # a clone: always wrong together
+    found = analyse(panel(errors))
+    (only,) = found.rounds
+    assert (only.pairs[0].first, only.pairs[0].second) == ("m0", "m1")
+    text = found.summary()
+    assert "m0 and m1: both on" in text
+    assert f"{int(errors.all(axis=0).sum())} that every model gets wrong" in text
+    hangs = item_rows(panel(errors), found).columns["vote_hangs"]
+    assert hangs.count("could be repaired") == only.repairable
+    assert hangs.count("could break") == only.fragile
 
 
-def test_the_text_says_all_that_was_found_with_its_intervals():
-    said = analyse(
-        panel(validators=["aa"] * 200 + ["aba"] * 100),
-        chain=["m0", "m1"],
-        permutations=19,
-        rollouts=20,
-        rng=0,
-    )
-    text = said.summary()
-    for number in (1, 2, 3):
-        share = percent(said.overlap[number - 1].all_wrong)
-        assert f"Wrong together, round {number}: {share} [" in text
-    assert f"rho {said.overlap[0].rho:.2f} [" in text
-    assert "z " in text
-    assert "by chance" in text
-    assert "Random labels among the items of round 3: 0.0\xa0% to" in text
-    change = points(said.forgetting[0].change)
-    assert f"From m0 to m1, on the first items: risk {change} [" in text
-    assert "control" not in text  # a log has none
+def test_no_simulated_career_and_no_forgetting_is_left_in_the_answer():
+    body = json.dumps(analyse(panel(draws(4, 100))).to_dict())
+    assert not any(word in body for word in ("hierarchical", "rollout", "forget", "epsilon"))
 
 
-def test_a_path_is_read_round_by_round_and_forecast_from_where_it_stands():
-    log, done = walk()
-    result = analyse(log, permutations=99, rollouts=40, rng=0)
-    assert [each.risk for each in result.rounds] == pytest.approx(done.risk[0].tolist())
-    assert [each.epsilon for each in result.rounds] == pytest.approx(done.epsilon[0].tolist())
-    assert len(result.forgetting) == 4
-    assert all(
-        each.change == pytest.approx(each.forgotten - each.learnt) for each in result.forgetting
-    )
-    assert result.rounds[-1].worst_case > result.rounds[-1].risk
-    option = result.advice.options[0]
-    assert option.course == "one more round"
-    assert option.rounds == 2
+def test_a_gain_that_pays_decides():
+    errors = draws(5, 2000)
+    assert analyse(panel(errors), AnalyseQuestion(pays=0.2)).advice.decision == "not worth it"
+    alike = np.zeros((3, 50), dtype=bool)
+    none = analyse(panel(alike))
+    assert none.advice.decision == "not worth it"
+    assert none.verdict.startswith("Two more models would not help")
 
 
-def test_a_chain_shows_forgetting_and_leaves_the_panel():
-    result = analyse(panel(), chain=["m0", "m1"], permutations=99, rollouts=40, rng=0)
-    assert result.models == ("m2", "m3", "m4")
-    (step,) = result.forgetting
-    assert (step.before, step.model) == ("m0", "m1")
-    assert step.change in step.interval
+def test_two_models_have_only_their_certain_bounds():
+    found = analyse(panel(draws(2, 200)))
+    assert isinstance(found.advice.gain.estimate, Unknown)
+    assert "the gain can be anything between" in found.verdict
+    assert found.advice.more == 1
+
+
+def test_a_model_that_is_wrong_on_its_whole_round_is_named():
+    errors = draws(4, 200)
+    errors[0, :100] = True
+    (warning,) = analyse(panel(errors, rounds=2)).warnings
+    assert "m0 is wrong on nearly every item of round 1" in warning
+
+
+def test_a_sparse_panel_is_looked_at_where_models_answered_together():
+    errors = draws(3, 200)
+    answered = np.ones_like(errors)
+    answered[2, :150] = False
+    found = analyse(panel(errors & answered, answered=answered))
+    assert found.rounds[0].models == ("m0", "m1")
+    answered = np.zeros_like(errors)
+    answered[np.arange(200) % 3, np.arange(200)] = True
+    with pytest.raises(InputError, match="no two models answered the same items"):
+        analyse(panel(errors & answered, answered=answered))
+
+
+def test_a_path_is_judged_on_its_held_out_items_with_paired_intervals():
+    errors = draws(5, 600, rate=1.0)
+    found = analyse(path(errors))
+    foretold = forecast_path(errors)
+    assert found.advice.gain.interval == foretold.interval
+    assert found.advice.decision == foretold.decision
+    votes = [np.where(2 * errors[:t].sum(axis=0) > t, 1.0, 0.0) for t in (1, 3, 5)]
+    for place, (before, after) in enumerate(pairwise(votes)):
+        each = found.rounds[2 * place + 2]
+        assert each.change == pytest.approx((after - before).mean())
+        assert each.change in each.change_interval
+        assert each.change_interval == mean_interval(after - before, 0.05, (-1.0, 1.0))
+    assert isinstance(found.rounds[1].change, Unknown)
+    assert found.rounds[1].model_change == pytest.approx(errors[1].mean() - errors[0].mean())
+    assert found.last_step.repaired >= 0
+
+
+def test_a_path_whose_items_are_not_known_to_be_held_out_gets_no_advice_and_no_change():
+    log = path(draws(5, 600), held_out=False)
+    found = analyse(log)
+    assert found.advice.decision == "cannot tell"
+    assert "the log does not say that its items were held out" in found.verdict
+    assert "--held-out COLUMN" in found.summary()
+    assert all(isinstance(each.change, Unknown) for each in found.rounds)
+    assert all(isinstance(each.model_change, Unknown) for each in found.rounds)
+    assert isinstance(found.advice.gain.interval, Unknown)
+    declared = analyse(log, AnalyseQuestion(all_held_out=True))
+    assert isinstance(declared.advice.gain.interval, Interval)
+
+
+def test_stop_needs_a_range_below_what_pays_and_go_on_is_said_for_nothing_but_zero():
+    rng = np.random.default_rng(0)
+    same = np.repeat(rng.random((1, 2000)) < 0.2, 5, axis=0)
+    found = analyse(path(same), AnalyseQuestion(pays=0.02))
+    assert found.advice.decision == "stop"
+    assert found.verdict.startswith("Stop: two more rounds would not help by 2.0 points or more")
+    better = np.zeros((3, 2000), dtype=bool)
+    better[0, :500] = better[1, 400:700] = better[2, 300:600] = True
+    for pays in (0.0, 0.001):
+        advice = analyse(path(better), AnalyseQuestion(pays=pays)).advice
+        assert advice.decision != "go on" or pays == 0
+
+
+def test_a_small_held_out_set_asks_for_more_items():
+    found = analyse(path(draws(3, 100)))
+    assert found.needed.count == 300
+    assert "at least 400" in found.summary()
+
+
+def test_rounds_of_different_teams_have_a_wider_range():
+    log = path(draws(5, 600))
+    one = analyse(log).advice.gain.interval
+    many = analyse(log, AnalyseQuestion(teams=True)).advice.gain.interval
+    assert many.width > one.width
+
+
+def test_a_price_plans_the_number_of_rounds():
+    found = analyse(path(draws(5, 600)), AnalyseQuestion(price=0.05))
+    assert found.plan.rounds == 5
+    assert "plan 5 rounds in all" in found.summary()
 
 
 def test_validators_give_the_noise_share_or_the_set():
     rng = np.random.default_rng(0)
     coin = rng.random(300) < 0.4
-    chance = np.where(coin, 0.5, 0.97)[:, None]
-    said = ["".join("ab"[int(v)] for v in row) for row in rng.random((300, 5)) > chance]
-    result = analyse(panel(validators=said), permutations=99, rollouts=40, rng=0)
-    assert all(isinstance(each, Interval) for each in result.noise_sets)
-    assert result.rounds[0].noise_share == pytest.approx(0.4, abs=0.15)
-    assert "clean labels" in [option.course for option in result.advice.options]
-    kept = analyse(
-        panel(validators=["aa"] * 200 + ["aba"] * 100), permutations=99, rollouts=40, rng=0
+    said = ["".join("ab"[int(v)] for v in rng.random(3) < (0.5 if c else 0.03)) for c in coin]
+    table = {"round": [1] * 300, "gold": ["a"] * 300, "said": said}
+    table |= {f"m{k}": np.where(row, "b", "a").tolist() for k, row in enumerate(draws(3, 300))}
+    log = read_log(table, truth="gold", models="m*", validators="said")
+    (each,) = analyse(log).rounds
+    assert coin.mean() in each.noise_range
+    kept = read_log(
+        {**table, "said": ["aa", "aba"] * 150}, truth="gold", models="m*", validators="said"
     )
-    assert isinstance(kept.rounds[0].noise_share, Unknown)
-    assert any("set" in text for text in kept.warnings)
+    (each,) = analyse(kept).rounds
+    assert isinstance(each.noise_share, Unknown)
+    assert isinstance(each.noise_range, Interval)
 
 
-def test_answers_are_voted_by_plurality_with_an_interval_in_every_round():
-    rng = np.random.default_rng(0)
-    wrong = rng.random((3, 200)) < 0.4
-    answers = np.where(wrong, rng.choice(["b", "c", "d"], size=wrong.shape), "a")
-    rows = [
-        (str(i), t + 1, f"h{t}", int(not wrong[t, i]), answers[t, i], "a")
-        for t in range(3)
-        for i in range(200)
-    ]
-    item, round_, model, correct, prediction, truth = map(list, zip(*rows, strict=True))
-    columns = {"item": item, "round": round_, "model": model, "correct": correct}
-    log = read_log(
-        {**columns, "prediction": prediction, "truth": truth},
-        prediction="prediction",
-        truth="truth",
-    )
-    result = analyse(log, permutations=19, rollouts=20, rng=0)
-    plain = read_log(columns)
-    binary = analyse(plain, permutations=19, rollouts=20, rng=0)
-    assert all(each.risk in each.interval for each in result.rounds)
-    assert result.rounds[0].interval == binary.rounds[0].interval
-    # scattered wrong answers lose to two right ones
-    assert result.rounds[2].risk < binary.rounds[2].risk
-    assert any("plurality" in text for text in result.assumptions)
-    assert not any("plurality" in text for text in binary.assumptions)
+def test_the_answer_is_json_and_has_pictures():
+    for log in (panel(draws(4, 100), rounds=2), path(draws(3, 100))):
+        found = analyse(log)
+        body = json.loads(json.dumps(found.to_dict()))
+        assert body["advice"]["decision"] == found.advice.decision
+        assert found.figures()[0].columns["risk"] == [each.risk for each in found.rounds]
+        assert len(found.rows()) == len(found.rounds)
 
 
-def test_prices_decide():
-    dear = analyse(
-        panel(), permutations=99, rollouts=40, rng=0, prices=RoundPrices(round=1000, value=1)
-    )
-    cheap = analyse(
-        panel(), permutations=99, rollouts=40, rng=0, prices=RoundPrices(round=0, value=1)
-    )
-    assert dear.advice.course == "stop"
-    assert cheap.advice.course != "stop"
+def test_the_interval_of_a_single_value_is_its_range():
+    assert tuple(mean_interval(np.array([0.5]), 0.05, (0.0, 1.0))) == (0.0, 1.0)
 
 
-def test_models_that_are_always_wrong_leave_the_correlation_unknown():
-    log = panel()
-    log.errors[0] = True
-    result = analyse(log, permutations=99, rollouts=40, rng=0)
-    assert isinstance(result.overlap[0].rho, Unknown)
-    assert isinstance(result.advice, Unknown)
-    assert result.decision == "unknowable"
-    assert (
-        "No advice: no correlation could be fitted: model 1 of 5 is always wrong"
-        in result.summary()
-    )
-    json.dumps(result.to_dict(), allow_nan=False)
-
-
-def test_the_result_is_json_and_has_its_figures(read):
-    result = read
-    out = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert out["verb"] == "dynamic"
-    fields = {
-        "round",
-        "risk",
-        "interval",
-        "epsilon",
-        "worst_case",
-        "lower_bound",
-        "z",
-        "noise_share",
-    }
-    assert set(out["rounds"][0]) >= fields
-    assert [figure.kind for figure in result.figures()] == ["rounds", "forest", "rounds"]
-    assert out["seed"] == 0
-
-
-def test_a_round_of_one_item_is_refused():
-    columns = {"item": list("xxyy"), "round": [1, 1, 2, 2], "model": ["a", "b"] * 2}
-    log = read_log({**columns, "correct": [1, 0, 0, 1]})
-    with pytest.raises(InputError, match="round 1 has one item"):
-        analyse(log, rng=0)
-
-
-def test_a_chain_on_a_path_is_refused():
-    with pytest.raises(InputError, match="chain is for panels"):
-        analyse(walk(3)[0], chain=["h1"], rng=0)
-
-
-def test_anli_is_the_table_of_the_baseline_with_advice_and_its_reason(shared_data):
-    with gzip.open(
-        shared_data / "dynamic" / "anli_dev_rounds_8models.csv.gz", "rt", encoding="utf-8"
-    ) as lines:
+def test_anli_foretells_what_leaving_models_out_shows(shared_data):
+    file = shared_data / "dynamic" / "anli_dev_rounds_8models.csv.gz"
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
-    models = list(rows[0])[4:]
-    log = read_log(
-        {name: [row[name] for row in rows] for name in rows[0]},
-        round="round",
-        truth="gold",
-        models=models,
-        item="uid",
-        validators="verifier_labels",
-    )
-    result = analyse(log, chain=models[:3], permutations=199, rollouts=60, rng=0)
-    assert [round(100 * each.all_wrong, 1) for each in result.overlap] == [8.7, 17.1, 18.1]
-    assert [round(100 * each.independent, 2) for each in result.overlap] == [0.15, 2.27, 2.57]
-    assert all(isinstance(each.noise_share, Unknown) for each in result.rounds)
-    assert all(each.low == 0 for each in result.noise_sets)
-    assert result.advice.reason
-    assert [step.model for step in result.forgetting] == ["roberta-from-r2", "roberta-from-r3"]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    found = analyse(read_log(columns, truth="gold", models=list(rows[0])[7:]))
+    first = found.rounds[0].forecast
+    assert (round(first.gain, 4), round(first.spread, 4)) == (0.003, 0.0066)
+    assert [round(end, 3) for end in first.certain] == [-0.098, 0.073]

@@ -3,7 +3,10 @@ import pytest
 
 from tallystick import dynamic
 from tallystick.data import Roles, conclude
+from tallystick.dynamic.analyse import analyse
 from tallystick.dynamic.answer import applies
+from tallystick.dynamic.question import TheoryQuestion
+from tallystick.dynamic.reading import read_log
 from tallystick.errors import InputError
 
 
@@ -20,12 +23,11 @@ def table(items=90, seed=0):
 
 @pytest.fixture(scope="module")
 def plain():
-    return dynamic.evaluate(table(), truth="gold", rollouts=20)
+    return dynamic.evaluate(table(), truth="gold")
 
 
 def test_evaluate_is_analyse_on_the_log_of_the_table(plain):
-    log = dynamic.read_log(table(), truth="gold", models=["m_a", "m_b", "m_c"])
-    same = dynamic.analyse(log, rollouts=20, rng=0)
+    same = analyse(read_log(table(), truth="gold", models=["m_a", "m_b", "m_c"]))
     assert plain.models == ("m_a", "m_b", "m_c")
     assert plain.rounds == same.rounds
     assert plain.advice == same.advice
@@ -36,29 +38,29 @@ def test_what_was_taken_by_default_is_said(plain):
     assert any(note.startswith("models: ") and "m_c" in note for note in plain.notes)
 
 
-def test_models_of_the_chain_are_read_beside_the_models_that_are_named():
-    loop = {**table(), **{f"loop{k}": table(seed=k)["m_a"] for k in (1, 2)}}
-    said = dynamic.evaluate(loop, truth="gold", models="m_*", chain="loop1,loop2", rollouts=20)
-    assert said.models == ("m_a", "m_b", "m_c")
-    assert (said.forgetting[0].before, said.forgetting[0].model) == ("loop1", "loop2")
-    with pytest.raises(InputError, match="loop3"):
-        dynamic.evaluate(loop, truth="gold", models="m_*", chain="loop1,loop3", rollouts=20)
-
-
 def test_weights_count_rows_and_the_answer_says_so():
-    weighted = dynamic.evaluate(
-        {**table(), "w": [2] * 90}, truth="gold", models="m_*", weight="w", rollouts=20
-    )
+    weighted = dynamic.evaluate({**table(), "w": [2] * 90}, truth="gold", models="m_*", weight="w")
     assert weighted.n_items == 180
     assert weighted.assumptions[-1].startswith("a row of weight w stands for w items")
 
 
-def test_theory_and_simulate_answer_without_a_table():
-    known = conclude(dynamic.THEORY, None, dynamic.TheoryQuestion(epsilon=0.1))
+def test_attempts_are_told_from_panels_and_have_no_weights():
+    tries = {"worker": list("abc") * 10, "round": [1] * 30, "fooled": [0, 1, 0] * 10, "w": [1] * 30}
+    assert dynamic.evaluate(tries).kind == "attempts"
+    with pytest.raises(InputError, match="a log of attempts has no weights"):
+        dynamic.evaluate(tries, weight="w")
+    grid = {"item": list("aabb"), "round": [1] * 4, "model": list("mnmn"), "correct": [1, 0, 1, 1]}
+    assert dynamic.evaluate(grid).kind == "panel"
+    assert dynamic.evaluate({**grid, "annotator": list("xxyy")}).kind == "panel"
+    assert dynamic.evaluate({**grid, "item": list("abcd")}).kind == "attempts"
+
+
+def test_theory_answers_without_a_table():
+    known = conclude(dynamic.THEORY, None, TheoryQuestion(epsilon=0.1))
     assert known == dynamic.theory(0.1)
     assert all(line in known.summary() for line in known.statements)
     with pytest.raises(InputError, match="add --epsilon"):
-        conclude(dynamic.THEORY, None, dynamic.TheoryQuestion())
+        conclude(dynamic.THEORY, None, TheoryQuestion())
 
 
 def test_a_table_with_rounds_and_two_models_is_analysed_by_audit():

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tallystick.dynamic import analyse, read_log
+from tallystick.dynamic.analyse import analyse
 from tallystick.dynamic.item_rows import item_rows
+from tallystick.dynamic.reading import read_log
 
 MODELS = ("a", "b", "c", "d")
 
@@ -77,7 +78,7 @@ def copies(columns):
 
 
 def said(log):
-    return analyse(log, permutations=19, rollouts=20, rng=0)
+    return analyse(log)
 
 
 @pytest.mark.parametrize(
@@ -186,43 +187,6 @@ def test_items_are_checked_by_errors_then_agreement_then_dissent_then_place():
     assert item_rows(log, said(log)).columns["check_order"] == [6, 4, 1, 2, 3, 5]
 
 
-def test_difficulty_rises_with_the_models_that_err_and_is_blank_with_its_reason_said_once():
-    log = wide(table(items=200))
-    rows = item_rows(log, said(log))
-    by_wrong = [
-        np.mean(
-            [
-                d
-                for d, w in zip(rows.columns["difficulty"], rows.columns["wrong"], strict=True)
-                if w == k
-            ]
-        )
-        for k in range(5)
-    ]
-    assert np.all(np.diff(by_wrong) > 0)
-    assert not any(note.startswith("difficulty") for note in rows.notes)
-    small = read_log(SMALL, round="round", truth="gold", models=list("mnop"))
-    blank = item_rows(small, said(small))
-    assert blank.columns["difficulty"] == [None] * 4
-    assert blank.notes == (
-        (
-            "difficulty is blank in rounds 1 and 2: errors need the shape (models, items) with 2"
-            " models and 10 items or more, got (4, 2)"
-        ),
-    )
-
-
-def test_a_fit_that_the_log_refutes_is_said():
-    log = wide(table(items=200))
-    result = said(log)
-    result = replace(result, fits=(replace(result.fits[0], fit_p=0.005), result.fits[1]))
-    notes = item_rows(log, result).notes
-    assert [note for note in notes if "refutes" in note] == [
-        "difficulty in round 1 rests on a fit that the log refutes (p = 0.005): take it as a rank"
-        " at most"
-    ]
-
-
 def test_random_labels_are_a_probability_only_where_their_share_is_a_number():
     log = wide(table(items=200))
     result = said(log)
@@ -238,11 +202,7 @@ def test_random_labels_are_a_probability_only_where_their_share_is_a_number():
     rows = item_rows(kept, said(kept))
     assert rows.columns["random_label"] == [None] * 200
     assert rows.columns["validators_disagree"] == [0, 1] * 100
-    assert [
-        note
-        for note in rows.notes
-        if note.startswith("random_label is blank in rounds 1 and 2: only items")
-    ]
+    assert [note for note in rows.notes if note.startswith("random_label is blank: only items")]
 
 
 def test_validators_without_a_true_label_are_left_out_and_it_is_said():
@@ -260,21 +220,14 @@ def test_an_item_of_weight_nothing_keeps_its_row_and_has_no_place():
     rows = item_rows(log, said(log))
     out = [k for k, w in enumerate(columns["w"]) if not w]
     assert all(
-        rows.columns[name][k] is None
-        for k in out
-        for name in ("difficulty", "random_label", "check_order")
+        rows.columns[name][k] is None for k in out for name in ("random_label", "check_order")
     )
     ranks = [rank for rank in rows.columns["check_order"] if rank is not None]
     assert sorted(ranks) == list(range(1, 61 - len(out)))
     assert rows.notes[-1].startswith(f"items of weight 0 ({len(out)} of 60) were not analysed")
 
 
-def test_a_chain_is_left_out_and_a_path_has_no_round():
-    log = wide(table(items=200))
-    rows = item_rows(
-        log, analyse(log, chain=["a", "b"], permutations=19, rollouts=20, rng=0)
-    ).columns
-    assert set(rows["answered"]) == {2}
+def test_a_path_has_no_round():
     walk = long(table(), on_path=True, weight=False)
     found = item_rows(walk, said(walk))
     assert found.columns["round"] == [None] * 60

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
 
 from tallystick.dynamic import Correlated, Population
-from tallystick.dynamic.learners import Continued, Perfect, RandomErrors, Scripted, Wander
+from tallystick.dynamic.learners import Perfect, RandomErrors, Scripted
 from tallystick.errors import InputError
 
 
@@ -78,29 +77,6 @@ def test_the_correlated_learner_hits_its_mass_on_average():
     assert errors.mean() == pytest.approx(0.3, abs=0.005)
 
 
-def test_a_wandering_learner_strays_as_far_as_it_was_seen_to():
-    """Of many rounds seen, nearly nothing is left open but the spread itself; of none it does not
-    stray."""
-    population, weights = Population.uniform(500), np.full((3000, 500), 1 / 500)
-    shares = begun(Correlated(0.2, wander=Wander(0.3, 4000)), population, 3000)(weights, 0).mean(
-        axis=1
-    )
-    scores = norm.ppf(shares)
-    assert scores.mean() == pytest.approx(norm.ppf(0.2), abs=0.02)
-    assert scores.std() == pytest.approx(0.3, abs=0.02)
-    still = begun(Correlated(0.2, wander=Wander(0.0, 3)), population, 3000)(weights, 0).mean(axis=1)
-    assert np.ptp(still) < 0.003
-    few = begun(Correlated(0.2, wander=Wander(0.3, 3)), population, 3000)(weights, 0).mean(axis=1)
-    assert few.std() > 1.2 * shares.std()
-    assert few.max() <= 0.5
-
-
-@pytest.mark.parametrize(("spread", "rounds"), [(-0.1, 3), (np.inf, 3), (np.nan, 3), (0.1, 1)])
-def test_a_spread_that_nothing_can_show_is_refused(spread, rounds):
-    with pytest.raises(InputError, match="a spread is finite and seen over two rounds"):
-        Wander(spread, rounds)
-
-
 def test_rho_makes_models_fail_together_and_gamma_spares_heavy_items():
     population = Population.uniform(400)
     weights = np.full((50, 400), 1 / 400)
@@ -137,11 +113,3 @@ def test_a_script_is_played_and_ends():
         build(np.ones((2, 3)), 2)
     with pytest.raises(InputError, match=r"shape \(rounds, 3\)"):
         begun(Scripted(np.ones((2, 4), dtype=bool)), population)
-
-
-def test_a_continued_learner_keeps_its_past():
-    population = Population.uniform(10)
-    build = begun(Continued(np.zeros((1, 10), dtype=bool), RandomErrors(0.3)), population, 2)
-    weights = np.full((2, 10), 0.1)
-    assert build(weights, 0).sum() == 0
-    assert build(weights, 1).sum() == 6

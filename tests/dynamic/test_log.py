@@ -9,7 +9,8 @@ def panel(**fields):
     plain = {
         "kind": "panel",
         "items": ("1", "2"),
-        "rounds": np.array([1, 2]),
+        "rounds": np.array([0, 1]),
+        "round_names": (1, 2),
         "models": ("m", "n"),
         "errors": np.array([[False, True], [True, False]]),
         "predictions": np.array([["x", "x"], ["y", "y"]]),
@@ -34,7 +35,7 @@ def test_an_item_stands_as_often_as_its_weight_says_with_all_that_is_known_of_it
     assert again.errors.tolist() == [[True, True, False], [False, False, True]]
     assert again.predictions.tolist() == [["y", "y", "y"], ["x", "x", "x"]]
     assert (again.labels.tolist(), again.validators) == (["x", "x", "y"], ("xx", "xx", "yy"))
-    assert (again.cost.tolist(), again.rounds.tolist()) == ([1.5, 1.5, 2.0], [1, 1, 2])
+    assert (again.cost.tolist(), again.rounds.tolist()) == ([1.5, 1.5, 2.0], [0, 0, 1])
     assert again.repeated() is again
 
 
@@ -46,15 +47,34 @@ def test_weights_that_sum_to_nothing_or_to_too_much_are_refused():
     panel(weight=np.array([MOST_ITEMS, 0]))
 
 
-def test_a_single_model_a_single_round_and_a_missing_round_are_refused():
+def test_a_single_model_is_refused_and_a_single_round_is_not():
     with pytest.raises(InputError, match="two models"):
         panel(models=("m",))
-    with pytest.raises(InputError, match=r"a log of one round \(round 4\)"):
-        panel(rounds=np.array([4, 4]))
-    with pytest.raises(
-        InputError, match="round 2 is missing from the log: it goes from round 1 to"
-    ):
-        panel(rounds=np.array([1, 3]))
+    (only,) = panel(rounds=np.array([0, 0]), round_names=(4,)).parts()
+    assert (only.round, only.where.tolist()) == (4, [True, True])
+
+
+def test_a_sparse_round_takes_the_models_and_items_with_the_most_answers_together():
+    answered = np.ones((3, 6), dtype=bool)
+    answered[2, :4] = False  # two models on six items are more answers than three on two
+    log = RoundLog(
+        kind="panel",
+        items=tuple("abcdef"),
+        rounds=np.zeros(6, dtype=int),
+        round_names=(1,),
+        models=("m", "n", "o"),
+        errors=np.zeros((3, 6), dtype=bool),
+        answered=answered,
+    )
+    (part,) = log.parts()
+    assert (part.models, part.left_out, part.errors.shape) == (("m", "n"), 0, (2, 6))
+    assert log.vote().tolist() == [0.0] * 6
+
+
+def test_the_vote_counts_those_who_answered():
+    log = panel(answered=np.array([[True, True], [False, True]]), weight=None)
+    log = RoundLog(**{**log.__dict__, "errors": np.array([[True, True], [False, False]])})
+    assert log.vote().tolist() == [1.0, 0.5]
 
 
 def test_the_models_of_a_path_cannot_be_selected():

@@ -4,39 +4,46 @@ import pytest
 from tallystick.dynamic.long_log import arrange
 from tallystick.errors import InputError
 
-NAMES, WHEN, WHOSE = list("aabbcc"), [1, 1, 1, 1, 2, 2], ["m", "n"] * 3
+NAMES, WHEN, WHOSE = list("aabbcc"), [0, 0, 0, 0, 1, 1], ["m", "n"] * 3
 
 
-def test_a_panel_is_arranged_by_models_and_items():
+def test_a_panel_is_arranged_by_models_and_items_and_may_have_gaps():
     grid = arrange(NAMES, WHEN, WHOSE)
-    assert (grid.on_path, grid.models, grid.items) == (False, ("m", "n"), ("a", "b", "c"))
+    assert (grid.on_path, grid.heads, grid.items) == (False, ("m", "n"), ("a", "b", "c"))
     assert grid.cells.tolist() == [[0, 2, 4], [1, 3, 5]]
+    gaps = arrange(list("aabbcd"), WHEN, WHOSE)
+    assert gaps.cells.tolist() == [[0, 2, 4, -1], [1, 3, -1, 5]]
 
 
 def test_items_tried_in_every_round_make_a_path():
-    grid = arrange(["a", "b"] * 3, [1, 1, 2, 2, 3, 3], ["h"] * 6)
+    grid = arrange(["a", "b"] * 3, [0, 0, 1, 1, 2, 2], ["h"] * 6)
     assert grid.on_path
-    assert grid.models == ("h (round 1)", "h (round 2)", "h (round 3)")
+    assert grid.heads == (0, 1, 2)
 
 
-def test_a_path_whose_first_rounds_are_missing_is_refused():
-    with pytest.raises(InputError, match="the path begins in round 5"):
-        arrange(["x", "y"] * 2, [5, 5, 6, 6], ["h5", "h5", "h6", "h6"])
-    assert arrange(["x", "y"] * 2, [0, 0, 1, 1], ["h5", "h5", "h6", "h6"]).on_path
+def test_one_round_is_a_panel_and_not_a_path():
+    assert not arrange(["a", "a"], [0, 0], ["m", "n"]).on_path
+
+
+def test_a_path_drops_items_that_missed_a_round():
+    grid = arrange(["a", "b", "a"], [0, 0, 1], ["h"] * 3, path=True)
+    assert (grid.items, grid.dropped, grid.cells.tolist()) == (("a",), 1, [[0], [2]])
+    with pytest.raises(InputError, match="no held-out item was tried in every round"):
+        arrange(["a", "b"], [0, 1], ["h"] * 2, path=True)
+    with pytest.raises(InputError, match="item 'a' has two rows in one round"):
+        arrange(["a", "a", "a"], [0, 0, 1], ["h", "i", "h"], path=True)
 
 
 @pytest.mark.parametrize(
-    ("names", "when", "whose", "message"),
+    ("names", "whose", "message"),
     [
-        (NAMES, WHEN, ["m", "n", "m", "n", "m", "x"], "differ between rounds: 'x' was not tried"),
-        (list("aabbcd"), WHEN, WHOSE, "item 'd' has no row for model 'm'"),
-        (list("aabbaa"), WHEN, WHOSE, "item 'a' (has two rows|belongs to round)"),
-        (NAMES, WHEN, ["m", "m", "m", "n", "m", "n"], "item 'a' has two rows for model 'm'"),
+        (list("aabbaa"), WHOSE, "item 'a' was tried in more than one round"),
+        (NAMES, ["m", "m", "m", "n", "m", "n"], "item 'a' has two rows for model 'm'"),
     ],
 )
-def test_a_log_with_gaps_or_doubles_is_refused_by_item_and_model(names, when, whose, message):
+def test_a_log_that_is_neither_shape_is_refused_by_its_item(names, whose, message):
     with pytest.raises(InputError, match=message):
-        arrange(names, when, whose)
+        arrange(names, WHEN, whose)
 
 
 def test_an_item_with_two_values_is_refused_by_name():
@@ -44,3 +51,5 @@ def test_an_item_with_two_values_is_refused_by_name():
     assert grid.of_item(np.array([5, 5, 6, 6, 7, 7]), "weight").tolist() == [5, 6, 7]
     with pytest.raises(InputError, match="item 'b' has the weight 6 in one row and 8 in another"):
         grid.of_item(np.array([5, 5, 6, 8, 7, 7]), "weight")
+    gaps = arrange(list("aabbcd"), WHEN, WHOSE)
+    assert gaps.of_item(np.array([5, 5, 6, 6, 7, 8]), "weight").tolist() == [5, 6, 7, 8]

@@ -6,7 +6,8 @@ from tests.dynamic.test_bounds import Spiteful, people
 
 from tallystick.dynamic import Population
 from tallystick.dynamic.learners import Perfect, RandomErrors
-from tallystick.dynamic.noise import noise_bound, noise_closed_form, noise_path
+from tallystick.dynamic.noise import noise_bound, noise_path
+from tallystick.dynamic.papers import noise_closed_floor
 from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
 
@@ -33,10 +34,9 @@ def test_theorem_3_6_holds_on_a_thousand_populations(seed, epsilon):
     least = done.noise_share.min(axis=0)
     bound = noise_bound(epsilon, population.noise, 6)
     assert np.all(least >= np.array(bound) - 1e-9)
-    if population.noise > epsilon:
-        assert all(
-            least[t] >= noise_closed_form(epsilon, population.noise, t) - 1e-9 for t in range(1, 6)
-        )
+    assert all(
+        least[t] >= noise_closed_floor(epsilon, population.noise, t) - 1e-9 for t in range(1, 6)
+    )
 
 
 def test_the_identity_of_the_shares_follows_what_was_collected():
@@ -76,7 +76,6 @@ def test_shares_outside_zero_and_one_are_refused():
         lambda: noise_path(0.2, [2.0]),
         lambda: noise_bound(0.1, 0, 3),
         lambda: noise_bound(0.1, 0.2, 0),
-        lambda: noise_closed_form(0.1, 0.2, 0),
     ):
         with pytest.raises(InputError):
             call()

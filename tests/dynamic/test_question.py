@@ -3,8 +3,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallystick.dynamic import AnalyseQuestion, SimulateQuestion, TheoryQuestion
-from tallystick.dynamic.question import numbers_of
+from tallystick.dynamic.question import (
+    AnalyseQuestion,
+    LabelCostQuestion,
+    SimulateQuestion,
+    TheoryQuestion,
+    numbers_of,
+)
 from tallystick.errors import InputError
 
 
@@ -16,16 +21,6 @@ def test_numbers_come_as_text_with_commas_as_one_number_or_as_a_sequence():
         numbers_of("1,x", "--x")
 
 
-def test_a_chain_is_names_with_commas():
-    assert AnalyseQuestion(chain="a, b").chain == ("a", "b")
-    assert AnalyseQuestion(chain=("a,b", "c")).chain == ("a", "b", "c")
-
-
-def test_prices_are_gathered():
-    prices = SimulateQuestion(price=2, cleaning_price=3, value=4).prices
-    assert (prices.round, prices.cleaning, prices.value) == (2, 3, 4)
-
-
 def test_what_cannot_be_asked_is_refused_by_name():
     with pytest.raises(InputError, match="rounds must be at least 1, got 0"):
         TheoryQuestion(rounds=0)
@@ -33,4 +28,21 @@ def test_what_cannot_be_asked_is_refused_by_name():
         SimulateQuestion(learner="randon")
     with pytest.raises(InputError, match="mixing must be one of flat, nested"):
         TheoryQuestion(mixing="deep")
+    with pytest.raises(InputError, match="pays must be at most 1"):
+        AnalyseQuestion(pays=2.0)
+    with pytest.raises(InputError, match="rollouts must be at least 2"):
+        LabelCostQuestion(rollouts=1)
     assert SimulateQuestion(draw=Path("p.svg")).draw == Path("p.svg")
+
+
+def test_what_would_take_hours_is_refused_with_its_limit():
+    with pytest.raises(InputError, match="rounds must be at most 200"):
+        SimulateQuestion(rounds=10_000)
+    with pytest.raises(InputError, match="items must be at most 100000"):
+        SimulateQuestion(items=10**7)
+    with pytest.raises(InputError, match=r"trains 3,486,784,401 models.*--width or --depth"):
+        SimulateQuestion(design="hierarchical", depth=20)
+    SimulateQuestion(design="hierarchical", depth=5)
+    with pytest.raises(InputError, match=r"at most 200 --rollouts"):
+        SimulateQuestion(rounds=100, items=100_000).check_work(100, 100_000)
+    SimulateQuestion().check_work(5, 800)

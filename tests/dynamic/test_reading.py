@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.data import read
-from tallystick.dynamic import read_log
-from tallystick.dynamic.reading import DOOR, log_of
+from tallystick.dynamic.reading import DOOR, log_of, read_log
 from tallystick.dynamic.validators import agreements
 from tallystick.errors import InputError
 
@@ -27,7 +26,7 @@ def test_a_long_panel_is_turned_into_models_by_items():
     log = changed()
     assert (log.kind, log.models, log.items) == ("panel", ("m", "n"), ("a", "b", "c"))
     assert log.errors.tolist() == [[False, False, True], [True, False, True]]
-    assert log.rounds.tolist() == [1, 1, 2]
+    assert (log.rounds.tolist(), log.round_names) == ([0, 0, 1], (1, 2))
 
 
 @pytest.mark.parametrize(
@@ -51,13 +50,10 @@ def test_items_tried_in_every_round_make_a_path_and_one_family_of_words_says_rig
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"round": [1, 1, 1, 1, 3, 3]}, "round 2 is missing from the log"),
         ({"correct": ["1", "0", "1", "maybe", "0", "0"]}, "row 4.*'correct' is 'maybe'"),
         ({"correct": [1, 0, 1, 2, 0, 0]}, "row 4.*'correct' is 2: it needs 0 or 1"),
         ({"correct": [1, 0, 1, None, 0, 0]}, "row 4.*'correct' is blank: it needs 0 or 1"),
-        ({"round": ["1", "1", "x", "1", "2", "2"]}, "row 3.*'round' is 'x'"),
-        ({"round": [1, 1, 1.5, 1, 2, 2]}, "row 3.*'round' is 1.5: a round is a whole number"),
-        ({"round": ["1", "1", "inf", "1", "2", "2"]}, "row 3.*'round' is 'inf'.*finite"),
+        ({"round": [1, 1, None, 1, 2, 2]}, "row 3.*'round' is blank: every row needs its round"),
         ({"correct": [1, 0]}, "equal lengths"),
         ({"item": ["a", "a", "b", None, "c", "c"]}, "row 4.*item column 'item' is blank"),
         ({"model": ["m", "", "m", "n", "m", "n"]}, "row 2.*column 'model' is blank"),
@@ -78,8 +74,8 @@ def test_a_bad_log_is_refused_by_what_is_wrong_with_it(columns, message):
         changed(**columns)
 
 
-def test_a_log_of_one_model_is_refused():
-    with pytest.raises(InputError, match="two models"):
+def test_a_log_in_which_every_item_met_one_model_is_no_panel():
+    with pytest.raises(InputError, match="is a log of attempts, and neither a panel nor a path"):
         read_log(
             {"item": list("abc"), "round": [1, 1, 2], "model": ["m"] * 3, "correct": [1, 1, 0]}
         )
@@ -109,11 +105,9 @@ def test_a_wide_log_is_read_with_its_costs():
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        ("m", ["x", ""], "row 2.*column 'm' is blank: a log needs every model's answer"),
         ("cost", ["1", "dear"], "row 2.*'cost' is 'dear'"),
         ("cost", ["1", "-2"], "row 2.*'cost' is '-2'.*at least 0"),
         ("cost", ["1", ""], "row 2.*'cost' is blank: every row needs its cost"),
-        ("round", [1, 3], "round 2 is missing"),
     ],
 )
 def test_bad_cells_of_a_wide_log_are_named(column, values, message):
@@ -128,10 +122,54 @@ def test_an_absent_column_a_repeated_item_and_a_role_of_long_logs_are_refused():
         wide({**WIDE, "id": ["a", "a"]}, item="id")
     with pytest.raises(InputError, match="prediction is a role of long logs"):
         wide(prediction="cost")
-    with pytest.raises(
-        InputError, match=r"no column 'round': name the column of rounds \(--round\)"
-    ):
-        wide({name: values for name, values in WIDE.items() if name != "round"})
+    with pytest.raises(InputError, match="a held-out column is for long logs of a path"):
+        wide({**WIDE, "held_out": [1, 1]})
+
+
+def test_a_log_without_rounds_is_one_round_and_a_missing_round_is_said():
+    data = read({k: v for k, v in WIDE.items() if k != "round"}, DOOR, truth="gold", models="m,n")
+    log, notes = log_of(data)
+    assert log.round_names == ("all items",)
+    assert any("no column of rounds" in note for note in notes)
+    _, notes = log_of(read({**WIDE, "round": [1, 3]}, DOOR, truth="gold", models="m,n"))
+    assert "round 2 is missing: the rounds that there are count in order" in notes
+
+
+def test_a_blank_answer_is_a_gap_and_no_error():
+    log = wide({**WIDE, "m": ["x", ""]})
+    assert log.answered.tolist() == [[True, False], [True, True]]
+    assert log.errors.tolist() == [[False, False], [True, False]]
+    sparse = changed(item=["a", "a", "b", "b", "c", "d"], model=["m", "n", "m", "n", "m", "n"])
+    assert sparse.answered.tolist() == [[True, True, True, False], [True, True, False, True]]
+
+
+PATH = {
+    "item": ["h1", "h2", "c1"] * 2 + ["h1", "h2"],
+    "round": [1, 1, 1, 2, 2, 2, 3, 3],
+    "model": ["m"] * 8,
+    "correct": [1, 0, 0, 1, 1, 0, 0, 1],
+}
+
+
+def test_a_held_out_column_makes_a_path_of_its_items_only():
+    held = [1, 1, 0] * 2 + [1, 1]
+    log, notes = log_of(read({**PATH, "held_out": held}, DOOR))
+    assert (log.kind, log.items, log.held_out) == ("path", ("h1", "h2"), True)
+    assert log.errors.tolist() == [[False, True], [False, False], [True, False]]
+    assert "6 of 8 rows are held out; the others are not used" in notes
+    words = ["test", "test", "train"] * 2 + ["test", "test"]
+    assert read_log({**PATH, "split": words}, held_out="split").items == ("h1", "h2")
+    with pytest.raises(InputError, match="marks no item as held out"):
+        read_log({**PATH, "held_out": [0] * 8})
+    with pytest.raises(InputError, match=r"neither a panel nor a path.*--held-out COLUMN"):
+        read_log(PATH)
+
+
+def test_held_out_items_that_missed_a_round_are_left_out_and_counted():
+    held = {**PATH, "held_out": [1] * 8}
+    log, notes = log_of(read(held, DOOR))
+    assert log.items == ("h1", "h2")
+    assert "1 items were not tried in every round and are left out" in notes
 
 
 def test_a_column_that_never_gives_a_true_label_is_not_taken_for_a_model():

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tallystick.dynamic.papers.constructions import path_certificate
 from tallystick.dynamic.population import vote
-from tallystick.dynamic.similarity import early_signals, overlap_test, rank_persistence, similarity
+from tallystick.dynamic.similarity import early_signals, rank_persistence, similarity
 from tallystick.errors import InputError
 
 
@@ -46,28 +46,6 @@ def test_weights_and_another_majority_are_used():
     ) == pytest.approx(0.75)
 
 
-def test_the_null_has_its_size_and_shared_difficulty_is_found():
-    rng = np.random.default_rng(0)
-    p_values = [
-        overlap_test(rng.random((4, 150)) < 0.3, rng=k, permutations=99).p_value for k in range(200)
-    ]
-    assert np.mean(np.array(p_values) <= 0.05) <= 0.10
-    hard = rng.standard_normal(300)
-    errors = 0.7 * hard + 0.7 * rng.standard_normal((4, 300)) > 0.5
-    found = overlap_test(errors, rng=0, permutations=199)
-    assert found.p_value == 1 / 200
-    assert found.pairs > found.pairs_null
-    assert found.z > found.z_null[1]
-
-
-def test_hard_rounds_are_no_overlap_when_items_are_permuted_within_them():
-    rng = np.random.default_rng(1)
-    rounds = np.repeat([1, 2], 200)
-    errors = rng.random((3, 400)) < np.where(rounds == 1, 0.05, 0.5)
-    assert overlap_test(errors, rng=0, permutations=199).p_value < 0.01
-    assert overlap_test(errors, rng=0, permutations=199, groups=rounds).p_value > 0.05
-
-
 def test_early_signals_see_what_is_there():
     rng = np.random.default_rng(0)
     final = rng.random(60)
@@ -99,8 +77,6 @@ def test_rank_persistence_ends_at_one():
 def test_too_little_is_refused():
     for call in (
         lambda: similarity(np.ones((1, 5))),
-        lambda: overlap_test(np.ones((1, 5)), rng=0),
-        lambda: overlap_test(np.ones((2, 5)), rng=0, permutations=5),
         lambda: early_signals(np.ones((10, 4, 5)), np.ones((10, 4)), early=4),
         lambda: early_signals(np.ones((3, 4, 5)), np.ones((3, 4)), early=2),
     ):

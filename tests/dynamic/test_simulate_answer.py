@@ -1,7 +1,8 @@
 import pytest
 
 from tallystick.data import conclude
-from tallystick.dynamic import SIMULATE, Correlated, Population, SimulateQuestion, path, simulate
+from tallystick.dynamic import SIMULATE, Correlated, Population, path, simulate
+from tallystick.dynamic.question import SimulateQuestion
 from tallystick.errors import FileError, InputError
 
 FEW = {"rollouts": 20, "items": 100, "rounds": 3}

@@ -1,31 +1,59 @@
 from tallystick.dynamic import theory
-from tallystick.dynamic.advice import Advice
-from tallystick.dynamic.verdict import advice_text, log_verdict, risk, stop_reason
+from tallystick.dynamic.collection import IDEAL, Collection
+from tallystick.dynamic.label_cost import LabelCost
+from tallystick.dynamic.log_result import Advice, Gain, PathRound
+from tallystick.dynamic.verdict import (
+    label_cost_verdict,
+    log_needed,
+    log_verdict,
+    risk,
+    round_text,
+    simulation_assumptions,
+)
 from tallystick.results import Interval, Unknown
 
 
-class Joint:
-    """One round of a log, as far as a verdict looks at it."""
-
-    def __init__(self, round, all_wrong):
-        self.round, self.all_wrong, self.independent = round, all_wrong, 0.021
-        self.interval = Interval(0.1, 0.145)
+def advice(decision, *, low=-0.003, high=0.024, certain=None, pays=0.0, reason=None):
+    gain = Gain(estimate=0.01, interval=Interval(low, high))
+    return Advice(decision=decision, gain=gain, certain=certain, pays=pays, more=2, reason=reason)
 
 
-def test_a_log_says_its_share_with_its_interval_in_one_unit():
-    text = log_verdict(5, [Joint(1, 0.04), Joint(3, 0.123)], Unknown("no fit"))
-    assert text == (
-        "All 5 models are wrong together on 12.3\xa0% [10.0, 14.5] of the items of round 3, against"
-        " 2.1\xa0% if their errors were independent (round 1: 4.0\xa0%)."
+LAST = PathRound(
+    round=5,
+    model="h",
+    items=500,
+    risk=0.1,
+    interval=Interval(0.08, 0.12),
+    model_risk=0.1,
+    **dict.fromkeys(
+        ("change", "change_interval", "model_change", "model_change_interval"), Unknown("none")
+    ),
+)
+
+
+def test_a_path_says_go_on_stop_or_cannot_tell_first():
+    assert log_verdict(advice("go on", low=0.001), LAST, 5).startswith("Go on: two more rounds")
+    stop = log_verdict(advice("stop", pays=0.03), LAST, 5)
+    assert stop.startswith("Stop: two more rounds would not help by 3.0 points or more")
+    open_ = log_verdict(advice("cannot tell"), LAST, 5)
+    assert open_ == (
+        "We cannot tell whether two more rounds would help; the likely gain is between −0.3 points"
+        " and +2.4 points (90 % range); the vote of 5 rounds is wrong on 10.0\xa0% [8.0, 12.0]."
     )
 
 
-def test_an_advice_says_its_gain_in_points_and_to_stop_needs_none():
-    gain = {"gain": 0.012, "no_gain": 0.1, "price": 2.0, "options": (), "reason": "r"}
-    advice = Advice(course="one more round", interval=Interval(-0.003, 0.024), **gain)
-    assert advice_text(advice) == str(advice)
-    assert "expected gain +1.2 points [−0.3, +2.4]" in str(advice)
-    assert str(Advice(course="stop", interval=None, **gain)) == "stop"
+def test_a_panel_names_its_round_and_its_models():
+    certain = (-0.1, 0.1)
+    worth = log_verdict(advice("worth it", low=0.001, certain=certain), LAST, 5)
+    assert worth.startswith("Two more models like these would help the vote")
+    assert worth.endswith("the vote of 5 models is wrong on 10.0\xa0% of round 5.")
+    assert round_text("all items") == "all items"
+
+
+def test_what_is_needed_is_said_only_where_nothing_can_be_told():
+    assert log_needed("path", advice("stop"), 500) is None
+    assert log_needed("path", advice("cannot tell"), 100).count == 300
+    assert "models" in log_needed("panel", advice("cannot tell"), 100).of
 
 
 def test_risks_keep_three_digits_however_small():
@@ -33,13 +61,12 @@ def test_risks_keep_three_digits_however_small():
     assert risk(0.0) == "0"
 
 
-def test_a_doubt_is_repeated_in_the_reason():
-    class Best:
-        course, gain, price = "one more round", -0.1, 2.0
-
-    text = stop_reason(Best(), 0.2, 10.0, "the fit is refuted")
-    assert "would lower the majority risk of 0.2 by 0, worth 0 for a price of 2." in text
-    assert text.endswith("Beware: the fit is refuted.")
+def test_theory_says_ours_and_what_the_paper_prints():
+    statements = " ".join(theory(0.1, rounds=5).statements)
+    assert "at most 0.05 (ours; Theorem 3.4 prints 0.11)" in statements
+    assert "at most 0.108 (ours; Theorem 4.1 prints 0.543 for flat mixing)" in statements
+    flat = " ".join(theory(0.1, mixing="flat").statements)
+    assert "at most 0.084 (ours" in flat
 
 
 def test_theory_says_what_is_left_where_labels_are_random():
@@ -47,3 +74,18 @@ def test_theory_says_what_is_left_where_labels_are_random():
     assert "no risk is proved" in known.verdict
     assert all(text.startswith("If no label were random: ") for text in known.statements[:-1])
     assert known.statements[-1].startswith("With 20.0\xa0% random labels, at least")
+
+
+def test_a_simulation_says_what_its_annotators_bring_back():
+    assert "all errors" in simulation_assumptions("Perfect", IDEAL)[-1]
+    few = simulation_assumptions("Perfect", Collection(20, 0.5, 0.0, 0.1))[-1]
+    assert "20 items, from 50.0\xa0% of the errors" in few
+    assert "10.0\xa0% mistakes" in few
+
+
+def test_the_price_of_labels_is_said_or_bounded():
+    cost = dict.fromkeys(LabelCost.__dataclass_fields__, 0.1) | {"fresh_curve": (), "search": 12.0}
+    said = label_cost_verdict(LabelCost(**{**cost, "path_worth": 2.04}), "tree")
+    assert "was worth 2.0 uniform labels" in said
+    unknown = Unknown("more than 4: 300 uniform labels did worse")
+    assert "more than 4" in label_cost_verdict(LabelCost(**{**cost, "path_worth": unknown}), "tree")

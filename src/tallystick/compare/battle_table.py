@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.data import Data
+from tallystick.data import Data, Roles
 from tallystick.data.detect.names import VOTER_NAMES, plain
 from tallystick.errors import InputError
 from tallystick.io import Table
@@ -73,7 +73,7 @@ def is_battles(data: Data) -> bool:
     return isinstance(data.held, Table) and is_battle_table(data.held)
 
 
-def is_battle_table(table: Table) -> bool:
+def is_battle_table(table: Table, given: Roles | None = None) -> bool:
     """Say whether a table has one row per battle: two models and a winner.
 
     Examples
@@ -84,6 +84,7 @@ def is_battle_table(table: Table) -> bool:
     >>> is_battle_table(scan(pa.table(row)))
     True
     """
+    del given  # battles are told by their columns alone
     return _columns(table) is not None
 
 

@@ -63,8 +63,8 @@ class Door:
     runs
         Whether several files of the same items are runs, each of which is one column.
     as_it_is
-        Says of a table whether its columns are read as they are, by name, so that none is wanted
-        and none is pivoted.
+        Says of a table, and of the roles that the caller named, whether its columns are read as
+        they are, by name, so that none is wanted and none is pivoted.
     """
 
     want: str | None = None
@@ -74,7 +74,7 @@ class Door:
     long: tuple[str, ...] = ()
     outputs: bool = False
     runs: bool = False
-    as_it_is: Callable[[Table], bool] | None = None
+    as_it_is: Callable[[Table, Roles], bool] | None = None
 
 
 def read(source: Any, door: Door | None = None, **options: Any) -> Data:
@@ -268,7 +268,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         note = f"{table.source} has no column {absent!r}: the truth is that of"
         table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
         given = replace(given, truth=None)
-    if door.as_it_is is not None and door.as_it_is(table):
+    if door.as_it_is is not None and door.as_it_is(table, given):
         roles = assign(table, given, coerce=rules.coerce)
         return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
     votes: tuple[str, ...] = tuple(table.known.get("models", ()))
@@ -406,7 +406,7 @@ def _changes_rows(glance: Table, door: Door, given: Roles, layout: Layout) -> bo
     """Say whether reading puts other rows in place of those of the frame."""
     if layout.truth_file is not None or layout.old_file is not None:
         return True
-    if door.as_it_is is not None and door.as_it_is(glance):
+    if door.as_it_is is not None and door.as_it_is(glance, given):
         return True
     return door.outputs and find_outputs(glance, given, layout)[0] is not glance
 

@@ -52,12 +52,20 @@ class Roles:
         Long logs: which model a row is about.
     correct
         Long logs: whether the model was right.
+    fooled
+        Attempt logs: whether the model in the loop gave a wrong answer.
     validators
         What validators said of the label.
+    validated
+        Attempt logs: whether validators confirmed the label.
+    held_out
+        Which items belong to the fixed random set that no round was built on.
     annotator
         Who wrote the item or made the attempt.
     cost
         What a row cost.
+    time
+        When a row was made.
     weight
         How many items a row stands for, or its sampling weight.
     probability
@@ -87,9 +95,13 @@ class Roles:
     round: str | None = None
     model: str | None = None
     correct: str | None = None
+    fooled: str | None = None
     validators: str | None = None
+    validated: str | None = None
+    held_out: str | None = None
     annotator: str | None = None
     cost: str | None = None
+    time: str | None = None
     weight: str | None = None
     probability: str | None = None
     covariate: tuple[str, ...] = ()
@@ -167,9 +179,13 @@ ROLE_HELP: Mapping[str, str] = {
     "round": "Column of rounds.",
     "model": "Long logs: column that names the model.",
     "correct": "Long logs: column that says whether the model was right.",
+    "fooled": "Attempt logs: column that says whether the model was fooled.",
     "validators": "Column of what validators said of the label.",
-    "annotator": "Column that names who wrote the item.",
+    "validated": "Attempt logs: column that says whether the label was confirmed.",
+    "held_out": "Column that marks the fixed random items that no round was built on.",
+    "annotator": "Column that names who wrote the item or made the attempt.",
     "cost": "Column of what a row cost.",
+    "time": "Column that says when a row was made.",
     "weight": "Column of row weights.",
     "probability": "Column of known probabilities of being chosen for labelling.",
     "covariate": "Column on which a judge's error may depend, such as the length.",

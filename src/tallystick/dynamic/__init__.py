@@ -2,16 +2,17 @@
 
 | question | call |
 |---|---|
-| What does the log of a real benchmark say? | :func:`evaluate`, from any table; :func:`analyse`, from a `RoundLog` |
+| What does the log of a campaign say? | :func:`evaluate`: a panel, a path, or attempts |
 | What is proved, before anything is run? | :func:`theory` |
 | What would a design bring, with such a learner? | :func:`simulate` |
 | How does my own classifier behave? | :func:`run_experiment` |
 | Are adversarial labels worth their price? | :func:`label_cost` |
 | What is the worst that can happen? | :func:`worst_case` |
 
-Everything else is imported from its module: learners from ``learners``, rollouts from ``rollouts``,
-proved bounds from ``bounds``. What reproduces the source is in ``papers``, neural networks on a GPU
-in ``papers.deep`` (extra ``[torch]``).
+Everything else is imported from its module: forecasts from ``panel`` and ``path_forecast``, rates
+of attempt logs from ``attempt_rates``, learners from ``learners``, proved bounds from ``bounds``.
+What reproduces the source is in ``papers``, neural networks on a GPU in ``papers.deep`` (extra
+``[torch]``).
 
 Source: A. Shirali, R. Abebe, M. Hardt, A Theory of Dynamic Benchmarks, 2023, cited as [SAH23]_.
 Theory: ``docs/theory/dynamic.md``.
@@ -22,43 +23,35 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tallystick.dynamic.analyse import analyse
 from tallystick.dynamic.design import hierarchical, path
 from tallystick.dynamic.experiment import run_experiment
 from tallystick.dynamic.label_cost import label_cost
 from tallystick.dynamic.learners import Correlated
-from tallystick.dynamic.log import RoundLog
 from tallystick.dynamic.population import Population
-from tallystick.dynamic.result import LogResult, SimulationResult, TheoryResult
 from tallystick.dynamic.simulate import simulate
 from tallystick.dynamic.theory import theory
 from tallystick.dynamic.worst_case import worst_case
 
 if TYPE_CHECKING:
     from tallystick.dynamic.answer import ANALYSE, THEORY, evaluate
-    from tallystick.dynamic.question import AnalyseQuestion, SimulateQuestion, TheoryQuestion
-    from tallystick.dynamic.reading import read_log
+    from tallystick.dynamic.attempt_result import AttemptResult
+    from tallystick.dynamic.label_cost_answer import LABEL_COST
+    from tallystick.dynamic.log_result import LogResult
     from tallystick.dynamic.simulate_answer import SIMULATE
 
 __all__ = [
     "ANALYSE",
+    "LABEL_COST",
     "SIMULATE",
     "THEORY",
-    "AnalyseQuestion",
+    "AttemptResult",
     "Correlated",
     "LogResult",
     "Population",
-    "RoundLog",
-    "SimulateQuestion",
-    "SimulationResult",
-    "TheoryQuestion",
-    "TheoryResult",
-    "analyse",
     "evaluate",
     "hierarchical",
     "label_cost",
     "path",
-    "read_log",
     "run_experiment",
     "simulate",
     "theory",
@@ -68,13 +61,12 @@ __all__ = [
 # Whatever reads tables loads on first use: networks train where only numpy and torch are installed.
 _HOME = {
     "ANALYSE": "answer",
-    "AnalyseQuestion": "question",
+    "AttemptResult": "attempt_result",
+    "LABEL_COST": "label_cost_answer",
+    "LogResult": "log_result",
     "SIMULATE": "simulate_answer",
-    "SimulateQuestion": "question",
     "THEORY": "answer",
-    "TheoryQuestion": "question",
     "evaluate": "answer",
-    "read_log": "reading",
 }
 
 

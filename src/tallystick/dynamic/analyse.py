@@ -1,229 +1,171 @@
-"""What a real log of a dynamic benchmark says, and whether another round is worth it."""
+"""What the log of a panel or a path says, and whether more models or rounds are worth it.
+
+*Panel*: the same items were answered by several models. The forecast is for the next odd number of
+models of the same kind (:mod:`tallystick.dynamic.panel`). *Path*: the same held-out items were
+tried in every round on that round's model (:mod:`tallystick.dynamic.path_forecast`). Nothing is
+simulated.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.dynamic.advice import RoundPrices
-from tallystick.dynamic.bounds import path_floor
-from tallystick.dynamic.curves import path_weights
-from tallystick.dynamic.envelope import worst_by_round
-from tallystick.dynamic.forecast import forecast
-from tallystick.dynamic.log import RoundLog
+from tallystick.dynamic.log import RoundLog, RoundPart
+from tallystick.dynamic.log_result import Advice, Gain, LogResult, PanelRound, PathRound
+from tallystick.dynamic.panel import forecast_panel
+from tallystick.dynamic.path_forecast import PathForecast, forecast_path
+from tallystick.dynamic.plan_rounds import PathPlan, plan_rounds
 from tallystick.dynamic.population import Array
-from tallystick.dynamic.probit import ProbitFit, fit_correlation
-from tallystick.dynamic.result import Forgetting, LogResult, Overlap, Round
-from tallystick.dynamic.similarity import overlap_test, similarity
+from tallystick.dynamic.question import AnalyseQuestion
+from tallystick.dynamic.step_change import StepChange, step_change
 from tallystick.dynamic.validators import NoiseShare, agreements, noise_share
 from tallystick.dynamic.verdict import (
-    LEARNER_ROLLOUTS,
+    NOT_DECLARED,
     log_assumptions,
+    log_needed,
     log_verdict,
-    log_warnings,
+    round_text,
 )
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.dynamic.wrong_together import wrong_together
+from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 
 __all__ = ["analyse"]
 
+DEFAULT = AnalyseQuestion()
 
-def analyse(
-    log: RoundLog,
-    *,
-    chain: Sequence[str] = (),
-    alpha: float = 0.05,
-    prices: RoundPrices | None = None,
-    permutations: int = 999,
-    rollouts: int = 200,
-    rng: Rng,
-) -> LogResult:
-    """Read a log: risk by round, joint errors against chance and against the fit, noise,
-    forgetting, advice.
+_TELLING, _BY_DESIGN = 20, 0.97
+"""Items, and the share of them wrong, from which on a model was probably in the loop."""
+
+
+def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
+    """Read a log: risk by round, who is wrong together, and what more of the same would bring.
 
     Parameters
     ----------
     log
-        A panel (items belong to rounds) or a path (items are tried anew in each round). An item of
-        weight w counts as w items that were seen alike.
-    chain
-        Panel only: the models in the loop, in the order in which they were trained, for forgetting
-        on the first round's items. They are then not part of the panel, because their own rounds
-        were collected against them.
-    alpha
-        One minus the level of intervals.
-    prices
-        For the advice.
-    permutations, rollouts, rng
-        Of the null of the overlap, and of the simulator.
+        A panel or a path. An item of weight w counts as w items that were seen alike.
+    question
+        The gain that pays, the price of a round, the level of intervals.
+
+    Examples
+    --------
+    >>> errors = np.array([[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0]], dtype=bool)
+    >>> panel = RoundLog(
+    ...     kind="panel", items=tuple("vwxyz"), rounds=np.zeros(5, int), round_names=(1,),
+    ...     models=("a", "b", "c"), errors=errors,
+    ... )
+    >>> found = analyse(panel)
+    >>> found.advice.decision, found.rounds[0].risk
+    ('cannot tell', 0.2)
     """
-    generator = as_rng(rng)
-    log = log.repeated()
-    if log.kind == "path" and chain:
-        raise InputError("chain is for panels: on a path the models are the chain")
-    panel = log if not chain else log.select([name for name in log.models if name not in chain])
-    noise = _noise(panel, alpha)
-    overlap, fits = [], []
-    for where, number in panel.parts():
-        errors = panel.errors[:, where]
-        if errors.shape[1] < 2:
-            raise InputError(
-                f"round {number} has one item, and nothing can be said of one: a round needs two or"
-                " more"
-            )
-        fit = _fit(errors, panel.kind == "path", alpha, generator)
-        fits.append(fit)
-        overlap.append(_overlap(errors, number, fit, alpha, permutations, generator))
-    rounds = (
-        _path_rounds(panel, alpha, noise)
-        if panel.kind == "path"
-        else _panel_rounds(panel, alpha, noise, overlap)
+    seen = log.repeated()
+    cost = Unknown("the log has no cost") if seen.cost is None else float(seen.cost.sum())
+    found = _path(seen, question) if seen.kind == "path" else _panel(seen, question)
+    return replace(found, cost=cost, models=log.models)
+
+
+# -- panels
+
+
+def _panel(log: RoundLog, question: AnalyseQuestion) -> LogResult:
+    parts = log.parts()
+    thin = [str(part.round) for part in parts if len(part.models) < 2 or not part.where.any()]
+    if len(thin) == len(parts):
+        raise InputError(
+            "no two models answered the same items, so no vote can be looked at: give every item to"
+            " at least two models, or name the annotators of an attempt log (--annotator)"
+        )
+    usable = [part for part in parts if str(part.round) not in thin]
+    noise = [_noise(log, part, question.alpha) for part in usable]
+    rounds = tuple(
+        _panel_round(log, part, share, question) for part, share in zip(usable, noise, strict=True)
     )
-    last = fits[-1]
-    where, _ = panel.parts()[-1]
-    advice, ahead = forecast(
-        panel.errors[:, where],
-        last,
-        on_path=panel.kind == "path",
-        noisy=_doubtful(panel, where, noise[-1]),
-        prices=prices,
-        rollouts=rollouts,
-        rng=generator,
+    last = rounds[-1]
+    forecast = last.forecast
+    advice = Advice(
+        decision=forecast.decision,
+        gain=Gain(estimate=forecast.gain, interval=forecast.interval),
+        certain=forecast.certain,
+        pays=question.pays,
+        more=forecast.more,
+        reason=forecast.gain.reason if isinstance(forecast.gain, Unknown) else None,
     )
+    warnings = [f"No two models answered the same items of round {name}." for name in thin]
+    warnings += [text for part in usable for text in _in_loop(part)]
+    short = [each for each in rounds if each.left_out]
+    warnings += [
+        f"{each.left_out:,} items of {round_text(each.round)} are left out, because not all of"
+        f" {', '.join(each.models)} answered them."
+        for each in short
+    ]
     return LogResult(
-        verdict=log_verdict(len(panel.models), overlap, advice),
-        decision=(
-            "unknowable"
-            if isinstance(advice, Unknown)
-            else "decided"
-            if _trusted(last)
-            else "undecided"
-        ),
-        needed=None if _trusted(last) else LEARNER_ROLLOUTS,
-        n_items=panel.errors.shape[1],
-        assumptions=log_assumptions(panel),
-        warnings=log_warnings(panel, last, noise),
-        seed=seed_of(rng),
-        action="analyse",
-        design=f"log of {len(panel.round_numbers)} rounds, {len(panel.models)} models",
+        verdict=log_verdict(advice, last, len(last.models)),
+        decision="undecided" if advice.decision == "cannot tell" else "decided",
+        needed=log_needed("panel", advice, last.items),
+        n_items=len(log.items),
+        assumptions=log_assumptions(log),
+        warnings=tuple(warnings),
+        kind="panel",
+        models=log.models,
         rounds=rounds,
         advice=advice,
-        models=panel.models,
-        overlap=tuple(overlap),
-        forgetting=_forgetting(log, chain, alpha),
-        noise_sets=tuple(each.interval for each in noise),
-        envelope=ahead,
-        cost=Unknown("the log has no cost") if panel.cost is None else float(panel.cost.sum()),
-        fits=tuple(fits),
+        forecast=forecast,
+        last_step=Unknown("a panel has no steps"),
+        plan=Unknown("a number of rounds is planned for paths"),
+        cost=Unknown("the log has no cost"),
         noise=tuple(noise),
     )
 
 
-def _trusted(fit: ProbitFit | Unknown) -> bool:
-    return isinstance(fit, ProbitFit) and fit.fits
+def _in_loop(part: RoundPart) -> list[str]:
+    """Warn of a model that is wrong on a whole round, as the model in the loop is by design."""
+    rates = part.errors.mean(axis=1)
+    if part.errors.shape[1] < _TELLING or rates.min() >= _BY_DESIGN:
+        return []
+    return [
+        f"{model} is wrong on nearly every item of round {part.round}: if the round was collected"
+        " against it, that is by design. Leave it out (--models)."
+        for model, rate in zip(part.models, rates, strict=True)
+        if rate >= _BY_DESIGN
+    ]
 
 
-def _fit(
-    errors: Array, on_path: bool, alpha: float, rng: np.random.Generator
-) -> ProbitFit | Unknown:
-    try:
-        return fit_correlation(errors, on_path=on_path, level=1 - alpha, rng=rng)
-    except (NotIdentifiable, InputError) as error:
-        return Unknown(str(error))
-
-
-def _overlap(
-    errors: Array,
-    number: int,
-    fit: ProbitFit | Unknown,
-    alpha: float,
-    permutations: int,
-    rng: np.random.Generator,
-) -> Overlap:
+def _panel_round(
+    log: RoundLog, part: RoundPart, noise: NoiseShare, question: AnalyseQuestion
+) -> PanelRound:
     from tallystick.stats.intervals import clopper_pearson
 
-    joint = errors.all(axis=0)
-    return Overlap(
-        round=number,
-        n_items=joint.size,
-        all_wrong=float(joint.mean()),
-        interval=clopper_pearson(int(joint.sum()), joint.size, alpha=alpha),
+    alpha, errors = question.alpha, part.errors
+    items = errors.shape[1]
+    forecast = forecast_panel(errors, pays=question.pays)
+    together = wrong_together(errors, models=part.models, alpha=alpha)
+    joint = int(errors.all(axis=0).sum())
+    wrong = 2 * errors.sum(axis=0)
+    vote = (wrong > len(errors)) + 0.5 * (wrong == len(errors))
+    return PanelRound(
+        round=part.round,
+        models=part.models,
+        items=items,
+        left_out=part.left_out,
+        risk=forecast.risk,
+        interval=mean_interval(vote, alpha, (0.0, 1.0)),
+        model_risk=float(errors.mean()),
+        all_wrong=joint / items,
+        all_wrong_interval=clopper_pearson(joint, items, alpha=alpha),
         independent=float(errors.mean(axis=1).prod()),
-        test=overlap_test(errors, rng=rng, permutations=permutations),
-        **Overlap.known(fit),
+        forecast=forecast,
+        pairs=together.pairs,
+        repairable=len(together.repairable),
+        fragile=len(together.fragile),
+        noise_share=noise.share,
+        noise_range=noise.interval,
     )
 
 
-def _panel_rounds(
-    log: RoundLog, alpha: float, noise: Sequence[NoiseShare], overlap: Sequence[Overlap]
-) -> tuple[Round, ...]:
-    rounds = []
-    bound = Unknown("the models of a panel are no path, so no bound of a path applies to them")
-    for (where, number), share, joint in zip(log.parts(), noise, overlap, strict=True):
-        wrong = log.vote(items=where)
-        rounds.append(
-            Round(
-                round=number,
-                risk=float(wrong.mean()),
-                interval=_mean_interval(wrong, alpha, (0.0, 1.0)),
-                epsilon=float(log.errors[:, where].mean()),
-                worst_case=bound,
-                lower_bound=bound,
-                z=Unknown("no two models share an error") if joint.test.z is None else joint.test.z,
-                noise_share=share.share,
-            )
-        )
-    return tuple(rounds)
-
-
-def _path_rounds(log: RoundLog, alpha: float, noise: Sequence[NoiseShare]) -> tuple[Round, ...]:
-    errors = log.errors
-    weights = path_weights(errors)
-    excess = [float(weights[t] @ errors[t]) for t in range(len(errors))]
-    epsilon = max(excess)
-    usable = 0 < epsilon <= 0.5
-    reason = Unknown(
-        f"a model with risk {epsilon:.3g} on its own distribution is outside the theory (0, 1/2]"
-    )
-    worst = worst_by_round(epsilon, len(errors)) if usable else ()
-    out = []
-    for t in range(len(errors)):
-        share = log.vote(slice(t + 1))
-        z = float(similarity(errors[: t + 1], majority=share)) if t else float("nan")
-        out.append(
-            Round(
-                round=t + 1,
-                risk=float(share.mean()),
-                interval=_mean_interval(share, alpha, (0.0, 1.0)),
-                epsilon=excess[t],
-                worst_case=worst[t] if usable else reason,
-                lower_bound=(
-                    path_floor(epsilon) if usable and t >= 2 else (reason if not usable else 0.0)
-                ),
-                z=Unknown("no two models share an error") if np.isnan(z) else z,
-                noise_share=noise[0].share,
-            )
-        )
-    return tuple(out)
-
-
-def _mean_interval(values: Array, alpha: float, bounds: tuple[float, float]) -> Interval:
-    """Exact where the values are yes or no, Student's with pseudo-items where ties put fractions
-    among them.
-    """
-    from tallystick.stats.intervals import clopper_pearson, pseudo_t
-
-    if bounds == (0.0, 1.0) and np.all((values == 0) | (values == 1)):
-        return clopper_pearson(int(values.sum()), values.size, alpha=alpha)
-    return pseudo_t(
-        float(values.mean()), float(values.var(ddof=1)), values.size, alpha=alpha, bounds=bounds
-    )
-
-
-def _noise(log: RoundLog, alpha: float) -> list[NoiseShare]:
-    parts = log.parts()
+def _noise(log: RoundLog, part: RoundPart, alpha: float) -> NoiseShare:
     if log.validators is None or log.labels is None:
         lacking = (
             "validator labels"
@@ -231,52 +173,120 @@ def _noise(log: RoundLog, alpha: float) -> list[NoiseShare]:
             else "true label to hold its validators' labels against"
         )
         reason = Unknown(f"the log has no {lacking}")
-        return [NoiseShare(reason, reason, float("nan")) for _ in parts]
+        return NoiseShare(reason, reason, float("nan"))
     agree, count = agreements(log.validators, log.labels.tolist())
-    return [noise_share(agree[where], count[where], alpha=alpha) for where, _ in parts]
+    return noise_share(agree[part.where], count[part.where], alpha=alpha)
 
 
-def _forgetting(
-    log: RoundLog, chain: Sequence[str], alpha: float
-) -> tuple[Forgetting, ...] | Unknown:
-    """Paired changes on the items of the first round, from each model in the loop to the next."""
-    if log.kind == "path":
-        names, errors = log.models, log.errors
-    elif len(chain) >= 2:
-        picked = log.select(chain)
-        names, errors = picked.models, picked.errors[:, log.rounds == log.round_numbers[0]]
-    else:
-        return Unknown(
-            "the log does not say which models were in the loop: name two or more, in order (chain)"
+# -- paths
+
+
+def _path(log: RoundLog, question: AnalyseQuestion) -> LogResult:
+    known = log.held_out or question.all_held_out
+    hidden = None if known else Unknown(NOT_DECLARED)
+    forecast = forecast_path(log.errors, pays=question.pays, one_learner=not question.teams)
+    advice = _path_advice(forecast, hidden)
+    rounds = tuple(_path_round(log, t, question.alpha, hidden) for t in range(len(log.models)))
+    noise = _noise(log, log.parts()[0], question.alpha)
+    return LogResult(
+        verdict=log_verdict(advice, rounds[-1], len(rounds)),
+        decision="undecided" if advice.decision == "cannot tell" else "decided",
+        needed=log_needed("path", advice, len(log.items)),
+        n_items=len(log.items),
+        assumptions=log_assumptions(log, forecast=known),
+        kind="path",
+        models=log.models,
+        rounds=rounds,
+        advice=advice,
+        forecast=forecast,
+        last_step=hidden or _last_step(log.errors, question.alpha),
+        plan=_plan(question.price),
+        cost=Unknown("the log has no cost"),
+        noise=(noise,),
+    )
+
+
+def _path_advice(forecast: PathForecast, hidden: Unknown | None) -> Advice:
+    """Return the advice of a forecast; none where the items may have been collected from."""
+    if hidden is not None:
+        return Advice(
+            decision="cannot tell",
+            gain=Gain(estimate=hidden, interval=hidden),
+            certain=None,
+            pays=forecast.pays,
+            more=2,
+            reason=hidden.reason,
         )
-    out = []
-    for k in range(1, len(names)):
-        change = errors[k].astype(float) - errors[k - 1]
-        out.append(
-            Forgetting(
-                before=names[k - 1],
-                model=names[k],
-                change=float(change.mean()),
-                interval=_mean_interval(change, alpha, (-1.0, 1.0)),
-                forgotten=float((change > 0).mean()),
-                learnt=float((change < 0).mean()),
-            )
-        )
-    return tuple(out)
+    middle = (
+        forecast.interval
+        if isinstance(forecast.interval, Unknown)
+        else (forecast.interval.low + forecast.interval.high) / 2
+    )
+    return Advice(
+        decision=forecast.decision,
+        gain=Gain(estimate=middle, interval=forecast.interval),
+        certain=None,
+        pays=forecast.pays,
+        more=2,
+        reason=forecast.reason,
+    )
 
 
-def _doubtful(log: RoundLog, where: Array, noise: NoiseShare) -> Array:
-    """Mark as many items as have random labels, those with the most disagreement among validators
-    first.
+def _path_round(log: RoundLog, t: int, alpha: float, hidden: Unknown | None) -> PathRound:
+    vote = log.vote(t + 1)
+    change: tuple[float | Unknown, Interval | Unknown] = (
+        Unknown("it is a first or even round"),
+    ) * 2
+    if t >= 2 and t % 2 == 0:
+        change = _paired(vote - log.vote(t - 1), alpha)
+    model: tuple[float | Unknown, Interval | Unknown] = (Unknown("it is the first round"),) * 2
+    if t:
+        model = _paired(log.errors[t].astype(float) - log.errors[t - 1], alpha)
+    if hidden is not None:
+        # Items that a round collected were chosen because its model failed on them.
+        change = model = (hidden, hidden)
+    return PathRound(
+        round=log.round_names[t],
+        model=log.models[t],
+        items=len(log.items),
+        risk=float(vote.mean()),
+        interval=mean_interval(vote, alpha, (0.0, 1.0)),
+        model_risk=float(log.errors[t].mean()),
+        change=change[0],
+        change_interval=change[1],
+        model_change=model[0],
+        model_change_interval=model[1],
+    )
+
+
+def _paired(change: Array, alpha: float) -> tuple[float, Interval]:
+    return float(change.mean()), mean_interval(change, alpha, (-1.0, 1.0))
+
+
+def _last_step(errors: Array, alpha: float) -> StepChange | Unknown:
+    rounds = len(errors) - (1 - len(errors) % 2)
+    if rounds < 3:
+        return Unknown("a step of two rounds needs three rounds")
+    return step_change(errors[:rounds], alpha=alpha)
+
+
+def _plan(price: float | None) -> PathPlan | Unknown:
+    return Unknown("no price was stated (--price)") if price is None else plan_rounds(price)
+
+
+def mean_interval(values: Array, alpha: float, bounds: tuple[float, float]) -> Interval:
+    """Return an interval for the mean: exact where the values are yes or no, Student's with
+    pseudo-items where ties put fractions among them.
+
+    >>> [round(end, 3) for end in mean_interval(np.array([0.0, 1.0, 1.0, 0.0]), 0.05, (0.0, 1.0))]
+    [0.068, 0.932]
     """
-    marked = np.zeros(int(where.sum()), dtype=bool)
-    if isinstance(noise.share, Unknown) or log.validators is None or log.labels is None:
-        return marked
-    agree, count = agreements(log.validators, log.labels.tolist())
-    dissent = 1 - (agree / np.maximum(count, 1))[where]
-    marked[
-        np.argsort(-dissent, kind="stable")[
-            : min(round(noise.share * marked.size), marked.size - 1)
-        ]
-    ] = True
-    return marked
+    from tallystick.stats.intervals import clopper_pearson, pseudo_t
+
+    if bounds == (0.0, 1.0) and np.all((values == 0) | (values == 1)):
+        return clopper_pearson(int(values.sum()), values.size, alpha=alpha)
+    if values.size < 2:
+        return Interval(*bounds, level=1 - alpha, guarantee="exact", method="bounds")
+    return pseudo_t(
+        float(values.mean()), float(values.var(ddof=1)), values.size, alpha=alpha, bounds=bounds
+    )

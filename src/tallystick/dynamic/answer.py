@@ -8,11 +8,16 @@ from typing import Any
 
 from tallystick.data import Capability, Data, Roles, answered
 from tallystick.dynamic.analyse import analyse
+from tallystick.dynamic.attempt_answer import analyse_attempts
+from tallystick.dynamic.attempt_columns import is_attempt_table
+from tallystick.dynamic.attempt_reading import attempts_of
+from tallystick.dynamic.attempt_result import AttemptResult
 from tallystick.dynamic.demo import demo
 from tallystick.dynamic.item_rows import item_columns
+from tallystick.dynamic.log_result import LogResult
 from tallystick.dynamic.question import AnalyseQuestion, TheoryQuestion
 from tallystick.dynamic.reading import DOOR, log_of
-from tallystick.dynamic.result import LogResult, TheoryResult
+from tallystick.dynamic.result import TheoryResult
 from tallystick.dynamic.theory import theory
 from tallystick.dynamic.verdict import ROWS_COUNT
 from tallystick.errors import InputError
@@ -20,42 +25,49 @@ from tallystick.errors import InputError
 __all__ = ["ANALYSE", "THEORY", "answer", "evaluate", "theory_answer"]
 
 
-def evaluate(source: Any, **options: Any) -> LogResult:
-    """Read the log of a real dynamic benchmark and say whether another round is worth it.
+def evaluate(source: Any, **options: Any) -> LogResult | AttemptResult:
+    """Read the log of a real dynamic benchmark and say whether more of it is worth it.
 
     Parameters
     ----------
     source
-        Whatever `tallystick.data.read` takes: a wide log (one row per item, one column of answers
-        per model, with *truth*) or a long one (item, round, model, correct).
+        Whatever `tallystick.data.read` takes: a wide panel (one row per item, one column of answers
+        per model, with *truth*), a long one (item, round, model, correct), the same items in every
+        round (a path), or a log of attempts (annotator, round, model, fooled, validated, cost).
     **options
-        Roles (*item*, *round*, *model*, *correct*, *prediction*, *truth*, *models*, *validators*,
-        *cost*, *weight*, *by*), the fields of `AnalyseQuestion`, and the options of reading.
+        Roles (*item*, *round*, *model*, *correct*, *fooled*, *annotator*, *validated*, *held_out*,
+        …), the fields of `AnalyseQuestion`, and the options of reading.
 
     Examples
     --------
-    >>> right, half = ["a"] * 40, ["a", "b"] * 20
-    >>> log = {"round": [1] * 20 + [2] * 20, "gold": right, "m": half, "n": half[1:] + ["a"]}
-    >>> result = evaluate(log, truth="gold", rollouts=20)
-    >>> [(each.round, each.epsilon) for each in result.rounds], result.models
-    ([(1, 0.5), (2, 0.5)], ('m', 'n'))
+    >>> log = {"round": [1] * 4, "gold": list("aaaa"), "m": list("aabb"), "n": list("abab"), "o": list("aaab")}
+    >>> found = evaluate(log, truth="gold")
+    >>> found.advice.decision, found.rounds[0].risk
+    ('cannot tell', 0.25)
+    >>> tries = {"annotator": list("xxyyzz"), "round": [1] * 6, "fooled": [1, 0, 1, 1, 0, 0]}
+    >>> evaluate(tries).rounds[0].success.rate
+    0.5
     """
     return answered(ANALYSE, source, options)
 
 
-def answer(data: Data, question: AnalyseQuestion) -> LogResult:
-    """Answer from the log that *data* holds."""
-    log, notes = log_of(data, chain=question.chain)
-    result = analyse(
-        log,
-        chain=question.chain,
-        alpha=question.alpha,
-        prices=question.prices,
-        permutations=question.permutations,
-        rollouts=question.rollouts,
-        rng=question.seed,
-    )
-    result = replace(result, notes=notes)
+def answer(data: Data, question: AnalyseQuestion) -> LogResult | AttemptResult:
+    """Answer from the log that *data* holds: a panel, a path, or attempts."""
+    if is_attempt_table(data.table, data.roles):
+        if data.roles.weight is not None:
+            raise InputError("a log of attempts has no weights: every row is one attempt")
+        attempts, wrong, columns, notes = attempts_of(data)
+        found = analyse_attempts(
+            attempts,
+            wrong=wrong,
+            named=columns.annotator is not None,
+            cost_unit=columns.cost,
+            alpha=question.alpha,
+            rng=question.seed,
+        )
+        return replace(found, notes=notes)
+    log, notes = log_of(data)
+    result = replace(analyse(log, question), notes=notes)
     if log.weight is None:
         return result
     return replace(result, assumptions=(*result.assumptions, ROWS_COUNT))
@@ -89,7 +101,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
 
 ANALYSE = Capability(
     verb="dynamic analyse",
-    summary="What does the log of a real dynamic benchmark say?",
+    summary="What does the log of a campaign say: a panel, the rounds of a path, or attempts?",
     question=AnalyseQuestion,
     answer=answer,
     reads=(
@@ -100,8 +112,13 @@ ANALYSE = Capability(
         "prediction",
         "truth",
         "models",
+        "held_out",
+        "annotator",
+        "fooled",
+        "validated",
         "validators",
         "cost",
+        "time",
         "weight",
         "by",
     ),

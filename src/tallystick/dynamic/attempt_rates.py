@@ -51,7 +51,7 @@ class RoundAttempts:
     unchecked
         How many there are.
     cost, cost_interval
-        Cost per validated fooling attempt.
+        Cost per fooling attempt: per validated one where the log has validations.
     """
 
     round: Any
@@ -83,15 +83,13 @@ def by_round(log: Attempts, *, alpha: float = 0.05) -> tuple[RoundAttempts, ...]
         here = log.within(number)
         validated, unchecked = log.validated, log.unchecked
         cost: tuple[float | Unknown, Interval | Unknown] = (Unknown("the log has no cost"),) * 2
-        if not log.checked:
-            cost = (_NOT_CHECKED, _NOT_CHECKED)
-        elif log.cost is not None:
+        if log.cost is not None:
             spent = log.per_annotator(here, log.cost)
-            tried, won = log.per_annotator(here), log.per_annotator(here, validated)
+            tried, won = log.per_annotator(here), log.per_annotator(here, log.success)
             cost = clustered_cost(spent, won, tried, alpha=alpha)
         out.append(
             RoundAttempts(
-                round=number,
+                round=log.name_of(number),
                 models=() if log.model is None else tuple(map(str, np.unique(log.model[here]))),
                 fooling=_rate(log, here, log.fooling, alpha),
                 validated=_rate(log, here, validated, alpha) if log.checked else _NOT_CHECKED,
@@ -144,7 +142,7 @@ def by_annotator(log: Attempts, *, alpha: float = 0.05) -> tuple[AnnotatorRate, 
             out.append(
                 AnnotatorRate(
                     annotator=str(name),
-                    round=number,
+                    round=log.name_of(number),
                     attempts=tried,
                     successes=won,
                     rate=won / tried,
@@ -195,7 +193,9 @@ def saturation(log: Attempts, number: Any, *, alpha: float = 0.05) -> RateContra
         tried.append([half.size for half in halves])
         won.append([int(success[half].sum()) for half in halves])
     if not sum(second for _, second in tried):
-        raise InputError(f"round {number!r} has one attempt per annotator: there is no second half")
+        raise InputError(
+            f"round {log.name_of(number)!r} has one attempt per annotator: there is no second half"
+        )
     return clustered_contrast(won, tried, (-1.0, 1.0), alpha=alpha)
 
 

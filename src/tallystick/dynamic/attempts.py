@@ -75,6 +75,8 @@ class Attempts:
         Attempts that were taken back. They stay attempts and never count as fooling.
     cost, order
         What each attempt cost; when it was made (any numbers that sort).
+    round_names
+        What the rounds are called, by their place, where *round* holds places from 0.
 
     Examples
     --------
@@ -97,6 +99,7 @@ class Attempts:
     retracted: Array | None = None
     cost: Array | None = None
     order: Array | None = None
+    round_names: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         size = len(np.asarray(self.annotator))
@@ -104,7 +107,7 @@ class Attempts:
             raise InputError("the log has no attempt")
         for name in self.__dataclass_fields__:
             given = getattr(self, name)
-            if given is None:
+            if given is None or name == "round_names":
                 continue
             values = np.asarray(given)
             if values.shape != (size,):
@@ -142,6 +145,10 @@ class Attempts:
     def rounds(self) -> tuple[Any, ...]:
         """The rounds in order."""
         return tuple(np.unique(self.round).tolist())
+
+    def name_of(self, number: Any) -> Any:
+        """Return what round *number* is called."""
+        return number if self.round_names is None else self.round_names[int(number)]
 
     @property
     def checked(self) -> bool:

@@ -8,7 +8,7 @@ returns the error sets of the models built on them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -18,18 +18,13 @@ from tallystick.errors import InputError
 
 __all__ = [
     "Build",
-    "Continued",
     "Correlated",
     "Learner",
     "Perfect",
     "RandomErrors",
     "Scripted",
-    "Wander",
     "checked_epsilon",
 ]
-
-_LEAST = 1e-6
-"""A model that strays towards perfection still errs on something."""
 
 Build: TypeAlias = Callable[[Array, int], Array]
 """(distributions of shape (rollouts, items), round from 0) to error sets of the same shape,
@@ -102,43 +97,6 @@ class RandomErrors:
 
 
 @dataclass(frozen=True)
-class Wander:
-    r"""How far a learner's excess risk strays from round to round, as n rounds have shown it.
-
-    *spread* is the standard deviation s of :math:`\Phi^{-1}(\epsilon_t)` over n *rounds*. What so
-    few rounds leave open is drawn too, once a career: a spread :math:`\sigma = s
-    \sqrt{(n-1)/\chi^2_{n-1}}` and a level that is off by
-    :math:`\sigma z/\sqrt n`.
-    """
-
-    spread: float
-    rounds: int
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.spread < np.inf or self.rounds < 2:
-            raise InputError(
-                f"a spread is finite and seen over two rounds at least, got {self.spread!r},"
-                f" {self.rounds!r}"
-            )
-
-    def begin(self, rollouts: int, rng: np.random.Generator) -> Callable[[float], Array]:
-        """Start *rollouts* careers; return a function from a round's excess risk to that of each
-        career.
-        """
-        from scipy.special import ndtr, ndtri
-
-        free = self.rounds - 1
-        sigma = self.spread * np.sqrt(free / rng.chisquare(free, rollouts))
-        off = sigma * rng.standard_normal(rollouts) / self.rounds**0.5
-
-        def draw(epsilon: float) -> Array:
-            strayed = ndtr(ndtri(epsilon) + off + sigma * rng.standard_normal(rollouts))
-            return np.asarray(np.clip(strayed, _LEAST, 0.5))
-
-        return draw
-
-
-@dataclass(frozen=True)
 class Correlated:
     r"""A learner whose models fail together.
 
@@ -158,18 +116,11 @@ class Correlated:
         Share of difficulty that models have in common, in [0, 1].
     gamma
         Protection by weight, not negative.
-    difficulty
-        Known :math:`b_i`, of shape (items,), or draws of it, (draws, items), of which each rollout
-        takes one; standard normal if not given.
-    wander
-        How far the excess risk strays from *epsilon* in each round; not at all if not given.
     """
 
     epsilon: float | Sequence[float]
     rho: float = 0.0
     gamma: float = 0.0
-    difficulty: Array | None = field(default=None, compare=False, repr=False)
-    wander: Wander | None = None
 
     def __post_init__(self) -> None:
         checked_epsilon(self.epsilon)
@@ -181,14 +132,9 @@ class Correlated:
     def begin(self, population: Population, rollouts: int, rng: np.random.Generator) -> Build:
         """Start *rollouts* independent careers on *population*."""
         shape, clean = (rollouts, population.size), ~population.coin
-        if self.difficulty is None:
-            shared = rng.standard_normal(shape, dtype=np.float32)
-        else:
-            draws = np.atleast_2d(self.difficulty)
-            shared = draws[rng.integers(len(draws), size=rollouts)].astype(np.float32)
+        shared = rng.standard_normal(shape, dtype=np.float32)
         shared *= np.float32(self.rho**0.5)
         own = np.float32((1 - self.rho) ** 0.5)
-        stray = None if self.wander is None else self.wander.begin(rollouts, rng)
 
         def build(weights: Array, round_: int) -> Array:
             scores = rng.standard_normal(weights.shape, dtype=np.float32)
@@ -200,8 +146,7 @@ class Correlated:
                     scores -= np.float32(self.gamma) * np.log(
                         (population.size * weights).astype(np.float32)
                     )
-            epsilon = _at(self.epsilon, round_)
-            reach = epsilon if stray is None else stray(epsilon)
+            reach = _at(self.epsilon, round_)
             return _fill(scores, weights, reach, clean, rng.random(len(weights)))
 
         return build
@@ -233,25 +178,6 @@ class Scripted:
         return build
 
 
-@dataclass(frozen=True, eq=False)
-class Continued:
-    """A learner with a past: the first rounds are given error sets, what follows is another
-    learner's.
-    """
-
-    errors: Array
-    learner: Learner
-
-    def begin(self, population: Population, rollouts: int, rng: np.random.Generator) -> Build:
-        """Start *rollouts* careers that share their past."""
-        past = Scripted(self.errors).begin(population, rollouts, rng)
-        future = self.learner.begin(population, rollouts, rng)
-        known = len(self.errors)
-        return lambda weights, round_: (
-            past(weights, round_) if round_ < known else future(weights, round_)
-        )
-
-
 def checked_epsilon(epsilon: float | Sequence[float]) -> None:
     """Refuse an excess risk outside (0, 1/2]: at 1/2 and beyond a model knows nothing."""
     for value in (epsilon,) if isinstance(epsilon, int | float) else epsilon:
@@ -267,13 +193,11 @@ def _at(epsilon: float | Sequence[float], round_: int) -> float:
     return float(epsilon[min(round_, len(epsilon) - 1)])
 
 
-def _fill(
-    scores: Array, weights: Array, epsilon: float | Array, clean: Array, luck: Array
-) -> Array:
+def _fill(scores: Array, weights: Array, epsilon: float, clean: Array, luck: Array) -> Array:
     """Take the items of highest score until their mass reaches *epsilon*; see ``kernels.fill``."""
     from tallystick.dynamic.kernels import fill
 
     errors = np.empty(weights.shape, dtype=bool)
-    reach = np.broadcast_to(np.asarray(epsilon) + TOLERANCE, len(weights)).astype(np.float64)
+    reach = np.full(len(weights), epsilon + TOLERANCE)
     fill(scores, np.ascontiguousarray(weights), clean, reach, luck, errors)
     return errors

@@ -6,21 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from tallystick.dynamic.curves import plurality
-from tallystick.dynamic.population import Array, vote
+from tallystick.dynamic.population import Array, majority_share
 from tallystick.errors import InputError
 
-__all__ = ["MOST_ITEMS", "TOO_MANY", "LogKind", "RoundLog"]
+__all__ = ["MOST_ITEMS", "TOO_MANY", "LogKind", "RoundLog", "RoundPart"]
 
 MOST_ITEMS = 500_000
-"""Weights that stand for more items are refused: each of these is analysed, in some five minutes
-and gigabytes.
-"""
+"""Weights that stand for more items are refused: each of these is analysed."""
 
 TOO_MANY = (
     f"every item is analysed, and no more than {MOST_ITEMS:,} can be; if these are sampling"
@@ -31,23 +27,50 @@ LogKind: TypeAlias = Literal["panel", "path"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class RoundPart:
+    """The items of one round that the same models answered.
+
+    Parameters
+    ----------
+    round
+        What the round is called.
+    where
+        Which items of the log these are.
+    models
+        The models that answered all of them.
+    errors
+        (models, items), complete.
+    left_out
+        Items of the round that some of these models did not answer.
+    """
+
+    round: Any
+    where: Array
+    models: tuple[str, ...]
+    errors: Array
+    left_out: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RoundLog:
     """A log in one of two shapes.
 
-    ``panel``: each item was collected in one round, and the same models were tried on all of them
-    (ANLI). ``path``: the same items were tried in every round, each time on that round's model (a
-    simulated or a re-evaluated benchmark).
+    ``panel``: each item was collected in one round, and several models were tried on it (ANLI).
+    ``path``: the same items were tried in every round, each time on that round's model.
 
     Parameters
     ----------
     items
         One name per item.
-    rounds
-        Panel: the round of each item. Path: all ones.
+    rounds, round_names
+        Panel: the place of each item's round among *round_names*. Path: all zeros, and the names of
+        the rounds in the order of *models*.
     models
         Panel: the models. Path: one per round.
     errors
-        (models, items).
+        (models, items); False where a model did not answer.
+    answered
+        (models, items), None if every model answered every item.
     predictions, labels
         What the models said, and what is true, where the log has it.
     validators
@@ -55,36 +78,30 @@ class RoundLog:
     cost
         What each item cost.
     weight
-        How many items, seen alike, each one stands for; None where each stands for itself. These
-        are not sampling weights: :func:`analyse` counts an item of weight w as w items, each at its
-        cost.
+        How many items, seen alike, each one stands for; None where each stands for itself.
+    held_out
+        Path: whether its items are a random set that no round trained on or collected from.
     """
 
     kind: LogKind
     items: tuple[str, ...]
     rounds: Array
+    round_names: tuple[Any, ...]
     models: tuple[str, ...]
     errors: Array
+    answered: Array | None = None
     predictions: Array | None = None
     labels: Array | None = None
     validators: tuple[str | None, ...] | None = None
     cost: Array | None = None
     weight: Array | None = None
+    held_out: bool = False
 
     def __post_init__(self) -> None:
         if len(self.models) < 2:
             raise InputError(f"a log needs at least two models, got {list(self.models)}")
         if self.weight is not None:
             _check_total(self.weight)
-        if self.kind == "panel":
-            _check_rounds(np.unique(self.rounds).tolist())
-
-    @property
-    def round_numbers(self) -> tuple[int, ...]:
-        """The rounds that there are."""
-        if self.kind == "path":
-            return tuple(range(1, len(self.models) + 1))
-        return tuple(int(r) for r in np.unique(self.rounds))
 
     def select(self, models: Sequence[str]) -> RoundLog:
         """Return the log with these models only."""
@@ -95,16 +112,21 @@ class RoundLog:
         if missing:
             raise InputError(f"no model {missing[0]!r} in the log; there are {list(self.models)}")
         index = [place[name] for name in models]
-        calls = None if self.predictions is None else self.predictions[index]
-        return replace(self, models=tuple(models), errors=self.errors[index], predictions=calls)
+        return replace(
+            self,
+            models=tuple(models),
+            errors=self.errors[index],
+            answered=None if self.answered is None else self.answered[index],
+            predictions=None if self.predictions is None else self.predictions[index],
+        )
 
     def repeated(self) -> RoundLog:
         """Return the log in which each item stands as often as its weight says, under its own name.
 
         >>> errors = np.array([[False, True], [True, False]])
         >>> log = RoundLog(
-        ...     kind="panel", items=("x", "y"), rounds=np.array([1, 2]), models=("m", "n"),
-        ...     errors=errors, weight=np.array([2, 1]),
+        ...     kind="panel", items=("x", "y"), rounds=np.array([0, 1]), round_names=(1, 2),
+        ...     models=("m", "n"), errors=errors, weight=np.array([2, 1]),
         ... )
         >>> log.repeated().items, log.repeated().errors.tolist()
         (('x', 'x', 'y'), [[False, False, True], [True, True, False]])
@@ -112,37 +134,77 @@ class RoundLog:
         if self.weight is None:
             return self
         again = np.repeat(np.arange(len(self.items)), self.weight)
+
+        def each(values: Array | None) -> Array | None:
+            return None if values is None else values[..., again]
+
         return replace(
             self,
             items=tuple(self.items[k] for k in again),
             rounds=self.rounds[again],
             errors=self.errors[:, again],
-            predictions=None if self.predictions is None else self.predictions[:, again],
-            labels=None if self.labels is None else self.labels[again],
+            answered=each(self.answered),
+            predictions=each(self.predictions),
+            labels=each(self.labels),
             validators=(
                 None if self.validators is None else tuple(self.validators[k] for k in again)
             ),
-            cost=None if self.cost is None else self.cost[again],
+            cost=each(self.cost),
             weight=None,
         )
 
-    def parts(self) -> list[tuple[Array, int]]:
-        """Return which items belong to each round, and its number; a path is one part, its last
-        round.
+    def parts(self) -> list[RoundPart]:
+        """Return what can be voted on in each round; a path is one part, named by its last round.
+
+        Where models did not answer every item, the models with the most answers and the items that
+        all of them answered are taken, as many answers as can be had together.
         """
         if self.kind == "path":
-            return [(np.ones(len(self.items), dtype=bool), len(self.models))]
-        return [(self.rounds == number, number) for number in self.round_numbers]
+            where = np.ones(len(self.items), dtype=bool)
+            last = self.round_names[-1]
+            return [RoundPart(round=last, where=where, models=self.models, errors=self.errors)]
+        found = []
+        for place, name in enumerate(self.round_names):
+            where = self.rounds == place
+            if where.any():
+                found.append(self._part(name, where))
+        return found
 
-    def vote(self, models: slice = slice(None), items: Array | slice = slice(None)) -> Array:
-        """Where the vote errs: the plurality of answers where the log has them, else the majority
-        of right and wrong.
+    def _part(self, name: Any, where: Array) -> RoundPart:
+        if self.answered is None:
+            errors = self.errors[:, where]
+            return RoundPart(round=name, where=where, models=self.models, errors=errors)
+        chosen, full = _complete(self.answered[:, where])
+        here = where.copy()
+        here[where] = full
+        return RoundPart(
+            round=name,
+            where=here,
+            models=tuple(self.models[k] for k in chosen),
+            errors=self.errors[chosen][:, here],
+            left_out=int(where.sum() - here.sum()),
+        )
 
-        A tie counts for its share of wrong answers.
+    def vote(self, rounds: int | None = None) -> Array:
+        """Where the vote of the first *rounds* models errs (all of them by default): 1 if more than
+        half of those who answered are wrong, 1/2 for a tie.
         """
-        if self.predictions is not None and self.labels is not None:
-            return plurality(self.predictions[models, items], self.labels[items])
-        return vote(list(self.errors[models, items]))
+        wrong = self.errors[:rounds].sum(axis=0)
+        if self.answered is None:
+            return np.asarray(majority_share(wrong, len(self.errors[:rounds])))
+        count = self.answered[:rounds].sum(axis=0)
+        return np.where(2 * wrong > count, 1.0, np.where(2 * wrong == count, 0.5, 0.0))
+
+
+def _complete(answered: Array) -> tuple[list[int], Array]:
+    """Choose models and items such that each of these models answered each of these items."""
+    order = np.argsort(-answered.sum(axis=1), kind="stable").tolist()
+    best: tuple[int, int] = (0, 1)
+    for many in range(2, len(order) + 1):
+        full = int(answered[order[:many]].all(axis=0).sum())
+        best = max(best, (many * full, many))
+    chosen = sorted(order[: best[1]])
+    return chosen, np.asarray(answered[chosen].all(axis=0))
 
 
 def _check_total(weights: Array) -> None:
@@ -152,16 +214,3 @@ def _check_total(weights: Array) -> None:
         raise InputError(f"the weights of all {weights.size} items are 0: weigh at least one item")
     if total > MOST_ITEMS:
         raise InputError(f"the weights sum to {total:,} items: {TOO_MANY}")
-
-
-def _check_rounds(numbers: Sequence[int]) -> None:
-    if len(numbers) < 2:
-        raise InputError(
-            f"a log of one round (round {numbers[0]}) shows no dynamics: two rounds are needed"
-        )
-    for before, after in pairwise(numbers):
-        if after != before + 1:
-            raise InputError(
-                f"round {before + 1} is missing from the log: it goes from round {before} to round"
-                f" {after}"
-            )

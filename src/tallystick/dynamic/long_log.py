@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,87 +17,125 @@ __all__ = ["LongGrid", "arrange"]
 
 @dataclass(frozen=True, eq=False)
 class LongGrid:
-    """Where the row of each model (or round of a path) and item stands."""
+    """Where the row of each model (or round of a path) and item stands.
+
+    Parameters
+    ----------
+    items, heads
+        The items, and the models of a panel or the places of a path's rounds.
+    cells
+        (heads, items): the row, -1 where there is none.
+    on_path
+        Whether the heads are rounds.
+    dropped
+        Path: items that were left out because they were not tried in every round.
+    """
 
     items: tuple[str, ...]
-    models: tuple[str, ...]
+    heads: tuple[Any, ...]
     cells: Array
     on_path: bool
+    dropped: int = 0
 
     def of_item(self, values: Array, name: str) -> Array:
         """Return the value of each item, which must be the same in all of its rows."""
-        cells = values[self.cells]
-        differs = np.flatnonzero((cells != cells[0]).any(axis=0))
+        first = np.array([column[column >= 0][0] for column in self.cells.T])
+        steady = values[first]
+        cells = np.where(self.cells >= 0, values[self.cells], steady)
+        differs = np.flatnonzero((cells != steady).any(axis=0))
         if differs.size:
             k = int(differs[0])
-            other = next(cell for cell in cells[:, k] if cell != cells[0, k])
+            other = next(cell for cell in cells[:, k] if cell != steady[k])
             raise InputError(
-                f"item {self.items[k]!r} has the {name} {cells[0, k].item()!r} in one row and"
+                f"item {self.items[k]!r} has the {name} {steady[k].item()!r} in one row and"
                 f" {other.item()!r} in another: an item has one"
             )
-        return np.asarray(cells[0])
+        return np.asarray(steady)
 
 
-def arrange(names: Sequence[str], when: Sequence[int], whose: Sequence[str]) -> LongGrid:
-    """Put the rows of a long log into a grid of models by items; refuse gaps and doubles.
+def arrange(
+    names: Sequence[str], when: Sequence[int], whose: Sequence[str], *, path: bool | None = None
+) -> LongGrid:
+    """Put the rows of a long log into a grid of models, or rounds, by items.
+
+    A log is a path if every item was tried exactly once in every round, and a panel if every item
+    belongs to one round. A panel may have gaps.
 
     Parameters
     ----------
     names, when, whose
-        The item, the round and the model of each row.
+        The item, the place of the round and the model of each row.
+    path
+        True reads the rows as a path, whatever they look like: items that were not tried in every
+        round are left out.
 
     Examples
     --------
-    >>> grid = arrange(["x", "y", "x", "y"], [1, 1, 2, 2], ["h", "h", "i", "i"])
-    >>> grid.on_path, grid.models, grid.cells.tolist()
-    (True, ('h (round 1)', 'i (round 2)'), [[0, 1], [2, 3]])
+    >>> grid = arrange(["x", "y", "x", "y"], [0, 0, 1, 1], ["h", "h", "i", "i"])
+    >>> grid.on_path, grid.heads, grid.cells.tolist()
+    (True, (0, 1), [[0, 1], [2, 3]])
+    >>> arrange(["x", "x", "y"], [0, 0, 0], ["h", "i", "h"]).cells.tolist()
+    [[0, 2], [1, -1]]
     """
-    # On a path every item was tried exactly once in every round.
-    tried = set(zip(names, when, strict=True))
-    on_path = len(tried) == len(names) == len(set(names)) * len(set(when))
-    if on_path and min(when) > 1:
-        raise InputError(
-            f"the path begins in round {min(when)}: what its model was trained on is not in the"
-            " log. Give all rounds from the first on, or number these from 1 if they are the first"
-        )
-    items = list(dict.fromkeys(names))
-    heads: list[Any] = sorted(set(when)) if on_path else list(dict.fromkeys(whose))
-    at, head_at = {n: k for k, n in enumerate(items)}, {h: k for k, h in enumerate(heads)}
-    cells = np.full((len(heads), len(items)), -1, dtype=np.int64)
-    for k, name in enumerate(names):
-        where = head_at[when[k] if on_path else whose[k]], at[name]
-        if cells[where] >= 0:
-            raise InputError(f"item {name!r} has two rows for model {whose[k]!r}: keep one")
-        cells[where] = k
-    if on_path:
-        heads = [f"{whose[int(row[0])]} (round {r})" for row, r in zip(cells, heads, strict=True)]
-    else:
-        _check_panel(cells, heads, items, names, when)
-    return LongGrid(tuple(items), tuple(heads), cells, on_path)
+    count = len(set(when))
+    tried = Counter(zip(names, when, strict=True))
+    rounds_of = Counter(name for name, _ in tried)
+    once = len(tried) == len(names)
+    steady = once and count > 1 and all(many == count for many in rounds_of.values())
+    if path or steady:
+        return _path_grid(names, when, tried, rounds_of, count)
 
-
-def _check_panel(
-    cells: Array,
-    models: Sequence[str],
-    items: Sequence[str],
-    names: Sequence[str],
-    when: Sequence[int],
-) -> None:
     home: dict[str, int] = {}
     for name, number in zip(names, when, strict=True):
         if home.setdefault(name, number) != number:
             raise InputError(
-                f"item {name!r} belongs to round {home[name]} and to round {number}: an item has"
-                " one round"
+                f"item {name!r} was tried in more than one round, but not every item in every"
+                " round, so the log is neither a panel nor a path. If some items are a fixed"
+                " held-out set, mark them in a column (--held-out COLUMN)"
             )
-    rounds = np.array([home[name] for name in items])
-    for number in np.unique(rounds):
-        absent = np.flatnonzero((cells[:, rounds == number] < 0).all(axis=1))
-        if absent.size:
-            raise InputError(
-                f"models differ between rounds: {models[absent[0]]!r} was not tried in round"
-                f" {number}. Choose the models that were tried in all rounds (--models)"
-            )
-    gaps = np.argwhere(cells < 0)
-    if gaps.size:
-        raise InputError(f"item {items[gaps[0][1]]!r} has no row for model {models[gaps[0][0]]!r}")
+    heads = tuple(dict.fromkeys(whose))
+    items = tuple(dict.fromkeys(names))
+    return LongGrid(items, heads, _grid(names, whose, items, heads, whose), on_path=False)
+
+
+def _path_grid(
+    names: Sequence[str],
+    when: Sequence[int],
+    tried: Counter[tuple[str, int]],
+    rounds_of: Counter[str],
+    count: int,
+) -> LongGrid:
+    twice = next((pair for pair, many in tried.items() if many > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"item {twice[0]!r} has two rows in one round: a path has one model per round"
+        )
+    items = tuple(name for name in dict.fromkeys(names) if rounds_of[name] == count)
+    if not items:
+        raise InputError(
+            "no held-out item was tried in every round: rounds can only be compared on items that"
+            " all of them were tried on"
+        )
+    kept = set(items)
+    heads = tuple(sorted(set(when)))
+    rows = [k for k, name in enumerate(names) if name in kept]
+    cells = _grid(names, when, items, heads, when, rows)
+    return LongGrid(items, heads, cells, on_path=True, dropped=len(rounds_of) - len(items))
+
+
+def _grid(
+    names: Sequence[str],
+    which: Sequence[Any],
+    items: Sequence[str],
+    heads: Sequence[Any],
+    shown: Sequence[Any],
+    rows: Sequence[int] | None = None,
+) -> Array:
+    at, head_at = {n: k for k, n in enumerate(items)}, {h: k for k, h in enumerate(heads)}
+    cells = np.full((len(heads), len(items)), -1, dtype=np.int64)
+    for k in range(len(names)) if rows is None else rows:
+        where = head_at[which[k]], at[names[k]]
+        if cells[where] >= 0:
+            raise InputError(f"item {names[k]!r} has two rows for model {shown[k]!r}: keep one")
+        cells[where] = k
+    return cells

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tallystick.dynamic.learners import checked_epsilon
 from tallystick.errors import InputError
 
-__all__ = ["noise_bound", "noise_closed_form", "noise_path"]
+__all__ = ["noise_bound", "noise_path"]
 
 
 def noise_path(delta: float, ambiguous: Sequence[float]) -> tuple[float, ...]:
@@ -48,24 +48,6 @@ def noise_bound(epsilon: float, delta: float, rounds: int) -> tuple[float, ...]:
         raise InputError(f"rounds must be at least 1, got {rounds!r}")
     found = [1 / (1 + 2 * (t + 1) * epsilon / delta) for t in range(rounds - 1)]
     return noise_path(delta, found)
-
-
-def noise_closed_form(epsilon: float, delta: float, round_: int) -> float:
-    r"""Return the closed form :math:`\delta_t \ge 1/(2(1 + 8t\epsilon/\delta))` of Eq (37), for
-    :math:`t \ge 1`.
-
-    The text derives it for :math:`\delta_t \le 1/2` (it prints 2), t counted from 0; beyond that it
-    holds trivially, being at most 1/2.
-
-    >>> round(noise_closed_form(0.05, 0.2, 1), 4)
-    0.1667
-    """
-    checked_epsilon(epsilon)
-    if not 0 < delta < 1 or round_ < 1:
-        raise InputError(
-            f"needs delta in (0, 1) and a round from 1 on, got {delta!r} and {round_!r}"
-        )
-    return 1 / (2 * (1 + 8 * round_ * epsilon / delta))
 
 
 def _share(value: float, name: str) -> float:

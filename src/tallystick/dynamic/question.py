@@ -9,21 +9,28 @@ from typing import Any
 
 from tallystick._rng import Rng
 from tallystick.data import Question, option
-from tallystick.dynamic.advice import RoundPrices
 from tallystick.dynamic.design import Design
+from tallystick.dynamic.worst_by_round import MOST_ROUNDS
 from tallystick.errors import InputError
 
-__all__ = ["AnalyseQuestion", "SimulateQuestion", "TheoryQuestion", "numbers_of"]
+__all__ = [
+    "AnalyseQuestion",
+    "LabelCostQuestion",
+    "SimulateQuestion",
+    "TheoryQuestion",
+    "numbers_of",
+]
 
 _MIXING = ("flat", "nested")
 _LEVEL = "One minus the level of every interval: .05 gives 95 %."
 _SEED = "Seed of everything that is drawn."
 _MIXING_HELP = "How a hierarchy mixes: every part alike (flat), or layer within layer (nested)."
 _NOISE_HELP = "Share of the population with random labels."
-_VALUE_HELP = (
-    "Worth of taking the risk from one to zero. Default: taking away 5 % of the risk is worth the"
-    " price of a round."
-)
+
+_MOST_CELLS = 2_000_000_000
+"""Rollouts x rounds x items that a simulation takes: some minutes of one core."""
+
+_MOST_MODELS = 243
 
 
 def numbers_of(given: Any, flag: str) -> list[float]:
@@ -48,28 +55,14 @@ class TheoryQuestion(Question):
     epsilon: float | None = option(
         None, "Risk of each model on the data it was trained on, in (0, 1/2]."
     )
-    rounds: int = option(3, "Rounds of the path.", low=1)
+    rounds: int = option(3, f"Rounds of the path, up to {MOST_ROUNDS}.", low=1, high=MOST_ROUNDS)
     distance: float = option(0.0, "How far D_0 is from D (the H-delta-H distance).")
     noise: float = option(0.0, _NOISE_HELP)
     mixing: str = option("nested", _MIXING_HELP, choices=_MIXING)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Priced(Question):
-    """The prices that an advice rests on."""
-
-    price: float = option(1.0, "Price of one round, in any currency.")
-    cleaning_price: float = option(1.0, "Price of checking every label.")
-    value: float | None = option(None, _VALUE_HELP)
-
-    @property
-    def prices(self) -> RoundPrices:
-        """The prices of the advice."""
-        return RoundPrices(round=self.price, cleaning=self.cleaning_price, value=self.value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimulateQuestion(_Priced):
+class SimulateQuestion(Question):
     """What a design would bring, with such a learner, over a population.
 
     In Python *design* also takes a `Design`, *epsilon* and *majority* sequences of numbers, and
@@ -78,7 +71,7 @@ class SimulateQuestion(_Priced):
 
     alpha: float = option(0.05, _LEVEL, within=(0.0, 1.0), hidden=True)
     design: str | Design = option("path", "path, hierarchical, or a TOML file.")
-    rounds: int = option(5, "Rounds of the path.", low=1)
+    rounds: int = option(5, f"Rounds of the path, up to {MOST_ROUNDS}.", low=1, high=MOST_ROUNDS)
     width: int = option(3, "Hierarchy: models in a vote.")
     depth: int = option(2, "Hierarchy: layers.")
     mixing: str = option("nested", _MIXING_HELP, choices=_MIXING)
@@ -102,7 +95,9 @@ class SimulateQuestion(_Priced):
     majority: str | Sequence[float] | None = option(
         None, "Weights of the votes, with commas. Default: equal."
     )
-    items: int | None = option(None, "Items of the population. Default: 800.", low=1)
+    items: int | None = option(
+        None, "Items of the population, up to 100,000. Default: 800.", low=1, high=100_000
+    )
     found: int | None = option(
         None, "Items that a round of collection yields. Default: all errors."
     )
@@ -112,19 +107,64 @@ class SimulateQuestion(_Priced):
     rollouts: int = option(1000, "How often to simulate.", low=1)
     draw: Path | None = option(None, "Draw the design into this SVG file.", writes=True)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.design == "hierarchical" and self.width > 1 and self.depth > 0:
+            models = self.width ** min(self.depth, 64)
+            if models > _MOST_MODELS:
+                raise InputError(
+                    f"a hierarchy of width {self.width} and depth {self.depth} trains {models:,} "
+                    f"models, more than {_MOST_MODELS}: lower --width or --depth"
+                )
+
+    def check_work(self, rounds: int, items: int) -> None:
+        """Refuse a simulation that would take hours, naming what to lower."""
+        cells = self.rollouts * rounds * items
+        if cells > _MOST_CELLS:
+            most = max(1, _MOST_CELLS // (rounds * items))
+            raise InputError(
+                f"{self.rollouts:,} rollouts of {rounds} rounds over {items:,} items would take "
+                f"too long: lower --items or --rounds, or take at most {most:,} --rollouts"
+            )
+
 
 @dataclass(frozen=True, kw_only=True)
-class AnalyseQuestion(_Priced):
+class AnalyseQuestion(Question):
     """What the log of a real dynamic benchmark says, and whether another round is worth it."""
 
-    chain: tuple[str, ...] = option(
-        (), "Models in the loop, in order, for forgetting; repeat, or use commas."
+    pays: float = option(
+        0.0,
+        "Fall of the vote's risk that would pay for two more rounds or models: .01 is one point.",
+        low=0.0,
+        high=1.0,
     )
-    rollouts: int = option(200, "How often to simulate.", low=1)
-    permutations: int = option(999, "Permutations of the null of the overlap.", low=1, hidden=True)
+    price: float | None = option(
+        None,
+        "Paths: what a round costs, as a share of what it would be worth to remove the risk left"
+        " after three rounds. Prints how many rounds to plan.",
+        low=0.0,
+    )
+    all_held_out: bool = option(
+        False, "Paths: all items are a random set that no round trained on or collected from."
+    )
+    teams: bool = option(
+        False, "Paths: rounds were built by different teams or model families (a wider range)."
+    )
 
-    def __post_init__(self) -> None:
-        given = (self.chain,) if isinstance(self.chain, str) else self.chain
-        loop = tuple(name.strip() for text in given for name in text.split(",") if name.strip())
-        object.__setattr__(self, "chain", loop)
-        super().__post_init__()
+
+@dataclass(frozen=True, kw_only=True)
+class LabelCostQuestion(Question):
+    """How many uniform labels one adversarial label is worth to a classifier on your data."""
+
+    alpha: float = option(0.05, _LEVEL, within=(0.0, 1.0), hidden=True)
+    learner: str = option(
+        "tree", "The classifier that both campaigns train.", choices=("tree", "linear", "bayes")
+    )
+    start: int | None = option(
+        None, "Uniform labels before the first round. Default: 5 % of the items.", low=2
+    )
+    batch: int | None = option(
+        None, "Errors collected after each round. Default: 1 % of the items.", low=1
+    )
+    rounds: int = option(5, "Models trained, one per round.", low=2, high=50)
+    rollouts: int = option(20, "How often both campaigns are run.", low=2, high=1000)

@@ -11,20 +11,32 @@ from typing import Any
 import numpy as np
 
 from tallystick.data import Data, Door, read
+from tallystick.dynamic.attempt_columns import is_attempt_table
 from tallystick.dynamic.log import MOST_ITEMS, TOO_MANY, RoundLog
-from tallystick.dynamic.long_log import arrange
+from tallystick.dynamic.long_log import LongGrid, arrange
 from tallystick.dynamic.population import Array
+from tallystick.dynamic.rounds import RoundOrder, order_rounds
 from tallystick.dynamic.validators import spelled_votes
 from tallystick.errors import InputError
 from tallystick.io import Table
 from tallystick.values import is_missing, is_no_answer
+from tallystick.values.words import as_word
 
 __all__ = ["DOOR", "log_of", "read_log"]
 
-DOOR = Door(want="models", pivots=False, repeats=True, named=("round",), long=("model", "correct"))
-"""A log is long if it has a column that names the model and one that says whether it was right."""
+DOOR = Door(
+    want="models",
+    pivots=False,
+    repeats=True,
+    named=("round", "held_out"),
+    long=("model", "correct"),
+    as_it_is=is_attempt_table,
+)
+"""A log is long if it has a column that names the model and one that says whether it was right. A
+table of attempts is read by the names of its columns."""
 
-_EVERY_ANSWER = "a log needs every model's answer on every item"
+ONE_ROUND = "all items"
+"""What the only round of a log without rounds is called."""
 
 
 def read_log(source: Any, **options: Any) -> RoundLog:
@@ -51,20 +63,21 @@ def read_log(source: Any, **options: Any) -> RoundLog:
     """
     data = read(source, DOOR, **options)
     with nullcontext() if isinstance(source, Data | Table) else data:
+        if is_attempt_table(data.table, data.roles):
+            raise InputError(
+                f"{data.source} is a log of attempts, and neither a panel nor a path: no item was"
+                " answered by two models"
+            )
         return log_of(data)[0]
 
 
-def log_of(data: Data, *, chain: Sequence[str] = ()) -> tuple[RoundLog, tuple[str, ...]]:
+def log_of(data: Data) -> tuple[RoundLog, tuple[str, ...]]:
     """Return the log that *data* holds, and notes on what was read into it.
 
     Items without a true label are left out and counted in a note: nobody can say who was wrong on
-    them. Columns named in *chain* are read as models too.
+    them.
     """
     roles = data.roles
-    if roles.round is None:
-        raise InputError(
-            f"{data.source} has no column 'round': name the column of rounds (--round)"
-        )
     # Labels are read row by row, so weights have no part in that: they are checked on their own.
     plain = replace(data, roles=replace(roles, weight=None))
     if roles.model is not None and roles.correct is not None:
@@ -73,8 +86,6 @@ def log_of(data: Data, *, chain: Sequence[str] = ()) -> tuple[RoundLog, tuple[st
         log, out = _long(plain, roles.weight)
         log = log.select(roles.models) if roles.models else log
     else:
-        absent = [name for name in chain if name not in roles.models]
-        plain = read(plain, DOOR, models=(*absent, *roles.models)) if absent else plain
         log, out = _wide(plain, roles.weight)
     return log, (*plain.meaning_notes, *out)
 
@@ -107,10 +118,15 @@ def _wide(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
     coded = data.labels(roles.truth, *roles.models)
     rows = coded.codes[:, 0] >= 0
     notes = _left_out(int((~rows).sum()), rows.size)
-    _refuse_blanks(data, coded.codes[:, 1:], rows, roles.models)
+    if roles.held_out is not None:
+        raise InputError(
+            "a held-out column is for long logs of a path (item, round, model, correct): every"
+            " held-out item has one row per round"
+        )
 
-    words = np.array([str(label) for label in coded.labels])
+    words = np.array([*(str(label) for label in coded.labels), ""])
     labels, calls = words[coded.codes[rows, 0]], words[coded.codes[rows, 1:].T]
+    answered = calls != ""
     for name, said in zip(roles.models, calls, strict=True):
         if not np.isin(said, labels).any():  # it would count as a model that is always wrong
             raise InputError(
@@ -122,18 +138,28 @@ def _wide(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
     twice = [name for name, rows_of in Counter(items).items() if rows_of > 1]
     if twice:
         raise InputError(f"item {twice[0]!r} has two rows: a wide log has one row per item")
+    order = _rounds(data, rows)
+    notes += _gaps_note(answered)
     return RoundLog(
         kind="panel",
         items=items,
-        rounds=_rounds(data, rows),
+        rounds=order.codes,
+        round_names=order.names,
         models=roles.models,
-        errors=calls != labels,
+        errors=(calls != labels) & answered,
+        answered=None if answered.all() else answered,
         predictions=calls,
         labels=labels,
         validators=_validators(data, rows, labels),
         cost=_costs(data, rows),
         weight=_weights(data, weight, rows),
-    ), notes
+    ), (*notes, *order.notes)
+
+
+def _gaps_note(answered: Array) -> tuple[str, ...]:
+    blank = int((~answered).sum())
+    text = f"{blank:,} of {answered.size:,} answers are missing: a vote is looked at on the items"
+    return (f"{text} that the same models answered",) if blank else ()
 
 
 def _refuse_blanks(data: Data, codes: Array, rows: Array, columns: Sequence[str]) -> None:
@@ -141,7 +167,8 @@ def _refuse_blanks(data: Data, codes: Array, rows: Array, columns: Sequence[str]
     if gaps.size:
         row, column = gaps[0]
         raise InputError(
-            f"{data.place(int(row) + 1)}: column {columns[column]!r} is blank: {_EVERY_ANSWER}"
+            f"{data.place(int(row) + 1)}: column {columns[column]!r} is blank: a long"
+            " log has one answer in every row"
         )
 
 
@@ -165,13 +192,25 @@ def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
     if half:
         raise InputError(f"item {min(half)!r} has a true label in one row and none in another")
     notes = _left_out(len(blank), np.unique(names).size)
+    held = _held_out(data, rows)
+    if held is not None:
+        # Collected items were chosen because a model failed on them: they judge no round.
+        kept = held[rows]
+        truth, calls = (None if v is None else v[kept] for v in (truth, calls))
+        rows = rows & held
+        notes += (
+            f"{int(kept.sum()):,} of {kept.size:,} rows are held out; the others are not used",
+        )
 
-    when = _rounds(data, rows)
+    order = _rounds(data, rows)
     whose = _model_names(data, rows)
     wrong = _wrong(data, rows)
     if truth is not None and calls is not None:
         _check_correct(data, rows, truth, calls, wrong)
-    grid = arrange(names[rows].tolist(), when.tolist(), whose)
+    path = True if held is not None else None
+    grid = arrange(names[rows].tolist(), order.codes.tolist(), whose, path=path)
+    if grid.dropped:
+        notes += (f"{grid.dropped:,} items were not tried in every round and are left out",)
 
     labels = None if truth is None else grid.of_item(truth, "true label")
     said = _validators(data, rows, truth)
@@ -179,18 +218,57 @@ def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
         told = grid.of_item(np.array([cell or "" for cell in said]), "validators' labels")
         said = tuple(cell or None for cell in told.tolist())
     cost, weights = _costs(data, rows), _weights(data, weight, rows)
+    answered = grid.cells >= 0
+    notes += () if grid.on_path else _gaps_note(answered)
     return RoundLog(
         kind="path" if grid.on_path else "panel",
         items=grid.items,
-        rounds=np.ones(len(grid.items), dtype=int) if grid.on_path else when[grid.cells[0]],
-        models=grid.models,
-        errors=wrong[grid.cells],
-        predictions=None if calls is None else calls[grid.cells],
+        rounds=_item_rounds(grid, order),
+        round_names=order.names,
+        models=_heads(grid, whose, order),
+        errors=wrong[grid.cells] & answered,
+        answered=None if answered.all() else answered,
+        predictions=None if calls is None else np.where(answered, calls[grid.cells], ""),
         labels=labels,
         validators=said,
         cost=None if cost is None else grid.of_item(cost, "cost"),
         weight=None if weights is None else grid.of_item(weights, "weight"),
-    ), notes
+        held_out=held is not None,
+    ), (*notes, *order.notes)
+
+
+def _item_rounds(grid: LongGrid, order: RoundOrder) -> Array:
+    if grid.on_path:
+        return np.zeros(len(grid.items), dtype=np.int64)
+    return np.array([order.codes[column[column >= 0][0]] for column in grid.cells.T])
+
+
+def _heads(grid: LongGrid, whose: Sequence[str], order: RoundOrder) -> tuple[str, ...]:
+    """Return the models of a panel, or the model and the round of each step of a path."""
+    if not grid.on_path:
+        return tuple(map(str, grid.heads))
+    return tuple(
+        f"{whose[int(row[0])]} (round {name})"
+        for row, name in zip(grid.cells, order.names, strict=True)
+    )
+
+
+def _held_out(data: Data, rows: Array) -> Array | None:
+    column = data.roles.held_out
+    if column is None:
+        return None
+    words = {"held out": 1.0, "heldout": 1.0, "test": 1.0, "eval": 1.0, "dev": 1.0}
+    cells = data.cells(column)[column]
+    if any(as_word(cell) in words for cell in cells):
+        held = np.array([as_word(cell) in words for cell in cells])
+    else:
+        values = data.numbers(column)[:, 0]
+        bad = rows & ~((values == 0) | (values == 1) | np.isnan(values))
+        _refuse(data, column, bad, values, "it needs 0 or 1 (or true and false)")
+        held = values == 1
+    if not (held & rows).any():
+        raise InputError(f"column {column!r} marks no item as held out")
+    return np.asarray(held)
 
 
 def _answers(data: Data) -> tuple[Array | None, Array | None, Array]:
@@ -257,12 +335,19 @@ def _refuse(data: Data, column: str, bad: Array, values: Array, wanted: str) -> 
         raise InputError(f"{data.place(row + 1)}: column {column!r} {got}: {wanted}")
 
 
-def _rounds(data: Data, rows: Array) -> Array:
-    column = data.roles.round or ""
-    values = data.numbers(column)[:, 0]
-    bad = rows & ~((values >= 0) & (values == np.floor(values)))
-    _refuse(data, column, bad, values, "a round is a whole number from 0 on")
-    return values[rows].astype(np.int64)
+def _rounds(data: Data, rows: Array) -> RoundOrder:
+    """Return the rounds in order; a log without a column of rounds has one."""
+    column, kept = data.roles.round, np.flatnonzero(rows).tolist()
+    if column is None:
+        note = "there is no column of rounds, so all items are read as one round (--round COLUMN)"
+        return RoundOrder(np.zeros(len(kept), dtype=np.int64), (ONE_ROUND,), (note,))
+    cells = data.cells(column)[column]
+    for k in kept:
+        if is_missing(cells[k]):
+            raise InputError(
+                f"{data.place(k + 1)}: column {column!r} is blank: every row needs its round"
+            )
+    return order_rounds([cells[k] for k in kept])
 
 
 def _wrong(data: Data, rows: Array) -> Array:

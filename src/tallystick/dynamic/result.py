@@ -1,30 +1,25 @@
-"""What an answer about a dynamic benchmark holds: rounds, advice, and what is known of them."""
+"""What theory and simulations of a dynamic benchmark hold: rounds, and what bounds them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from tallystick.dynamic.advice import Advice
-from tallystick.dynamic.envelope import Envelope
-from tallystick.dynamic.probit import ProbitFit
-from tallystick.dynamic.similarity import OverlapTest, Signals
-from tallystick.dynamic.validators import NoiseShare
-from tallystick.dynamic.verdict import forgetting_line, noise_line, overlap_line
+from tallystick.dynamic.similarity import Signals
 from tallystick.results import Figure, Interval, Result, Unknown
 
 __all__ = [
     "Action",
     "DynamicResult",
-    "Forgetting",
-    "LogResult",
-    "Overlap",
     "Round",
     "SimulationResult",
     "TheoryResult",
 ]
 
-Action: TypeAlias = Literal["theory", "simulate", "analyse"]
+Action: TypeAlias = Literal["theory", "simulate"]
+
+_HEADS = {"worst_case": "at_worst", "lower_bound": "nothing_promised_below"}
+"""What the table calls the two bounds, so that nobody reads them as an interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +31,10 @@ class Round:
     risk, interval
         Majority risk of the models so far, with what *interval* says of it.
     epsilon
-        Risk of the round's own model on the distribution it was trained on (of a log: mean risk of
-        its models).
+        Risk of the round's own model on the distribution it was trained on.
     worst_case, lower_bound
-        No path of such models has a higher majority risk; none can promise a lower one.
+        No path of such models has a higher majority risk; nothing is promised below the other
+        (single rollouts may well lie there).
     z
         Similarity to the bad sequence of Theorem 3.5.
     noise_share
@@ -69,23 +64,18 @@ class Round:
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicResult(Result):
-    """An answer of the verb ``dynamic``: rounds and advice."""
+    """What theory or a simulation says of a design, by round."""
 
     verb: ClassVar[str] = "dynamic"
 
     action: Action
     design: str
     rounds: tuple[Round, ...]
-    advice: Advice | Unknown
+    advice: Unknown
 
     def summary(self) -> str:
-        """Return plain text to paste, the details and the advice at its end."""
-        parts = [super().summary(), *self.details()]
-        if isinstance(self.advice, Advice):
-            parts.append(f"Advice: {self.advice.course}; {self.advice.reason}")
-        else:
-            parts.append(f"No advice: {self.advice.reason}.")
-        return "\n".join(parts)
+        """Return plain text to paste, the details at its end."""
+        return "\n".join([super().summary(), *self.details()])
 
     def details(self) -> tuple[str, ...]:
         """Return what the table of rounds has no room for, line by line."""
@@ -99,7 +89,9 @@ class DynamicResult(Result):
             if name not in ("control", "fresh")
             or not all(isinstance(getattr(each, name), Unknown) for each in self.rounds)
         ]
-        return [{name: getattr(each, name) for name in names} for each in self.rounds]
+        return [
+            {_HEADS.get(name, name): getattr(each, name) for name in names} for each in self.rounds
+        ]
 
     def figures(self) -> tuple[Figure, ...]:
         """Return majority risk by round, between its bounds."""
@@ -126,7 +118,7 @@ class DynamicResult(Result):
                 f"Majority risk by round: {self.design}",
                 columns,
                 roles,
-                {"y": "majority risk"},
+                {"y": "majority risk", "outer_low": "nothing promised below, to the worst case"},
             ),
         )
 
@@ -171,131 +163,6 @@ class SimulationResult(DynamicResult):
     rollouts: int
     signals: Signals | Unknown
     persistence: tuple[float | Unknown, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Overlap:
-    """How the models of a log fail together on the items of one round.
-
-    Parameters
-    ----------
-    all_wrong, interval
-        Share of items that every model gets wrong.
-    independent, predicted
-        What it would be if errors were independent, and what the fitted correlation predicts.
-    rho, rho_interval, gamma, fit_p
-        The fit, and the p-value of its goodness.
-    test
-        z and erring pairs against their null.
-    """
-
-    round: int
-    n_items: int
-    all_wrong: float
-    interval: Interval
-    independent: float
-    predicted: float | Unknown
-    rho: float | Unknown
-    rho_interval: Interval | Unknown
-    gamma: float | Unknown
-    fit_p: float | Unknown
-    test: OverlapTest
-
-    @classmethod
-    def known(cls, fit: ProbitFit | Unknown) -> dict[str, Any]:
-        """Return the fields that come from a fit, or the reason why there is none."""
-        if isinstance(fit, Unknown):
-            return dict.fromkeys(("predicted", "rho", "rho_interval", "gamma", "fit_p"), fit)
-        return {
-            "predicted": fit.all_wrong_predicted,
-            "rho": fit.rho,
-            "rho_interval": fit.interval,
-            "gamma": (
-                Unknown("the log does not say what its models were trained on")
-                if fit.gamma is None
-                else fit.gamma
-            ),
-            "fit_p": fit.fit_p,
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Forgetting:
-    """Did a later model in the loop lose what an earlier one knew, on the items of the first round.
-
-    Parameters
-    ----------
-    change, interval
-        Risk of *model* minus risk of *before*, paired by item; positive means it got worse.
-    forgotten, learnt
-        Share of items that only the earlier, only the later model gets right.
-    """
-
-    before: str
-    model: str
-    change: float
-    interval: Interval
-    forgotten: float
-    learnt: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogResult(DynamicResult):
-    """What a real log says.
-
-    Parameters
-    ----------
-    fits, noise
-        By part of the log, what :func:`tallystick.dynamic.item_rows` needs in order to speak of
-        single items.
-    """
-
-    models: tuple[str, ...]
-    overlap: tuple[Overlap, ...]
-    forgetting: tuple[Forgetting, ...] | Unknown
-    noise_sets: tuple[Interval | Unknown, ...]
-    envelope: Envelope | Unknown
-    cost: float | Unknown
-    fits: tuple[ProbitFit | Unknown, ...] = field(
-        default=(), repr=False, metadata={"private": True}
-    )
-    noise: tuple[NoiseShare, ...] = field(default=(), repr=False, metadata={"private": True})
-
-    def details(self) -> tuple[str, ...]:
-        """Return joint errors against chance and fit, random labels, and forgetting."""
-        lines = [overlap_line(each) for each in self.overlap]
-        lines += [
-            noise_line(each.round, noise)
-            for each, noise in zip(self.overlap, self.noise_sets, strict=True)
-            if isinstance(noise, Interval)
-        ]
-        if not isinstance(self.forgetting, Unknown):
-            lines += [forgetting_line(each) for each in self.forgetting]
-        return tuple(lines)
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return risk by round, joint errors, and the envelopes of what may come."""
-        names = [f"round {each.round}" for each in self.overlap]
-        joint = Figure(
-            "forest",
-            "Items that every model gets wrong, and what independent errors would give",
-            {
-                "round": names,
-                "share": [each.all_wrong for each in self.overlap],
-                "low": [each.interval.low for each in self.overlap],
-                "high": [each.interval.high for each in self.overlap],
-                "independent": [each.independent for each in self.overlap],
-            },
-            {
-                "name": "round",
-                "value": "share",
-                "low": "low",
-                "high": "high",
-                "mark": "independent",
-            },
-        )
-        ahead = self.envelope.figures() if isinstance(self.envelope, Envelope) else ()
-        return (*super().figures(), joint, *ahead)
 
 
 def _number(value: float | Unknown) -> float | None:

@@ -1,5 +1,4 @@
-r"""How much does a rollout resemble the bad sequence of Theorem 3.5: the score :math:`z_T`, with
-its null.
+r"""How much does a rollout resemble the bad sequence of Theorem 3.5: the score :math:`z_T`.
 
 [SAH23]_, section B.2: where two models err together, does the majority err too,
 
@@ -18,19 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tallystick._rng import Rng, as_rng
 from tallystick.dynamic.population import Array, majority_share
 from tallystick.errors import InputError
 from tallystick.results import Interval
 
-__all__ = [
-    "OverlapTest",
-    "Signals",
-    "early_signals",
-    "overlap_test",
-    "rank_persistence",
-    "similarity",
-]
+__all__ = ["Signals", "early_signals", "rank_persistence", "similarity"]
 
 
 def similarity(
@@ -82,97 +73,6 @@ def similarity(
     pairs = known.sum(axis=-1)
     mean = np.divide(ratio.sum(axis=-1), pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0)
     return np.asarray(np.where(np.isnan(mean), np.nan, np.clip(mean, 0, 1)), dtype=float)
-
-
-@dataclass(frozen=True, kw_only=True)
-class OverlapTest:
-    r"""Do models err together more than by chance.
-
-    Parameters
-    ----------
-    z, z_null
-        :math:`z_T`, and the 2.5 % and 97.5 % quantiles it has when each model's errors fall on
-        random items; None where no two models share an error.
-    pairs, pairs_null
-        Mean number of erring pairs an item, :math:`\binom{k_i}{2}` over items, and its mean under
-        the null: the more telling number.
-    p_value
-        Of *pairs*, one-sided, by permutation: the smallest it can be is 1/(permutations + 1).
-    """
-
-    z: float | None
-    z_null: tuple[float, float] | None
-    pairs: float
-    pairs_null: float
-    p_value: float
-    permutations: int
-
-
-def overlap_test(
-    errors: Array,
-    *,
-    rng: Rng,
-    permutations: int = 999,
-    groups: Array | None = None,
-    majority: Array | None = None,
-) -> OverlapTest:
-    """Hold the overlap of errors against its null: each model's errors permuted over the items.
-
-    (A null that keeps the number of wrong models of each item is vacuous: the overlap is a function
-    of it.) The p-value rests on the number of erring pairs, which has more power than z.
-
-    Parameters
-    ----------
-    errors
-        Booleans of shape (models, items).
-    groups
-        Items are permuted within groups only: the rounds of a log, so that hard rounds do not count
-        as overlap.
-    majority
-        As in :func:`similarity`; under the null it is always the binary majority.
-
-    Examples
-    --------
-    >>> hard = np.arange(200) < 30
-    >>> overlap_test(np.array([hard, hard, ~hard & (np.arange(200) < 60)]), rng=0, permutations=199).p_value
-    0.005
-    """
-    wrong = np.asarray(errors, dtype=bool)
-    if wrong.ndim != 2 or len(wrong) < 2:
-        raise InputError(
-            f"errors need the shape (models, items) with two models or more, got {wrong.shape}"
-        )
-    if permutations < 19:
-        raise InputError(f"permutations must be at least 19, got {permutations!r}")
-    generator = as_rng(rng)
-    labels = np.zeros(wrong.shape[1], dtype=int) if groups is None else np.asarray(groups)
-    members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-    observed = _pairs(wrong)
-    null_pairs, null_z = [], []
-    for start in range(0, permutations, 50):
-        shape = (min(50, permutations - start), *wrong.shape)
-        drawn = np.empty(shape, dtype=bool)
-        for where in members:
-            drawn[..., where] = generator.permuted(
-                np.broadcast_to(wrong[:, where], (*shape[:2], where.size)), axis=2
-            )
-        null_pairs.append(_pairs(drawn))
-        null_z.append(similarity(drawn))
-    pairs, z = np.concatenate(null_pairs), np.concatenate(null_z)
-    score = float(similarity(wrong, majority=majority))
-    known = z[~np.isnan(z)]
-    return OverlapTest(
-        z=None if np.isnan(score) else score,
-        z_null=(
-            (float(np.quantile(known, 0.025)), float(np.quantile(known, 0.975)))
-            if known.size
-            else None
-        ),
-        pairs=float(observed),
-        pairs_null=float(pairs.mean()),
-        p_value=float((1 + (pairs >= observed - 1e-12).sum()) / (1 + permutations)),
-        permutations=permutations,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,11 +152,6 @@ def _ranks(values: Array) -> Array:
     """Ranks from 1, ties sharing their mean."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
-
-
-def _pairs(errors: Array) -> Array:
-    count = errors.sum(axis=-2)
-    return np.asarray((count * (count - 1) / 2).mean(axis=-1))
 
 
 def _pearson(x: Array, y: Array) -> tuple[float | None, Interval | None]:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick._rng import Rng, as_rng, seed_of
-from tallystick.dynamic.advice import RoundPrices, advise
 from tallystick.dynamic.bounds import path_floor
 from tallystick.dynamic.collection import IDEAL, Collection
 from tallystick.dynamic.control import Control, control_risk
 from tallystick.dynamic.design import Design, as_path
-from tallystick.dynamic.envelope import spread, worst_by_round
-from tallystick.dynamic.learners import Continued, Learner, Scripted
-from tallystick.dynamic.population import TOLERANCE, Population
+from tallystick.dynamic.learners import Learner, Scripted
+from tallystick.dynamic.population import TOLERANCE, Array, Population
 from tallystick.dynamic.result import Round, SimulationResult
 from tallystick.dynamic.rollouts import Rollouts, roll
 from tallystick.dynamic.similarity import Signals, early_signals, rank_persistence, similarity
-from tallystick.dynamic.verdict import simulation_verdict
-from tallystick.results import Unknown
+from tallystick.dynamic.verdict import (
+    NO_ADVICE_WITHOUT_LOG,
+    simulation_assumptions,
+    simulation_verdict,
+)
+from tallystick.dynamic.worst_by_round import worst_by_round
+from tallystick.results import Interval, Unknown
 
 __all__ = ["simulate"]
 
@@ -38,7 +41,6 @@ def simulate(
     rng: Rng,
     collection: Collection = IDEAL,
     early: int = 4,
-    prices: RoundPrices | None = None,
 ) -> SimulationResult:
     """Run a design many times over a population and say what came of it.
 
@@ -87,8 +89,9 @@ def simulate(
             collection=collection,
             keep_errors=True,
         )
-    low_high = spread(done.risk, "errors fall as simulated")
-    uniform = shape is not None and all(np.ptp(row) < TOLERANCE for row in shape[0])
+    low_high = _spread(done.risk)
+    # The bounds hold for equal parts of the data and for equal votes, and for nothing else.
+    uniform = shape is not None and all(np.ptp(row) < TOLERANCE for row in (*shape[0], shape[1]))
     bounds = _bounds(design, learner, population, uniform and collection == IDEAL)
     controls = _controls(design, learner, population, min(rollouts, _CONTROLS), seed)
     rounds = tuple(
@@ -106,24 +109,17 @@ def simulate(
         )
         for t in range(design.rounds)
     )
-    output = spread(done.output_risk[:, None], "errors fall as simulated")[0]
+    output = _spread(done.output_risk[:, None])[0]
     mean = float(done.output_risk.mean())
-    advice = (
-        advise(population, learner, rounds=design.rounds, rng=seed, prices=prices)
-        if uniform and hasattr(learner, "epsilon")
-        else Unknown("advice is for paths with uniform mixing and a learner that can go on")
-    )
     return SimulationResult(
-        verdict=simulation_verdict(
-            design.name, (mean, output), rollouts=rollouts, rounds=rounds, advice=advice
-        ),
+        verdict=simulation_verdict(design.name, (mean, output), rollouts=rollouts, rounds=rounds),
         n_items=population.size,
-        assumptions=(f"the learner is {type(learner).__name__}", "a tie of votes counts one half"),
+        assumptions=simulation_assumptions(type(learner).__name__, collection),
         seed=seed_of(rng),
         action="simulate",
         design=design.name,
         rounds=rounds,
-        advice=advice,
+        advice=Unknown(NO_ADVICE_WITHOUT_LOG),
         output_risk=mean,
         output_interval=output,
         price=design.rounds,
@@ -140,7 +136,7 @@ def _controls(
     design: Design, learner: Learner, population: Population, rollouts: int, seed: int
 ) -> dict[Control, list[float | Unknown]]:
     """Mean risk by round of as many models without adversarial data, or why there is none."""
-    if isinstance(learner, Scripted | Continued):
+    if isinstance(learner, Scripted):
         reason = Unknown("the learner plays given error sets, whatever it is trained on")
         return dict.fromkeys(("static", "fresh"), [reason] * design.rounds)
 
@@ -165,11 +161,29 @@ def _bounds(
     elif population.noise:
         reason = Unknown("labels are random in part: the bounds are for realisable problems")
     elif not uniform or not np.array_equal(population.start, population.weights):
-        reason = Unknown("the bounds are for uniform mixing, ideal collection and D_0 = D")
+        reason = Unknown(
+            "the bounds are for equal mixing, equal votes, all errors found and D_0 = D"
+        )
     else:
         floor = [float(epsilon), 0.0, *[path_floor(epsilon)] * design.rounds][: design.rounds]
         return list(worst_by_round(float(epsilon), design.rounds)), list(floor)
     return [reason] * design.rounds, [reason] * design.rounds
+
+
+def _spread(risk: Array) -> tuple[Interval, ...]:
+    """Return where 90 % of the rollouts lie, by column."""
+    low, high = np.quantile(risk, (0.05, 0.95), axis=0)
+    return tuple(
+        Interval(
+            float(a),
+            float(b),
+            level=0.9,
+            guarantee="under",
+            assumption="errors fall as simulated",
+            method="rollouts",
+        )
+        for a, b in zip(low, high, strict=True)
+    )
 
 
 def _mean_z(sample: Rollouts, rounds: int) -> float | Unknown:

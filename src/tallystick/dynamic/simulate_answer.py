@@ -30,6 +30,8 @@ def simulate_answer(data: None, question: SimulateQuestion) -> SimulationResult:
     """Simulate what the question describes, and draw its design if a file is named."""
     del data  # a simulation reads no table
     design = _design(question)
+    if question.learner != "adversarial":
+        question.check_work(design.rounds, question.items or _ITEMS)
     population, learner = _population_and_learner(question, design)
     result = simulate(
         design,
@@ -40,7 +42,6 @@ def simulate_answer(data: None, question: SimulateQuestion) -> SimulationResult:
         collection=Collection(
             question.found, question.coverage, question.duplicates, question.mistakes
         ),
-        prices=question.prices,
     )
     if question.draw is not None:
         from tallystick.io import atomic

@@ -11,16 +11,17 @@ from tallystick.dynamic.bounds import (
     three_round_bound,
 )
 from tallystick.dynamic.design import Mixing, path
-from tallystick.dynamic.envelope import worst_by_round
 from tallystick.dynamic.learners import checked_epsilon
 from tallystick.dynamic.noise import noise_bound
 from tallystick.dynamic.result import Round, TheoryResult
 from tallystick.dynamic.verdict import (
+    NO_ADVICE_WITHOUT_LOG,
     THEORY_ASSUMPTIONS,
     noisy_verdict,
     theory_statements,
     theory_verdict,
 )
+from tallystick.dynamic.worst_by_round import MOST_ROUNDS, worst_by_round
 from tallystick.errors import InputError
 from tallystick.results import Unknown
 
@@ -55,8 +56,11 @@ def theory(
     (0.05, 0.00125)
     """
     checked_epsilon(epsilon)
-    if rounds < 1:
-        raise InputError(f"rounds must be at least 1, got {rounds!r}")
+    if not 1 <= rounds <= MOST_ROUNDS:
+        raise InputError(
+            f"rounds must be from 1 to {MOST_ROUNDS}, got {rounds!r}: bounds of longer paths say "
+            "nothing"
+        )
     if not 0 <= noise < 1:
         raise InputError(f"noise must be in [0, 1), got {noise!r}")
     worst = (
@@ -80,16 +84,16 @@ def theory(
         )
         for t in range(rounds)
     )
-    three, deep = (
-        three_round_bound(epsilon, distance),
-        hierarchical_bound(epsilon, distance, mixing=mixing),
-    )
+    three = three_round_bound(epsilon, distance)
     if not distance:
         three = min(three, worst_by_round(epsilon, 3)[2])
     bounds = {
         "three": three,
+        "three_printed": three_round_bound(epsilon, distance, printed=True),
+        "longest": worst[-1],
         "floor": path_floor(epsilon),
-        "deep": deep,
+        "deep": hierarchical_bound(epsilon, distance, mixing=mixing),
+        "deep_printed": hierarchical_bound(epsilon, distance, mixing="flat", printed=True),
         "deep_floor": hierarchical_floor(epsilon),
         "updates": exponential_bound(epsilon, rounds),
     }
@@ -104,7 +108,7 @@ def theory(
         action="theory",
         design=path(rounds).name,
         rounds=table,
-        advice=Unknown("theory gives bounds, not forecasts: simulate or analyse gives advice"),
+        advice=Unknown(NO_ADVICE_WITHOUT_LOG),
         epsilon=epsilon,
         statements=theory_statements(
             bounds, mixing=mixing, rounds=rounds, noise=noise, share=shares[-1]

@@ -85,5 +85,5 @@ def transfer(
             else:
                 failed = log.per_annotator(known, np.asarray(answers) == 1)
                 rate = clustered_rate(failed, log.per_annotator(known), alpha=alpha)
-            out.append(TransferRate(round=number, model=str(name), rate=rate))
+            out.append(TransferRate(round=log.name_of(number), model=str(name), rate=rate))
     return tuple(out)

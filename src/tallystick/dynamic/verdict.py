@@ -1,43 +1,47 @@
-"""The sentences of every answer about dynamic benchmarks: the only place where they are made."""
+"""The sentences of every answer about dynamic benchmarks: the only place where they are made.
+
+Those about attempt logs are in :mod:`tallystick.dynamic.attempt_verdict`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.results.numbers import (
     count,
     number,
-    p_value,
     percent,
     percent_interval,
+    points,
     points_interval,
 )
+from tallystick.results.text import aligned
 
 if TYPE_CHECKING:
-    from tallystick.dynamic.advice import Advice, CourseOption
+    from tallystick.dynamic.collection import Collection
+    from tallystick.dynamic.label_cost import LabelCost
     from tallystick.dynamic.log import RoundLog
-    from tallystick.dynamic.probit import ProbitFit
-    from tallystick.dynamic.result import Forgetting, Overlap, Round
-    from tallystick.dynamic.validators import NoiseShare
+    from tallystick.dynamic.log_result import Advice, LogResult, PanelRound, PathRound
+    from tallystick.dynamic.result import Round
 
 __all__ = [
-    "LEARNER_ROLLOUTS",
+    "NOT_DECLARED",
+    "NO_ADVICE_WITHOUT_LOG",
     "ROWS_COUNT",
     "THEORY_ASSUMPTIONS",
-    "advice_text",
-    "forgetting_line",
-    "go_on_reason",
+    "label_cost_verdict",
     "log_assumptions",
+    "log_lines",
+    "log_needed",
+    "log_table",
     "log_verdict",
-    "log_warnings",
-    "noise_line",
     "noisy_verdict",
-    "overlap_line",
     "risk",
+    "round_text",
+    "simulation_assumptions",
     "simulation_verdict",
-    "stop_reason",
     "theory_statements",
     "theory_verdict",
 ]
@@ -46,8 +50,15 @@ ROWS_COUNT = (
     "a row of weight w stands for w items that were seen alike: these are not sampling weights"
 )
 
-LEARNER_ROLLOUTS = Needed(None, "rollouts of the learner itself (run_experiment)")
-"""What would settle a log that the simulator does not describe."""
+NO_ADVICE_WITHOUT_LOG = "advice needs the log of a real campaign: tallystick dynamic analyse"
+
+NOT_DECLARED = "the log does not say that its items were held out"
+
+_HOLD_OUT = (
+    "judge every round on one fixed random set that no round trained on or collected from, and"
+    " name it: --held-out COLUMN, or --all-held-out if all items are such"
+)
+_PLAN = "plan the number of rounds ahead (--price): that beat reacting to single steps"
 
 THEORY_ASSUMPTIONS = (
     "every model has risk at most epsilon above the best on its own distribution",
@@ -86,26 +97,36 @@ def noisy_verdict(noise: float, rounds: int, share: float) -> str:
 def theory_statements(
     bounds: dict[str, float], *, mixing: str, rounds: int, noise: float, share: float
 ) -> tuple[str, ...]:
-    """Return one sentence per theorem.
+    """Return one sentence per theorem, ours with the paper's number beside it.
 
     Parameters
     ----------
     bounds
-        The bounds *three*, *floor*, *deep*, *deep_floor* and *updates*.
+        The bounds *three*, *longest*, *floor*, *deep*, *deep_floor* and *updates*; as the paper
+        prints them, *three_printed* and *deep_printed*.
     mixing, rounds
         Of the hierarchy and of the path.
     noise, share
         Share of random labels in the population, and at least in the last round's data.
     """
     known = {name: risk(value) for name, value in bounds.items()}
+    longer = (
+        (
+            f"a path of {rounds} rounds has a majority risk of at most {known['longest']} (ours;"
+            " the paper has no such bound).",
+        )
+        if rounds > 3
+        else ()
+    )
     proved = (
-        f"three rounds guarantee a majority risk of at most {known['three']} (Theorem 3.4,"
-        " sharpened).",
+        f"three rounds guarantee a majority risk of at most {known['three']} (ours; Theorem 3.4"
+        f" prints {known['three_printed']}).",
+        *longer,
         "no path, however long and however weighted, can promise less than"
         f" {known['floor']} (Theorem 3.5).",
-        f"a {mixing} hierarchy of depth 2 and width 3 guarantees at most {known['deep']} (Theorem"
-        f" 4.1, sharpened) and cannot promise less than {known['deep_floor']} (Theorem 4.2), for 9"
-        " rounds.",
+        f"a {mixing} hierarchy of depth 2 and width 3 guarantees at most {known['deep']} (ours;"
+        f" Theorem 4.1 prints {known['deep_printed']} for flat mixing) and cannot promise less than"
+        f" {known['deep_floor']} (Theorem 4.2), for 9 rounds.",
         "updating the model by exponential loss guarantees at most"
         f" {known['updates']} after {rounds} updates (Lemma A.2), if the population can be"
         " reweighted at will.",
@@ -123,14 +144,9 @@ def theory_statements(
 
 
 def simulation_verdict(
-    design: str,
-    output: tuple[float, Interval],
-    *,
-    rollouts: int,
-    rounds: Sequence[Round],
-    advice: Advice | Unknown,
+    design: str, output: tuple[float, Interval], *, rollouts: int, rounds: Sequence[Round]
 ) -> str:
-    """Say what the design, its first model and the controls deliver, then the advice."""
+    """Say what the design, its first model and the controls deliver."""
     mean, interval = output
     first, last = rounds[0].risk, rounds[-1]
     text = (
@@ -143,155 +159,234 @@ def simulation_verdict(
         text += f", as many models on the plain data {risk(last.control)}"
         if last.fresh != last.control:
             text += f", and {risk(last.fresh)} with fresh random data instead of errors"
-    return f"{text}.{_then(advice)}"
+    return f"{text}."
 
 
-# -- advice
-
-
-def advice_text(advice: Advice) -> str:
-    """Return an advice in one clause, with its gain."""
-    if advice.interval is None:
-        return advice.course
-    return (
-        f"{advice.course} (expected gain {points_interval(advice.gain, advice.interval)}, 90 % of"
-        f" simulated futures, price {number(advice.price)})"
+def simulation_assumptions(learner: str, collection: Collection) -> tuple[str, ...]:
+    """Return what a simulation rests on, its annotators included."""
+    found = "all errors" if collection.items is None else f"{count(collection.items)} items"
+    brought = (
+        f"each round brings back {found}, from {percent(collection.coverage)} of the errors, with"
+        f" {percent(collection.duplicates)} copies and {percent(collection.mistakes)} mistakes"
     )
+    return (f"the learner is {learner}", "a tie of votes counts one half", brought)
 
 
-def stop_reason(best: CourseOption, present: float, value: float, doubt: str | None) -> str:
-    """Say why nothing is worth its price."""
-    return (
-        f"the best option, {best.course}, would lower the majority risk of {risk(present)} by"
-        f" {risk(max(best.gain, 0))}, worth {risk(max(value * best.gain, 0))} for a price of"
-        f" {risk(best.price)}.{_beware(doubt)}"
+# -- the price of labels
+
+
+def label_cost_verdict(cost: LabelCost, learner: str) -> str:
+    """Say what one adversarial label was worth, and what finding it costs."""
+    worth = cost.path_worth
+    shown = (
+        f"{worth.reason} uniform labels"
+        if isinstance(worth, Unknown)
+        else f"{worth:.1f} uniform labels"
     )
-
-
-def go_on_reason(
-    best: CourseOption, present: float, value: float, *, rounds: int, doubt: str | None
-) -> str:
-    """Say why an option is worth its price."""
     return (
-        f"it is expected to lower the majority risk from {risk(present)} by {risk(best.gain)}"
-        f" ({100 * (1 - best.no_gain):.0f} % of simulated futures gain), worth"
-        f" {risk(value * best.gain)} for a price of {risk(best.price)}"
-        f" ({_rounds(best.rounds, rounds)}).{_beware(doubt)}"
+        f"With this {learner} learner one adversarial label was worth {shown}: pay no more for it"
+        f" than that. Finding one by random search took {number(float(f'{cost.search:.3g}'))}"
+        " items."
     )
-
-
-def _rounds(ahead: int, so_far: int) -> str:
-    """Name the number of rounds, and why it is two where one was named."""
-    if ahead == 2:
-        return f"2 rounds, since after an even number, {so_far + 1}, ties would eat the gain"
-    return "1 round" if ahead == 1 else f"{ahead} rounds"
-
-
-def _beware(doubt: str | None) -> str:
-    return f" Beware: {doubt}." if doubt else ""
-
-
-def _then(advice: Advice | Unknown) -> str:
-    return "" if isinstance(advice, Unknown) else f" Advice: {advice_text(advice)}."
 
 
 # -- logs
 
 
-def log_verdict(models: int, overlap: Sequence[Overlap], advice: Advice | Unknown) -> str:
-    """Say how often all models are wrong together in the last round, and the advice."""
-    first, last = overlap[0], overlap[-1]
-    before = f" (round {first.round}: {percent(first.all_wrong)})" if len(overlap) > 1 else ""
+def log_verdict(result: Advice, last: PanelRound | PathRound, models: int) -> str:
+    """Say whether more models, or two more rounds, help, with the range and the present risk."""
+    if result.certain is None:
+        return _path_verdict(result, last, models)
+    new = "Two more models" if result.more == 2 else "One more model"
+    now = (
+        f"the vote of {models} models is wrong on {percent(last.risk)} of {round_text(last.round)}"
+    )
+    if result.decision == "worth it" and isinstance(result.gain.interval, Interval):
+        return f"{new} like these would help the vote{_pays(result)}: {_gain(result)}; {now}."
+    if result.decision == "not worth it":
+        return f"{new} would not help the vote{_pays(result)}: {_gain(result)}; {now}."
     return (
-        f"All {models} models are wrong together on"
-        f" {percent_interval(last.all_wrong, last.interval)} of the items of round {last.round},"
-        f" against {percent(last.independent)} if their errors were independent{before}."
-        f"{_then(advice)}"
+        f"We cannot tell whether {new[0].lower()}{new[1:]} like these would help the"
+        f" vote{_pays(result)}: {_gain(result)}; {now}."
     )
 
 
-def log_assumptions(log: RoundLog) -> tuple[str, ...]:
+def _path_verdict(result: Advice, last: PanelRound | PathRound, rounds: int) -> str:
+    now = f"the vote of {rounds} rounds is wrong on {percent_interval(last.risk, last.interval)}"
+    if result.decision == "go on":
+        return f"Go on: two more rounds would lower the risk, {_gain(result)}; {now}."
+    if result.decision == "stop":
+        return f"Stop: two more rounds would not help{_pays(result)}, {_gain(result)}; {now}."
+    why = f": {result.reason}" if result.reason else ""
+    gain = f"; {_gain(result)}" if isinstance(result.gain.interval, Interval) else ""
+    return f"We cannot tell whether two more rounds would help{_pays(result)}{why}{gain}; {now}."
+
+
+def round_text(name: Any) -> str:
+    """Return what a round is called in a sentence."""
+    return str(name) if name == "all items" else f"round {name}"
+
+
+def _pays(advice: Advice) -> str:
+    return f" by {points(advice.pays, sign=False)} or more" if advice.pays else ""
+
+
+def _gain(advice: Advice) -> str:
+    """Return the range of the gain, or only the bounds where there is no forecast."""
+    interval = advice.gain.interval
+    if isinstance(interval, Interval):
+        return (
+            f"the likely gain is between {points(interval.low)} and {points(interval.high)} (90 %"
+            " range)"
+        )
+    low, high = advice.certain or (-1.0, 1.0)
+    return f"the gain can be anything between {points(low)} and {points(high)}"
+
+
+def log_needed(kind: str, advice: Advice, items: int) -> Needed | None:
+    """Say what would settle an advice that cannot tell."""
+    if advice.decision != "cannot tell":
+        return None
+    if kind == "panel":
+        return Needed(None, "models of the same kind: few models leave a wide range")
+    if advice.reason == NOT_DECLARED:
+        return Needed(None, "evidence: " + _HOLD_OUT)
+    if items < 400:
+        return Needed(400 - items, "held-out items, the same in every round")
+    return Needed(None, f"held-out items; or {_PLAN}")
+
+
+def log_assumptions(log: RoundLog, *, forecast: bool = True) -> tuple[str, ...]:
     """Return what the answer about a log rests on."""
-    binary = "majority is binary: at least half of the models wrong, a tie counting one half"
-    plural = (
-        "risk by round is that of the plurality of the models' answers, ties split; the advice"
-        " knows only right from wrong, so its majority errs where at least half of the models do"
-    )
-    return (
-        "items of a round are a random sample of what it could have collected",
-        "the advice simulates further models, trained on the last round's items with the errors"
-        " weighed up, that err as often and as jointly as the models there are",
-        binary if log.predictions is None or log.labels is None else plural,
-    )
-
-
-def log_warnings(
-    log: RoundLog, fit: ProbitFit | Unknown, noise: Sequence[NoiseShare]
-) -> tuple[str, ...]:
-    """Return what a reader of a log has to know before relying on the answer."""
-    out = []
-    if not isinstance(fit, Unknown) and not fit.fits:
-        out.append(
-            f"The fitted correlation is refuted by the log ({p_value(fit.fit_p)}): do not rely on"
-            " the envelopes."
-        )
+    vote = "the vote errs where more than half of the models do; a tie counts one half"
     if log.kind == "panel":
-        out.append(
-            "A panel does not show what its models were trained on, so the advice assumes that"
-            " up-weighting protects no item (gamma = 0)."
+        return (
+            "the forecast: new models come from the same source as those in the log, and the items"
+            " are the same (only the certain bounds hold for other models)",
+            "the risk on collected items is not the risk in the population: they were collected"
+            " because they are hard",
+            vote,
         )
-        if log.round_numbers[0] != 0:
-            out.append(
-                f"The log has no round 0 (D_0): round {log.round_numbers[0]} stands in for it."
-            )
-    if any(
-        isinstance(each.share, Unknown) and isinstance(each.interval, Interval) for each in noise
-    ):
-        out.append(
-            "The share of random labels is known only as a set: validators' disagreements were"
-            " filtered."
-        )
-    return tuple(out)
-
-
-def overlap_line(joint: Overlap) -> str:
-    """Say how the models fail together on the items of one round."""
-    text = (
-        f"Wrong together, round {joint.round}: {percent_interval(joint.all_wrong, joint.interval)}"
-        f" of {count(joint.n_items)} items; independent errors would give"
-        f" {percent(joint.independent)}"
-    )
-    if (
-        isinstance(joint.rho_interval, Interval)
-        and not isinstance(joint.predicted, Unknown)
-        and not isinstance(joint.fit_p, Unknown)
-    ):
-        low, high = joint.rho_interval
-        text += (
-            f", the fit {percent(joint.predicted)} (rho {joint.rho:.2f} [{low:.2f}, {high:.2f}],"
-            f" fit {p_value(joint.fit_p)})"
-        )
-    if joint.test.z is not None and joint.test.z_null is not None:
-        low, high = joint.test.z_null
-        text += (
-            f"; z {joint.test.z:.2f}, by chance {low:.2f} to {high:.2f}"
-            f" ({p_value(joint.test.p_value)})"
-        )
-    return text + "."
-
-
-def noise_line(round_: int, noise: Interval) -> str:
-    """Say between what the share of random labels lies in one round."""
+    if not forecast:
+        return (vote,)
     return (
-        f"Random labels among the items of round {round_}: {percent(noise.low)} to"
-        f" {percent(noise.high)}."
+        "the forecast: the next two rounds are built like the rounds so far, and the held-out items"
+        " are a random sample of the population",
+        vote,
     )
 
 
-def forgetting_line(step: Forgetting) -> str:
-    """Say what a later model in the loop lost of what an earlier one knew."""
-    return (
-        f"From {step.before} to {step.model}, on the first items: risk"
-        f" {points_interval(step.change, step.interval)}; {percent(step.forgotten)} forgotten,"
-        f" {percent(step.learnt)} learnt."
+def log_table(result: LogResult) -> list[dict[str, Any]]:
+    """Return one row per round, numbers as they are."""
+    if result.kind == "path":
+        names = ("round", "model", "risk", "interval", "model_risk", "change", "change_interval")
+        return [{name: getattr(each, name) for name in names} for each in result.rounds]
+    found = []
+    for each in result.rounds:
+        forecast = getattr(each, "forecast", None)
+        names = ("round", "items", "risk", "interval", "model_risk", "all_wrong", "independent")
+        row = {name: getattr(each, name) for name in names}
+        found.append(
+            {
+                **row,
+                "models": len(getattr(each, "models", ())),
+                "gain": getattr(forecast, "gain", None),
+                "gain_range": getattr(forecast, "interval", None),
+            }
+        )
+    return found
+
+
+def log_lines(result: LogResult) -> list[tuple[str, str]]:
+    """Return the answer as a terminal shows it: verdict, next step, table, what it rests on."""
+    lines = [(result.verdict, "bold")]
+    advice, last = result.advice, result.rounds[-1]
+    if advice.certain is not None:
+        low, high = map(points, advice.certain)
+        text = f"Certain, whatever the new models are: a gain between {low} and {high}."
+        lines.append((text, ""))
+    if result.needed is not None:
+        lines.append((f"Next: {_next(result)}.", ""))
+    if not isinstance(result.plan, Unknown):
+        more = " or more" if result.plan.longest else ""
+        text = f"At that price, plan {result.plan.rounds}{more} rounds in all, and do not react to"
+        lines.append((f"{text} single steps (a guide: the best length was known afterwards).", ""))
+
+    lines += [("", ""), *((text, "") for text in aligned(_shown(result)))]
+    lines += [(text, "") for text in _together(last)]
+    if not isinstance(result.last_step, Unknown):
+        step = result.last_step
+        said = "proved lower" if step.proved == "lower" else "proved higher"
+        text = "The last two rounds: the risk is " + (said if step.proved else "not proved changed")
+        lines.append((f"{text} ({step.repaired} items repaired, {step.broken} broken).", ""))
+    lines.append(("", ""))
+    lines += [(f"Rests on: {text}", "dim") for text in result.assumptions]
+    lines += [(f"! {text}", "yellow") for text in result.warnings]
+    return lines
+
+
+def _next(result: LogResult) -> str:
+    if result.kind == "panel":
+        return "try more models of the same kind on these items: few models leave a wide range"
+    if result.advice.reason == NOT_DECLARED:
+        return _HOLD_OUT
+    if result.n_items < 400:
+        return f"judge every round on at least 400 held-out items, or {_PLAN}"
+    return _PLAN
+
+
+def _shown(result: LogResult) -> list[list[str]]:
+    """Return the table of a log as text, in percent."""
+    if result.kind == "path":
+        rows = [["round", "vote wrong", "its model wrong", "vote against two rounds before"]]
+        for each in result.rounds:
+            change, interval = getattr(each, "change", None), getattr(each, "change_interval", None)
+            paired = "–"
+            if isinstance(change, float) and isinstance(interval, Interval):
+                paired = points_interval(change, interval)
+            vote = percent_interval(each.risk, each.interval)
+            rows.append([str(each.round), vote, percent(each.model_risk), paired])
+        return rows
+    head = ["round", "items", "models", "vote wrong", "a model wrong", "all wrong"]
+    rows = [[*head, "if independent", "likely gain of more models"]]
+    for row in log_table(result):
+        gain, interval = row["gain"], row["gain_range"]
+        known = isinstance(gain, float) and isinstance(interval, Interval)
+        rows.append(
+            [
+                str(row["round"]),
+                count(row["items"]),
+                str(row["models"]),
+                percent_interval(row["risk"], row["interval"]),
+                percent(row["model_risk"]),
+                percent(row["all_wrong"]),
+                percent(row["independent"]),
+                points_interval(gain, interval) if known else "–",
+            ]
+        )
+    return rows
+
+
+def _together(last: PanelRound | PathRound) -> list[str]:
+    """Say which models are wrong together in the last round, and which items the vote hangs on."""
+    pairs = getattr(last, "pairs", ())
+    if not pairs:
+        return []
+    lines = ["", f"Wrong together most often ({round_text(last.round)}):"]
+    for pair in pairs[:3]:
+        lines.append(
+            f"  {pair.first} and {pair.second}: both on"
+            f" {percent_interval(pair.both, pair.interval)}; independent errors would give"
+            f" {percent(pair.independent)}"
+        )
+    hopeless = round(getattr(last, "all_wrong", 0.0) * last.items)
+    lines.append(
+        f"Items: {count(hopeless)} that every model gets wrong (hard, or mislabelled),"
+        f" {count(getattr(last, 'repairable', 0))} that the next models could repair,"
+        f" {count(getattr(last, 'fragile', 0))} that they could break. --items-out FILE lists them."
     )
+    noise = getattr(last, "noise_range", None)
+    if isinstance(noise, Interval):
+        text = f"{percent(noise.low)} to {percent(noise.high)}, judged by the validators."
+        lines.append(f"Random labels ({round_text(last.round)}): {text}")
+    return lines

@@ -22,16 +22,19 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.dynamic.box_program import BoxProgram, BoxSolution
-from tallystick.dynamic.certificates import Certificate
 from tallystick.dynamic.design import mixture_table, path
 from tallystick.dynamic.learners import checked_epsilon
 from tallystick.dynamic.population import Array, Population
 from tallystick.errors import ConvergenceError, InputError
+
+if TYPE_CHECKING:
+    from tallystick.dynamic.papers.certificates import Certificate
 
 __all__ = ["WorstCase", "worst_case"]
 
@@ -72,6 +75,8 @@ class WorstCase:
 
     def certificate(self) -> Certificate:
         """Return the population and the error sets that reach *lower*, to be checked by Eq (19)."""
+        from tallystick.dynamic.papers.certificates import Certificate
+
         kept = [(pattern, mass) for pattern, mass in self.patterns if mass > 0]
         rest = max(0.0, 1 - sum(mass for _, mass in kept))  # rounding may leave it just below zero
         weights = np.array([*(mass for _, mass in kept), rest])

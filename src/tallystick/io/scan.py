@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tallystick.errors import InputError
 from tallystick.io.columnar import (
@@ -158,6 +158,9 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
 def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> Table:
     import pyarrow as pa
 
+    attempts = log_readers()[formats[0]].rows
+    if attempts is not None and len(set(formats)) == 1:
+        return _attempts(files, formats[0], attempts(files))
     columns, notes = side_by_side(read_logs(files, formats), metric)
     kinds = ", ".join(dict.fromkeys(formats))
     table = _in_memory(pa.table(columns))
@@ -169,6 +172,20 @@ def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> 
             f"read as {kinds} logs: {len(columns) - 1} models on {table.relation.shape[0]} items",
             *notes,
         ),
+        spools=tuple(file.path for file in files if file.spooled),
+    )
+
+
+def _attempts(files: Sequence[File], name: str, columns: dict[str, list[Any]]) -> Table:
+    """Return a log of attempts as a table of text, one row per attempt."""
+    import pyarrow as pa
+
+    table = _in_memory(pa.table({key: pa.array(c, pa.string()) for key, c in columns.items()}))
+    return replace(
+        table,
+        source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
+        files=tuple(file.path for file in files if not file.spooled),
+        notes=(f"read as {name}: {table.relation.shape[0]:,} attempts",),
         spools=tuple(file.path for file in files if file.spooled),
     )
 

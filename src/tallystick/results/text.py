@@ -8,7 +8,7 @@ from typing import Any
 from tallystick.results.interval import Interval
 from tallystick.results.json import Json, clean, to_json
 
-__all__ = ["cell", "flat", "harmless", "text_table"]
+__all__ = ["aligned", "cell", "flat", "harmless", "text_table"]
 
 _SPACES = "\u00a0\u202f\u2009"  # harmless, although Python does not call them printable
 
@@ -74,4 +74,17 @@ def text_table(rows: Sequence[Mapping[str, Json]]) -> list[str]:
     return [
         "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
+    ]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of text, the head first, in columns that line up.
+
+    >>> aligned([["round", "wrong"], ["1", "20.0 %"]])
+    ['round  wrong', '1      20.0 %']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
     ]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick.dynamic import hierarchical
-from tallystick.dynamic.consistency import check
 from tallystick.dynamic.design import Design
+from tallystick.dynamic.papers.consistency import check
 from tallystick.dynamic.papers.constructions import hierarchical_certificate, path_certificate
 from tallystick.errors import InputError
 

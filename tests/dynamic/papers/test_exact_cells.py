@@ -2,11 +2,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.exact_adversaries import random_hierarchy, random_path
 
 from tallystick.dynamic.bounds import hdh_distance
-from tallystick.dynamic.consistency import check
 from tallystick.dynamic.design import hierarchical, path
-from tallystick.dynamic.papers.adversaries import random_hierarchy, random_path
+from tallystick.dynamic.papers.consistency import check
 from tallystick.dynamic.papers.exact_cells import ExactCells
 from tallystick.dynamic.population import Population
 from tallystick.errors import InputError

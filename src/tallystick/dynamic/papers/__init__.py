@@ -1,15 +1,10 @@
-"""What exists to reproduce and sharpen the source, [SAH23]_: bounds, constructions, adversaries.
+"""What exists to reproduce and sharpen the source, [SAH23]_: bounds and constructions.
 
 Theory and proofs: ``docs/theory/dynamic-sharp.md``.
 """
 
 from __future__ import annotations
 
-from tallystick.dynamic.papers.adversaries import (
-    disturbed_hierarchy,
-    random_hierarchy,
-    random_path,
-)
 from tallystick.dynamic.papers.exact_cells import ExactCells
 from tallystick.dynamic.papers.sharp_bounds import (
     any_rounds_bound,
@@ -27,14 +22,11 @@ __all__ = [
     "ExactCells",
     "SharpConstruction",
     "any_rounds_bound",
-    "disturbed_hierarchy",
     "hierarchical_constants",
     "most_overlap",
     "noise_closed_floor",
     "noise_floor",
     "pair_factor",
-    "random_hierarchy",
-    "random_path",
     "sharp_construction",
     "sharp_hierarchical_bound",
     "three_round_lemma",

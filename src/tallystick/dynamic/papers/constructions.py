@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tallystick.dynamic.certificates import Certificate
 from tallystick.dynamic.design import Design, Mixing, hierarchical, mixture_table, path
 from tallystick.dynamic.learners import checked_epsilon
+from tallystick.dynamic.papers.certificates import Certificate
 from tallystick.dynamic.population import Array, Population
 from tallystick.errors import InputError
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from tallystick.errors import InputError
 from tallystick.io.logs.log import Log
@@ -28,7 +29,9 @@ class LogReader:
         The format, as notes and errors call it.
     read
         Reads all files of this format at once, and returns the logs of each file: models are told
-        apart by what differs between the files.
+        apart by what differs between the files. None for a log of attempts.
+    rows
+        Logs of attempts: reads all files at once into columns of text, one row per attempt.
     opens
         Whether a text that starts like this is such a log.
     holds
@@ -36,7 +39,8 @@ class LogReader:
     """
 
     name: str
-    read: Callable[[Sequence[File]], list[list[Log]]]
+    read: Callable[[Sequence[File]], list[list[Log]]] | None = None
+    rows: Callable[[Sequence[File]], dict[str, list[Any]]] | None = None
     opens: Callable[[str], bool] = lambda head: False
     holds: Callable[[Sequence[str]], bool] = lambda names: False
 
@@ -57,6 +61,8 @@ MODULES: tuple[str, ...] = (
     "tallystick.io.logs.phoenix",
     "tallystick.io.logs.braintrust",
     "tallystick.io.logs.langfuse",
+    "tallystick.io.logs.dynabench",
+    "tallystick.io.logs.garak",
 )
 """Where the readers are. They are asked in this order; the first that recognises a file wins."""
 
@@ -103,7 +109,10 @@ def read_logs(files: Sequence[File], formats: Sequence[str]) -> list[Log]:
     read: dict[str, list[list[Log]]] = {}
     for name in dict.fromkeys(formats):
         own = [file for file, one in zip(files, formats, strict=True) if one == name]
-        read[name] = readers[name].read(own)
+        reader = readers[name].read
+        if reader is None:
+            raise InputError(f"{own[0].name} is a log of attempts ({name}): read it on its own")
+        read[name] = reader(own)
 
     each = {name: iter(logs) for name, logs in read.items()}
     return [log for name in formats for log in next(each[name])]

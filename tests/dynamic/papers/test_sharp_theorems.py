@@ -2,12 +2,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.exact_adversaries import disturbed_hierarchy, random_hierarchy, random_path
 
 from tallystick.dynamic.papers import (
     any_rounds_bound,
-    disturbed_hierarchy,
-    random_hierarchy,
-    random_path,
     sharp_construction,
     sharp_hierarchical_bound,
     three_round_lemma,

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tallystick.dynamic import Population, hierarchical, path
-from tallystick.dynamic.consistency import check
 from tallystick.dynamic.learners import RandomErrors
+from tallystick.dynamic.papers.consistency import check
 from tallystick.dynamic.rollouts import roll_design
 from tallystick.errors import InputError
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tallystick.dynamic.certificates import Certificate
 from tallystick.dynamic.design import path
+from tallystick.dynamic.papers.certificates import Certificate
 from tallystick.dynamic.population import Population
 
 ERRORS = np.array(

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tallystick.dynamic.consistency import Consistency, check
 from tallystick.dynamic.design import Design
 from tallystick.dynamic.learners import Scripted
+from tallystick.dynamic.papers.consistency import Consistency, check
 from tallystick.dynamic.population import Array, Population
 from tallystick.dynamic.rollouts import Rollouts, roll
 

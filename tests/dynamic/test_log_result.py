@@ -1,0 +1,13 @@
+from tallystick.dynamic import LogResult, evaluate
+
+
+def test_the_terminal_and_the_summary_say_the_same():
+    table = {"gold": list("aaaa"), "m": list("aabb"), "n": list("abab"), "o": list("aaab")}
+    found = evaluate(table, truth="gold")
+    assert isinstance(found, LogResult)
+    lines = [text for text, _ in found.terminal(100)]
+    assert lines[0] == found.verdict
+    assert found.summary().splitlines()[0] == found.verdict
+    assert {"round", "risk", "gain", "gain_range"} <= set(found.rows()[0])
+    risks, together = found.figures()
+    assert (risks.kind, together.kind) == ("rounds", "matrix")
