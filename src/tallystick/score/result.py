@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from tallystick.errors import InputError
 from tallystick.results import Figure, Interval, Result, Slice, Unknown
 from tallystick.stats.adverse import LabelRange
-
-if TYPE_CHECKING:
-    from tallystick.score.verdict import Sentences
 
 __all__ = [
     "NOT_SETTLED",
@@ -229,13 +226,6 @@ class ScoreResult(Result):
     population: str = "these"
     scale: tuple[float, float] | None = None
     alpha: float = 0.05
-    sentences: Sentences | None = field(default=None, repr=False, metadata={"private": True})
-    basis: str = field(default="", repr=False, metadata={"private": True})
-
-    @property
-    def answer_line(self) -> str:
-        """The first sentence of the verdict."""
-        return self.sentences.answer if self.sentences is not None else self.verdict
 
     def system(self, name: str) -> SystemRow:
         """Return the row of a system."""

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from tallystick.results import Interval, Needed, Unknown, about, count, percent, percent_interval
+from tallystick.results import (
+    Interval,
+    Needed,
+    Sentences,
+    Unknown,
+    about,
+    count,
+    percent,
+    percent_interval,
+)
 from tallystick.score.needed import SettlePlan
 from tallystick.score.outputs import Outputs
 from tallystick.score.preferences import Swaps
@@ -16,7 +24,6 @@ from tallystick.score.units import Units
 __all__ = [
     "ASSUMED_DRAW",
     "NO_LABELS",
-    "Sentences",
     "assumptions",
     "basis",
     "covariate_text",
@@ -34,25 +41,6 @@ NO_LABELS = "there are no human grades of this system"
 ASSUMED_DRAW = "the graded outputs are like a random draw"
 
 MOST_NAMED = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sentences:
-    """What is said first, line by line.
-
-    *answer* with its number and doubt; *contrast* to what the judges alone would say; *open* for
-    what is not settled; *next* for what to do.
-    """
-
-    answer: str
-    contrast: str = ""
-    open: str = ""
-    next: str = ""
-
-    @property
-    def verdict(self) -> str:
-        """All but the next step, as one paragraph."""
-        return " ".join(part for part in (self.answer, self.contrast, self.open) if part)
 
 
 # -- the answer

@@ -224,7 +224,7 @@ class ShiftResult(Result):
     name: str = ""
     asked: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
     path: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
-    basis: tuple[Items, Strata, Answers] | None = field(
+    evidence: tuple[Items, Strata, Answers] | None = field(
         default=None, repr=False, compare=False, metadata=_PRIVATE
     )
 
