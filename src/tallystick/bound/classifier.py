@@ -141,6 +141,7 @@ def bound(
     labels = 0 if table.gold is None else int(table.gold.sum())
     return BoundResult(
         verdict=conclusion.verdict,
+        sentences=conclusion.sentences,
         decision=conclusion.decision,
         needed=conclusion.needed,
         n_items=table.n,

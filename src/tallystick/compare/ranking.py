@@ -45,8 +45,8 @@ from tallystick.compare.verdict import (
     cluster_assumptions,
     flat_models,
     no_true_label,
+    spoken,
     undeclared_bounds,
-    verdict_of,
 )
 from tallystick.errors import InputError
 from tallystick.results import Unknown
@@ -404,7 +404,7 @@ def _too_few(
         clusters=len(rows),
         per_cluster=rows,
     )
-    return replace(result, verdict=verdict_of(result))
+    return spoken(result)
 
 
 def _same_clusters(board: Board, settings: Settings, bounds: Bounds | None) -> CompareResult:

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tallystick.report.shorten import shorten
-from tallystick.results import Interval, Unit, Unknown, interval_text, value_text
+from tallystick.results import (
+    Interval,
+    Unit,
+    Unknown,
+    interval_text,
+    number_interval,
+    value_text,
+)
 
 __all__ = ["Grid", "GridCell", "grid"]
 
@@ -166,13 +173,19 @@ def _cells(column: Sequence[Any], intervals: Sequence[Any] | None, unit: Unit) -
     decimals = _decimals([number for number in floats if math.isfinite(number)])
     beside = intervals if intervals is not None else [None] * len(column)
     return [
-        GridCell(
-            _cell(cell, unit, decimals),
-            interval_text(ends, unit) if isinstance(ends, Interval) else "",
-            _order(cell),
-        )
+        _with_interval(cell, ends, unit)
+        if isinstance(ends, Interval) and _known(cell)
+        else GridCell(_cell(cell, unit, decimals), "", _order(cell))
         for cell, ends in zip(column, beside, strict=True)
     ]
+
+
+def _with_interval(cell: float, ends: Interval, unit: Unit) -> GridCell:
+    """Return an estimate with its interval, both with as many decimals as the interval deserves."""
+    if unit != "number":
+        return GridCell(value_text(cell, unit), interval_text(ends, unit), float(cell))
+    text, _, under = number_interval(cell, ends).partition(" [")
+    return GridCell(text, f"[{under}", float(cell))
 
 
 def _order(cell: Any) -> float | None:

@@ -81,8 +81,10 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         (opening.next, ""),
     ):
         _wrapped(pen, text, style, hanging="      " if text == opening.next else "")
-    table = grid(result.rows(), result.units(), most=most)
-    if table.rows and result.rows() != Result.rows(result):
+    sections = result.folds()
+    rows, units = (sections[0].rows, sections[0].units) if sections else ((), {})
+    table = grid(rows, units, most=most)
+    if table.rows:
         pen.say("")
         pen.draw(table)
         if table.total > len(table.rows):
@@ -97,8 +99,11 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
             _wrapped(pen, f"Rests on: {text}", "")
     for text in result.warnings:
         _wrapped(pen, f"! {text}", "yellow", hanging="  ")
-    for line in _own_words(result):
+    # A result that says what it rests on in one line keeps the rest for the page.
+    for line in () if result.basis else _own_words(result):
         pen.say(line)
+    if result.basis:
+        pen.say("Details: --html report.html · --items-out items.csv · --json", "dim")
 
 
 def _wrapped(pen: _Pen, text: str, style: str, *, hanging: str = "") -> None:

@@ -116,10 +116,10 @@ class Result:
     @property
     def opening(self) -> Sentences:
         """The verdict line by line, and what to do next."""
-        if self.sentences is not None:
-            return self.sentences
-        step = "" if self.needed is None else f"Next: get {self.needed}."
-        return Sentences(answer=self.verdict, next=step)
+        opening = self.sentences or Sentences(answer=self.verdict)
+        if opening.next or self.needed is None:
+            return opening
+        return dataclasses.replace(opening, next=f"Next: get {self.needed}.")
 
     def to_dict(self) -> dict[str, Json]:
         """Return JSON types only: the contract of command line and HTTP.

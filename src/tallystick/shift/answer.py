@@ -18,6 +18,7 @@ from tallystick.errors import FileError, InputError, TallystickError
 from tallystick.results import Gate, Result, Slice
 from tallystick.sampling import Strata
 from tallystick.shift.assess import Answers, assess
+from tallystick.shift.cases import cases_of
 from tallystick.shift.demo import demo
 from tallystick.shift.design import AskDesign, Strategy, design
 from tallystick.shift.forecast import forecast
@@ -297,5 +298,6 @@ CAPABILITY = Capability(
     door=Door(pivots=False),
     applies=applies,
     items=item_columns,
+    cases=cases_of,
     demo=demo,
 )

@@ -28,6 +28,8 @@ MOST_NAMES = 60
 
 _LOW, _TALL, _TIGHT = 34.0, 58.0, 26.0
 """Height of a row: alone, with a ring above its line, and among rows of the same name."""
+_LETTER, _NARROW = 6.4, 400.0
+"""About the width of a letter, and of a track that is not a phone's, in pixels."""
 _NUMBERS = ("x", "value", "low", "high", "outer_low", "outer_high", "mark")
 
 
@@ -148,12 +150,13 @@ def _ring(
 ) -> list[Mark]:
     """Return a ring and its label, which stands on the side away from the link."""
     place = along.place(value)
-    left = point is not None and along.place(point) > place
-    # near an end of the track the label would be cut
-    left = place > 0.25 if left else place > 0.92
     words = value_text(value, figure.unit)
     if first:
         words = f"{title(figure, 'mark')} {words}"
+    # near an end of the track the label would be cut, so it stands on the other side
+    room = (_LETTER * len(words) + 14) / _NARROW
+    left = point is not None and along.place(point) > place
+    left = place > room if left else 1 - place < min(room, 0.1)
     return [
         Mark(
             shape="circle",
