@@ -26,7 +26,7 @@ HEAVY = (
     "narwhals",
     "pandas",
     "polars",
-    "altair",
+    "jinja2",
     "httpx",
     "pydantic",
     "rich",

@@ -18,6 +18,7 @@ from tallystick.io import scan
 from tallystick.io.logs import Log, LogReader, log_readers, registry
 from tallystick.io.logs.json_text import document
 from tallystick.report import kinds, page
+from tallystick.report.drawing import Mark, Track, Tracks
 from tallystick.report.kinds import Kind, chart_kinds
 from tallystick.report.plot import Plot
 from tallystick.results import Figure, Result
@@ -90,11 +91,12 @@ class Drawn(Result):
         return (Figure("dots", "Three dots", {"v": [1, 2, 3]}, {"x": "v"}),)
 
 
-def draw_dots(figure, theme):
-    import altair as alt
-
-    values = [{"x": value} for value in figure.columns["v"]]
-    return alt.Chart({"values": values}).mark_point(color=theme.ink).encode(x="x:Q")
+def draw_dots(figure):
+    dots = tuple(
+        Mark(shape="circle", look="dot", points=((value / 4, 10.0),), radius=4.0)
+        for value in figure.columns["v"]
+    )
+    return Tracks(heads=("", "", ""), tracks=(Track(name="all", marks=dots),), ticks=())
 
 
 def test_a_toy_chart_kind_is_drawn_saved_and_put_on_a_page(monkeypatch, tmp_path):

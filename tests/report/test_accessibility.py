@@ -1,19 +1,20 @@
 """The page for those who do not see it, do not use a mouse, or need contrast: looked at in a real
 browser."""
 
+import os
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
-from tallystick.audit.reading import Reading, Taken
 
-from tallystick.audit.result import Skipped, conclude
+from tallystick.audit.result import AuditResult, Skipped
+from tallystick.data import Case, Cases, Taken
 from tallystick.report import write_page
-from tallystick.report.theme import THEMES, contrast
 from tests.report.conftest import result
 
 CONTRAST = """
 (() => {
-  const parts = text => text.match(/[\\d.]+/g).map(Number);
+  const parts = text => text.match(/[\\d.]+/g).map((part, i) => part * (text.startsWith('color(') && i < 3 ? 255 : 1));
   const linear = c => c / 255 <= .04045 ? c / 255 / 12.92 : ((c / 255 + .055) / 1.055) ** 2.4;
   const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
   const paper = node => {
@@ -42,14 +43,38 @@ FOCUS = """
 """
 
 
+ITEMS = Cases(
+    title="Outputs",
+    line="Two differ.",
+    kinds=(("too kind", 1), ("too strict", 1)),
+    cases=tuple(
+        Case(
+            item=f"q{n}",
+            of="system-a",
+            kind=kind,
+            summary="person fail · judges 2 of 3 pass",
+            votes=(("gpt", "pass"), ("claude", "fail")),
+            texts=(("prompt", "Why was I charged?"), ("answer", "שלום, 42 (sic)")),
+        )
+        for n, kind in enumerate(("too kind", "too strict"))
+    ),
+)
+
+
 @pytest.fixture(params=["alone", "composed"])
 def page(request, tmp_path):
     more = {"warnings": ("careful",), "assumptions": ("items are drawn at random",)}
-    one = result([f"model {i}" for i in range(6)], **more)
+    one = result([f"model {i}" for i in range(12)], **more)
     if request.param == "composed":
-        reading = Reading(taken=(Taken(("gold",), "truth", "its name"),), notes=("a note",))
-        one = conclude(reading, [one], [Skipped("shift", "no old answers")])
-    write_page(tmp_path / "page.html", one)
+        one = AuditResult(
+            verdict="model 0 is the best.",
+            n_items=3,
+            columns=(Taken(("gold",), "truth", "its name"),),
+            sections=(one,),
+            skipped=(Skipped("shift", "no old answers"),),
+        )
+    cases = ITEMS if request.param == "alone" else None
+    write_page(tmp_path / "page.html", one, cases=cases)
     return tmp_path / "page.html"
 
 
@@ -61,7 +86,7 @@ def visit(browser, page):
 
 def test_the_page_says_its_language_and_its_title(visit):
     assert visit.evaluate("document.documentElement.lang") == "en"
-    assert visit.evaluate("document.title").endswith(": Tallystick")
+    assert " · tallystick " in visit.evaluate("document.title")
 
 
 def test_headings_begin_with_one_and_skip_no_level(visit):
@@ -73,7 +98,32 @@ def test_headings_begin_with_one_and_skip_no_level(visit):
     assert all(b <= a + 1 for a, b in pairwise(levels))
 
 
-def test_a_screen_reader_hears_a_name_for_every_picture_table_and_region(visit):
+OPEN = "document.querySelectorAll('details').forEach(fold => { fold.open = true; })"
+AXE = """
+axe.run(document, {resultTypes: ['violations']}).then(found =>
+  found.violations.map(one => [one.id, one.nodes.map(node => node.html.slice(0, 160))]))
+"""
+
+
+def axe():
+    """The rules of axe-core: a newer copy may be named by TALLYSTICK_AXE (npm pack axe-core)."""
+    named = os.environ.get("TALLYSTICK_AXE")
+    if named:
+        return Path(named).read_text(encoding="utf-8")
+    held = pytest.importorskip("axe_core_python", reason="axe-core-python is not installed")
+    return (Path(held.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_axe_finds_no_violation_with_all_folds_open(visit, mode):
+    visit.prefer(color_scheme=mode)
+    visit.evaluate(OPEN)
+    visit.evaluate(axe())
+    assert visit.evaluate(AXE) == []
+
+
+def test_a_screen_reader_hears_a_name_for_every_table_region_and_link(visit):
+    visit.evaluate(OPEN)
     visit.send("Accessibility.enable")
     nodes = visit.send("Accessibility.getFullAXTree")["nodes"]
     names = {}
@@ -82,20 +132,18 @@ def test_a_screen_reader_hears_a_name_for_every_picture_table_and_region(visit):
             names.setdefault(node["role"]["value"], []).append(
                 node.get("name", {}).get("value", "")
             )
-    assert len(names["image"]) == visit.evaluate(
-        "document.querySelectorAll('figure').length"
-    )  # light or dark, not both
-    for role in ("image", "table", "region", "navigation", "link"):
+    for role in ("table", "region", "link"):
         assert names[role], role
         assert all(name.strip() for name in names[role]), (role, names[role])
-    assert all(": " in name for name in names["image"]), "what kind of picture it is, and its title"
+    charts = [name for name in names["table"] if ": " in name]
+    assert charts, "what kind of picture it is, and its title"
     assert names["columnheader"]
     assert names["rowheader"]
 
 
 def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit):
     seen = []
-    for _ in range(40):
+    for _ in range(60):
         for kind in ("keyDown", "keyUp"):
             visit.send(
                 "Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9
@@ -106,8 +154,10 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit):
         seen.append(here)
     assert seen[0][1] == "Skip to the answer"
     assert [where for where in seen if where[2] != "solid" or where[3] < 2 or not where[4]] == []
-    wanted = visit.evaluate("document.querySelectorAll('a[href], [tabindex=\"0\"]').length")
-    assert len(seen) >= wanted
+    shown = (
+        "[...document.querySelectorAll('a[href], summary')].filter(one => one.checkVisibility())"
+    )
+    assert len(seen) >= visit.evaluate(f"{shown}.length")
 
 
 def test_the_skip_link_leads_to_the_answer(visit):
@@ -143,11 +193,8 @@ def test_on_paper_the_page_is_light_whatever_the_screen_prefers(visit):
         features=[{"name": "prefers-color-scheme", "value": "dark"}],
     )
     assert visit.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert visit.evaluate("[...document.images].every(image => image.currentSrc === image.src)")
-
-
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_every_colour_of_a_chart_stands_out_from_its_paper(mode):
-    theme = THEMES[mode]
-    assert min(contrast(colour, theme.paper) for colour in theme.series) >= 3
-    assert contrast(theme.ink, theme.paper) >= 7
+    printed = """
+      document.querySelectorAll('details.fold').forEach(fold => { fold.open = false; });
+      dispatchEvent(new Event('beforeprint'));
+      [...document.querySelectorAll('details.fold')].every(fold => fold.open)"""
+    assert visit.evaluate(printed), "folds are open on paper"

@@ -5,11 +5,10 @@ import pytest
 
 from tallystick.report.grid import grid
 from tallystick.results import Interval, Unknown
-from tests.report.conftest import Drawn
 
 
-def of(*rows, most=10):
-    return grid(Drawn(verdict="v", n_items=1, models=rows), most=most)
+def of(*rows, most=10, units=None):
+    return grid(rows, units, most=most)
 
 
 def test_a_column_in_which_nothing_is_known_is_left_out():
@@ -18,7 +17,7 @@ def test_a_column_in_which_nothing_is_known_is_left_out():
         {"a": None, "b": None, "c": None, "d": None},
     )
     assert table.names == ("a",)
-    assert table.rows == (("1",), ("–",))
+    assert [str(row[0]) for row in table.rows] == ["1", "–"]
 
 
 def test_an_interval_is_one_cell_and_its_promise_is_said_once():
@@ -26,7 +25,7 @@ def test_an_interval_is_one_cell_and_its_promise_is_said_once():
         {"x": Interval(0.1, 0.25, guarantee="exact")},
         {"x": Interval(0.3, math.inf, guarantee="exact")},
     )
-    assert [row[0] for row in table.rows] == ["[0.10, 0.25]", "[0.30, ∞]"]
+    assert [str(row[0]) for row in table.rows] == ["[0.10, 0.25]", "[0.3, ∞]"]
     assert table.promise == "95 %, exact"
     assert (
         of({"x": Interval(0, 1, guarantee="under", assumption="judges are honest")}).promise
@@ -40,7 +39,7 @@ def test_an_interval_is_one_cell_and_its_promise_is_said_once():
     [
         ([0.8675, 0.847], ["0.8675", "0.8470"]),
         ([0.05, 0.1], ["0.05", "0.10"]),
-        ([0.5, 1e-9], ["0.5", "1e-09"]),
+        ([0.5, 1e-9], ["0.5", "1 × 10⁻⁹"]),
         ([3.0, 12.0], ["3", "12"]),
         ([1234567, 3], ["1,234,567", "3"]),
         ([12345.678, 1.0], ["12,346", "1"]),
@@ -51,10 +50,22 @@ def test_an_interval_is_one_cell_and_its_promise_is_said_once():
     ],
 )
 def test_the_cells_of_a_column_are_written_alike(cells, shown):
-    assert [row[0] for row in of(*({"x": cell} for cell in cells)).rows] == shown
+    assert [str(row[0]) for row in of(*({"x": cell} for cell in cells)).rows] == shown
 
 
 def test_numbers_are_set_to_the_right_and_only_the_first_rows_are_shown():
     table = of({"name": "a", "n": 1}, {"name": "b", "n": 100}, {"name": "c", "n": 5}, most=2)
-    assert table.text() == "name    n\na       1\nb     100"
+    assert table.text() == "name     n\na        1\nb      100"
     assert (table.total, table.numeric) == (3, (False, True))
+
+
+def test_an_interval_after_its_estimate_stands_in_the_same_cell_and_sorts_by_the_estimate():
+    table = of(
+        {"name": "a", "score": 0.863, "interval": Interval(0.849, 0.876), "p": 0.00001},
+        {"name": "b", "score": None, "interval": None, "p": 0.5},
+        units={"score": "share", "p": "p"},
+    )
+    assert table.names == ("name", "score", "p")
+    assert [str(cell) for cell in table.rows[0]] == ["a", "86.3\xa0% [84.9, 87.6]", "< 0.0001"]
+    assert [str(cell) for cell in table.rows[1]] == ["b", "–", "0.50"]
+    assert [row[1].order for row in table.rows] == [0.863, None]

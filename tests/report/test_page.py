@@ -1,11 +1,15 @@
 import base64
+import hashlib
 import json
+import re
 from html.parser import HTMLParser
 
 import pytest
 
+from tallystick.data import Case, Cases
 from tallystick.errors import FileError
 from tallystick.report import Provenance, page, write_page
+from tallystick.results import Needed
 from tests.report.conftest import result
 
 
@@ -29,37 +33,65 @@ def test_nothing_from_the_data_becomes_markup(hostile):
         hostile, provenance=Provenance(command="tallystick <b>", digests={"</code><script>": "00"})
     )
     seen = tags(text)
-    assert {tag for tag, _ in seen}.isdisjoint(
-        {"script", "iframe", "object", "embed", "link", "form"}
-    )
+    found = [tag for tag, _ in seen]
+    assert set(found).isdisjoint({"iframe", "object", "embed", "link", "form", "img"})
+    assert found.count("script") == 1, "ours and no other"
     assert not any(name.startswith("on") for _, attributes in seen for name in attributes)
-    addresses = [
-        v for _, attributes in seen for k, v in attributes.items() if k in ("src", "href", "srcset")
-    ]
+    assert not any("style" in attributes for _, attributes in seen)
+    addresses = [v for _, attributes in seen for k, v in attributes.items() if k in ("src", "href")]
     assert addresses
     assert all(address.startswith(("data:", "#")) for address in addresses)
     assert "{{ 7*7 }}" in text, "a template inside the data was run"
 
 
-def test_the_policy_forbids_scripts_and_the_network(hostile):
+def test_the_policy_allows_our_script_and_our_style_alone_and_no_network(hostile):
+    text = page(hostile)
     [policy] = [
-        a["content"]
-        for tag, a in tags(page(hostile))
-        if a.get("http-equiv") == "Content-Security-Policy"
+        a["content"] for tag, a in tags(text) if a.get("http-equiv") == "Content-Security-Policy"
     ]
     assert policy.startswith("default-src 'none'")
-    assert "script-src" not in policy
+    assert "unsafe" not in policy
+    for tag, rule in (("script", "script-src"), ("style", "style-src")):
+        [inside] = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{rule} 'sha256-{digest}'" in policy
 
 
-def test_the_pictures_carry_no_script(hostile):
-    images = [
-        a.get("src") or a["srcset"] for tag, a in tags(page(hostile)) if tag in ("img", "source")
-    ]
-    assert len(images) == 6
-    for image in images:
-        svg = base64.b64decode(image.split(",", 1)[1]).decode("utf-8")
-        assert "<script" not in svg
-        assert "<image" not in svg
+def test_the_answer_the_picture_and_the_next_step_come_before_every_fold(hostile):
+    text = page(result(["a", "b"], needed=Needed(40, "labels")))
+    order = ["<h1>a leads<", "<figure>", "Next: get about 40 more labels.", "<details"]
+    places = [text.index(mark) for mark in order]
+    assert places == sorted(places)
+
+
+def test_every_fold_gives_its_answer_in_one_line(hostile):
+    lines = re.findall(r"<summary><h2>(.*?)</h2><span>(.*?)</span></summary>", page(hostile))
+    assert [title for title, _ in lines][-1] == "Make it again"
+    assert all(line.strip() for _, line in lines), lines
+
+
+def test_a_decided_result_says_that_nothing_is_needed():
+    assert "Next: nothing is needed for this answer." in page(result(["a", "b"]))
+
+
+def case(n, **more):
+    return Case(
+        item=f"q{n}", kind="too kind" if n % 2 else "too strict", summary="person fail", **more
+    )
+
+
+def test_the_items_behind_a_claim_are_listed_with_their_texts_and_the_rest_is_counted():
+    texts = (("prompt", "<b>Why</b>\u202e?"),)
+    listed = tuple(case(n, texts=texts, votes=(("gpt", "pass"),)) for n in range(3))
+    found = Cases(
+        title="Outputs", line="9 differ.", kinds=(("too strict", 5), ("too kind", 4)), cases=listed
+    )
+    text = page(result(["a", "b"]), cases=found)
+    assert text.count('<details class="item') == 3
+    assert "&lt;b&gt;Why&lt;/b&gt;" in text
+    assert "3 of 9 are listed" in text
+    assert 'value="k2"> too kind 4' in text
+    assert 'class="item k2"' in text
 
 
 def test_the_json_twin_is_the_dictionary_of_the_result(hostile):
@@ -69,9 +101,9 @@ def test_the_json_twin_is_the_dictionary_of_the_result(hostile):
 
 def test_unknown_numbers_are_a_dash_and_the_verdict_comes_first(hostile):
     text = page(result(["a", "b"]))
-    assert text.index("a leads") < text.index("<figure>") < text.index("<table>")
-    assert '<td class="number">–</td>' in text
-    assert "nan" not in text.lower().split("<table>")[1].split("</table>")[0]
+    assert text.index("a leads") < text.index("<figure>") < text.index("<table")
+    assert '<td class="n" data-l="score"><bdi>–</bdi></td>' in text
+    assert "nan" not in text.lower().split("sortable")[1].split("</table>")[0]
 
 
 def test_a_leaderboard_of_thousands_makes_a_small_page():

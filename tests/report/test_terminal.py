@@ -16,10 +16,11 @@ def test_a_pipe_gets_plain_lines_the_verdict_first_and_every_row():
     show(result([f"m{i}" for i in range(100)], warnings=("careful",)), stream=out)
     lines = out.getvalue().splitlines()
     assert lines[0] == "m0 leads"
-    assert lines[1].split() == ["name", "score", "interval"]
-    assert lines[2].split(maxsplit=2) == ["m0", "0.5", "[0.4, 0.6]"]
-    assert lines[101].split() == ["m99", "–", "–"]
-    assert lines[102:] == ["Intervals: 95 %, exact.", "Warning: careful"]
+    assert lines[1] == ""
+    assert lines[2].split() == ["name", "score"]
+    assert lines[3].split(maxsplit=1) == ["m0", "0.50 [0.40, 0.60]"]
+    assert lines[102].split() == ["m99", "–"]
+    assert lines[103:] == ["", "Intervals: 95 %, exact.", "! careful"]
     assert "\x1b" not in out.getvalue()
 
 
@@ -39,7 +40,7 @@ def test_advice_at_the_end_of_a_summary_is_printed_too():
 
     out = io.StringIO()
     show(Advised(verdict="v", n_items=1, models=()), stream=out)
-    assert out.getvalue() == "v\nAdvice: stop\n"
+    assert out.getvalue() == "v\n\nAdvice: stop\n"
 
 
 def test_a_terminal_of_eighty_columns_holds_every_line(monkeypatch):
@@ -60,7 +61,7 @@ def test_a_terminal_gets_colour_unless_no_color_is_set(monkeypatch):
     plain = Terminal()
     show(result(["a", "b"], warnings=("careful",)), stream=plain)
     assert "\x1b[3" not in plain.getvalue()
-    assert "Warning: careful" in plain.getvalue()
+    assert "! careful" in plain.getvalue()
 
 
 def test_markup_in_names_is_printed_and_not_obeyed(monkeypatch):
@@ -69,7 +70,7 @@ def test_markup_in_names_is_printed_and_not_obeyed(monkeypatch):
     show(result(["[bold red]x[/]", "b\x1b[31m"], warnings=("\x1b[31m\u202e",)), stream=out)
     assert "[bold red]x[/]" in out.getvalue()
     assert "\x1b[31m" not in out.getvalue()
-    assert r"Warning: \x1b[31m\u202e" in out.getvalue()
+    assert r"! \x1b[31m\u202e" in out.getvalue()
 
 
 def test_long_tables_are_cut_and_say_so():

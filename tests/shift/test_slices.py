@@ -26,7 +26,7 @@ def assessed(asked):
 
 def test_a_part_that_was_asked_whole_is_known_exactly():
     result, new, group = assessed(np.arange(600))
-    items = result.basis[0]
+    items = result.evidence[0]
     for chosen in (group, ~group):
         part = part_of(result, chosen)
         assert part.n_items == chosen.sum()
@@ -57,7 +57,7 @@ def test_parts_of_which_too_little_is_known_are_refused():
     with pytest.raises(InputError, match="one boolean for each of the 600"):
         part_of(result, np.arange(600))
     with pytest.raises(InputError, match="does not hold the answers"):
-        part_of(dataclasses.replace(result, basis=None), group)
+        part_of(dataclasses.replace(result, evidence=None), group)
     items, strata, new, _ = population()
     past = Items.of(items.truth.tolist(), matrix=items.matrix)
     only_matrix = assess(past, strata, Answers.of(np.arange(350), new[:350]), strategy="masa")

@@ -96,7 +96,9 @@ def bound(
         if weak is not None
         else tuple(n for n in tally.names if n not in (prediction, truth))
     )
-    table = weak_table(tally, weak=columns, prediction=prediction, truth=truth, classes=fitting.classes)
+    table = weak_table(
+        tally, weak=columns, prediction=prediction, truth=truth, classes=fitting.classes
+    )
     generator = as_rng(rng)
     # Streams of their own, so that no test shares its draws with the bounds or with the data.
     for_family, for_tests, for_surprise = generator.spawn(3)
@@ -138,6 +140,7 @@ def bound(
     labels = 0 if table.gold is None else int(table.gold.sum())
     return BoundResult(
         verdict=conclusion.verdict,
+        sentences=conclusion.sentences,
         decision=conclusion.decision,
         needed=conclusion.needed,
         n_items=table.n,

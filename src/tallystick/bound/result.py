@@ -4,12 +4,13 @@ break it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from tallystick.bound.label_models.audit import LabelModelAudit
 from tallystick.bound.weak_summary import WeakLabel
-from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
+from tallystick.results import Figure, Interval, PatternTable, Result, Section, Unit, Unknown
 from tallystick.tally import Label
 
 __all__ = ["Bound", "BoundResult", "Breakdown", "GoldEstimate", "ReliabilityBin", "RocPoint"]
@@ -210,9 +211,28 @@ class BoundResult(Result):
         """Return what the label models say of each pattern of votes."""
         return self.table
 
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure; a risk is a plain number."""
+        if "risk" in {g.metric for g in self.gold} | {b.metric for b in self.bounds}:
+            return {}
+        return dict.fromkeys(("low", "lower", "independent", "upper", "high"), "share")
+
+    def folds(self) -> tuple[Section, ...]:
+        """Return what a page unfolds: the bounds, label models, weak labels, ROC."""
+        from tallystick.bound.folds import folds_of
+
+        return folds_of(self)
+
+    @property
+    def _unit(self) -> Unit:
+        return "share" if self.units() else "number"
+
     def figures(self) -> tuple[Figure, ...]:
         """Return the bounds across thresholds, or side by side; then the ends by δ."""
-        made = [self._across() if self.bounds[0].threshold is not None else self._side_by_side()]
+        by_threshold = self.bounds[0].threshold is not None
+        made = [self._across(alone=True) if by_threshold else self._side_by_side()]
+        if by_threshold and len({b.label_model for b in self.bounds}) > 1:
+            made.append(self._across(alone=False))
         if self.breakdown is not None:
             made.append(_delta_figure(self.breakdown))
         if self.roc:
@@ -223,18 +243,27 @@ class BoundResult(Result):
             made.append(_weak_figure(self.weak_labels))
         return tuple(made)
 
-    def _across(self) -> Figure:
+    def _across(self, *, alone: bool) -> Figure:
+        """Return the range by threshold: the first one *alone*, or one for each label model."""
+        first = self.bounds[0]
+        shown = [
+            b
+            for b in self.bounds
+            if b.threshold is not None
+            and (not alone or (b.metric, b.label_model) == (first.metric, first.label_model))
+        ]
         return Figure(
             kind="bands",
-            title="Between what the metric lies, by threshold",
+            title=f"Where the {first.metric} lies, by threshold"
+            + ("" if alone else ", for each label model"),
             columns={
-                "threshold": [b.threshold for b in self.bounds],
-                "lower": [_number(b.lower) for b in self.bounds],
-                "upper": [_number(b.upper) for b in self.bounds],
-                "with_confidence_low": [b.low for b in self.bounds],
-                "with_confidence_high": [b.high for b in self.bounds],
-                "if_independent": [_number(b.independent_estimate) for b in self.bounds],
-                "group": [f"{b.metric}, {b.label_model}" for b in self.bounds],
+                "threshold": [b.threshold for b in shown],
+                "lower": [_number(b.lower) for b in shown],
+                "upper": [_number(b.upper) for b in shown],
+                "with_confidence_low": [b.low for b in shown],
+                "with_confidence_high": [b.high for b in shown],
+                "if_independent": [_number(b.independent_estimate) for b in shown],
+                "group": [f"{b.metric}, {b.label_model}" for b in shown],
             },
             roles={
                 "x": "threshold",
@@ -243,14 +272,18 @@ class BoundResult(Result):
                 "outer_low": "with_confidence_low",
                 "outer_high": "with_confidence_high",
                 "y": "if_independent",
-                "group": "group",
-            },
+            }
+            | ({} if alone else {"group": "group"}),
+            labels={"low": "range", "outer_low": "with its confidence", "y": "range"}
+            if alone
+            else {},
+            unit=self._unit,
         )
 
     def _side_by_side(self) -> Figure:
         return Figure(
             kind="forest",
-            title="Between what the metric lies, by label model",
+            title="Where the metric lies, by label model",
             columns={
                 "name": [f"{b.metric}, {b.label_model}" for b in self.bounds],
                 "lower": [_number(b.lower) for b in self.bounds],
@@ -267,6 +300,8 @@ class BoundResult(Result):
                 "outer_low": "with_confidence_low",
                 "outer_high": "with_confidence_high",
             },
+            labels={"low": "range"},
+            unit=self._unit,
         )
 
 
@@ -278,6 +313,7 @@ def _delta_figure(breakdown: Breakdown) -> Figure:
             key: [point[key] for point in breakdown.sweep] for key in ("delta", "low", "high")
         },
         roles={"x": "delta", "low": "low", "high": "high"},
+        unit="share",
     )
 
 
@@ -294,6 +330,7 @@ def _roc_figure(roc: tuple[RocPoint, ...]) -> Figure:
             "fpr_high": [_end(p.false_positive_rate, 1) for p in roc],
         },
         roles={"x": "threshold", "low": "tpr_low", "high": "tpr_high"},
+        unit="share",
     )
 
 
@@ -309,6 +346,7 @@ def _reliability_figure(bins: tuple[ReliabilityBin, ...]) -> Figure:
             "rows": [b.rows for b in bins],
         },
         roles={"x": "score", "low": "low", "high": "high", "y": "as_it_should_be"},
+        unit="share",
     )
 
 
@@ -335,6 +373,8 @@ def _weak_figure(weak: tuple[WeakLabel, ...]) -> Figure:
             "low": "checked_low",
             "high": "checked_high",
         },
+        labels={"value": "accuracy"},
+        unit="share",
     )
 
 

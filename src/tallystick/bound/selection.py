@@ -108,6 +108,7 @@ class SelectResult(Result):
                     "outer_low": "low",
                     "outer_high": "high",
                 },
+                unit="points",
             ),
         )
 

@@ -105,6 +105,7 @@ def sweep(
     conclusion = conclude_thresholds(score, bounds, estimates, table.n, target.alpha)
     return BoundResult(
         verdict=conclusion.verdict,
+        sentences=conclusion.sentences,
         decision=conclusion.decision,
         needed=conclusion.needed,
         n_items=table.n,

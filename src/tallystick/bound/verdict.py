@@ -19,6 +19,7 @@ from tallystick.bound.weak_votes import WeakTable
 from tallystick.results import (
     Decision,
     Needed,
+    Sentences,
     Unknown,
     count,
     number,
@@ -46,11 +47,12 @@ _RANDOM = "labelled rows, drawn at random"
 
 @dataclass(frozen=True, kw_only=True)
 class Conclusion:
-    """A verdict, whether it decides, and what would settle it."""
+    """A verdict, whether it decides, what would settle it, and the same line by line."""
 
     verdict: str
     decision: Decision
     needed: Needed | None = None
+    sentences: Sentences | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +171,12 @@ def conclude_from_votes(
         else f"The votes cannot tell whether the {name} is at least {percent(claim)}: it is"
         f" {ranged}."
     )
-    return Conclusion(verdict=f"{open_}{joined}", decision="undecided", needed=first_labels(rows))
+    return Conclusion(
+        verdict=f"{open_}{joined}",
+        decision="undecided",
+        needed=first_labels(rows),
+        sentences=Sentences(answer=open_, contrast=condition),
+    )
 
 
 def _conditional(name: str, named: NamedModel, target: BoundTarget, *, alone: bool) -> str:
@@ -240,14 +247,20 @@ def conclude_thresholds(
         if best.method == "robust"
         else f"if the label model {best.label_model} is right"
     )
+    answer = (
+        f"The {name} has its largest lower end at threshold {best.threshold:g}:"
+        f" {between(best.low or 0.0, best.high or 1.0, first)}, {basis}."
+    )
+    together = f"The {len(own)} thresholds hold together ({level})."
     return Conclusion(
-        verdict=(
-            f"The {name} has its largest lower end at threshold {best.threshold:g}:"
-            f" {between(best.low or 0.0, best.high or 1.0, first)}, {basis}. The {len(own)}"
-            f" thresholds hold together ({level}). Without labels nothing is decided."
-        ),
+        verdict=f"{answer} {together} Without labels nothing is decided.",
         decision="undecided",
         needed=first_labels(rows),
+        sentences=Sentences(
+            answer=answer,
+            contrast=together,
+            open="Not settled: without labels nothing is decided.",
+        ),
     )
 
 

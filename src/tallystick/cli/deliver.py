@@ -15,9 +15,7 @@ from tallystick.results import Result, harmless, to_json
 from tallystick.results.export import markdown
 
 if TYPE_CHECKING:
-    from tallystick.data import Data, ItemTable
-
-    Items = Callable[[Result, Data], Mapping[str, Any] | ItemTable]
+    from tallystick.data import Capability, Cases, Data, ItemTable
 
 __all__ = ["Delivery", "deliver", "tell"]
 
@@ -34,6 +32,8 @@ class Delivery:
         Files for the page, for Markdown (appended) and for JUnit XML; None for none.
     items_out
         A file for the items with what was learnt of each.
+    no_text
+        Leave the texts of items out of the page, for instance before it is shared.
     """
 
     as_json: bool = False
@@ -41,6 +41,7 @@ class Delivery:
     summary: Path | None = None
     junit: Path | None = None
     items_out: Path | None = None
+    no_text: bool = False
 
     def files(self) -> dict[str, Path]:
         """Return the files that will be written, option to path."""
@@ -68,7 +69,7 @@ def deliver(
     delivery: Delivery | None = None,
     *,
     data: Data | None = None,
-    items: Items | None = None,
+    capability: Capability | None = None,
 ) -> None:
     """Write the files, then print the result and make sure that it arrived.
 
@@ -76,7 +77,7 @@ def deliver(
     """
     to = delivery or Delivery()
     failed: FileError | None = None
-    for write in _writers(result, to, data, items):
+    for write in _writers(result, to, data, capability):
         try:
             write()
         except FileError as error:
@@ -98,15 +99,16 @@ def _writers(
     result: Result,
     to: Delivery,
     data: Data | None,
-    items: Items | None,
+    capability: Capability | None,
 ) -> list[Callable[[], None]]:
     found: list[Callable[[], None]] = []
     if to.items_out is not None and data is not None:
         items_out = to.items_out
-        found.append(lambda: _write_items(items_out, (items or _attached)(result, data)))
+        learnt = (capability.items if capability is not None else None) or _attached
+        found.append(lambda: _write_items(items_out, learnt(result, data)))
     if to.html is not None:
         html = to.html
-        found.append(lambda: _write_page(html, result, data))
+        found.append(lambda: _write_page(html, result, data, _cases(result, to, data, capability)))
     if to.summary is not None:
         summary = to.summary
         found.append(lambda: _append(summary, _markdown(result)))
@@ -155,12 +157,25 @@ def _write_items(path: Path, learnt: Mapping[str, Any] | ItemTable) -> None:
     write_csv(path, learnt)
 
 
-def _write_page(path: Path, result: Result, data: Data | None) -> None:
+def _cases(
+    result: Result, to: Delivery, data: Data | None, capability: Capability | None
+) -> Cases | None:
+    """Return the items behind the claim, where the capability knows them."""
+    if data is None or capability is None or capability.cases is None:
+        return None
+    return capability.cases(result, data, texts=not to.no_text)
+
+
+def _write_page(path: Path, result: Result, data: Data | None, cases: Cases | None) -> None:
+    from tallystick.cli.next_step import next_command
     from tallystick.report import Provenance, write_page
 
-    digests = data.digests() if data is not None else {}
-    command = shlex.join(["tallystick", *sys.argv[1:]])
-    write_page(path, result, provenance=Provenance(command=command, digests=digests))
+    provenance = Provenance(
+        command=shlex.join(["tallystick", *sys.argv[1:]]),
+        digests=data.digests() if data is not None else {},
+        next_command=next_command(result, sys.argv[1:]),
+    )
+    write_page(path, result, provenance=provenance, cases=cases)
     tell([f"report: {path}"])
 
 

@@ -58,7 +58,7 @@ def _of_capability(verb: str, seed: int) -> tuple[Demo, Callable[[Path, Delivery
 
     def ask(table: Path, delivery: Delivery) -> None:
         with read(table, shown.door, **roles) as data:
-            deliver(conclude(shown, data, question), delivery, data=data, items=shown.items)
+            deliver(conclude(shown, data, question), delivery, data=data, capability=shown)
 
     return made, ask
 

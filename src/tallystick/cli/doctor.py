@@ -28,8 +28,6 @@ _NEEDED = (
     "click",
     "rich",
     "jinja2",
-    "altair",
-    "vl-convert-python",
     "httpx",
     "stamina",
     "joblib",
@@ -40,6 +38,7 @@ _OPTIONAL = {
     "dask": "pip install 'tallystick[dask]'",
     "pyspark": "pip install 'tallystick[spark]'",
     "torch": "pip install 'tallystick[torch]'",
+    "resvg-py": "pip install 'tallystick[png]'",
 }
 
 

@@ -141,7 +141,7 @@ def run(call: Call) -> None:
             )
         result = with_label_command(conclude(call.capability, data, call.question), call)
         tell(note for note in result.notes if note not in data.notes)
-        deliver(result, call.delivery, data=data, items=call.capability.items)
+        deliver(result, call.delivery, data=data, capability=call.capability)
     _leave(result.gates)
 
 
@@ -348,6 +348,7 @@ def output_options(*, items: bool) -> list[click.Parameter]:
         )
     found += [
         click.Option(["--html", "html"], type=path, help="Write one self-contained offline page."),
+        *_no_text(items),
         click.Option(
             ["--summary", "summary"], type=path, help="Append the result as Markdown to a file."
         ),
@@ -357,3 +358,10 @@ def output_options(*, items: bool) -> list[click.Parameter]:
         ),
     ]
     return found
+
+
+def _no_text(items: bool) -> list[click.Parameter]:
+    if not items:
+        return []
+    help_ = "Leave the texts of items out of the page, before you share it."
+    return [click.Option(["--no-text", "no_text"], is_flag=True, help=help_)]

@@ -9,6 +9,7 @@ from typing import Any
 from tallystick.compare.battle_table import is_battle_table, is_battles
 from tallystick.compare.battles import answer_battles
 from tallystick.compare.board import Board
+from tallystick.compare.cases import cases_of
 from tallystick.compare.demo import demo
 from tallystick.compare.labelling import labelling
 from tallystick.compare.margins import gate_estimate
@@ -174,4 +175,5 @@ CAPABILITY: Capability[Any] = Capability(
     applies=applies,
     demo=demo,
     labelling=labelling,
+    cases=cases_of,
 )

@@ -19,7 +19,7 @@ from tallystick.compare.result import (
     ModelRow,
     PairRow,
 )
-from tallystick.compare.verdict import unlisted_pairs, verdict_of, without_spread, would_be_seen
+from tallystick.compare.verdict import spoken, unlisted_pairs, without_spread, would_be_seen
 from tallystick.results import Interval, PatternTable, Unknown
 from tallystick.stats.ranks import Ranks, ranks
 
@@ -151,7 +151,7 @@ def assemble(found: Findings) -> CompareResult:
         pairs_total=int(table.first.size),
         clusters=found.clusters,
     )
-    return replace(result, verdict=verdict_of(result))
+    return spoken(result)
 
 
 def _lead(found: Findings) -> Floats:

@@ -110,6 +110,7 @@ class BattlesResult(Result):
                     "high": [row.interval.high for row in self.pairs],
                 },
                 roles={"name": "pair", "x": "win_rate", "low": "low", "high": "high"},
+                unit="share",
             ),
         )
 

@@ -75,6 +75,7 @@ class PlanResult(Result):
                 "guarantee": [one.guarantee for one in self.methods],
             },
             roles={"name": "method", "x": "items", "group": "guarantee"},
+            unit="count",
         )
         if not self.curve:
             return (bars,)

@@ -46,8 +46,8 @@ from tallystick.compare.verdict import (
     flat_models,
     no_true_label,
     shown_levels,
+    spoken,
     undeclared_bounds,
-    verdict_of,
 )
 from tallystick.errors import InputError
 from tallystick.results import Unknown
@@ -409,7 +409,7 @@ def _too_few(
         clusters=len(rows),
         per_cluster=rows,
     )
-    return replace(result, verdict=verdict_of(result))
+    return spoken(result)
 
 
 def _same_clusters(board: Board, settings: Settings, bounds: Bounds | None) -> CompareResult:

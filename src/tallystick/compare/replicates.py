@@ -14,7 +14,7 @@ import numpy as np
 
 from tallystick.compare.metric import PassMetric
 from tallystick.compare.result import NOT_TOLD, CompareResult, ModelRow, PairRow, Replicates
-from tallystick.compare.verdict import purchase, verdict_of
+from tallystick.compare.verdict import purchase, spoken
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.stats.purchase import runs_per_item, variance_parts
@@ -73,7 +73,7 @@ def with_replicates(result: CompareResult, board: Board, settings: Settings) -> 
     text = purchase(found)
     if text is not None:
         found = replace(found, assumptions=(*found.assumptions, text))
-    return replace(found, verdict=verdict_of(found))
+    return spoken(found)
 
 
 def _model(row: ModelRow, board: Board, settings: Settings) -> ModelRow:

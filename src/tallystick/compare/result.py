@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tallystick.compare.metric import Better
 from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
+from tallystick.results import Figure, Interval, PatternTable, Result, Section, Unit, Unknown
 
 __all__ = [
     "ClusterRow",
@@ -243,6 +243,16 @@ class CompareResult(Result):
             for row in self.models
         ]
 
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        return {"score": self.unit, "item_score": self.unit}
+
+    def folds(self) -> tuple[Section, ...]:
+        """Return what a page unfolds: the board, all pairs, and what each guarantee costs."""
+        from tallystick.compare.folds import folds_of
+
+        return folds_of(self)
+
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores, the ranks, and who beats whom."""
         if any(isinstance(row.interval, Unknown) for row in self.models):
@@ -251,7 +261,7 @@ class CompareResult(Result):
         tiers = [f"tier {row['tier']}" for row in self.rows()]
         scores = Figure(
             kind="forest",
-            title=f"Scores on {self.n_items:,} items, {100 * (1 - self.alpha):g} % intervals",
+            title=f"Scores on {self.n_items:,} items",
             columns={
                 "model": names,
                 "score": [
@@ -262,10 +272,12 @@ class CompareResult(Result):
                 "tier": tiers,
             },
             roles={"name": "model", "x": "score", "low": "low", "high": "high", "group": "tier"},
+            labels={"low": f"{100 * (1 - self.alpha):g} % interval"},
+            unit=self.unit,
         )
         order = Figure(
             kind="forest",
-            title="Ranks that the data allow, all at once",
+            title="Places that each model may hold, all at once",
             columns={
                 "model": names,
                 "rank": list(range(1, len(names) + 1)),
@@ -274,6 +286,8 @@ class CompareResult(Result):
                 "tier": tiers,
             },
             roles={"name": "model", "x": "rank", "low": "low", "high": "high", "group": "tier"},
+            labels={"x": "place", "low": "may be"},
+            unit="count",
         )
         return scores, order, self._matrix(names[:MOST_DRAWN])
 
@@ -287,7 +301,8 @@ class CompareResult(Result):
                 cells.append((row.b, row.a, None if lead is None else -lead, told))
         return Figure(
             kind="matrix",
-            title="Differences between models (row minus column)",
+            title="Differences between models, row minus column"
+            + (", in points" if self.unit == "share" else ""),
             columns={
                 "model": [cell[0] for cell in cells],
                 "than": [cell[1] for cell in cells],
@@ -295,6 +310,7 @@ class CompareResult(Result):
                 "told": [cell[3] for cell in cells],
             },
             roles={"row": "model", "column": "than", "value": "difference", "mark": "told"},
+            unit="points" if self.unit == "share" else "number",
         )
 
     def slice_cells(self) -> Mapping[str, str]:

@@ -6,13 +6,15 @@ other scores are plain numbers. Every verdict says which way is better.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tallystick.compare.result import MOST_DRAWN, NOT_TOLD
-from tallystick.results import Interval, Unknown
+from tallystick.results import Interval, Sentences, Unknown
 from tallystick.results.numbers import (
     MINUS,
     count,
@@ -37,6 +39,7 @@ __all__ = [
     "purchase",
     "shown_levels",
     "slice_cells",
+    "spoken",
     "undeclared_bounds",
     "unlisted_pairs",
     "verdict_of",
@@ -64,6 +67,70 @@ def verdict_of(result: CompareResult) -> str:
         return _too_few_clusters(result)
     body = _of_two(result) if len(result.models) == 2 else _of_several(result)
     return " ".join(part for part in (body, _strength(result), _not_the_mean(result)) if part)
+
+
+def spoken(result: CompareResult) -> CompareResult:
+    """Return a result whose other fields are all there with its sentences."""
+    return replace(
+        result,
+        verdict=verdict_of(result),
+        sentences=sentences_of(result),
+        basis=basis_of(result),
+    )
+
+
+def sentences_of(result: CompareResult) -> Sentences:
+    """Return the verdict line by line: the best, its lead, what stays open, what would settle it."""
+    following = "" if result.needed is None else f"Next: get {result.needed}."
+    if result.per_cluster or len(result.models) == 2:
+        return Sentences(answer=verdict_of(result), next=following)
+    parts = [_lead_of_several(result), _strength(result), _not_the_mean(result)]
+    return Sentences(
+        answer=_best_of_several(result),
+        contrast=" ".join(part for part in parts if part),
+        open=_open(result),
+        next=following,
+    )
+
+
+def basis_of(result: CompareResult) -> str:
+    """Say in one line what the intervals are about, and what they are adjusted for."""
+    if result.per_cluster:
+        return ""
+    level = f"{100 * (1 - result.alpha):g} %"
+    pairs = "" if result.pairs_total < 2 else f" Pairs are adjusted for all {result.pairs_total:,}."
+    wider = any(
+        row.verdict != NOT_TOLD and isinstance(row.simultaneous, Interval) and 0 in row.simultaneous
+        for row in result.pairs
+    )
+    tested = (
+        " Places follow the adjusted tests, which tell more models apart than intervals for all"
+        " pairs at once."
+        if wider
+        else ""
+    )
+    return f"{level} intervals {_on(result)}; {_direction(result)}.{pairs}{tested}"
+
+
+def _open(result: CompareResult) -> str:
+    """Name neighbours below the leader that are not told apart."""
+    if len(result.contenders) > 1:
+        return ""
+    order = [row.name for row in result.models]
+    pairs = {frozenset((row.a, row.b)): row for row in result.pairs}
+    left = [
+        pair
+        for a, b in pairwise(order)
+        if (pair := pairs.get(frozenset((a, b)))) is not None and pair.verdict == NOT_TOLD
+    ]
+    if not left:
+        return ""
+    first = left[0]
+    gap = ""
+    if not isinstance(first.difference, Unknown) and isinstance(first.simultaneous, Interval):
+        gap = f" ({_difference(first.difference, first.simultaneous, result, sign=True)})"
+    more = "" if len(left) == 1 else f", and {len(left) - 1} more neighbours"
+    return f"Not settled: {first.a} against {first.b}{gap}{more}."
 
 
 # -- two models
@@ -124,24 +191,43 @@ def _of_two_by_signs(result: CompareResult, pair: PairRow, told: bool, tail: str
 
 
 def _of_several(result: CompareResult) -> str:
+    told, pairs = count(result.pairs_told), count(result.pairs_total)
+    return f"{_head_of_several(result)} {told} of {pairs} pairs are told apart {_on(result)}."
+
+
+def _head_of_several(result: CompareResult) -> str:
     leader, total = result.models[0], len(result.models)
+    way = f" ({_direction(result)})"
     score = _scored(leader, result)
     if len(result.contenders) == 1:
-        head = f"{leader.name} is the best of {total} models{score} ({_direction(result)})."
-        pair = result.pairs[0]
-        gap = _gap_of_several(pair, result)
-        head += f" It beats {pair.b}, the next best{gap}."
-    else:
-        others = [name for name in result.contenders if name != leader.name]
-        named = ", ".join(others[:MOST_NAMED]) + (
-            f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-        )
-        head = (
-            f"{leader.name} leads {total} models{score} ({_direction(result)}), but {named} may be"
-            " as good."
-        )
-    told, pairs = count(result.pairs_told), count(result.pairs_total)
-    return f"{head} {told} of {pairs} pairs are told apart {_on(result)}."
+        return f"{leader.name} is the best of {total} models{score}{way}. {_beats(result)}"
+    return f"{leader.name} leads {total} models{score}{way}, but {_rivals(result)} may be as good."
+
+
+def _best_of_several(result: CompareResult) -> str:
+    """Return the first sentence alone; which way is better stands in the basis."""
+    leader, total = result.models[0], len(result.models)
+    if len(result.contenders) == 1:
+        return f"{leader.name} is the best of {total} models{_scored(leader, result)}."
+    return (
+        f"{leader.name} leads {total} models{_scored(leader, result)}, but {_rivals(result)} may be"
+        " as good."
+    )
+
+
+def _lead_of_several(result: CompareResult) -> str:
+    return _beats(result) if len(result.contenders) == 1 else ""
+
+
+def _beats(result: CompareResult) -> str:
+    pair = result.pairs[0]
+    return f"It beats {pair.b}, the next best{_gap_of_several(pair, result)}."
+
+
+def _rivals(result: CompareResult) -> str:
+    others = [name for name in result.contenders if name != result.models[0].name]
+    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+    return ", ".join(others[:MOST_NAMED]) + more
 
 
 def _gap_of_several(pair: PairRow, result: CompareResult) -> str:
@@ -152,6 +238,11 @@ def _gap_of_several(pair: PairRow, result: CompareResult) -> str:
     gap, ends = pair.difference, pair.simultaneous
     if result.better == "lower":
         gap, ends = -gap, _mirrored(ends)
+    if 0 in ends and isinstance(pair.adjusted_p, float):
+        # The step-down test tells more apart than intervals that hold for all pairs at once, and
+        # "beats" beside an interval that holds 0 would read as a contradiction.
+        size = points(gap, sign=False) if result.unit == "share" else number(gap)
+        return f", by {size} (adjusted {p_value(pair.adjusted_p, alpha=result.alpha)})"
     return f", by {_difference(gap, ends, result, sign=False)}"
 
 

@@ -17,6 +17,7 @@ from tallystick.data.capability import (
     option,
     options_of,
 )
+from tallystick.data.cases import Case, Cases, Found, gather
 from tallystick.data.data import VOTES, Coded, Data
 from tallystick.data.detect.detect import detect
 from tallystick.data.detect.reading import Detection, OpenQuestion, Taken
@@ -32,11 +33,14 @@ __all__ = [
     "ROLE_HELP",
     "VOTES",
     "Capability",
+    "Case",
+    "Cases",
     "Coded",
     "Data",
     "Demo",
     "Detection",
     "Door",
+    "Found",
     "ItemTable",
     "Layout",
     "OpenQuestion",
@@ -49,6 +53,7 @@ __all__ = [
     "by_slice",
     "conclude",
     "detect",
+    "gather",
     "option",
     "options_of",
     "read",

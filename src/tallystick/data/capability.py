@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from tallystick._rng import Rng
+from tallystick.data.cases import Cases
 from tallystick.data.data import Data
 from tallystick.data.read import Door, read
 from tallystick.data.roles import ALL_ROLES, Roles
@@ -224,6 +225,9 @@ class Capability(Generic[R]):
         For ``label``: from data and a question to what a person should label, a
         `tallystick.sampling.labels.task.LabelTask` (the units, their strata, the value of a label
         and the guess of it). None if labels do not help, or not in this way.
+    cases
+        For the page: from a result and its data to the items behind its claim, with ``texts=False``
+        without their texts; None if single items say nothing.
     """
 
     verb: str
@@ -237,6 +241,7 @@ class Capability(Generic[R]):
     demo: Callable[[Rng], Demo] | None = None
     items: Callable[[Any, Data], Mapping[str, Any] | ItemTable] | None = None
     labelling: Callable[[Data, Any], Any] | None = None
+    cases: Callable[..., Cases | None] | None = None
 
 
 def answered(capability: Capability[R], source: Any, options: Mapping[str, Any]) -> R:

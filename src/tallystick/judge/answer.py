@@ -10,6 +10,7 @@ from tallystick.data import Capability, Data, Door, Roles, answered
 from tallystick.errors import InputError
 from tallystick.judge.agreement import agreement
 from tallystick.judge.ballots import Ballots
+from tallystick.judge.cases import cases_of
 from tallystick.judge.covariate import covariate_effects
 from tallystick.judge.dawid_skene import dawid_skene
 from tallystick.judge.demo import demo
@@ -233,6 +234,7 @@ CAPABILITY: Capability[Any] = Capability(
     door=Door(want="judges"),
     applies=applies,
     items=item_columns,
+    cases=cases_of,
     demo=demo,
     labelling=labelling,
 )

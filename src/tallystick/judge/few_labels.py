@@ -28,8 +28,10 @@ from tallystick.judge.verdict import (
     NEW_SAMPLE,
     RANDOM,
     answers_with_labels,
+    basis_of,
     draw_warning,
     needed_labels,
+    opening_with_labels,
 )
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.stats.intervals import (
@@ -193,6 +195,10 @@ def label_scores(
         verdict=answers_with_labels(
             best, scores, n_labels=n_labels, every=every, drawn=alarm is None
         ),
+        sentences=opening_with_labels(
+            best, scores, n_labels=n_labels, every=every, drawn=alarm is None
+        ),
+        basis=basis_of(n_labels, alpha) if alarm is None else "",
         decision="decided" if needed is None else "undecided",
         needed=needed,
         n_items=round(ballots.n),

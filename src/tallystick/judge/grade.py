@@ -38,6 +38,7 @@ from tallystick.judge.verdict import (
     no_label_yet,
     nobody_right,
     only_logic,
+    opening_rejected,
     proved,
     with_rejected,
 )
@@ -135,7 +136,11 @@ def grade(
         estimates, more = tested_by_labels(found.claims, ballots, alpha)
         alarms += [*result.alarms, *more]
         lost = [estimate.method for estimate in estimates if estimate.rejected]
-        result = replace(result, verdict=with_rejected(result.verdict, lost))
+        result = replace(
+            result,
+            verdict=with_rejected(result.verdict, lost),
+            sentences=opening_rejected(result.sentences, lost),
+        )
     elif known and found.fitted is not None:
         result = dawid_skene_result(blind.answered, found.fitted, known=known, alpha=alpha)
     elif found.model is not None:

@@ -18,6 +18,7 @@ from tallystick.judge.verdict import (
     NO_INTERVAL,
     RANGE_HELD,
     answers_without_labels,
+    opening_without_labels,
 )
 from tallystick.judge.vote_model import VoteModel, fit_vote_model, sample_items
 from tallystick.results import Unknown
@@ -123,6 +124,7 @@ def label_free_result(blind: Ballots, model: VoteModel, *, alpha: float) -> Judg
     refuted = isinstance(model.misfit, Misfit) and model.misfit.refuted
     return JudgeResult(
         verdict=answers_without_labels(best, scores, refuted=refuted),
+        sentences=opening_without_labels(best, scores, refuted=refuted),
         decision="undecided",
         n_items=round(blind.n),
         assumptions=(

@@ -50,6 +50,7 @@ class LogicalResult(JudgeResult):
             title="What accuracy is possible at each prevalence",
             columns=self.curve,
             roles={"x": "prevalence", "low": "low", "high": "high", "group": "judge"},
+            unit="share",
         )
         return (curve, *super().figures())
 

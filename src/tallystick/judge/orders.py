@@ -74,6 +74,7 @@ class OrderResult(Result):
                     "high": [ends.high for _, _, ends in lines],
                 },
                 roles={"name": "what", "x": "share", "low": "low", "high": "high"},
+                unit="share",
             ),
         )
 

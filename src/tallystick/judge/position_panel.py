@@ -112,6 +112,7 @@ class PanelOrderResult(Result):
                     "high": [one.first_interval.high for one in known],  # type: ignore[union-attr]
                 },
                 roles={"name": "judge", "x": "share", "low": "low", "high": "high"},
+                unit="share",
             ),
         )
 

@@ -20,7 +20,7 @@ from tallystick.judge.parts import (
     Solution,
     Statement,
 )
-from tallystick.results import Figure, Interval, PatternTable, Result, Unknown
+from tallystick.results import Figure, Interval, PatternTable, Result, Section, Unit, Unknown
 from tallystick.tally import Tally
 
 __all__ = ["JudgeResult"]
@@ -126,6 +126,20 @@ class JudgeResult(Result):
         row["votes"] = int(score.votes) if score.votes.is_integer() else score.votes
         return row
 
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        found: dict[str, Unit] = dict.fromkeys(
+            ("accuracy", "range_low", "range_high", "new_items", "answered", "when answered"),
+            "share",
+        )
+        return found | {f"right on {one}": "share" for s in self.judges for one in s.per_label}
+
+    def folds(self) -> tuple[Section, ...]:
+        """Return what a page unfolds: judges, labels, agreement, methods and what is certain."""
+        from tallystick.judge.folds import folds_of
+
+        return folds_of(self)
+
     def summary(self) -> str:
         """Return the text of every result, then label shares, agreement and all methods."""
         from tallystick.judge.verdict_lines import more_lines
@@ -136,7 +150,7 @@ class JudgeResult(Result):
     def figures(self) -> tuple[Figure, ...]:
         """Return the judges' accuracies, the same by label, label shares, methods and windows."""
         overall = _forest(
-            f"Accuracy of {len(self.judges)} judges",
+            "Share of votes that are right",
             [(score.name, "", score.accuracy, _ends(score)) for score in self.judges],
         )
         by_label = _forest(
@@ -153,6 +167,8 @@ class JudgeResult(Result):
                 (label, "", share.estimate, share.interval)
                 for label, share in self.prevalence.items()
             ],
+            name="label",
+            value="share",
         )
         found = (overall, by_label, shares, self._methods(), self._over_windows())
         return tuple(figure for figure in found if figure is not None)
@@ -168,13 +184,14 @@ class JudgeResult(Result):
             return None
         return Figure(
             kind="curve",
-            title="The same, window by window",
+            title="Accuracy, window by window",
             columns={
                 "item": [start for start, _, _ in cells],
                 "judge": [name for _, name, _ in cells],
                 "accuracy": [value for _, _, value in cells],
             },
             roles={"x": "item", "y": "accuracy", "group": "judge"},
+            unit="share",
         )
 
     def _methods(self) -> Figure | None:
@@ -195,6 +212,7 @@ class JudgeResult(Result):
                 "accuracy": [value for _, _, value in cells],
             },
             roles={"name": "judge", "group": "method", "x": "accuracy"},
+            unit="share",
         )
 
     def patterns(self) -> PatternTable | None:
@@ -208,12 +226,21 @@ class JudgeResult(Result):
 
 def _ends(score: JudgeScore) -> Range:
     """Return what is drawn as a line: the interval, or the range where there is none."""
-    if isinstance(score.interval, Interval) or isinstance(score.range, Unknown):
-        return score.interval
+    ends = score.interval
+    if isinstance(ends, Interval) and not ends.width and isinstance(score.new_items, Interval):
+        return score.new_items  # every vote is labelled: the doubt is about new items
+    if isinstance(ends, Interval) or isinstance(score.range, Unknown):
+        return ends
     return Interval(*score.range, guarantee="under", assumption="this panel is like others")
 
 
-def _forest(title: str, cells: Sequence[tuple[str, str, Number, Range]]) -> Figure | None:
+def _forest(
+    title: str,
+    cells: Sequence[tuple[str, str, Number, Range]],
+    *,
+    name: str = "judge",
+    value: str = "accuracy",
+) -> Figure | None:
     known = [cell for cell in cells if isinstance(cell[2], float) or isinstance(cell[3], Interval)]
     if not known:
         return None
@@ -221,12 +248,14 @@ def _forest(title: str, cells: Sequence[tuple[str, str, Number, Range]]) -> Figu
         kind="forest",
         title=title,
         columns={
-            "judge": [name for name, _, _, _ in known],
+            "judge": [one for one, _, _, _ in known],
             "label": [label for _, label, _, _ in known],
-            "accuracy": [value if isinstance(value, float) else None for _, _, value, _ in known],
+            "accuracy": [x if isinstance(x, float) else None for _, _, x, _ in known],
             "low": [ends.low if isinstance(ends, Interval) else None for _, _, _, ends in known],
             "high": [ends.high if isinstance(ends, Interval) else None for _, _, _, ends in known],
         },
         roles={"name": "judge", "x": "accuracy", "low": "low", "high": "high"}
         | ({"group": "label"} if any(label for _, label, _, _ in known) else {}),
+        labels={"name": name, "x": value},
+        unit="share",
     )

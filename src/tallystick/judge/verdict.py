@@ -7,6 +7,7 @@ settle it. Numbers are written by `tallystick.results`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tallystick.judge.parts import (
@@ -19,6 +20,7 @@ from tallystick.judge.parts import (
 from tallystick.results import (
     Interval,
     Needed,
+    Sentences,
     Unknown,
     count,
     p_value,
@@ -55,6 +57,7 @@ __all__ = [
     "always_votes",
     "answers_with_labels",
     "answers_without_labels",
+    "basis_of",
     "draw_alarm",
     "draw_warning",
     "first_sentence",
@@ -69,6 +72,9 @@ __all__ = [
     "nobody_right",
     "on_labelled_items",
     "only_logic",
+    "opening_rejected",
+    "opening_with_labels",
+    "opening_without_labels",
     "proved",
     "rate_of",
     "with_rejected",
@@ -230,6 +236,62 @@ def answers_with_labels(
     return text
 
 
+def opening_with_labels(
+    best: Leader | None,
+    scores: Sequence[JudgeScore],
+    *,
+    n_labels: int,
+    every: bool,
+    drawn: bool,
+) -> Sentences:
+    """Return what `answers_with_labels` says, line by line."""
+    if best is None:
+        whole = answers_with_labels(best, scores, n_labels=n_labels, every=every, drawn=drawn)
+        return Sentences(answer=whole)
+    score = scores[best.place]
+    by_name = {one.name: one for one in scores}
+    rate = rate_of(score.accuracy, score.new_items if every else score.interval)
+    doubts = []
+    if not drawn:
+        doubts.append("Do not rely on this: the labelled items were not drawn at random.")
+    if every:
+        doubts.append(
+            f"All votes are labelled ({count(n_labels)} items): the doubt is about new items."
+        )
+    return Sentences(
+        answer=first_sentence(best, rate, ahead=_is_ahead(best, by_name)),
+        contrast=" ".join(doubts),
+        open=_not_settled(best, by_name, new=every).strip(),
+    )
+
+
+def opening_without_labels(
+    best: Leader | None, scores: Sequence[JudgeScore], *, refuted: bool
+) -> Sentences:
+    """Return what `answers_without_labels` says, line by line."""
+    if best is None:
+        return Sentences(answer=answers_without_labels(best, scores, refuted=refuted))
+    return Sentences(
+        answer=_by_votes_alone(best, scores), open=f"Not settled: {_why_open(refuted=refuted)}."
+    )
+
+
+def basis_of(n_labels: int, alpha: float) -> str:
+    """Say in one line what intervals from labels rest on."""
+    return (
+        f"{100 * (1 - alpha):g} % intervals from {count(n_labels)} random labels, valid whatever"
+        " errors the judges have in common."
+    )
+
+
+def opening_rejected(opening: Sentences | None, methods: Sequence[str]) -> Sentences | None:
+    """Return the lines with the label-free methods that the labels refute."""
+    if opening is None or not methods:
+        return opening
+    more = f"The labels reject {', '.join(methods)}."
+    return replace(opening, contrast=f"{opening.contrast} {more}".strip())
+
+
 def with_rejected(verdict: str, methods: Sequence[str]) -> str:
     """Return the verdict with the label-free methods that the labels refute."""
     return f"{verdict} The labels reject {', '.join(methods)}." if methods else verdict
@@ -309,18 +371,24 @@ def answers_without_labels(
     """Return the verdict from votes alone: a number, its range, and that it is not settled."""
     if best is None:
         return "Nobody could be graded from votes alone."
+    return f"{_by_votes_alone(best, scores)} Not settled: {_why_open(refuted=refuted)}."
+
+
+def _by_votes_alone(best: Leader, scores: Sequence[JudgeScore]) -> str:
     score = scores[best.place]
     rate = f"about {percent(score.accuracy if isinstance(score.accuracy, float) else None)}"
     if not isinstance(score.range, Unknown):
         low, high = score.range
         rate += f", likely between {percent(low)} and {percent(high)}"
-    why = (
-        "these judges do not err independently, so no label-free number can be relied on"
-        if refuted
-        else "no interval is possible without labels, and an error that all judges share does not"
-        " show"
+    return f"By their votes alone, {first_sentence(best, rate, 'looks')}"
+
+
+def _why_open(*, refuted: bool) -> str:
+    if refuted:
+        return "these judges do not err independently, so no label-free number can be relied on"
+    return (
+        "no interval is possible without labels, and an error that all judges share does not show"
     )
-    return f"By their votes alone, {first_sentence(best, rate, 'looks')} Not settled: {why}."
 
 
 def only_logic(names: Sequence[str], certain: str) -> str:

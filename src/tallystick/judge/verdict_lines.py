@@ -18,7 +18,14 @@ from tallystick.results import (
     points_interval,
 )
 
-__all__ = ["more_lines"]
+__all__ = [
+    "agreement_lines",
+    "calibration_lines",
+    "label_lines",
+    "more_lines",
+    "rate_names",
+    "share_lines",
+]
 
 _SHOWN = 20
 _SAID = {True: "rejected", False: "not rejected", None: "not tested"}
@@ -34,11 +41,11 @@ _STATISTICS = {
 def more_lines(result: JudgeResult) -> list[str]:
     """Return the lines below the table: label shares, agreement, calibration, all methods."""
     lines = [
-        *_share_lines(result),
-        *_label_lines(result.labels_needed, result),
-        *_agreement_lines(result),
-        *_rate_names(result),
-        *_calibration_lines(result),
+        *share_lines(result),
+        *label_lines(result.labels_needed, result),
+        *agreement_lines(result),
+        *rate_names(result),
+        *calibration_lines(result),
         *[_covariate_line(one) for one in result.covariates],
         *([result.left_out[0].upper() + result.left_out[1:] + "."] if result.left_out else []),
         *_window_lines(result),
@@ -50,7 +57,8 @@ def more_lines(result: JudgeResult) -> list[str]:
     return lines
 
 
-def _share_lines(result: JudgeResult) -> list[str]:
+def share_lines(result: JudgeResult) -> list[str]:
+    """Say how common each label is, corrected for the judges' errors."""
     known = {
         label: share
         for label, share in result.prevalence.items()
@@ -67,7 +75,8 @@ def _share_lines(result: JudgeResult) -> list[str]:
     return [f"Share of each label, corrected for the judges' errors: {told}{doubt}."]
 
 
-def _label_lines(forecast: LabelsNeeded | None, result: JudgeResult) -> list[str]:
+def label_lines(forecast: LabelsNeeded | None, result: JudgeResult) -> list[str]:
+    """Say how many more labels would help, and what those there are worth."""
     if forecast is None or not forecast.left:
         return []
     parts = []
@@ -95,7 +104,8 @@ def _label_lines(forecast: LabelsNeeded | None, result: JudgeResult) -> list[str
     return lines
 
 
-def _agreement_lines(result: JudgeResult) -> list[str]:
+def agreement_lines(result: JudgeResult) -> list[str]:
+    """Say how far the judges agree with one another."""
     table = result.agreement
     if table is None or not table.between:
         return []
@@ -118,7 +128,8 @@ def _coefficient(share: Share) -> str:
     return number_interval(share.estimate, share.interval)
 
 
-def _rate_names(result: JudgeResult) -> list[str]:
+def rate_names(result: JudgeResult) -> list[str]:
+    """Name the true positive and the true negative rate."""
     if result.positive is None or not any(score.tpr for score in result.judges):
         return []
     other = next(
@@ -130,7 +141,8 @@ def _rate_names(result: JudgeResult) -> list[str]:
     ]
 
 
-def _calibration_lines(result: JudgeResult) -> list[str]:
+def calibration_lines(result: JudgeResult) -> list[str]:
+    """Say how well the probabilities of items are calibrated."""
     check = result.calibration
     if isinstance(check, Unknown):
         return []

@@ -1,11 +1,12 @@
-"""Draws any Result from its figures, without knowing which capability made it: terminal, HTML, PNG
-and SVG.
+"""Draws any Result from its figures, without knowing which capability made it: terminal, HTML,
+SVG and PNG.
 """
 
 from __future__ import annotations
 
+from tallystick.report.chart import chart_svg
 from tallystick.report.page import Provenance, page, write_page
 from tallystick.report.plot import Plot, plot
 from tallystick.report.terminal import show
 
-__all__ = ["Plot", "Provenance", "page", "plot", "show", "write_page"]
+__all__ = ["Plot", "Provenance", "chart_svg", "page", "plot", "show", "write_page"]

@@ -1,20 +1,40 @@
-"""The main table of a result, as readable cells: columns that are empty are left out, numbers of a
-column line up.
+"""A table as readable cells: columns that are empty are left out, an interval stands with its
+estimate, and rates are in per cent.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tallystick.report.shorten import shorten
-from tallystick.results import Interval, Result, Unknown
+from tallystick.results import (
+    Interval,
+    Unit,
+    Unknown,
+    interval_text,
+    number_interval,
+    value_text,
+)
 
-__all__ = ["Grid", "grid"]
+__all__ = ["Grid", "GridCell", "grid"]
 
 _GAP = "–"
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """One cell: its text, the interval that goes with it, and the number to sort by."""
+
+    text: str
+    under: str = ""
+    order: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.under}" if self.under else self.text
 
 
 @dataclass(frozen=True)
@@ -34,57 +54,91 @@ class Grid:
     """
 
     names: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[GridCell, ...], ...]
     numeric: tuple[bool, ...]
     total: int
     promise: str = ""
 
-    def text(self) -> str:
-        """Return the table as plain text, numbers set to the right."""
-        lines = [self.names, *self.rows]
-        widths = [max(len(line[j]) for line in lines) for j in range(len(self.names))]
-        return "\n".join(
-            "  ".join(
-                cell.rjust(width) if right else cell.ljust(width)
-                for cell, width, right in zip(line, widths, self.numeric, strict=True)
+    def lines(self, width: int = 10_000) -> list[str]:
+        """Return the table as lines of text; one that does not fit *width* drops no column."""
+        cells = [list(self.names), *(list(map(str, row)) for row in self.rows)]
+        # An estimate with its interval starts with the estimate, so such a column is set to the
+        # left: the estimates then line up.
+        right = [
+            number and not any(row[j].under for row in self.rows)
+            for j, number in enumerate(self.numeric)
+        ]
+        widths = [max(len(line[j]) for line in cells) for j in range(len(self.names))]
+        gap = "   " if sum(widths) + 3 * len(widths) - 3 <= width else "  "
+        return [
+            gap.join(
+                cell.rjust(size) if to_right else cell.ljust(size)
+                for cell, size, to_right in zip(line, widths, right, strict=True)
             ).rstrip()
-            for line in lines
-        )
+            for line in cells
+        ]
+
+    def text(self) -> str:
+        """Return the table as plain text."""
+        return "\n".join(self.lines())
 
 
-def grid(result: Result, *, most: int) -> Grid:
-    """Return the first *most* rows of the main table of *result*.
+def grid(
+    rows: Sequence[Mapping[str, Any]], units: Mapping[str, Unit] | None = None, *, most: int
+) -> Grid:
+    """Return the first *most* of *rows* as text.
 
-    A column in which nothing is known is left out; an interval is one cell.
+    A column in which nothing is known is left out. An interval right after the number it belongs
+    to stands in the same cell.
 
     Examples
     --------
-    >>> from tallystick.tally import Tally, describe
-    >>> print(grid(describe(Tally.of({"a": [0, 1, 1], "b": [0, 1, 0]})), most=2).text())
-    a  b  count   share
-    0  0      1  0.3333
-    1  0      1  0.3333
+    >>> rows = [{"model": "a", "score": 0.863, "interval": Interval(0.849, 0.876), "rank": None}]
+    >>> print(grid(rows, {"score": "share"}, most=9).text())
+    model   score
+    a       86.3 % [84.9, 87.6]
     """
-    every = result.rows()
-    rows = every[:most]
+    units = units or {}
+    shown = rows[:most]
     names = [
         name
-        for name in dict.fromkeys(n for row in rows for n in row)
-        if any(map(_known, _column(rows, name)))
+        for name in dict.fromkeys(n for row in shown for n in row)
+        if any(map(_known, _column(shown, name)))
     ]
-    columns = [_column(rows, name) for name in names]
+    columns = {name: _column(shown, name) for name in names}
+    joined = _joined(names, columns)
+    kept = [name for name in names if name not in joined.values()]
+    cells = [
+        _cells(columns[name], columns.get(joined.get(name, "")), units.get(name, "number"))
+        for name in kept
+    ]
     intervals = {
-        _promise(cell) for column in columns for cell in column if isinstance(cell, Interval)
+        _promise(cell) for held in columns.values() for cell in held if isinstance(cell, Interval)
     }
     return Grid(
-        names=tuple(shorten(name.replace("_", " ")) for name in names),
-        rows=tuple(zip(*map(_cells, columns), strict=True)),
+        names=tuple(shorten(name.replace("_", " ")) for name in kept),
+        rows=tuple(zip(*cells, strict=True)),
         numeric=tuple(
-            all(_is_number(cell) for cell in column if _known(cell)) for column in columns
+            all(_is_number(cell) for cell in columns[name] if _known(cell)) for name in kept
         ),
-        total=len(every),
+        total=len(rows),
         promise=intervals.pop() if len(intervals) == 1 else "",
     )
+
+
+def _joined(names: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """Return the interval column that belongs to each column of estimates."""
+    found = {}
+    for name, after in itertools.pairwise(names):
+        ends = [cell for cell in columns[after] if _known(cell)]
+        numbers = [cell for cell in columns[name] if _known(cell)]
+        if (
+            after.endswith("interval")
+            and all(isinstance(cell, Interval) for cell in ends)
+            and all(isinstance(cell, float | int) for cell in numbers)
+        ):
+            found[name] = after
+    return found
 
 
 def _promise(interval: Interval) -> str:
@@ -93,7 +147,7 @@ def _promise(interval: Interval) -> str:
     )
 
 
-def _column(rows: Sequence[dict[str, Any]], name: str) -> list[Any]:
+def _column(rows: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
     return [_plain(row.get(name)) for row in rows]
 
 
@@ -112,12 +166,32 @@ def _is_number(cell: Any) -> bool:
     return isinstance(cell, int | float | Interval) and not isinstance(cell, bool)
 
 
-def _cells(column: Sequence[Any]) -> list[str]:
-    """Return the cells of one column as text, its fractions with the same number of decimals."""
+def _cells(column: Sequence[Any], intervals: Sequence[Any] | None, unit: Unit) -> list[GridCell]:
+    """Return the cells of one column, its fractions with the same number of decimals."""
     floats = [cell for cell in column if isinstance(cell, float)]
     floats += [end for cell in column if isinstance(cell, Interval) for end in cell]
     decimals = _decimals([number for number in floats if math.isfinite(number)])
-    return [_cell(cell, decimals) for cell in column]
+    beside = intervals if intervals is not None else [None] * len(column)
+    return [
+        _with_interval(cell, ends, unit)
+        if isinstance(ends, Interval) and _known(cell)
+        else GridCell(_cell(cell, unit, decimals), "", _order(cell))
+        for cell, ends in zip(column, beside, strict=True)
+    ]
+
+
+def _with_interval(cell: float, ends: Interval, unit: Unit) -> GridCell:
+    """Return an estimate with its interval, both with as many decimals as the interval deserves."""
+    if unit != "number":
+        return GridCell(value_text(cell, unit), interval_text(ends, unit), float(cell))
+    text, _, under = number_interval(cell, ends).partition(" [")
+    return GridCell(text, f"[{under}", float(cell))
+
+
+def _order(cell: Any) -> float | None:
+    if isinstance(cell, Interval):
+        return cell.low
+    return float(cell) if _is_number(cell) and _known(cell) else None
 
 
 def _decimals(numbers: Sequence[float]) -> int | None:
@@ -136,27 +210,26 @@ def _decimals(numbers: Sequence[float]) -> int | None:
     return decimals if min(sizes) >= 0.5 * 10**-decimals else None
 
 
-def _cell(cell: Any, decimals: int | None) -> str:
+def _cell(cell: Any, unit: Unit, decimals: int | None = None) -> str:
     if not _known(cell):
         return _GAP
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, Interval):
-        return f"[{_number(cell.low, decimals)}, {_number(cell.high, decimals)}]"
+        return interval_text(cell, unit)
     if isinstance(cell, float):
-        return _number(cell, decimals)
+        return value_text(cell, unit) if unit != "number" else _number(cell, decimals)
     if isinstance(cell, int):
         return f"{cell:,}"
     if isinstance(cell, Mapping):
-        return shorten(
-            ", ".join(f"{key}: {_cell(_plain(value), None)}" for key, value in cell.items()), 400
-        )
+        pairs = (f"{key}: {_cell(_plain(value), unit)}" for key, value in cell.items())
+        return shorten(", ".join(pairs), 400)
     if isinstance(cell, Sequence) and not isinstance(cell, str):
-        return shorten(", ".join(_cell(_plain(value), None) for value in cell), 400)
+        return shorten(", ".join(_cell(_plain(value), unit) for value in cell), 400)
     return shorten(str(cell), 400)
 
 
 def _number(number: float, decimals: int | None) -> str:
-    if math.isinf(number):
-        return "∞" if number > 0 else "-∞"
-    return f"{number:.4g}" if decimals is None else f"{number:,.{decimals}f}"
+    if decimals is None or math.isinf(number):
+        return value_text(number)
+    return f"{number:,.{decimals}f}".replace("-", "−")

@@ -1,10 +1,13 @@
-"""One self-contained HTML page a result: no script, no network, everything from the data
-escaped.
+"""One self-contained HTML page per result: no network, and everything from the data escaped.
+
+The answer, one picture and the next step come first. The rest is folded, and each fold gives its
+answer in one line. The one script sorts and filters tables; the page works without it.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -14,11 +17,16 @@ import tallystick
 from tallystick.report.grid import Grid, grid
 from tallystick.report.parts import Composed
 from tallystick.report.picture import Picture, picture
+from tallystick.report.shorten import shorten
+from tallystick.report.terms import terms_in
+from tallystick.report.theme import script, style
 from tallystick.report.twin import twin
-from tallystick.results import Figure, Result
+from tallystick.results import Figure, Result, Section, Sentences, harmless
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+    from tallystick.data import Cases
 
 __all__ = ["Provenance", "page", "picture_page", "write_page"]
 
@@ -30,63 +38,98 @@ _DIRECTION = {
 
 MOST_TABLE_ROWS = 300
 MOST_PICTURES = 4
-MOST_PICTURES_OF_A_PART = 2
+"""Pictures in one fold."""
+LONG = 100
+"""A longer answer is set in smaller type."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """How to make a page again: the command, the version, the seed and the fingerprints of the
-    inputs.
+    """How to make a page again, and what to do next.
+
+    Parameters
+    ----------
+    command
+        The command that made it.
+    digests
+        The fingerprint of each input, by path.
+    next_command
+        The command of the next step; empty if there is none.
     """
 
     command: str = ""
     digests: dict[str, str] = field(default_factory=dict)
+    next_command: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fold:
+    """One section, drawn."""
+
+    title: str
+    line: str
+    pictures: tuple[Picture, ...]
+    table: Grid
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _View:
-    """What the template shows of one result; *name* and *heading* are those of a part."""
+    """What the template shows of one result; *name*, *heading* and *short* are those of a part."""
 
     result: Result | None
-    name: str
-    heading: str
-    short: str
-    pictures: tuple[Picture, ...] = ()
-    table: Grid | None = None
+    name: str = "answer"
+    heading: str = ""
+    short: str = ""
+    opening: Sentences | None = None
+    picture: Picture | None = None
+    folds: tuple[_Fold, ...] = ()
 
 
-def page(result: Result, *, provenance: Provenance | None = None) -> str:
+def page(
+    result: Result, *, provenance: Provenance | None = None, cases: Cases | None = None
+) -> str:
     """Return *result* as one HTML page of less than two megabytes.
 
-    The verdict comes first, then one picture, the table, what it rests on, how to make it again,
-    and the JSON twin to download. A composed result (an audit) has an answer a question on top, and
-    then all of that for each of them. The page holds no script at all, and its
-    Content-Security-Policy forbids any.
+    Parameters
+    ----------
+    result
+        Any result; a composed one (an audit) has an answer per question on top, and then all of
+        them, folded.
+    provenance
+        How to make it again.
+    cases
+        The items behind its claim, where the data was at hand.
 
     Examples
     --------
     >>> from tallystick.tally import Tally, describe
-    >>> text = page(describe(Tally.of({"<script>": ["x", "y"]})))
-    >>> "<script>" in text
+    >>> text = page(describe(Tally.of({"<b>": ["x", "y"]})))
+    >>> "<b>x" in text
     False
     """
     whole = result if isinstance(result, Composed) else None
     data = twin(result)
+    views = _views(result, whole)
     text = _template("page.html").render(
         result=result,
         whole=whole,
-        views=_views(result, whole),
-        slices=[str(part) for part in result.slices],
+        views=views,
+        cases=cases,
+        terms=terms_in(_all_text(views)),
         twin=base64.b64encode(data.encode("utf-8")).decode("ascii"),
         provenance=provenance or Provenance(),
         version=tallystick.__version__,
+        long=LONG,
+        **_code(),
     )
     return text.translate(_DIRECTION)
 
 
 def picture_page(figure: Figure) -> str:
     """Return one picture as an HTML page of its own, light and dark."""
-    return _template("picture.html").render(picture=picture(figure)).translate(_DIRECTION)
+    drawn = _template("picture.html").render(picture=picture(figure), **_code())
+    return drawn.translate(_DIRECTION)
 
 
 def write_page(
@@ -94,57 +137,95 @@ def write_page(
     result: Result,
     *,
     provenance: Provenance | None = None,
+    cases: Cases | None = None,
 ) -> None:
     """Write the page of *result* to *path*, whole or not at all: an old report survives a full
     disk.
     """
     from tallystick.io import atomic
 
-    content = page(result, provenance=provenance).encode("utf-8")
+    content = page(result, provenance=provenance, cases=cases).encode("utf-8")
     with atomic(Path(path)) as stream:
         stream.write(content)
 
 
 def _views(result: Result, whole: Composed | None) -> list[_View]:
     if whole is None:
-        return [_view(result, name="answer", heading="", short="", most=MOST_PICTURES)]
+        return [_view(result)]
     return [
-        (
-            _View(result=None, name=part.name, heading=part.heading, short=part.short)
-            if part.result is None
-            else _view(
-                part.result,
-                name=part.name,
-                heading=part.heading,
-                short=part.short,
-                most=MOST_PICTURES_OF_A_PART,
-            )
-        )
+        _View(result=None, name=part.name, heading=part.heading, short=part.short)
+        if part.result is None
+        else _view(part.result, name=part.name, heading=part.heading, short=part.short)
         for part in whole.parts()
     ]
 
 
-def _view(result: Result, *, name: str, heading: str, short: str, most: int) -> _View:
+def _view(result: Result, *, name: str = "answer", heading: str = "", short: str = "") -> _View:
+    figures = result.figures()
     return _View(
         result=result,
         name=name,
         heading=heading,
         short=short,
-        pictures=tuple(map(picture, result.figures()[:most])),
-        table=grid(result, most=MOST_TABLE_ROWS),
+        opening=result.opening,
+        picture=picture(figures[0]) if figures else None,
+        folds=tuple(map(_fold, result.folds())),
     )
+
+
+def _fold(section: Section) -> _Fold:
+    return _Fold(
+        title=section.title,
+        line=section.line,
+        pictures=tuple(map(picture, section.figures[:MOST_PICTURES])),
+        table=grid(section.rows, section.units, most=MOST_TABLE_ROWS),
+        notes=section.notes,
+    )
+
+
+def _all_text(views: list[_View]) -> str:
+    """Return the words of the page in which terms are looked for."""
+    found: list[str] = []
+    for view in views:
+        if view.result is not None:
+            found += [view.result.verdict, view.result.basis, *view.result.assumptions]
+        for fold in view.folds:
+            found += [fold.title, fold.line, fold.table.promise, *fold.table.names, *fold.notes]
+    return " ".join(found)
+
+
+def _code() -> dict[str, str]:
+    """Return the style sheet and the script, and their fingerprints for the policy of the page."""
+    return {
+        "style": style(),
+        "script": script(),
+        "style_hash": _hash(style()),
+        "script_hash": _hash(script()),
+    }
+
+
+@cache
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
 @cache
 def _template(name: str) -> Template:
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     loader = PackageLoader("tallystick.report", "templates")
-    environment = Environment(
-        autoescape=True,
+    made = Environment(
         loader=loader,
+        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(name)
+    # Drawings and our own style and script are markup already; nothing else is.
+    made.filters["drawn"] = Markup
+    # Names inside a sentence may hold marks that turn the direction of all that follows.
+    made.filters["plain"] = harmless
+    made.filters["short"] = shorten
+    return made.get_template(name)

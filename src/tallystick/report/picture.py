@@ -1,14 +1,10 @@
-"""A figure for a page: in light and dark, with words for readers who cannot see it."""
+"""A figure on a page: what it shows, what its marks mean, and the drawing itself."""
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 
-from tallystick.report.kinds import kind_of
-from tallystick.report.plot import Plot
-from tallystick.report.shorten import shorten
-from tallystick.report.theme import Mode
+from tallystick.report.chart import chart
 from tallystick.results import Figure
 
 __all__ = ["Picture", "picture"]
@@ -16,29 +12,16 @@ __all__ = ["Picture", "picture"]
 
 @dataclass(frozen=True)
 class Picture:
-    """An image in two looks; an SVG inside an image element can neither run nor load anything."""
+    """One picture: its title, what its marks mean, and its markup, in which all text is escaped."""
 
     title: str
+    notes: str
     words: str
-    light: str
-    dark: str
+    html: str
 
 
 def picture(figure: Figure) -> Picture:
-    """Draw *figure* in both looks."""
-    title = shorten(figure.title, 160)
-    kind = kind_of(figure)
-    drawn, note = kind.thin(figure)
-    words = "; ".join(text for text in (title, *kind.key(drawn), note) if text)
-    return Picture(
-        title,
-        f"{kind.words}: {words}",
-        _address(figure, "light"),
-        _address(figure, "dark"),
-    )
-
-
-def _address(figure: Figure, mode: Mode) -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(
-        Plot(figure, mode).svg().encode("utf-8")
-    ).decode("ascii")
+    """Draw *figure* for a page."""
+    drawn = chart(figure)
+    notes = ". ".join(note[:1].upper() + note[1:] for note in drawn.notes)
+    return Picture(drawn.title, f"{notes}." if notes else "", drawn.words, drawn.html())

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, MissingExtra
+from tallystick.report.chart import chart, figure_of
 from tallystick.report.theme import Mode
 from tallystick.results import Figure, Result
-
-if TYPE_CHECKING:
-    from tallystick.report.chart import Chart
 
 __all__ = ["Plot", "plot"]
 
@@ -24,22 +21,15 @@ class Plot:
     figure: Figure
     mode: Mode = "light"
 
-    @property
-    def chart(self) -> Chart:
-        """The Altair chart, for those who want to go on from here."""
-        from tallystick.report.chart import chart
-
-        return chart(self.figure, mode=self.mode)
-
     def svg(self) -> str:
-        """Return the picture as SVG text, made without a browser."""
-        import vl_convert
-
-        return _renumbered(str(vl_convert.vegalite_to_svg(self.chart.to_json())))
+        """Return the picture as SVG text."""
+        return chart(self.figure).svg(mode=self.mode)
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to *path*, in the format that its ending names: .svg, .png or .html (a
-        page of its own).
+        """Write the picture to *path*, in the format that its ending names: .svg, .html (a page of
+        its own) or .png.
+
+        PNG needs the small library resvg-py: ``pip install 'tallystick[png]'``.
         """
         from tallystick.io import atomic
 
@@ -55,9 +45,12 @@ class Plot:
         return self.svg().encode("utf-8")
 
     def _png_bytes(self) -> bytes:
-        import vl_convert
+        try:
+            import resvg_py
+        except ImportError as error:
+            raise MissingExtra("a PNG picture", "png") from error
 
-        return bytes(vl_convert.vegalite_to_png(self.chart.to_json(), scale=2))
+        return bytes(resvg_py.svg_to_bytes(svg_string=self.svg(), zoom=2))
 
     def _html_bytes(self) -> bytes:
         from tallystick.report.page import picture_page
@@ -66,19 +59,6 @@ class Plot:
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return {"image/svg+xml": self.svg(), "text/plain": self.figure.title}
-
-
-def _renumbered(svg: str) -> str:
-    """Return *svg* with gradients and clips numbered from 0, since the renderer counts on over a
-    process.
-
-    >>> _renumbered('<g id="clip17"/><g clip-path="url(#clip17)"/>')
-    '<g id="clip0"/><g clip-path="url(#clip0)"/>'
-    """
-    order: dict[str, str] = {}
-    return re.sub(
-        r"\b(clip|gradient_)(\d+)", lambda m: order.setdefault(m[0], f"{m[1]}{len(order)}"), svg
-    )
 
 
 def plot(result: Result, *, figure: int = 0, mode: Mode = "light") -> Plot:
@@ -91,12 +71,4 @@ def plot(result: Result, *, figure: int = 0, mode: Mode = "light") -> Plot:
     >>> picture.svg().startswith("<svg")
     True
     """
-    figures = result.figures()
-    if not figures:
-        raise InputError(f"a {result.verb or type(result).__name__} result has no picture")
-    if not -len(figures) <= figure < len(figures):
-        raise InputError(
-            f"figure must be below {len(figures)}, the number of pictures of this result, got"
-            f" {figure}"
-        )
-    return Plot(figures[figure], mode)
+    return Plot(figure_of(result, figure=figure), mode)

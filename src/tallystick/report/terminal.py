@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from textwrap import wrap
 from typing import Protocol, TextIO
 
 from tallystick.report.grid import Grid, grid
@@ -66,27 +67,49 @@ def _tell_parts(result: Composed, pen: _Pen, most: int) -> None:
 
 
 def _tell(result: Result, pen: _Pen, most: int) -> None:
+    """Say one result: answer, doubt, next step, table, what it rests on, warnings, where to go."""
     own = result.terminal(pen.width)
     if own is not None:
         for text, style in own:
             pen.say(text, style)
         return
-    pen.say(result.verdict, "bold")
-    if result.needed is not None:
-        pen.say(f"To settle it: {result.needed}.")
-    table = grid(result, most=most)
-    if table.rows and result.rows() != Result.rows(result):
+    opening = result.opening
+    for text, style in (
+        (opening.answer, "bold"),
+        (opening.contrast, ""),
+        (opening.open, "yellow"),
+        (opening.next, ""),
+    ):
+        _wrapped(pen, text, style, hanging="      " if text == opening.next else "")
+    sections = result.folds()
+    rows, units = (sections[0].rows, sections[0].units) if sections else ((), {})
+    table = grid(rows, units, most=most)
+    if table.rows:
+        pen.say("")
         pen.draw(table)
         if table.total > len(table.rows):
             pen.say(f"… the first {len(table.rows)} of {table.total:,} rows", "dim")
+    pen.say("")
+    if result.basis:
+        _wrapped(pen, result.basis, "")
+    else:
         if table.promise:
-            pen.say(f"Intervals: {table.promise}.", "dim")
-    for text in result.assumptions:
-        pen.say(f"Rests on: {text}", "dim")
+            pen.say(f"Intervals: {table.promise}.")
+        for text in result.assumptions:
+            _wrapped(pen, f"Rests on: {text}", "")
     for text in result.warnings:
-        pen.say(f"Warning: {text}", "yellow")
-    for line in _own_words(result):
+        _wrapped(pen, f"! {text}", "yellow", hanging="  ")
+    # A result that says what it rests on in one line keeps the rest for the page.
+    for line in () if result.basis else _own_words(result):
         pen.say(line)
+    if result.basis:
+        pen.say("Details: --html report.html · --items-out items.csv · --json", "dim")
+
+
+def _wrapped(pen: _Pen, text: str, style: str, *, hanging: str = "") -> None:
+    """Say one paragraph in lines that fit."""
+    for line in wrap(text, min(pen.width, PIPE_WIDTH), subsequent_indent=hanging):
+        pen.say(line, style)
 
 
 def _own_words(result: Result) -> list[str]:
@@ -135,10 +158,16 @@ class _Terminal:
             head = Text("\n".join(name.split()) if wide else name)
             drawn.add_column(head, overflow="fold", justify="right" if right else "left")
         for row in table.rows:
-            drawn.add_row(*map(Text, row))
+            drawn.add_row(*(Text(str(cell)) for cell in row))
         self._console.print(drawn)
 
 
 def _width(table: Grid) -> int:
     """Return how wide a table is if nothing is broken."""
-    return sum(2 + max(map(len, cells)) for cells in zip(table.names, *table.rows, strict=True)) - 2
+    return (
+        sum(
+            2 + max(len(str(cell)) for cell in cells)
+            for cells in zip(table.names, *table.rows, strict=True)
+        )
+        - 2
+    )

@@ -62,7 +62,7 @@ def is_numeric(figure: Figure, role: str) -> bool:
 def groups_of(figure: Figure) -> list[str]:
     """Return the names of the groups, in the order of the data."""
     cells = figure.columns[figure.roles["group"]] if "group" in figure.roles else ()
-    return [shorten(str(name), NAME) for name in dict.fromkeys(cells)]
+    return list(dict.fromkeys(shorten(str(name), NAME) for name in dict.fromkeys(cells)))
 
 
 def outer_words(figure: Figure, *, thin: str, thick: str) -> list[str]:
@@ -82,10 +82,10 @@ def group_words(figure: Figure) -> list[str]:
 
 
 def mark_words(figure: Figure) -> list[str]:
-    """Explain marks that are numbers, which are drawn as crosses."""
-    crosses = "mark" in figure.roles and is_numeric(figure, "mark")
-    shown = crosses and bool(numbers(figure, ["mark"]))
-    return [f"cross: {title(figure, 'mark')}"] if shown else []
+    """Explain marks that are numbers, which are drawn as rings."""
+    rings = "mark" in figure.roles and is_numeric(figure, "mark")
+    shown = rings and bool(numbers(figure, ["mark"]))
+    return [f"ring: {title(figure, 'mark')}"] if shown else []
 
 
 def _ends(figure: Figure, low: str, high: str) -> str:

@@ -34,8 +34,11 @@ from tallystick.results.numbers import (
     shown_difference,
 )
 from tallystick.results.result import Decision, Locator, PatternTable, Result
+from tallystick.results.section import Section
+from tallystick.results.sentences import Sentences
 from tallystick.results.slices import Slice, slice_lines
 from tallystick.results.text import harmless
+from tallystick.results.units import Unit, interval_text, value_text
 from tallystick.results.unknown import Needed, Unknown
 
 __all__ = [
@@ -52,7 +55,10 @@ __all__ = [
     "Needed",
     "PatternTable",
     "Result",
+    "Section",
+    "Sentences",
     "Slice",
+    "Unit",
     "Unknown",
     "about",
     "all_of",
@@ -60,6 +66,7 @@ __all__ = [
     "count",
     "exit_code",
     "harmless",
+    "interval_text",
     "number",
     "number_interval",
     "p_value",
@@ -71,4 +78,5 @@ __all__ = [
     "shown_difference",
     "slice_lines",
     "to_json",
+    "value_text",
 ]

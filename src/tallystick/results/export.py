@@ -10,8 +10,9 @@ from xml.sax.saxutils import escape, quoteattr
 from tallystick.results.gates import GateOutcome
 from tallystick.results.interval import Interval
 from tallystick.results.json import clean, to_json
-from tallystick.results.numbers import GAP, MINUS, count, number, number_interval
+from tallystick.results.numbers import GAP, MINUS, count
 from tallystick.results.text import harmless
+from tallystick.results.units import Unit, interval_text, value_text
 
 __all__ = ["junit", "latex", "markdown"]
 
@@ -36,7 +37,7 @@ _LATEX = {
 }
 
 
-def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+def markdown(rows: Sequence[Mapping[str, Any]], units: Mapping[str, Unit] | None = None) -> str:
     r"""Return *rows* as a Markdown table; names from the data cannot break out of their cell.
 
     >>> print(markdown([{"model": "a|b", "score": 0.86, "interval": Interval(0.8, 0.9)}]))
@@ -44,7 +45,7 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     |---|---:|---:|
     | a\|b | 0.86 | [0.80, 0.90] |
     """
-    names, table, numeric = _cells(rows, words=_markdown_words)
+    names, table, numeric = _cells(rows, units or {}, words=_markdown_words)
     if not names:
         return ""
     rule = "|" + "|".join("---:" if right else "---" for right in numeric) + "|"
@@ -52,7 +53,7 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join([head, rule, *body])
 
 
-def latex(rows: Sequence[Mapping[str, Any]]) -> str:
+def latex(rows: Sequence[Mapping[str, Any]], units: Mapping[str, Unit] | None = None) -> str:
     r"""Return *rows* as a LaTeX ``tabular`` with the rules of the package booktabs.
 
     >>> print(latex([{"model": "gpt_4", "share": 0.5}]))
@@ -64,7 +65,7 @@ def latex(rows: Sequence[Mapping[str, Any]]) -> str:
     \bottomrule
     \end{tabular}
     """
-    names, table, numeric = _cells(rows, words=_latex_words, figures=_latex_words)
+    names, table, numeric = _cells(rows, units or {}, words=_latex_words, figures=_latex_words)
     columns = "".join("r" if right else "l" for right in numeric)
     body = [" & ".join(line) + r" \\" for line in (names, *table)]
     return "\n".join(
@@ -121,6 +122,7 @@ def junit(suite: str, gates: Sequence[GateOutcome]) -> str:
 
 def _cells(
     rows: Sequence[Mapping[str, Any]],
+    units: Mapping[str, Unit],
     *,
     words: Callable[[str], str],
     figures: Callable[[str], str] = str,
@@ -141,8 +143,10 @@ def _cells(
     ]
     table = [
         [
-            words(harmless(value)) if isinstance(value, str) else figures(_figure(value))
-            for value in line
+            words(harmless(value))
+            if isinstance(value, str)
+            else figures(_figure(value, units.get(name, "number")))
+            for name, value in zip(names, line, strict=True)
         ]
         for line in raw
     ]
@@ -157,14 +161,14 @@ def _plain(value: Any) -> Any:
     return to_json(cleaned) if isinstance(cleaned, dict | list) else cleaned
 
 
-def _figure(value: Any) -> str:
+def _figure(value: Any, unit: Unit) -> str:
     if value is None:
         return GAP
     if isinstance(value, Interval):
-        return number_interval(None, value).removeprefix(f"{GAP} ")
+        return interval_text(value, unit)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return count(value) if isinstance(value, int) else number(value)
+    return count(value) if isinstance(value, int) else value_text(value, unit)
 
 
 def _markdown_words(text: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tallystick.errors import InputError
+from tallystick.results.units import Unit
 
 __all__ = ["Figure"]
 
@@ -28,9 +29,11 @@ class Figure:
     roles
         What each column is for, role to column name, for example ``{"x": "threshold", "low":
         "lower", "high": "upper"}``. Roles in use: x, y, low, high, name, group, value, row, column,
-        mark, outer_low, outer_high, text.
+        mark, outer_low, outer_high, text, settled (a false one is drawn open).
     labels
         Axis titles by role, where the column's name does not explain itself.
+    unit
+        What its numbers measure: a ``share`` is drawn in per cent, ``points`` around zero.
     """
 
     kind: str
@@ -38,6 +41,7 @@ class Figure:
     columns: Mapping[str, Sequence[Any]]
     roles: Mapping[str, str]
     labels: Mapping[str, str] = field(default_factory=dict)
+    unit: Unit = "number"
 
     def __post_init__(self) -> None:
         if not self.kind.isidentifier():
@@ -66,4 +70,4 @@ class Figure:
         {'x': [1, 3]}
         """
         kept = {name: [values[i] for i in places] for name, values in self.columns.items()}
-        return Figure(self.kind, self.title, kept, self.roles, self.labels)
+        return replace(self, columns=kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 from tallystick.errors import InputError, MissingExtra
@@ -13,8 +13,11 @@ from tallystick.results.export import junit, latex, markdown
 from tallystick.results.figure import Figure
 from tallystick.results.gates import GateOutcome
 from tallystick.results.json import SCHEMA, Json, clean_fields
+from tallystick.results.section import Section
+from tallystick.results.sentences import Sentences
 from tallystick.results.slices import Slice
 from tallystick.results.text import cell, flat, harmless, text_table
+from tallystick.results.units import Unit
 from tallystick.results.unknown import Needed
 
 if TYPE_CHECKING:
@@ -74,6 +77,10 @@ class Result:
         The same question for each part of the data (``--by``).
     notes
         What was chosen while the data was read, for instance which columns are the judges.
+    sentences
+        The verdict line by line, and the next step; None if there is only the verdict.
+    basis
+        On what the numbers rest, in one or two sentences; empty if only *assumptions* say it.
     """
 
     verb: ClassVar[str] = ""
@@ -88,6 +95,10 @@ class Result:
     gates: tuple[GateOutcome, ...] = ()
     slices: tuple[Slice, ...] = ()
     notes: tuple[str, ...] = ()
+    sentences: Sentences | None = field(
+        default=None, repr=False, compare=False, metadata={"private": True}
+    )
+    basis: str = field(default="", repr=False, compare=False, metadata={"private": True})
 
     def __post_init__(self) -> None:
         if self.decision not in get_args(Decision):
@@ -100,7 +111,15 @@ class Result:
         """The answer alone, for a list of several results; the verdict unless a result has a
         shorter one.
         """
-        return self.verdict
+        return self.opening.answer
+
+    @property
+    def opening(self) -> Sentences:
+        """The verdict line by line, and what to do next."""
+        opening = self.sentences or Sentences(answer=self.verdict)
+        if opening.next or self.needed is None:
+            return opening
+        return dataclasses.replace(opening, next=f"Next: get {self.needed}.")
 
     def to_dict(self) -> dict[str, Json]:
         """Return JSON types only: the contract of command line and HTTP.
@@ -132,6 +151,21 @@ class Result:
     def slice_cells(self) -> Mapping[str, str]:
         """Return this result as one row of a table of slices; none where the verdict says it."""
         return {}
+
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure; those that are not named are plain numbers."""
+        return {}
+
+    def folds(self) -> tuple[Section, ...]:
+        """Return what a reader of the page can unfold, the first picture aside."""
+        rows = self.rows()
+        if rows == Result.rows(self):
+            rows = []
+        figures = self.figures()[1:]
+        if not rows and not figures:
+            return ()
+        line = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}." if rows else "More pictures."
+        return (Section(title="Table", line=line, rows=rows, units=self.units(), figures=figures),)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the pictures of this result, the most telling one first."""
@@ -174,11 +208,11 @@ class Result:
 
     def to_markdown(self) -> str:
         """Return the main table as Markdown, for a pull request or a build summary."""
-        return markdown(self.rows())
+        return markdown(self.rows(), self.units())
 
     def to_latex(self) -> str:
         """Return the main table as LaTeX, with the rules of the package booktabs."""
-        return latex(self.rows())
+        return latex(self.rows(), self.units())
 
     def to_junit(self) -> str:
         """Return the gates as JUnit XML: a failed gate is a failure, an undecided one an error."""

@@ -10,6 +10,7 @@ from tallystick.data import Capability, Data, Door, Roles, answered
 from tallystick.errors import InputError
 from tallystick.results import Result, parse_gate
 from tallystick.score.assemble import score_outputs
+from tallystick.score.cases import cases_of
 from tallystick.score.criteria import score_criteria
 from tallystick.score.demo import demo
 from tallystick.score.from_session import session_draws
@@ -178,6 +179,7 @@ CAPABILITY = Capability(
     door=Door(want="judges", pivots=False, repeats=True, outputs=True),
     applies=applies,
     items=item_columns,
+    cases=cases_of,
     demo=demo,
     labelling=labelling,
 )

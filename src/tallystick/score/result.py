@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, Result, Slice, Unknown
+from tallystick.results import Figure, Interval, Result, Section, Slice, Unit, Unknown
 from tallystick.stats.adverse import LabelRange
-
-if TYPE_CHECKING:
-    from tallystick.score.verdict import Sentences
 
 __all__ = [
     "NOT_SETTLED",
@@ -234,15 +231,8 @@ class ScoreResult(Result):
     population: str = "these"
     scale: tuple[float, float] | None = None
     alpha: float = 0.05
-    sentences: Sentences | None = field(default=None, repr=False, metadata={"private": True})
-    basis: str = field(default="", repr=False, metadata={"private": True})
     label_goal: str | None = field(default=None, repr=False, metadata={"private": True})
     label_command: str = field(default="", repr=False, metadata={"private": True})
-
-    @property
-    def answer_line(self) -> str:
-        """The first sentence of the verdict."""
-        return self.sentences.answer if self.sentences is not None else self.verdict
 
     def system(self, name: str) -> SystemRow:
         """Return the row of a system."""
@@ -274,6 +264,23 @@ class ScoreResult(Result):
             for row in self.systems
         ]
 
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        if not self._share:
+            return {}
+        return {"judges": "share", "score": "share", "bias": "points"}
+
+    def folds(self) -> tuple[Section, ...]:
+        """Return what a page unfolds: systems, pairs and judges."""
+        from tallystick.score.folds import folds_of
+
+        return folds_of(self)
+
+    @property
+    def _share(self) -> bool:
+        """Whether scores are shares of outputs that pass."""
+        return self.scale is None or self.scale == (0.0, 1.0)
+
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores beside what judges say, and the differences."""
         found = [self._scores()]
@@ -288,7 +295,7 @@ class ScoreResult(Result):
         ]
         return Figure(
             kind="forest",
-            title=f"Corrected scores, {100 * (1 - self.alpha):g} % intervals, and the judges alone",
+            title="Share of outputs that pass" if self._share else "Scores",
             columns={
                 "system": [row.name for row in self.systems],
                 "score": [_gap(row.score) for row in self.systems],
@@ -303,20 +310,22 @@ class ScoreResult(Result):
                 "high": "high",
                 "mark": "judges alone",
             },
+            labels={"x": "corrected", "low": f"{100 * (1 - self.alpha):g} % interval"},
+            unit="share" if self._share else "number",
         )
 
     def _differences(self) -> Figure:
         pairs = () if isinstance(self.pairs, Unknown) else self.pairs
         return Figure(
             kind="forest",
-            title="Differences between systems, all intervals hold at once",
+            title="Differences between systems, in points" if self._share else "Differences",
             columns={
                 "pair": [f"{row.a} − {row.b}" for row in pairs],
                 "difference": [row.difference for row in pairs],
                 "low": [row.interval.low for row in pairs],
                 "high": [row.interval.high for row in pairs],
                 "judges alone": [_gap(row.judge_only_difference) for row in pairs],
-                "settled": ["settled" if row.settled else "not settled" for row in pairs],
+                "settled": [row.settled for row in pairs],
             },
             roles={
                 "name": "pair",
@@ -324,8 +333,10 @@ class ScoreResult(Result):
                 "low": "low",
                 "high": "high",
                 "mark": "judges alone",
-                "group": "settled",
+                "settled": "settled",
             },
+            labels={"low": f"{100 * (1 - self.alpha):g} % interval"},
+            unit="points" if self._share else "number",
         )
 
     def terminal(self, width: int) -> list[tuple[str, str]] | None:
@@ -361,7 +372,7 @@ class CriteriaResult(Result):
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores of every criterion."""
         return tuple(
-            Figure(one.kind, f"{part.label}: {one.title}", one.columns, one.roles, one.labels)
+            replace(one, title=f"{part.label}: {one.title}")
             for part in self.criteria
             if isinstance(part.answer, ScoreResult)
             for one in part.answer.figures()[:1]

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from tallystick.results import Interval, Needed, Unknown, about, count, percent, percent_interval
+from tallystick.results import (
+    Interval,
+    Needed,
+    Sentences,
+    Unknown,
+    about,
+    count,
+    percent,
+    percent_interval,
+)
 from tallystick.score.needed import SettlePlan
 from tallystick.score.outputs import Outputs
 from tallystick.score.preferences import Swaps
@@ -17,7 +25,6 @@ __all__ = [
     "ASSUMED_DRAW",
     "DRAWN_BY_LABEL",
     "NO_LABELS",
-    "Sentences",
     "assumptions",
     "basis",
     "covariate_text",
@@ -39,25 +46,6 @@ DRAWN_BY_LABEL = (
 )
 
 MOST_NAMED = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sentences:
-    """What is said first, line by line.
-
-    *answer* with its number and doubt; *contrast* to what the judges alone would say; *open* for
-    what is not settled; *next* for what to do.
-    """
-
-    answer: str
-    contrast: str = ""
-    open: str = ""
-    next: str = ""
-
-    @property
-    def verdict(self) -> str:
-        """All but the next step, as one paragraph."""
-        return " ".join(part for part in (self.answer, self.contrast, self.open) if part)
 
 
 # -- the answer

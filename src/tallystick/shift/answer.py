@@ -18,6 +18,7 @@ from tallystick.errors import FileError, InputError, TallystickError
 from tallystick.results import Gate, Result, Slice
 from tallystick.sampling import Strata
 from tallystick.shift.assess import Answers, assess
+from tallystick.shift.cases import cases_of
 from tallystick.shift.demo import demo
 from tallystick.shift.design import AskDesign, Strategy, design
 from tallystick.shift.forecast import forecast
@@ -300,5 +301,6 @@ CAPABILITY: Capability[Any] = Capability(
     door=Door(pivots=False),
     applies=applies,
     items=item_columns,
+    cases=cases_of,
     demo=demo,
 )

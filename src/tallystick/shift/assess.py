@@ -212,7 +212,7 @@ def assess(
         these_answers=found.as_they_came(),
         asked=_asked(items, strata, answers),
         path=allocation_path(items, strata, answers.asked, answers.codes),
-        basis=(items, strata, answers),
+        evidence=(items, strata, answers),
     )
 
 

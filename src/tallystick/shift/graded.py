@@ -112,9 +112,9 @@ def with_grades(result: ShiftResult, *, alpha: float) -> ShiftResult:
     alpha
         One minus the level.
     """
-    if result.basis is None or result.noise is None:
+    if result.evidence is None or result.noise is None:
         raise InputError("a change of grades needs the old grade of every item (--old)")
-    items, strata, answers = result.basis
+    items, strata, answers = result.evidence
     scale = np.append(grade_scale(items.labels), np.nan)
     told = (answers.codes != FAILED) & (answers.codes < len(items.labels))
     asked, codes = answers.asked[told], answers.codes[told]

@@ -73,12 +73,16 @@ class HistoryResult(Result):
             names = ("date", "answers changed")
             told = {name: [row[name] for row in rows] for name in names}
             roles = {"x": "date", "y": "answers changed"}
-            return (Figure("rounds", "Changed answers over time", told, roles),)
+            return (Figure("rounds", "Changed answers over time", told, roles, unit="share"),)
         columns = {
             name: [row[name] for row in rows] for name in ("date", "accuracy change", "low", "high")
         }
         roles = {"x": "date", "y": "accuracy change", "low": "low", "high": "high"}
-        return (Figure("rounds", "Change of accuracy over time", columns, roles),)
+        return (
+            Figure(
+                "rounds", "Change of accuracy over time, in points", columns, roles, unit="points"
+            ),
+        )
 
 
 def append_history(path: Path, result: ShiftResult, *, on: date) -> None:

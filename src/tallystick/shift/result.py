@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tallystick.clients import Usage
-from tallystick.results import Figure, Interval, Result, Unknown
-from tallystick.shift.verdict import cell_text
+from tallystick.results import Figure, Interval, Result, Section, Unit, Unknown
 
 if TYPE_CHECKING:
     from tallystick.sampling import Strata
@@ -224,7 +223,7 @@ class ShiftResult(Result):
     name: str = ""
     asked: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
     path: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False, metadata=_PRIVATE)
-    basis: tuple[Items, Strata, Answers] | None = field(
+    evidence: tuple[Items, Strata, Answers] | None = field(
         default=None, repr=False, compare=False, metadata=_PRIVATE
     )
 
@@ -254,20 +253,29 @@ class ShiftResult(Result):
         ]
         return rows
 
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure; a change of a mean grade is a plain number."""
+        return {} if self.grade_change is not None else {"change": "points"}
+
+    def folds(self) -> tuple[Section, ...]:
+        """Return what a page unfolds: what changed, the matrix, and where it was looked."""
+        from tallystick.shift.folds import folds_of
+
+        return folds_of(self)
+
     def figures(self) -> tuple[Figure, ...]:
         """Return the signed matrix, the changes with intervals, and the allocation by question."""
         columns = (*self.labels, "(other)")
         cells = [(i, j) for i in range(len(self.labels)) for j in range(len(columns))]
         matrix = Figure(
             "matrix",
-            "Change of the confusion matrix, in points of all items",
+            "What was answered more or less often, in points of all items",
             {
                 "true": [self.labels[i] for i, _ in cells],
                 "answered": [columns[j] for _, j in cells],
                 "change": [self.shift[i][j] for i, j in cells],
                 "low": [self.interval[i][j].low for i, j in cells],
                 "high": [self.interval[i][j].high for i, j in cells],
-                "text": [cell_text(self.shift[i][j]) for i, j in cells],
             },
             {
                 "row": "true",
@@ -275,8 +283,9 @@ class ShiftResult(Result):
                 "value": "change",
                 "low": "low",
                 "high": "high",
-                "text": "text",
             },
+            {"row": "true label", "column": "answer"},
+            unit="points",
         )
         known = [
             row
@@ -285,7 +294,7 @@ class ShiftResult(Result):
         ]
         forest = Figure(
             "forest",
-            "What changed, with 95 % intervals" if self._level == 0.95 else "What changed",
+            "What changed" + ("" if self.grade_change is not None else ", in points"),
             {
                 "what": [row["what"] for row in known],
                 "change": [row["change"] for row in known],
@@ -293,16 +302,18 @@ class ShiftResult(Result):
                 "high": [row["interval"].high for row in known],
             },
             {"name": "what", "x": "change", "low": "low", "high": "high"},
+            {"low": f"{100 * self._level:g} % interval"},
+            unit="number" if self.grade_change is not None else "points",
         )
         if not self.path:
-            return matrix, forest
+            return forest, matrix
         curve = Figure(
             "curve",
             "Questions by stratum; the optimum is marked at the end",
             self.path,
             {"x": "question", "y": "asked", "group": "stratum", "mark": "optimal"},
         )
-        return matrix, forest, curve
+        return forest, matrix, curve
 
     @property
     def _level(self) -> float:

@@ -74,7 +74,7 @@ class SeveralResult(Result):
             "high": [end.high for end in ends],
         }
         roles = {"name": "api", "x": "change", "low": "low", "high": "high"}
-        return (Figure("forest", "Change by API", columns, roles),)
+        return (Figure("forest", "Change by API, in points", columns, roles, unit="points"),)
 
 
 def several(names: Sequence[str], results: Sequence[ShiftResult]) -> SeveralResult:

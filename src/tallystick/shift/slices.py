@@ -43,12 +43,12 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
     >>> part_of(whole, items.truth == 1).accuracy_change.estimate, part_of(whole, items.truth == 0).n_items
     (1.0, 30)
     """
-    if result.basis is None:
+    if result.evidence is None:
         raise InputError(
             "this result does not hold the answers that it was made from: pass what run or assess"
             " returned"
         )
-    items, strata, answers = result.basis
+    items, strata, answers = result.evidence
     keep = np.asarray(chosen)
     if keep.dtype != bool or keep.shape != (len(items),):
         raise InputError(

@@ -36,7 +36,6 @@ __all__ = [
     "assumptions_of",
     "baseline_verdict",
     "baseline_warnings",
-    "cell_text",
     "decide",
     "forecast_assumptions",
     "forecast_verdict",
@@ -439,11 +438,6 @@ def stratum_name(
     if confidence is not None:
         parts.append(f"confidence {confidence[0]:.3g} to {confidence[1]:.3g}")
     return ", ".join(parts)
-
-
-def cell_text(change: float) -> str:
-    """Return the change of one cell of the matrix, in points."""
-    return number(round(100 * change, 2), sign=True)
 
 
 def watched_basis(asked: int) -> str:

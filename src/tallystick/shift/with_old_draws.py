@@ -34,9 +34,9 @@ def with_old_draws(result: ShiftResult, right: FloatArray, *, alpha: float) -> S
     alpha
         One minus the level.
     """
-    if result.basis is None or result.noise is None:
+    if result.evidence is None or result.noise is None:
         raise InputError("old draws need a result that was made from old answers by item")
-    items, strata, answers = result.basis
+    items, strata, answers = result.evidence
     told = answers.codes != FAILED
     asked, codes = answers.asked[told], answers.codes[told]
     used = collapse(strata, np.bincount(strata.of[asked], minlength=len(strata)))

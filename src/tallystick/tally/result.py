@@ -91,6 +91,7 @@ class TallyResult(Result):
                 },
                 roles={"name": "pattern", "x": "share"},
                 labels={"x": "share of weight" if self.weighted else "share of rows"},
+                unit="share",
             ),
         )
 

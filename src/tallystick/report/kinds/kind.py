@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
+from tallystick.report.drawing import Drawing
 from tallystick.results import Figure
-
-if TYPE_CHECKING:
-    from tallystick.report.theme import Theme
 
 __all__ = ["Kind"]
 
@@ -25,15 +22,15 @@ class Kind:
     words
         What it is, for readers who cannot see it.
     draw
-        Draws a figure in a theme, as an Altair chart.
+        Turns a figure into marks, which pages and files then write in their own way.
     key
-        Explains in words the marks that no axis and no legend names.
+        Explains in words the marks that no axis and no label names.
     thin
         Returns the part of a figure that is drawn, and a sentence if that is not all of it.
     """
 
     name: str
     words: str
-    draw: Callable[[Figure, Theme], Any]
+    draw: Callable[[Figure], Drawing]
     key: Callable[[Figure], list[str]]
     thin: Callable[[Figure], tuple[Figure, str]]

@@ -1,119 +1,79 @@
-"""A signed heat map: zero in the middle of the colours, the interval below its number."""
+"""A table of signed numbers: blue above zero, orange below, the interval under its number."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
-
-from tallystick.report.fields import WIDTH, data
+from tallystick.report.drawing import TintedCell, TintedTable
 from tallystick.report.kinds.kind import Kind
 from tallystick.report.shorten import shorten
-from tallystick.report.theme import Theme, readable_on
-from tallystick.report.words import NAME, group_words, outer_words, title
-from tallystick.results import Figure
+from tallystick.report.words import NAME, group_words, plain_cell, title
+from tallystick.results import Figure, Interval, interval_text, value_text
 
 __all__ = ["KIND", "MOST_SIDE", "matrix"]
 
 MOST_SIDE = 30
 """How many rows and columns of a matrix are drawn."""
 
-_MOST_WRITTEN = 150
-_PALE = 0.35
+_MOST_WRITTEN = 12
+"""Beyond this many columns the intervals are shown under the pointer only."""
+_TINTS = 5
 
 
-def matrix(figure: Figure, theme: Theme) -> Any:
+def matrix(figure: Figure) -> TintedTable:
     """Draw *figure*; columns with the names of the rows are in the order of the rows."""
-    rows, columns = (
-        list(dict.fromkeys(map(str, figure.columns[figure.roles[role]])))
-        for role in ("row", "column")
-    )
-    order = rows if set(rows) == set(columns) else columns
-    values = [_number(value) for value in figure.columns[figure.roles["value"]]]
-    largest = max((abs(value) for value in values if value is not None), default=1.0) or 1.0
-    strong = _strengths(figure)
-    inks = [
-        readable_on(theme.cell((value or 0.0) / largest, opacity))
-        for value, opacity in zip(values, strong, strict=True)
-    ]
-    spans = _intervals(figure)
-    base = alt.Chart(data(figure, ink=inks, strength=strong, span=spans)).encode(
-        x=alt.X(
-            "column:N",
-            sort=_places(order, columns),
-            title=title(figure, "column"),
-            axis=alt.Axis(labelAngle=-35),
+    columns = {role: figure.columns[name] for role, name in figure.roles.items()}
+    rows = list(dict.fromkeys(map(str, columns["row"])))
+    across = list(dict.fromkeys(map(str, columns["column"])))
+    across = rows if set(rows) == set(across) else across
+    sizes = [abs(value) for value in map(_number, columns["value"]) if value is not None]
+    largest = max(sizes, default=0.0) or 1.0
+
+    made: dict[tuple[str, str], TintedCell] = {}
+    for i in range(figure.size):
+        cell = {role: plain_cell(values[i]) for role, values in columns.items()}
+        place = str(columns["row"][i]), str(columns["column"][i])
+        made[place] = _cell(figure, cell, largest, written=len(across) <= _MOST_WRITTEN)
+    return TintedTable(
+        corner=title(figure, "row"),
+        across=title(figure, "column"),
+        columns=tuple(shorten(name, NAME) for name in across),
+        rows=tuple(
+            (shorten(row, NAME), tuple(made.get((row, column)) for column in across))
+            for row in rows
         ),
-        y=alt.Y("row:N", sort=None, title=title(figure, "row")),
     )
-    domain = alt.Scale(
-        domain=[-largest, 0, largest],
-        range=[theme.low, theme.middle, theme.high],
-        interpolate="rgb",
+
+
+def _cell(figure: Figure, cell: dict[str, Any], largest: float, *, written: bool) -> TintedCell:
+    value, low, high = (_number(cell.get(role)) for role in ("value", "low", "high"))
+    text = cell["text"] if "text" in figure.roles else value_text(value, figure.unit)
+    ends = (
+        ""
+        if low is None or high is None
+        else interval_text(Interval(min(low, high), max(low, high)), figure.unit)
     )
-    cells = base.mark_rect(stroke=theme.faint).encode(
-        color=alt.Color("value:Q", scale=domain, title=title(figure, "value")),
-        fillOpacity=alt.FillOpacity("strength:Q", scale=None, legend=None),
+    # a mark that says nothing leaves the cell without colour: the number proves nothing
+    proved = "mark" not in figure.roles or bool(cell["mark"])
+    tint = round(_TINTS * (value or 0.0) / largest) if proved else 0
+    hover = " ".join(
+        part for part in (f"{cell['row']}, {cell['column']}:", str(text), ends) if part
     )
-    layers: list[Any] = [cells]
-    written = len(rows) * len(columns) <= _MOST_WRITTEN
-    if written:
-        shown = "text:N" if "text" in figure.roles else alt.Text("value:Q", format="+.3~f")
-        ink = alt.Color("ink:N", scale=None)
-        layers.append(
-            base.mark_text(fontSize=11, dy=-6 if any(spans) else 0).encode(text=shown, color=ink)
-        )
-        if any(spans):
-            layers.append(base.mark_text(fontSize=9, dy=8).encode(text="span:N", color=ink))
-    wide, high = (96, 40) if written and any(spans) else (64, 34)
-    return (
-        alt.layer(*layers)
-        .resolve_scale(color="independent")
-        .properties(width=min(WIDTH, wide * len(columns)), height=min(700, high * len(rows)))
-    )
+    return TintedCell(text=str(text), under=ends if written else "", tint=tint, hover=hover)
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and value - value == 0 else None
-
-
-def _places(order: Sequence[str], columns: Sequence[str]) -> Any:
-    """Return the order of the columns by their shortened names, or the data's own."""
-    return [shorten(name, NAME) for name in order] if list(order) != list(columns) else None
-
-
-def _strengths(figure: Figure) -> list[float]:
-    """Return how strongly each cell is coloured: a mark that says nothing makes it pale."""
-    n = len(figure.columns[figure.roles["value"]])
-    if "mark" not in figure.roles:
-        return [1.0] * n
-    return [1.0 if mark else _PALE for mark in figure.columns[figure.roles["mark"]]]
-
-
-def _intervals(figure: Figure) -> list[str]:
-    """Return each interval as text, in per cent where the numbers are."""
-    n = len(figure.columns[figure.roles["value"]])
-    if not {"low", "high"} <= set(figure.roles):
-        return [""] * n
-    texts = figure.columns[figure.roles["text"]] if "text" in figure.roles else [""] * n
-    factor, decimals = (100, 2) if any(str(text).endswith("%") for text in texts) else (1, 3)
-    ends = (map(_number, figure.columns[figure.roles[role]]) for role in ("low", "high"))
-    return [
-        (
-            ""
-            if low is None or high is None
-            else f"[{factor * low:.{decimals}f}, {factor * high:.{decimals}f}]"
-        )
-        for low, high in zip(*ends, strict=True)
-    ]
+    known = isinstance(value, int | float) and value - value == 0
+    return float(value) if known else None
 
 
 def _key(figure: Figure) -> list[str]:
-    words = [*outer_words(figure, thin="pale band", thick="band"), *group_words(figure)]
+    words = ["blue: above zero, orange: below", *group_words(figure)]
     if "mark" in figure.roles:
-        marks = {str(value or "") for value in figure.columns[figure.roles["mark"]]}
-        words += [f"pale: not {shorten(max(marks))}"] if len(marks) == 2 and "" in marks else []
+        marks = {str(plain_cell(value) or "") for value in figure.columns[figure.roles["mark"]]}
+        words += (
+            [f"no colour: not {shorten(max(marks))}"] if len(marks) == 2 and "" in marks else []
+        )
     return words
 
 
@@ -136,7 +96,7 @@ def _thin(figure: Figure) -> tuple[Figure, str]:
 
 KIND = Kind(
     name="matrix",
-    words="Heat map of signed numbers",
+    words="Table of signed numbers",
     draw=matrix,
     key=_key,
     thin=_thin,

@@ -1,0 +1,54 @@
+from tallystick.compare import CAPABILITY
+from tallystick.compare.cases import cases_of
+from tallystick.compare.question import CompareQuestion
+from tallystick.data import conclude, read
+
+N = 60
+
+
+def answered(**more):
+    truth = ["x", "y", "z"] * (N // 3)
+    table = {
+        "id": [f"q{i}" for i in range(N)],
+        "a": truth,
+        "b": [label if i % 4 else "w" for i, label in enumerate(truth)],
+        "c": ["x"] * N,
+        "truth": truth,
+        **more,
+    }
+    data = read(table, CAPABILITY.door, models=("a", "b", "c"), truth="truth", item="id")
+    return data, conclude(CAPABILITY, data, CompareQuestion())
+
+
+def test_the_items_on_which_the_two_best_differ_are_those_that_the_verdict_counts():
+    data, result = answered()
+    cases = cases_of(result, data)
+    assert (result.pairs[0].a_only, result.pairs[0].b_only) == (15, 0)
+    assert cases.kinds == (("only a right", 15),)
+    assert cases.line == "a and b differ on 15 items: 15 only a gets right, 0 only b."
+    assert cases.cases[0].summary == "true x · 2 of 3 models right"
+    assert cases.cases[0].votes == (("true", "x"), ("a", "x"), ("b", "w"), ("c", "x"))
+
+
+def test_scores_without_a_truth_have_no_items_to_list():
+    table = {"a": [0.5, 0.7] * 20, "b": [0.4, 0.9] * 20}
+    data = read(table, CAPABILITY.door, models=("a", "b"))
+    assert cases_of(conclude(CAPABILITY, data, CompareQuestion()), data) is None
+
+
+def test_the_board_shows_how_far_each_model_is_behind_the_one_above():
+    _, result = answered()
+    models, pairs, *_ = result.folds()
+    assert [row["model"] for row in models.rows] == ["a", "b", "c"]
+    assert models.rows[0]["against the one above"] is None
+    assert models.rows[1]["against the one above"] == -0.25
+    assert models.rows[1]["only this / only above"] == "0 / 15"
+    assert pairs.line == f"{result.pairs_told} of 3 pairs are told apart."
+    assert models.units["score"] == "share"
+
+
+def test_the_verdict_is_told_line_by_line():
+    _, result = answered()
+    assert result.opening.answer.startswith("a is the best of 3 models: 100.0\u00a0% [")
+    assert result.opening.contrast.startswith("It beats b, the next best, by 25.0 points")
+    assert result.verdict.startswith("a is the best of 3 models: 100.0\u00a0% [")
