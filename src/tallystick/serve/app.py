@@ -20,6 +20,7 @@ from tallystick.serve.store import Store
 __all__ = ["FILES", "make_app", "make_service", "routes"]
 
 FILES = (
+    "tallystick.serve.records",
     "tallystick.serve.streams",
     "tallystick.serve.keys",
     "tallystick.serve.health",

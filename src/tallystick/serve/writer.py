@@ -76,7 +76,8 @@ class Writer:
         with self._wake:
             if self._stopping:
                 raise HttpProblem(503, "the service is stopping", Retry_After="5")
-            if self.figures.waiting_bytes + size > MOST_WAITING and self._waiting:
+            held = self.figures.waiting_bytes
+            if held and held + size > MOST_WAITING:
                 raise HttpProblem(
                     503, "64 MB wait to be written: send the same again later", Retry_After="2"
                 )

@@ -43,12 +43,12 @@ class PostgresReader:
 
     def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        return self._connection.execute(_translated(sql), parameters).fetchall()  # type: ignore[arg-type]  # our own text
+        return self._connection.execute(_translated(sql), parameters).fetchall()
 
     def one(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, None if there is none."""
         found: tuple[Any, ...] | None = self._connection.execute(
-            _translated(sql),  # type: ignore[arg-type]  # our own text
+            _translated(sql),
             parameters,
         ).fetchone()
         return found
@@ -61,7 +61,7 @@ class PostgresTransaction(PostgresReader):
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Execute a statement; return how many rows it changed."""
-        return self._connection.execute(_translated(sql), parameters).rowcount  # type: ignore[arg-type]  # our own text
+        return self._connection.execute(_translated(sql), parameters).rowcount
 
     def insert(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Execute an ``insert … returning id`` and return that id."""
@@ -71,7 +71,7 @@ class PostgresTransaction(PostgresReader):
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Execute a statement for each row."""
         with self._connection.cursor() as cursor:
-            cursor.executemany(_translated(sql), rows)  # type: ignore[arg-type]  # our own text
+            cursor.executemany(_translated(sql), rows)
 
     def lock(self, stream: int) -> None:
         """Keep other processes from writing to a stream until the end of the transaction."""
@@ -105,7 +105,19 @@ class PostgresTransaction(PostgresReader):
 
     def add_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows."""
-        kinds = "bigint bigint text text bigint bigint bigint bigint bytea bigint bigint".split()
+        kinds = [
+            "bigint",
+            "bigint",
+            "text",
+            "text",
+            "bigint",
+            "bigint",
+            "bigint",
+            "bigint",
+            "bytea",
+            "bigint",
+            "bigint",
+        ]
         marks = ", ".join(f"%s::{kind}[]" for kind in kinds)
         self._connection.execute(
             "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
@@ -175,7 +187,7 @@ class PostgresStore:
                 if self._version() >= step.version:
                     continue
                 for statement in step.statements():
-                    self._writer.execute(statement)  # type: ignore[arg-type]  # our own file
+                    self._writer.execute(statement)
                 self._writer.execute(
                     "insert into schema_version values (%s, %s, %s)",
                     (step.version, step.name, time.time()),
@@ -222,7 +234,7 @@ class PostgresStore:
         connection = self._connect(autocommit=False)
         try:
             with connection.cursor(name="rows") as cursor:
-                cursor.execute(_translated(sql), parameters)  # type: ignore[arg-type]  # our own text
+                cursor.execute(_translated(sql), parameters)
                 while piece := cursor.fetchmany(size):
                     yield piece
         finally:
