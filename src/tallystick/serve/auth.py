@@ -1,0 +1,286 @@
+"""Who asks: keys, sessions of the pages, and the rule of the loopback.
+
+A key is ``ts_ID_SECRET``. The secret has 256 random bits; only its SHA-256 is kept, so no secret of
+the server can be lost. Without a key a request is trusted only if it comes from this machine,
+asks for this machine by name, and passed no proxy: a foreign site that rebinds its name fails the
+second test, and a page of a foreign site that posts here fails the test of its origin.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from tallystick.serve.problem import Fix, HttpProblem
+from tallystick.serve.store import Reader, Transaction
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from tallystick.serve.service import Service
+
+__all__ = [
+    "COOKIE",
+    "LOCAL",
+    "ROLES",
+    "Doorkeeper",
+    "Principal",
+    "allow",
+    "check_origin",
+    "is_loopback",
+    "make_key",
+    "make_session",
+]
+
+ROLES = ("read", "write", "label", "admin")
+"""What a key may do; admin may do everything."""
+
+COOKIE = "tallystick"
+SESSION_SECONDS = 12 * 3600.0
+
+_LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_FRESH = 2.0
+"""Seconds for which a key that was looked up is believed: a revoked key dies after them."""
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Who asks, and what they may do.
+
+    Parameters
+    ----------
+    id
+        The id of the key, ``local`` on loopback without one, or '' for nobody.
+    role
+        One of `ROLES`, or ``none``.
+    name
+        What people call it; the annotator of labels.
+    streams
+        The streams that it may touch; empty for all.
+    csrf
+        The token of the session's forms, where a session is.
+    """
+
+    id: str
+    role: str
+    name: str
+    streams: tuple[str, ...] = ()
+    csrf: str = ""
+
+
+LOCAL = Principal(id="local", role="admin", name="local")
+NOBODY = Principal(id="", role="none", name="")
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether an address to listen on, or a peer, is this machine.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
+    (True, False)
+    """
+    return host in _LOCAL_NAMES or host.startswith("127.")
+
+
+def make_key(
+    transaction: Transaction,
+    *,
+    role: str,
+    name: str,
+    streams: tuple[str, ...] = (),
+    expires: float | None = None,
+    now: float | None = None,
+) -> str:
+    """Make a key and return it; it cannot be shown again."""
+    if role not in ROLES:
+        raise HttpProblem(422, f"role must be one of {', '.join(ROLES)}, got {role!r}")
+    ident, secret = secrets.token_hex(6), _text(secrets.token_bytes(32))
+    transaction.run(
+        "insert into key (id, sha256, role, name, streams, created, expires)"
+        " values (?, ?, ?, ?, ?, ?, ?)",
+        (
+            ident,
+            _digest(secret),
+            role,
+            name,
+            json.dumps(list(streams)),
+            time.time() if now is None else now,
+            expires,
+        ),
+    )
+    return f"ts_{ident}_{secret}"
+
+
+def make_session(transaction: Transaction, who: Principal, *, now: float) -> tuple[str, Principal]:
+    """Begin a session of the pages; return the cookie's value and the principal with its token."""
+    cookie, csrf = _text(secrets.token_bytes(32)), _text(secrets.token_bytes(24))
+    transaction.run("delete from session where expires < ?", (now,))
+    transaction.run(
+        "insert into session (id, key, role, name, streams, csrf, created, expires)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            _digest(cookie),
+            who.id,
+            who.role,
+            who.name,
+            json.dumps(list(who.streams)),
+            csrf,
+            now,
+            now + SESSION_SECONDS,
+        ),
+    )
+    return cookie, Principal(who.id, who.role, who.name, who.streams, csrf)
+
+
+def allow(who: Principal, role: str, stream: str | None) -> None:
+    """Refuse a principal without the role, or without the stream."""
+    if role == "none":
+        return
+    if who.role == "none":
+        raise HttpProblem(
+            401,
+            "this address needs a key",
+            [Fix(way_out="send 'Authorization: Bearer ts_…'; tallystick serve key makes one")],
+            WWW_Authenticate="Bearer",
+        )
+    if role not in (who.role, "any") and who.role != "admin":
+        raise HttpProblem(
+            403,
+            f"key {who.id} has the role {who.role}, and this address needs {role}",
+            [Fix(way_out=f"use a key with the role {role} or admin")],
+        )
+    if stream is not None and who.streams and stream not in who.streams:
+        raise HttpProblem(
+            403,
+            f"key {who.id} is not for stream {stream!r}",
+            [Fix(way_out=f"it is for {', '.join(who.streams)}")],
+        )
+
+
+def check_origin(headers: Mapping[str, str]) -> None:
+    """Refuse a request that a page of another site sent: browsers say so, in one of two headers."""
+    site = headers.get("sec-fetch-site")
+    if site is not None and site not in ("same-origin", "none"):
+        raise HttpProblem(403, "this request was sent by a page of another site")
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+        raise HttpProblem(403, f"this request was sent by a page of {origin!r}, not by ours")
+
+
+class Doorkeeper:
+    """Finds out who asks, with a short memory, and counts their requests."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._known: dict[bytes, tuple[float, Principal]] = {}
+        self._rates: dict[str, tuple[float, float]] = {}
+        self._used: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def forget(self) -> None:
+        """Look every key up again: a key was made or revoked."""
+        self._known.clear()
+
+    async def who(self, request: Request) -> Principal:
+        """Return who asks; a wrong key is refused, no key at all is nobody or this machine."""
+        given = request.headers.get("authorization")
+        if given is not None:
+            kind, _, key = given.partition(" ")
+            if kind.lower() != "bearer" or not key.startswith("ts_"):
+                raise HttpProblem(
+                    401,
+                    "the Authorization header is not 'Bearer ts_…'",
+                    WWW_Authenticate="Bearer",
+                )
+            return await self._of(key.strip(), self._by_key)
+        cookie = request.cookies.get(COOKIE)
+        if cookie:
+            found = await self._of(cookie, self._by_cookie)
+            if found.role != "none":
+                return found
+        return LOCAL if self.is_local(request) else NOBODY
+
+    def is_local(self, request: Request) -> bool:
+        """Say whether a request without a key came from this machine, and by no other way."""
+        peer = request.client.host if request.client is not None else ""
+        host = urlsplit("//" + request.headers.get("host", "")).hostname or ""
+        return (
+            is_loopback(peer)
+            and host in _LOCAL_NAMES
+            and not any(name in request.headers for name in _FORWARDED)
+        )
+
+    def count(self, who: Principal) -> None:
+        """Refuse a principal that asks too often: a bucket of tokens, refilled all the time."""
+        rate, burst = self._service.config.rate, self._service.config.burst
+        now = time.monotonic()
+        tokens, last = self._rates.get(who.id, (burst, now))
+        tokens = min(burst, tokens + (now - last) * rate)
+        if tokens < 1.0:
+            self._rates[who.id] = (tokens, now)
+            raise HttpProblem(
+                429, f"more than {rate:g} requests per second from one key", Retry_After="1"
+            )
+        self._rates[who.id] = (tokens - 1.0, now)
+        self._used[who.id] = self._service.clock()
+
+    def take_used(self) -> dict[str, float]:
+        """Return when each key was last used, and begin anew: a job writes it down."""
+        used, self._used = self._used, {}
+        return used
+
+    async def _of(self, secret: str, look_up: object) -> Principal:
+        digest = _digest(secret)  # the memory holds no secret either
+        known = self._known.get(digest)
+        now = time.monotonic()
+        if known is not None and now - known[0] < _FRESH:
+            return known[1]
+        found: Principal = await self._service.reading(
+            lambda reader: look_up(reader, secret)  # type: ignore[operator]  # one of two below
+        )
+        if len(self._known) > 10_000:
+            self._known.clear()
+        self._known[digest] = (now, found)
+        return found
+
+    def _by_key(self, reader: Reader, key: str) -> Principal:
+        ident, _, secret = key.removeprefix("ts_").partition("_")
+        row = reader.one(
+            "select sha256, role, name, streams, expires, revoked from key where id = ?", (ident,)
+        )
+        # A wrong id costs the same comparison as a wrong secret.
+        kept = bytes(row[0]) if row is not None else bytes(32)
+        same = hmac.compare_digest(kept, _digest(secret))
+        now = self._service.clock()
+        if row is None or not same or row[5] is not None or (row[4] is not None and row[4] < now):
+            raise HttpProblem(
+                401, "this key is unknown, expired or revoked", WWW_Authenticate="Bearer"
+            )
+        return Principal(ident, row[1], row[2], tuple(json.loads(row[3])))
+
+    def _by_cookie(self, reader: Reader, cookie: str) -> Principal:
+        row = reader.one(
+            "select s.key, s.role, s.name, s.streams, s.csrf, k.revoked, k.expires from session s"
+            " left join key k on k.id = s.key where s.id = ? and s.expires > ?",
+            (_digest(cookie), self._service.clock()),
+        )
+        if row is None or row[5] is not None or (row[6] or 1e18) < self._service.clock():
+            return NOBODY
+        return Principal(row[0], row[1], row[2], tuple(json.loads(row[3])), row[4])
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
+
+
+def _text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")

@@ -1,0 +1,253 @@
+"""Registers: how records change rows, and what that does to the counts."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from tallystick.serve.ingest.interned import TRUTH, Interned, Refused
+from tallystick.serve.ingest.parse import VoteRecord, hour_of
+from tallystick.serve.problem import MOST_FIXES, Fix, HttpProblem
+from tallystick.serve.settings import StreamRecord
+from tallystick.serve.store import Transaction
+
+__all__ = [
+    "CHANGED",
+    "NEW",
+    "SAME",
+    "Changes",
+    "RowDraft",
+    "merge_records",
+    "pack_grades",
+    "place_of",
+    "unpack_grades",
+]
+
+
+def place_of(salt: bytes, item: str, system: str) -> int:
+    """Return the place of a row in any random draw: a keyed hash, so that nobody can foretell it.
+
+    >>> place_of(b"salt", "a", "") == place_of(b"salt", "a", "")
+    True
+    """
+    name = f"{item}\0{system}".encode()
+    return int.from_bytes(hashlib.blake2b(name, digest_size=8, key=salt).digest(), "big") >> 1
+
+
+def pack_grades(grades: dict[int, float]) -> bytes | None:
+    """Write grades as (column, value) pairs; None for none."""
+    if not grades:
+        return None
+    flat: list[Any] = [part for pair in sorted(grades.items()) for part in pair]
+    return struct.pack("<" + "Id" * len(grades), *flat)
+
+
+def unpack_grades(packed: bytes | None) -> dict[int, float]:
+    """Read grades.
+
+    >>> unpack_grades(pack_grades({7: 0.5, 3: 1.0}))
+    {3: 1.0, 7: 0.5}
+    """
+    return {} if not packed else dict(struct.iter_unpack("<Id", packed))
+
+
+SAME, CHANGED, NEW = 0, 1, 2
+
+
+class RowDraft:
+    """A row while a batch changes it."""
+
+    __slots__ = ("bucket", "grades", "id", "is_new", "item", "old", "pattern", "slice", "system")
+
+    def __init__(self, item: str, system: str) -> None:
+        self.item = item
+        self.system = system
+        self.id = 0
+        self.is_new = True
+        self.bucket = 0
+        self.slice = 0
+        self.pattern = b""
+        self.grades: bytes | None = None
+        self.old: tuple[int, bytes, bytes | None] = (0, b"", None)
+
+
+class Changes:
+    """What a batch does to a stream."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, str], RowDraft] = {}
+        self.outcomes = bytearray()
+        """What each record did: NEW, CHANGED or SAME."""
+        self.labels: list[tuple[RowDraft, VoteRecord, int]] = []
+        self.shows: list[tuple[RowDraft, Any]] = []
+        self.wrong: list[Fix] = []
+        self.status = 422
+
+    def refuse(self, refused: Refused, line: int) -> None:
+        """Note what is wrong with a line; a contradiction outranks a bad value."""
+        fix = refused.fix
+        self.wrong.append(Fix(line=line, column=fix.column, value=fix.value, way_out=fix.way_out))
+        if refused.status == 409:
+            self.status = 409
+
+    def count(self, outcome: int) -> int:
+        """Return how many records had an outcome."""
+        return self.outcomes.count(outcome)
+
+    def check(self) -> None:
+        """Refuse the whole batch if a line was refused."""
+        if not self.wrong:
+            return
+        what = "contradict what is kept" if self.status == 409 else "cannot be used"
+        raise HttpProblem(
+            self.status, f"{len(self.wrong)} lines {what}; nothing was kept", self.wrong
+        )
+
+
+def merge_records(
+    transaction: Transaction,
+    stream: StreamRecord,
+    interned: Interned,
+    records: Sequence[VoteRecord],
+    *,
+    now: float,
+) -> Changes:
+    """Read the rows that a batch touches and set their registers, in the order of the records."""
+    changes = Changes()
+    rows = changes.rows
+    names: dict[tuple[str, str], None] = {}
+    for record in records:
+        names[(record.item, record.system)] = None  # type: ignore[index]  # parse made it text
+    found = transaction.find_rows(stream.id, list(names))
+    interned.packed(transaction, [one[5] for one in found])
+    for item, system, ident, bucket, slice_, pattern, grades in found:
+        draft = RowDraft(item, system)
+        draft.id, draft.is_new, draft.bucket = ident, False, bucket
+        draft.slice, draft.pattern = slice_, interned.codes_of(pattern)
+        draft.grades = bytes(grades) if grades is not None else None
+        draft.old = (draft.slice, draft.pattern, draft.grades)
+        rows[(item, system)] = draft
+
+    plain = -1
+    outcomes = changes.outcomes = bytearray(len(records))
+    for line, record in enumerate(records, start=1):
+        name: Any = (record.item, record.system)
+        row = rows.get(name)
+        is_new = row is None
+        if row is None:
+            row = rows[name] = RowDraft(*name)
+            row.bucket = hour_of(record.at, now)
+            if record.system:
+                row.slice = interned.slice(transaction, {"system": record.system})
+            else:
+                if plain < 0:
+                    plain = interned.slice(transaction, {})
+                row.slice = plain
+        slice_before, pattern_before, grades_before = row.slice, row.pattern, row.grades
+        try:
+            _set(transaction, stream, interned, row, record)
+        except Refused as refused:
+            changes.refuse(refused, line)
+            if len(changes.wrong) >= MOST_FIXES:
+                break
+            continue
+        if record.label is not None:
+            changes.labels.append((row, record, line))
+        if record.show is not None:
+            changes.shows.append((row, record.show))
+        if is_new:
+            outcomes[line - 1] = NEW
+        elif (
+            row.pattern != pattern_before
+            or row.slice != slice_before
+            or row.grades != grades_before
+        ):
+            outcomes[line - 1] = CHANGED
+    return changes
+
+
+def _set(
+    transaction: Transaction,
+    stream: StreamRecord,
+    interned: Interned,
+    row: RowDraft,
+    record: VoteRecord,
+) -> None:
+    """Set the registers that one record names."""
+    if record.votes:
+        pattern, replace = row.pattern, record.replace
+        for name, value in record.votes.items():
+            if value is None:  # no vote, or with replace: the vote is taken back
+                if replace:
+                    pattern = interned.without(transaction, pattern, name)
+                continue
+            key = (pattern, name, value.__class__, value)
+            after = interned.steps.get(key)
+            if after is None or replace:
+                after = interned.step(transaction, stream, pattern, name, value, replace)
+                if not replace:
+                    interned.steps[key] = after
+            pattern = after
+        row.pattern = pattern
+    if record.slice:
+        step = (row.slice, *record.slice.items())
+        after_slice = interned.slice_steps.get(step)
+        if after_slice is None or record.replace:
+            after_slice = interned.slice_step(
+                transaction, stream, row.slice, record.slice, record.replace
+            )
+            if not record.replace:
+                interned.slice_steps[step] = after_slice
+        row.slice = after_slice
+    if record.grades:
+        row.grades = _graded(transaction, stream, interned, row.grades, record)
+
+
+def _graded(
+    transaction: Transaction,
+    stream: StreamRecord,
+    interned: Interned,
+    packed: bytes | None,
+    record: VoteRecord,
+) -> bytes | None:
+    grades = unpack_grades(packed)
+    for name, value in (record.grades or {}).items():
+        column = interned.column(transaction, stream, name, "grade")
+        if value is None:
+            if record.replace:
+                grades.pop(column, None)
+            continue
+        held = grades.get(column, value)
+        if held != value and not record.replace:
+            way = f"the row has {held:g} here: send 'replace': true to change it"
+            raise Refused(409, Fix(column=name, value=f"{value:g}", way_out=way))
+        grades[column] = value
+    return pack_grades(grades)
+
+
+def truth_of(values: Sequence[str]) -> str | None:
+    """Return the value that more than half of a row's labels have, None if there is none.
+
+    Two people who disagree give no truth; a third decides.
+
+    >>> truth_of(["a"]), truth_of(["a", "b"]), truth_of(["a", "b", "a"])
+    ('a', None, 'a')
+    """
+    if not values:
+        return None
+    value, n = Counter(values).most_common(1)[0]
+    return value if 2 * n > len(values) else None
+
+
+def set_truth(
+    transaction: Transaction, stream: StreamRecord, interned: Interned, row: RowDraft, truth: Any
+) -> None:
+    """Set or clear the truth of a row."""
+    row.pattern = interned.without(transaction, row.pattern, TRUTH)
+    if truth is not None:
+        row.pattern = interned.step(
+            transaction, stream, row.pattern, TRUTH, truth, True, kind="label"
+        )

@@ -1,0 +1,274 @@
+"""One table of routes makes the router, the checks and ``openapi.json``."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import zlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route as StarletteRoute
+
+from tallystick.errors import TallystickError
+from tallystick.serve.auth import Principal, allow, check_origin
+from tallystick.serve.problem import Fix, HttpProblem
+
+if TYPE_CHECKING:
+    from tallystick.serve.service import Service
+
+__all__ = ["HEADERS", "Incoming", "Parameter", "Route", "endpoint", "json_response", "mounted"]
+
+_LOG = logging.getLogger("tallystick.serve")
+_ENCODER = msgspec.json.Encoder()
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+        " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+"""Headers of every answer."""
+
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+MOST_BYTES = 64 * 1024
+"""A body without a limit of its own is a form or a few settings."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the query, for the checks and ``openapi.json``."""
+
+    name: str
+    help: str
+    kind: str = "string"
+    repeats: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """One line of the table.
+
+    Parameters
+    ----------
+    method, path
+        As Starlette writes them; a path parameter ``{stream}`` is checked against the key.
+    role
+        read, write, label, admin, ``any`` key, or ``none``.
+    work
+        From an `Incoming` to an answer: a msgspec type that becomes JSON, or a Response.
+    summary
+        One sentence.
+    body
+        None; a msgspec type of a JSON body; ``bytes`` for a body that *work* reads itself; ``dict``
+        for a form, whose token and origin are then checked.
+    answer
+        The msgspec type of the answer, or a media type such as ``text/csv``.
+    limit
+        Bytes of the body, after unpacking.
+    query
+        Parameters of the query; others are refused unless *open_query*.
+    status
+        The status of a good answer.
+    page
+        Whether people see it: errors are then pages, too.
+    """
+
+    method: str
+    path: str
+    role: str
+    work: Callable[[Incoming], Awaitable[Any]]
+    summary: str
+    body: Any = None
+    answer: Any = None
+    limit: int = MOST_BYTES
+    query: Sequence[Parameter] = ()
+    open_query: bool = False
+    status: int = 200
+    page: bool = False
+
+
+@dataclass
+class Incoming:
+    """One request, checked: who asks, for what."""
+
+    service: Service
+    route: Route
+    request: Request
+    who: Principal
+    raw: bytes = b""
+    body: Any = None
+    form: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Mapping[str, str]:
+        """The parameters of the path."""
+        return self.request.path_params
+
+    def query(self, name: str, default: str = "") -> str:
+        """Return one parameter of the query."""
+        return self.request.query_params.get(name, default)
+
+    def header(self, name: str) -> str | None:
+        """Return a header of the request."""
+        return self.request.headers.get(name)
+
+    def unchanged(self, etag: str) -> Response | None:
+        """Return 304 if the caller has this version already."""
+        given = self.header("if-none-match") or ""
+        if etag in [one.strip().removeprefix("W/") for one in given.split(",")]:
+            return Response(status_code=304, headers={"ETag": etag})
+        return None
+
+
+def json_response(value: Any, *, status: int = 200, **headers: str) -> Response:
+    """Return a JSON answer."""
+    return Response(
+        _ENCODER.encode(value),
+        status_code=status,
+        media_type="application/json",
+        headers={name.replace("_", "-"): held for name, held in headers.items()},
+    )
+
+
+def mounted(service: Service, table: Sequence[Route]) -> list[StarletteRoute]:
+    """Make Starlette's routes of the table."""
+    return [StarletteRoute(one.path, endpoint(service, one), methods=[one.method]) for one in table]
+
+
+def endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[Response]]:
+    """Return what answers a route: check, read, work, and an error in one form."""
+    decoder = None
+    if route.body is not None and route.body not in (bytes, dict):
+        decoder = msgspec.json.Decoder(route.body)
+
+    async def answered(request: Request) -> Response:
+        try:
+            who = await service.door.who(request)
+            allow(who, route.role, request.path_params.get("stream"))
+            service.door.count(who)
+            unsafe = request.method not in ("GET", "HEAD")
+            if unsafe and "authorization" not in request.headers:
+                check_origin(request.headers)  # a cookie, or this machine: a browser may be abused
+            incoming = Incoming(service, route, request, who)
+            _check_query(incoming)
+            if route.body is not None:
+                incoming.raw = await _body(request, route.limit)
+                if decoder is not None:
+                    incoming.body = _decoded(decoder, incoming.raw)
+                elif route.body is dict:
+                    incoming.form = _form(incoming)
+            answer = await route.work(incoming)
+        except HttpProblem as problem:
+            return _refused(service, route, problem)
+        except TallystickError as error:
+            return _refused(service, route, HttpProblem(422, str(error)))
+        except ClientDisconnect:
+            return Response(status_code=499)
+        except Exception:  # noqa: BLE001  # an error of ours must not end the process
+            _LOG.exception("%s %s failed", request.method, route.path)
+            return _refused(
+                service, route, HttpProblem(500, "the service made an error; its log has the trace")
+            )
+        response = (
+            answer if isinstance(answer, Response) else json_response(answer, status=route.status)
+        )
+        held = {name for name, _ in response.raw_headers}
+        response.raw_headers.extend(one for one in _RAW_HEADERS if one[0] not in held)
+        return response
+
+    return answered
+
+
+def _refused(service: Service, route: Route, problem: HttpProblem) -> Response:
+    if route.page:
+        response = service.problem_page(problem)
+    else:
+        response = Response(
+            _ENCODER.encode(problem.body()),
+            status_code=problem.status,
+            media_type="application/problem+json",
+        )
+    response.headers.update(HEADERS)
+    response.headers.update(problem.headers)
+    return response
+
+
+def plain_problem_page(problem: HttpProblem) -> Response:
+    """Return an error as the simplest page; pages/ has a better one."""
+    body = problem.body()
+    text = f"<!doctype html><title>{escape(body.title)}</title><h1>{escape(body.title)}</h1>"
+    text += f"<p>{escape(body.detail)}</p>"
+    return Response(text, status_code=problem.status, media_type="text/html")
+
+
+def _check_query(incoming: Incoming) -> None:
+    if incoming.route.open_query:
+        return
+    known = {one.name for one in incoming.route.query}
+    for name in incoming.request.query_params:
+        if name not in known:
+            ways = ", ".join(sorted(known)) or "no parameter"
+            raise HttpProblem(
+                422,
+                f"there is no parameter {name!r}",
+                [Fix(column=name[:100], way_out=f"this address takes {ways}")],
+            )
+
+
+async def _body(request: Request, limit: int) -> bytes:
+    """Read the body up to *limit* bytes, unpacked: a small gzip body may unpack to gigabytes."""
+    coding = request.headers.get("content-encoding", "identity").lower()
+    if coding not in ("identity", "gzip"):
+        raise HttpProblem(415, f"Content-Encoding {coding!r} is not read: use gzip or none")
+    too_large = HttpProblem(413, f"the body is larger than {limit:,} bytes: send smaller batches")
+    pieces: list[bytes] = []
+    size = 0
+    unpacker = zlib.decompressobj(wbits=31) if coding == "gzip" else None
+    async for piece in request.stream():
+        if unpacker is not None:
+            try:
+                piece = unpacker.decompress(piece, limit - size + 1)
+            except zlib.error as error:
+                raise HttpProblem(400, f"the body is not gzip: {error}") from error
+        size += len(piece)
+        if size > limit:
+            raise too_large
+        pieces.append(piece)
+    if unpacker is not None and not unpacker.eof:
+        raise HttpProblem(400, "the gzip body ends too early")
+    return b"".join(pieces)
+
+
+def _decoded(decoder: msgspec.json.Decoder[Any], raw: bytes) -> Any:
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at ")
+        raise HttpProblem(
+            422, message, [Fix(column=place.strip("`") or None, way_out=message)]
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise HttpProblem(400, f"the body is not JSON: {error}") from error
+
+
+def _form(incoming: Incoming) -> Mapping[str, str]:
+    """Return the fields of a form, after its token was checked."""
+    fields = parse_qs(incoming.raw.decode("utf-8", "replace"), keep_blank_values=True)
+    form = {name: given[-1] for name, given in fields.items()}
+    if incoming.route.role != "none":
+        given, kept = form.pop("csrf", ""), incoming.who.csrf
+        same = hashlib.sha256(given.encode()).digest() == hashlib.sha256(kept.encode()).digest()
+        if not kept or not same:
+            raise HttpProblem(403, "the form has expired: load the page again")
+    return form

@@ -1,0 +1,96 @@
+"""What every store can do: short reads, and transactions that one writer runs.
+
+SQL is written once, for both engines, with ``?`` for parameters: `PostgresStore` translates them.
+Only what must be fast, and differs between the engines, is a method of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias
+
+__all__ = ["NewRow", "Reader", "RowState", "Store", "Transaction"]
+
+RowState: TypeAlias = tuple[str, str, int, int, int, int, "bytes | None"]
+"""(item, system, id, bucket, slice, pattern, grades) of a row as it is kept."""
+
+NewRow: TypeAlias = tuple[int, int, str, str, int, int, int, int, "bytes | None", int, int]
+"""(id, stream, item, system, bucket, slice, pattern, u, grades, seq_first, seq_last)."""
+
+
+class Reader(Protocol):
+    """A connection that reads. No read outlives one query, so that the log never grows for it."""
+
+    def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+
+    def one(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query, None if there is none."""
+
+
+class Transaction(Reader, Protocol):
+    """What the writer does: all of it is kept, or nothing."""
+
+    skip_locked: str
+    """What ends a select whose row is updated next: `` for update skip locked`` or nothing."""
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Execute a statement; return how many rows it changed."""
+
+    def insert(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Execute an ``insert … returning id`` and return that id."""
+
+    def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Execute a statement for each row."""
+
+    def lock(self, stream: int) -> None:
+        """Keep other processes from writing to a stream until the end of the transaction."""
+
+    def savepoint(self) -> AbstractContextManager[None]:
+        """Undo what the block did, and only that, if it raises."""
+
+    def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
+        """Return the rows of a stream with these (item, system), in any order."""
+
+    def row_ids(self, n: int) -> int:
+        """Reserve *n* consecutive ids of rows and return the first."""
+
+    def add_rows(self, rows: Sequence[NewRow]) -> None:
+        """Insert rows."""
+
+    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int, int]]) -> None:
+        """Set (slice, pattern, grades, seq_last) of the row with the id that comes last."""
+
+    def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
+        """Add to the tally: (stream, bucket, slice, pattern, n), where n may be negative."""
+
+
+class Store(Protocol):
+    """Where everything is kept."""
+
+    def read(self) -> AbstractContextManager[Reader]:
+        """Return a reader that belongs to the calling thread until the block ends."""
+
+    def snapshot(self) -> AbstractContextManager[Reader]:
+        """Return a reader that sees one state of the store until the block ends; keep it short."""
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction; it is committed at the end of the block. For the writer only."""
+
+    def stream_rows(
+        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Return the rows of a long query in pieces, on a connection of its own."""
+
+    def address(self) -> str:
+        """Return what `open_store` needs to open this store in another process."""
+
+    def checkpoint(self) -> int:
+        """Move the log into the database where there is one; return the bytes it still has."""
+
+    def size(self) -> int:
+        """Return the bytes on disk."""
+
+    def close(self) -> None:
+        """Close every connection."""

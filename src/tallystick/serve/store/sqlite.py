@@ -1,0 +1,270 @@
+"""The store in one file: SQLite with a write-ahead log, one writer, readers of their own."""
+
+from __future__ import annotations
+
+import json
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tallystick.errors import FileError
+from tallystick.serve.store.migrate import pending
+from tallystick.serve.store.protocol import NewRow, RowState
+
+__all__ = ["SqliteReader", "SqliteStore", "SqliteTransaction"]
+
+_FEW = 40
+"""Below this many names a look-up per name is faster than one join."""
+
+
+class SqliteReader:
+    """One connection that reads."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def one(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query, None if there is none."""
+        cursor = self._connection.execute(sql, parameters)
+        found: tuple[Any, ...] | None = cursor.fetchone()
+        cursor.close()  # a cursor left open would keep its snapshot, and the log would grow
+        return found
+
+
+class SqliteTransaction(SqliteReader):
+    """One transaction of the writer."""
+
+    skip_locked = ""
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Execute a statement; return how many rows it changed."""
+        return self._connection.execute(sql, parameters).rowcount
+
+    def insert(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Execute an ``insert … returning id`` and return that id."""
+        [(found,)] = self._connection.execute(sql, parameters).fetchall()
+        return int(found)
+
+    def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Execute a statement for each row."""
+        self._connection.executemany(sql, rows)
+
+    def lock(self, stream: int) -> None:
+        """Do nothing: ``begin immediate`` has locked the whole database."""
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo what the block did, and only that, if it raises."""
+        self._connection.execute("savepoint one")
+        try:
+            yield
+        except BaseException:
+            # SQLite ends the whole transaction itself when the disk is full.
+            if self._connection.in_transaction:
+                self._connection.execute("rollback to one")
+                self._connection.execute("release one")
+            raise
+        self._connection.execute("release one")
+
+    def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
+        """Return the rows of a stream with these (item, system), in any order."""
+        columns = "r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
+        if len(names) < _FEW:
+            sql = f"select {columns} from rows r where stream = ? and item = ? and system = ?"
+            found: list[RowState] = []
+            for item, system in names:
+                found += self._connection.execute(sql, (stream, item, system))
+            return found
+        # One statement for the whole batch: the loop runs inside SQLite. "cross join" keeps the names
+        # outside: without it the planner may walk all rows of the stream once per name.
+        sql = (
+            f"select {columns} from json_each(?) j cross join rows r"
+            " where r.stream = ? and r.item = j.value ->> 0 and r.system = j.value ->> 1"
+        )
+        return self._connection.execute(sql, (json.dumps(names), stream)).fetchall()
+
+    def row_ids(self, n: int) -> int:
+        """Reserve *n* consecutive ids of rows and return the first."""
+        # Retention leaves the highest id it ever deleted, so that no id is given twice.
+        [(last,)] = self._connection.execute(
+            "select max(coalesce((select max(id) from rows), 0), coalesce("
+            "(select cast(value as integer) from fact where name = 'rows_deleted'), 0))"
+        ).fetchall()
+        return int(last) + 1
+
+    def add_rows(self, rows: Sequence[NewRow]) -> None:
+        """Insert rows."""
+        self._connection.executemany(
+            "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
+            " seq_first, seq_last) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+
+    def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int, int]]) -> None:
+        """Set (slice, pattern, grades, seq_last) of the row with the id that comes last."""
+        self._connection.executemany(
+            "update rows set slice = ?, pattern = ?, grades = ?, seq_last = ? where id = ?", rows
+        )
+
+    def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
+        """Add to the tally: (stream, bucket, slice, pattern, n), where n may be negative."""
+        self._connection.executemany(
+            "insert into tally (stream, bucket, slice, pattern, n) values (?, ?, ?, ?, ?)"
+            " on conflict (stream, bucket, slice, pattern) do update set n = n + excluded.n",
+            counts,
+        )
+
+
+class SqliteStore:
+    """A folder with one database.
+
+    Parameters
+    ----------
+    path
+        The file; it is made where it is absent.
+    durability
+        ``full`` survives a power cut; ``normal`` survives a killed process only, and is faster.
+    migrate
+        Whether to bring the schema up to date.
+    """
+
+    def __init__(self, path: Path, *, durability: str = "full", migrate: bool = True) -> None:
+        self.path = Path(path)
+        self._durability = durability
+        self._idle: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
+        self._writing = threading.Lock()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = self._connect()
+            if migrate:
+                self._migrate()
+        except (OSError, sqlite3.DatabaseError) as error:
+            raise FileError(
+                f"{self.path} cannot be opened ({error}): give a folder that can be written"
+            ) from error
+
+    def _connect(self, *, reads: bool = False) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, isolation_level=None, check_same_thread=False, cached_statements=512
+        )
+        connection.execute("pragma busy_timeout = 10000")
+        if reads:
+            connection.execute("pragma query_only = on")
+        else:
+            connection.execute("pragma journal_mode = wal")
+            connection.execute(f"pragma synchronous = {self._durability}")
+            # The log is moved by a job, so that no request pays for it; 16,000 pages are 64 MB.
+            connection.execute("pragma wal_autocheckpoint = 16000")
+        connection.execute("pragma cache_size = -32000")
+        return connection
+
+    def _migrate(self) -> None:
+        """Run what is pending, under the lock of a write; the file is copied first."""
+        self._writer.execute(
+            "create table if not exists schema_version"
+            " (version integer primary key, name text not null, at real not null)"
+        )
+        version = self._version()
+        steps = pending("sqlite", version)
+        if steps and version:
+            copy = self.path.with_name(f"{self.path.stem}-schema-{version}.sqlite")
+            if not copy.exists():
+                self._writer.execute("vacuum into ?", (str(copy),))
+        for step in steps:
+            self._writer.execute("begin immediate")
+            try:
+                # Another process may have done this step while we waited for the lock.
+                if self._version() < step.version:
+                    for statement in step.statements():
+                        self._writer.execute(statement)
+                    self._writer.execute(
+                        "insert into schema_version values (?, ?, ?)",
+                        (step.version, step.name, time.time()),
+                    )
+                self._writer.execute("commit")
+            except BaseException:
+                self._writer.execute("rollback")
+                raise
+
+    def _version(self) -> int:
+        [(found,)] = self._writer.execute("select coalesce(max(version), 0) from schema_version")
+        return int(found)
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteReader]:
+        """Return a reader that belongs to the calling thread until the block ends."""
+        try:
+            connection = self._idle.get_nowait()
+        except queue.Empty:
+            connection = self._connect(reads=True)
+        try:
+            yield SqliteReader(connection)
+        finally:
+            self._idle.put(connection)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqliteReader]:
+        """Return a reader that sees one state of the store until the block ends; keep it short."""
+        with self.read() as reader:
+            reader.all("begin")
+            try:
+                yield reader
+            finally:
+                reader.all("rollback")
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteTransaction]:
+        """Begin a transaction; it is committed at the end of the block. For the writer only."""
+        with self._writing:
+            self._writer.execute("begin immediate")
+            try:
+                yield SqliteTransaction(self._writer)
+                self._writer.execute("commit")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("rollback")
+                raise
+
+    def stream_rows(
+        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Return the rows of a long query in pieces, on a connection of its own."""
+        connection = self._connect(reads=True)
+        try:
+            cursor = connection.execute(sql, parameters)
+            while piece := cursor.fetchmany(size):
+                yield piece
+        finally:
+            connection.close()
+
+    def address(self) -> str:
+        """Return what `open_store` needs to open this store in another process."""
+        return str(self.path)
+
+    def checkpoint(self) -> int:
+        """Move the log into the database; return the bytes that the log still has."""
+        with self._writing:
+            self._writer.execute("pragma wal_checkpoint(truncate)")
+        log = self.path.with_name(self.path.name + "-wal")
+        return log.stat().st_size if log.exists() else 0
+
+    def size(self) -> int:
+        """Return the bytes on disk."""
+        names = (self.path.name, self.path.name + "-wal")
+        paths = [self.path.with_name(name) for name in names]
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._writer.close()
+        while not self._idle.empty():
+            self._idle.get_nowait().close()

@@ -1,0 +1,219 @@
+"""The one writer: requests that wait together are committed together.
+
+A commit costs an fsync, whatever it holds, so everything that waits goes into one transaction. Each
+operation has a savepoint of its own: one that is refused leaves the others alone. A future is
+resolved only after the commit, so *accepted means committed*.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from tallystick.serve.problem import HttpProblem
+from tallystick.serve.store import Store, Transaction
+
+__all__ = ["Operation", "Writer", "WriterFigures"]
+
+_T = TypeVar("_T")
+_LOG = logging.getLogger("tallystick.serve")
+
+MOST_WAITING = 64 * 1024 * 1024
+"""Bytes that may wait; above that a request is answered 503 and comes again later."""
+
+_MOST_TOGETHER = 512
+"""Operations per commit: a longer group would make the first of them wait for the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing to write: a function of the transaction, and how many bytes it keeps in memory.
+
+    Whoever waits is a thread (a `Future`), or an event loop with a future of its own: all futures of
+    a group and a loop are resolved by one call into that loop.
+    """
+
+    work: Callable[[Transaction], Any]
+    size: int
+    done: Future[Any] | asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop | None = None
+
+
+@dataclass
+class WriterFigures:
+    """What /metrics says of the writer."""
+
+    commits: int = 0
+    operations: int = 0
+    seconds: float = 0.0
+    waiting_bytes: int = 0
+    last_commit: float = 0.0
+    buckets: dict[float, int] = field(
+        default_factory=lambda: dict.fromkeys((0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0), 0)
+    )
+
+
+class Writer:
+    """A thread that owns all writing."""
+
+    def __init__(self, store: Store, *, on_rollback: Callable[[], None] = lambda: None) -> None:
+        self._store = store
+        self._on_rollback = on_rollback
+        self._waiting: collections.deque[Operation] = collections.deque()
+        self._wake = threading.Condition()
+        self._stopping = False
+        self.figures = WriterFigures()
+        self._oldest = 0.0
+        self._thread = threading.Thread(target=self._loop, name="tallystick-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> Future[_T]:
+        """Queue *work*; the future has its result once it is on the disk."""
+        future: Future[_T] = Future()
+        self._queue(Operation(work, size, future))
+        return future
+
+    def _queue(self, one: Operation) -> None:
+        size = one.size
+        with self._wake:
+            if self._stopping:
+                raise HttpProblem(503, "the service is stopping", Retry_After="5")
+            held = self.figures.waiting_bytes
+            if held and held + size > MOST_WAITING:
+                raise HttpProblem(
+                    503, "64 MB wait to be written: send the same again later", Retry_After="2"
+                )
+            if not self._waiting:
+                self._oldest = time.monotonic()
+            self._waiting.append(one)
+            self.figures.waiting_bytes += size
+            self._wake.notify()
+
+    def do(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> _T:
+        """Queue *work* and wait for it: for jobs and tests, never on the event loop."""
+        return self.submit(work, size=size).result()
+
+    async def commit(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> _T:
+        """Queue *work* and wait for it on the event loop."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[_T] = loop.create_future()
+        self._queue(Operation(work, size, future, loop))
+        return await future
+
+    def is_alive(self) -> bool:
+        """Say whether the thread runs and nothing has waited for over five seconds."""
+        stuck = self._waiting and time.monotonic() - self._oldest > 5.0
+        return self._thread.is_alive() and not stuck
+
+    def stop(self) -> None:
+        """Write what waits, then end the thread."""
+        with self._wake:
+            self._stopping = True
+            self._wake.notify()
+        self._thread.join(timeout=60)
+
+    def _loop(self) -> None:
+        while True:
+            with self._wake:
+                while not self._waiting and not self._stopping:
+                    self._wake.wait()
+                if not self._waiting:
+                    return
+                n = min(len(self._waiting), _MOST_TOGETHER)
+                group = [self._waiting.popleft() for _ in range(n)]
+            self._commit(group)
+            with self._wake:
+                self.figures.waiting_bytes -= sum(one.size for one in group)
+                self._oldest = time.monotonic()
+
+    def _commit(self, group: list[Operation]) -> None:
+        """Run a group in one transaction, then resolve its futures."""
+        begun = time.perf_counter()
+        outcomes: list[Outcome] = []
+        try:
+            with self._store.write() as transaction:
+                for one in group:
+                    outcomes.append(self._attempt(transaction, one))
+        except Exception as error:  # noqa: BLE001  # whatever failed, every caller must hear of it
+            self._on_rollback()
+            problem = _refusal(error)
+            _resolve([(one, None, problem) for one in group])
+            return
+
+        spent = time.perf_counter() - begun
+        self.figures.commits += 1
+        self.figures.operations += len(group)
+        self.figures.seconds += spent
+        self.figures.last_commit = time.time()
+        for bound in self.figures.buckets:
+            self.figures.buckets[bound] += spent <= bound
+        _resolve(outcomes)
+
+    def _attempt(self, transaction: Transaction, one: Operation) -> Outcome:
+        """Run one operation; what it refuses is undone, what breaks the database goes up."""
+        try:
+            with transaction.savepoint():
+                return one, one.work(transaction), None
+        except _BROKEN:
+            raise
+        except Exception as error:  # noqa: BLE001  # it becomes the answer of this request alone
+            self._on_rollback()
+            return one, None, error
+
+
+Outcome: TypeAlias = tuple[Operation, Any, "BaseException | None"]
+"""An operation with its result, or with what it failed by."""
+
+
+def _resolve(outcomes: Sequence[Outcome]) -> None:
+    """Tell everybody how their operation went."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
+    for outcome in outcomes:
+        loop = outcome[0].loop
+        if loop is None:
+            _set(outcome)
+        else:
+            by_loop.setdefault(loop, []).append(outcome)
+    for loop, mine in by_loop.items():
+        if not loop.is_closed():  # the server ended: nobody waits any more
+            loop.call_soon_threadsafe(_set_all, mine)
+
+
+def _set_all(outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        _set(outcome)
+
+
+def _set(outcome: Outcome) -> None:
+    one, result, failure = outcome
+    if one.done.done():  # the caller went away; what it sent is kept all the same
+        return
+    if failure is not None:
+        one.done.set_exception(failure)
+    else:
+        one.done.set_result(result)
+
+
+_BROKEN = (sqlite3.OperationalError, sqlite3.DatabaseError, OSError)
+"""Errors of the database itself: the whole group is answered 503 and comes again."""
+
+
+def _refusal(error: Exception) -> HttpProblem:
+    """Return the answer when a group could not be committed; nothing of it was kept."""
+    if isinstance(error, HttpProblem):
+        return error
+    _LOG.error("a commit failed and nothing of it was kept: %s", error)
+    return HttpProblem(
+        503,
+        f"nothing was kept: the database answered {type(error).__name__} ({error})."
+        " Send the same again later",
+        Retry_After="5",
+    )

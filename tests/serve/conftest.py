@@ -1,0 +1,56 @@
+"""A service for tests: in this process, on SQLite in a folder, with a clock that tests turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("msgspec", reason="the extra serve is not installed")
+
+from tallystick.serve.app import make_app, make_service
+from tallystick.serve.service import Config, Service
+from tallystick.serve.store import open_store
+from tests.serve.web import Clock, Loop, Web
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def service(tmp_path: Path, clock: Clock) -> Iterator[Service]:
+    """A service on SQLite; its jobs run only by ``service.jobs.run_due()``."""
+    store = open_store(tmp_path / "serve.sqlite", durability="normal")
+    service = make_service(store, config=Config(job_pause=0.0, folder=tmp_path), clock=clock)
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def loop() -> Iterator[Loop]:
+    with Loop() as running:
+        yield running
+
+
+@pytest.fixture
+def web(service: Service, loop: Loop) -> Web:
+    """A client on loopback, without a key: it may do everything."""
+    return Web(make_app(service), loop)
+
+
+@pytest.fixture
+def far(service: Service, loop: Loop) -> Callable[..., Web]:
+    """Make a client that comes from another machine, with or without a key."""
+    app = make_app(service)
+
+    def make(key: str | None = None, **headers: str) -> Web:
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        if key is not None:
+            given["authorization"] = f"Bearer {key}"
+        return Web(app, loop, base="https://tally.example", peer="203.0.113.9", headers=given)
+
+    return make
