@@ -25,6 +25,7 @@ FILES = (
     "tallystick.serve.export",
     "tallystick.serve.streams",
     "tallystick.serve.keys",
+    "tallystick.serve.queue.labels",
     "tallystick.serve.health",
 )
 """Files that export ``ROUTES``, ``JOBS``, or both. A new file is one line here."""

@@ -146,6 +146,7 @@ create table label (
     annotator text not null,
     value text,                      -- null: retracted, or skipped with a reason
     reason text,
+    note text,                       -- what the person adds for colleagues
     at double precision not null,
     seconds double precision,
     origin text not null,            -- draw, volunteered, imported

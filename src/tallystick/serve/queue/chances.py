@@ -1,0 +1,221 @@
+r"""With which probability each labelled row was chosen.
+
+A frame draws :math:`n_h` of the :math:`N_h` rows of a stratum. People read in the order of the draw,
+so what has been read before the first open draw is a random sample too, :math:`k_h` of
+:math:`N_h`. A row that was in the population of several frames was chosen with probability
+
+.. math:: \pi = 1 - \prod_f (1 - k_{fh}/N_{fh})   \tag{Q1}
+
+which is its share of the stratum where all frames have the same strata. A row that had a label
+before the first draw that could have taken it stands for itself only: :math:`\pi = 1`. Any other
+label was volunteered for a row that a draw had left out; it says nothing of other rows, and is left
+out unless it is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tallystick.serve.queue.population import Words, words_of
+from tallystick.serve.settings import StreamRecord
+from tallystick.serve.span import span_of
+from tallystick.serve.store import Reader
+
+__all__ = ["Chances", "chances"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chances:
+    """How the labelled rows of a stream were chosen.
+
+    Parameters
+    ----------
+    frames
+        How many draws there are. With none, nothing is known of how labels were chosen.
+    drawn
+        Row to probability, for rows that were drawn and have a truth (Q1).
+    apart
+        Rows that stand for themselves only.
+    volunteered
+        Rows whose labels are left out.
+    waiting
+        Rows that were read after the first open draw: they count as soon as that is read.
+    skipped, disagreed
+        Draws that were read and have no truth.
+    """
+
+    frames: int = 0
+    drawn: Mapping[int, float] = field(default_factory=dict)
+    apart: frozenset[int] = frozenset()
+    volunteered: frozenset[int] = frozenset()
+    waiting: frozenset[int] = frozenset()
+    skipped: int = 0
+    disagreed: int = 0
+
+    def probability(self, row: int) -> float | None:
+        """Return the probability of a row with a truth; None if its label is left out."""
+        return 1.0 if row in self.apart else self.drawn.get(row)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """One frame: its rates by stratum, and where a row belongs."""
+
+    as_of: int
+    span: Any
+    rate: tuple[float, ...]
+    place: Mapping[tuple[str, int], int]
+    whole: Mapping[str, int]
+    stratum: Mapping[int, int]
+
+    def of(self, row: _Row) -> float:
+        """Return the probability with which this frame took a row, 0 if it could not."""
+        if row.first > self.as_of or not _inside(self.span, row.bucket):
+            return 0.0
+        known = self.stratum.get(row.id)
+        if known is None:
+            known = self.place.get((row.system, row.votes), self.whole.get(row.system))
+        return 0.0 if known is None else self.rate[known]
+
+
+@dataclass(frozen=True)
+class _Row:
+    id: int
+    system: str
+    bucket: int
+    first: int
+    votes: int
+
+
+def chances(reader: Reader, stream: StreamRecord) -> Chances:
+    """Return how the labelled rows of a stream were chosen."""
+    found = reader.all(
+        "select id, span, as_of, strata, created from frame where stream = ? order by id",
+        (stream.id,),
+    )
+    if not found:
+        return Chances()
+    words = words_of(reader, stream)
+    labelled = _labelled(reader, stream, words)
+    frames: list[_Drawn] = []
+    settled: dict[int, int] = {}
+    waiting: set[int] = set()
+    lost = {"skipped": 0, "disagreed": 0}
+    for ident, span, as_of, strata, created in found:
+        draws = reader.all(
+            "select row_id, stratum, state from draw where frame = ? order by place", (ident,)
+        )
+        # Read in the order of the draw, up to the first that nobody has read (label.md).
+        read = next(
+            (k for k, (row, _, s) in enumerate(draws) if s == "open" and row not in labelled),
+            len(draws),
+        )
+        sizes = json.loads(strata)
+        right = [0] * len(sizes)
+        for k, (row, h, state) in enumerate(draws):
+            if state in lost:
+                lost[state] += 1
+            if row not in labelled:
+                continue
+            if k < read:
+                right[h] += 1
+                settled[row] = len(frames)
+            else:
+                waiting.add(row)
+        frames.append(
+            _Drawn(
+                as_of=as_of,
+                span=span_of(span or "", [], now=created),
+                rate=tuple(
+                    k / one["N"] if one["N"] else 0.0 for k, one in zip(right, sizes, strict=True)
+                ),
+                place={
+                    (one["system"], pattern): h
+                    for h, one in enumerate(sizes)
+                    for pattern in one["patterns"]
+                },
+                whole={one["system"]: h for h, one in enumerate(sizes) if not one["patterns"]},
+                stratum={row: h for row, h, _ in draws},
+            )
+        )
+    return _sorted(labelled, frames, settled, waiting, lost, _first_labels(reader, stream))
+
+
+def _sorted(
+    labelled: Mapping[int, _Row],
+    frames: list[_Drawn],
+    settled: Mapping[int, int],
+    waiting: set[int],
+    lost: Mapping[str, int],
+    known_since: Mapping[int, int],
+) -> Chances:
+    """Say of each labelled row how it was chosen."""
+    drawn: dict[int, float] = {}
+    apart: set[int] = set()
+    volunteered: set[int] = set()
+    for ident, row in labelled.items():
+        if ident in settled:
+            missed = 1.0
+            for frame in frames:
+                missed *= 1.0 - frame.of(row)
+            drawn[ident] = 1.0 - missed  # (Q1)
+        elif ident not in waiting:
+            could = [f.as_of for f in frames if f.as_of >= row.first and _inside(f.span, row.bucket)]
+            before = not could or known_since.get(ident, 0) <= min(could)
+            (apart if before else volunteered).add(ident)
+    return Chances(
+        frames=len(frames),
+        drawn=drawn,
+        apart=frozenset(apart),
+        volunteered=frozenset(volunteered),
+        waiting=frozenset(waiting),
+        skipped=lost["skipped"],
+        disagreed=lost["disagreed"],
+    )
+
+
+def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, _Row]:
+    """Return the rows with a truth, each with the number of its votes without that truth."""
+    patterns = {
+        ident: bytes(codes)
+        for ident, codes in reader.all(
+            "select id, codes from pattern where stream = ?", (stream.id,)
+        )
+    }
+    numbers = {codes: ident for ident, codes in patterns.items()}
+    with_truth = {
+        ident: numbers.get(words.votes_of(codes), -1)
+        for ident, codes in patterns.items()
+        if words.truth_of(codes) is not None
+    }
+    found: dict[int, _Row] = {}
+    ids = sorted(with_truth)
+    for start in range(0, len(ids), 500):
+        part = ids[start : start + 500]
+        marks = ", ".join("?" * len(part))
+        for ident, system, bucket, first, pattern in reader.all(
+            "select id, system, bucket, seq_first, pattern from rows"
+            f" where pattern in ({marks})",
+            part,
+        ):
+            found[ident] = _Row(ident, system, bucket, first, with_truth[pattern])
+    return found
+
+
+def _first_labels(reader: Reader, stream: StreamRecord) -> dict[int, int]:
+    """Return the batch that brought the first label of each row."""
+    return dict(
+        reader.all(
+            "select row_id, min(seq) from label where stream = ? and value is not null"
+            " group by row_id",
+            (stream.id,),
+        )
+    )
+
+
+def _inside(span: Any, bucket: int) -> bool:
+    low, high = span.low, span.high
+    return (low is None or bucket >= low) and (high is None or bucket <= high)
