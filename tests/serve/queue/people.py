@@ -29,7 +29,9 @@ class InProcess(Worker):
         return answer
 
 
-def fill(web: Web, *, stream: str = STREAM, n: int = 300, seed: int = 1, **settings: Any) -> list[str]:
+def fill(
+    web: Web, *, stream: str = STREAM, n: int = 300, seed: int = 1, **settings: Any
+) -> list[str]:
     """Post *n* rows with three votes each; return their truths."""
     rng = np.random.default_rng(seed)
     truth = np.where(rng.random(n) < 0.7, "pass", "fail")

@@ -41,7 +41,9 @@ def test_each_draw_has_the_probability_of_its_stratum(web: Web, service: Service
     assert sum(one["drawn"] for one in frame["strata"]) == 60
     assert sum(one["size"] for one in frame["strata"]) == 300
     for h, p, n in service.read(
-        lambda r: r.all("select stratum, probability, count(*) from draw group by stratum, probability")
+        lambda r: r.all(
+            "select stratum, probability, count(*) from draw group by stratum, probability"
+        )
     ):
         assert n == frame["strata"][h]["drawn"]
         assert p == pytest.approx(n / frame["strata"][h]["size"])

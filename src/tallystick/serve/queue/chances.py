@@ -10,6 +10,10 @@ which is its share of the stratum where all frames have the same strata. A row t
 before the first draw that could have taken it stands for itself only: :math:`\pi = 1`. Any other
 label was volunteered for a row that a draw had left out; it says nothing of other rows, and is left
 out unless it is asked for.
+
+``score`` takes the probabilities. The other verbs need labels that were drawn evenly, so for them a
+row is kept with probability :math:`\pi_{min}/\pi`, decided by its `u`: what is left is an even
+sample. (W1) is half proportional, so within one frame few labels are lost.
 """
 
 from __future__ import annotations
@@ -17,14 +21,31 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from tallystick.serve.queue.population import Words, words_of
 from tallystick.serve.settings import StreamRecord
-from tallystick.serve.span import span_of
+from tallystick.serve.span import Span, span_of
 from tallystick.serve.store import Reader
 
-__all__ = ["Chances", "chances"]
+__all__ = ["WAYS", "Chances", "LabelledRow", "chances", "even"]
+
+WAYS = ("drawn", "even", "all")
+"""Which labels count: those that were drawn, with their probability; of these an even sample; or
+every label, as if all had been drawn at random."""
+
+
+@dataclass(frozen=True)
+class LabelledRow:
+    """A row with a truth: where it is counted, and its votes without the truth."""
+
+    id: int
+    system: str
+    bucket: int
+    slice: int
+    pattern: int
+    u: int
+    first: int
+    votes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +75,42 @@ class Chances:
     waiting: frozenset[int] = frozenset()
     skipped: int = 0
     disagreed: int = 0
+    rows: Mapping[int, LabelledRow] = field(default_factory=dict)
 
     def probability(self, row: int) -> float | None:
         """Return the probability of a row with a truth; None if its label is left out."""
         return 1.0 if row in self.apart else self.drawn.get(row)
+
+    def counted(self, way: str, span: Span) -> dict[int, float]:
+        """Return the rows of a span whose labels count, each with its probability.
+
+        Parameters
+        ----------
+        way
+            ``drawn`` or ``even``.
+        span
+            The rows that are asked about.
+        """
+        known = {
+            ident: p
+            for ident, row in self.rows.items()
+            if span.covers(row.bucket) and (p := self.probability(ident))
+        }
+        if way == "drawn" or not known:
+            return known
+        least = min(known.values())
+        return {i: least for i, p in known.items() if even(self.rows[i].u) * p < least}
+
+
+def even(u: int) -> float:
+    """Return a number in [0, 1) for a row, independent of its place in any draw.
+
+    >>> 0 <= even(12345) < 1, even(1) == even(1)
+    (True, True)
+    """
+    import hashlib
+
+    return int.from_bytes(hashlib.blake2b(b"%d" % u, digest_size=7).digest(), "big") / 2**56
 
 
 @dataclass(frozen=True)
@@ -65,29 +118,20 @@ class _Drawn:
     """One frame: its rates by stratum, and where a row belongs."""
 
     as_of: int
-    span: Any
+    span: Span
     rate: tuple[float, ...]
     place: Mapping[tuple[str, int], int]
     whole: Mapping[str, int]
     stratum: Mapping[int, int]
 
-    def of(self, row: _Row) -> float:
+    def of(self, row: LabelledRow) -> float:
         """Return the probability with which this frame took a row, 0 if it could not."""
-        if row.first > self.as_of or not _inside(self.span, row.bucket):
+        if row.first > self.as_of or not self.span.covers(row.bucket):
             return 0.0
         known = self.stratum.get(row.id)
         if known is None:
             known = self.place.get((row.system, row.votes), self.whole.get(row.system))
         return 0.0 if known is None else self.rate[known]
-
-
-@dataclass(frozen=True)
-class _Row:
-    id: int
-    system: str
-    bucket: int
-    first: int
-    votes: int
 
 
 def chances(reader: Reader, stream: StreamRecord) -> Chances:
@@ -145,7 +189,7 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
 
 
 def _sorted(
-    labelled: Mapping[int, _Row],
+    labelled: Mapping[int, LabelledRow],
     frames: list[_Drawn],
     settled: Mapping[int, int],
     waiting: set[int],
@@ -163,7 +207,7 @@ def _sorted(
                 missed *= 1.0 - frame.of(row)
             drawn[ident] = 1.0 - missed  # (Q1)
         elif ident not in waiting:
-            could = [f.as_of for f in frames if f.as_of >= row.first and _inside(f.span, row.bucket)]
+            could = [f.as_of for f in frames if f.as_of >= row.first and f.span.covers(row.bucket)]
             before = not could or known_since.get(ident, 0) <= min(could)
             (apart if before else volunteered).add(ident)
     return Chances(
@@ -174,10 +218,11 @@ def _sorted(
         waiting=frozenset(waiting),
         skipped=lost["skipped"],
         disagreed=lost["disagreed"],
+        rows=labelled,
     )
 
 
-def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, _Row]:
+def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, LabelledRow]:
     """Return the rows with a truth, each with the number of its votes without that truth."""
     patterns = {
         ident: bytes(codes)
@@ -191,17 +236,17 @@ def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, _
         for ident, codes in patterns.items()
         if words.truth_of(codes) is not None
     }
-    found: dict[int, _Row] = {}
+    found: dict[int, LabelledRow] = {}
     ids = sorted(with_truth)
     for start in range(0, len(ids), 500):
         part = ids[start : start + 500]
         marks = ", ".join("?" * len(part))
-        for ident, system, bucket, first, pattern in reader.all(
-            "select id, system, bucket, seq_first, pattern from rows"
+        for row in reader.all(
+            "select id, system, bucket, slice, pattern, u, seq_first from rows"
             f" where pattern in ({marks})",
             part,
         ):
-            found[ident] = _Row(ident, system, bucket, first, with_truth[pattern])
+            found[row[0]] = LabelledRow(*row, with_truth[row[4]])
     return found
 
 
@@ -214,8 +259,3 @@ def _first_labels(reader: Reader, stream: StreamRecord) -> dict[int, int]:
             (stream.id,),
         )
     )
-
-
-def _inside(span: Any, bucket: int) -> bool:
-    low, high = span.low, span.high
-    return (low is None or bucket >= low) and (high is None or bucket <= high)

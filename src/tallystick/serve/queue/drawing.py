@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
@@ -111,7 +112,7 @@ def plan_frame(
         left[h] -= 1
 
     taken = sizes - left
-    twice = min(len(rows), -(-int(round(overlap * len(rows) * 1e6)) // 1_000_000))
+    twice = min(len(rows), ceil(round(overlap * len(rows), 6)))
     second = set(rng.choice(len(rows), size=twice, replace=False).tolist())
     return FramePlan(
         as_of=found.as_of,
@@ -175,9 +176,7 @@ def _strata(found: Population) -> tuple[Ints, list[tuple[str, tuple[int, ...]]]]
         of[mine] = part.of.astype(np.int64) + len(plans)
         first = np.zeros(numbers.size, np.int64)
         first[place] = part.of
-        plans += [
-            (system, tuple(numbers[first == h].tolist())) for h in range(len(part))
-        ]
+        plans += [(system, tuple(numbers[first == h].tolist())) for h in range(len(part))]
     return of, plans
 
 

@@ -133,7 +133,8 @@ def population(
         }
     labelled = {ident for ident, packed in codes.items() if words.truth_of(packed) is not None}
 
-    where, values = "", []
+    where = ""
+    values: list[int] = []
     for bound, sign in ((low, ">="), (high, "<=")):
         if bound is not None:
             where, values = where + f" and bucket {sign} ?", [*values, bound]

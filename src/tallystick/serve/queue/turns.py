@@ -260,9 +260,7 @@ def undo_turn(
 
 def settle(transaction: Transaction, frame: int, row: int) -> None:
     """Say what a draw is now: open, answered, disagreed (a third decides) or skipped."""
-    draw = transaction.one(
-        "select readers from draw where frame = ? and row_id = ?", (frame, row)
-    )
+    draw = transaction.one("select readers from draw where frame = ? and row_id = ?", (frame, row))
     if draw is None:
         return
     said = [
