@@ -241,12 +241,13 @@ def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, L
     for start in range(0, len(ids), 500):
         part = ids[start : start + 500]
         marks = ", ".join("?" * len(part))
-        for row in reader.all(
+        for ident, system, bucket, slice_, pattern, u, first in reader.all(
             "select id, system, bucket, slice, pattern, u, seq_first from rows"
             f" where pattern in ({marks})",
             part,
         ):
-            found[row[0]] = LabelledRow(*row, with_truth[row[4]])
+            votes = with_truth[pattern]
+            found[ident] = LabelledRow(ident, system, bucket, slice_, pattern, u, first, votes)
     return found
 
 
