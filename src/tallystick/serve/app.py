@@ -25,8 +25,18 @@ FILES = (
     "tallystick.serve.export",
     "tallystick.serve.streams",
     "tallystick.serve.keys",
-    "tallystick.serve.queue.labels",
+    "tallystick.serve.retention",
     "tallystick.serve.health",
+    "tallystick.serve.queue.labels",
+    "tallystick.serve.pages.site",
+    "tallystick.serve.pages.door",
+    "tallystick.serve.pages.home",
+    "tallystick.serve.pages.stream",
+    "tallystick.serve.pages.label",
+    "tallystick.serve.pages.people",
+    "tallystick.serve.pages.watch",
+    "tallystick.serve.pages.alarms",
+    "tallystick.serve.pages.keeping",
 )
 """Files that export ``ROUTES``, ``JOBS``, or both. A new file is one line here."""
 
