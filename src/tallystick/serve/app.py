@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tallystick.serve.pages import problem_page
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import HEADERS, Route, json_response, mounted
 from tallystick.serve.service import Config, Service
@@ -53,6 +54,7 @@ def make_service(
     jobs = tuple(one for name in FILES for one in getattr(import_module(name), "JOBS", ()))
     service = Service(store, config=config, jobs=jobs, clock=clock)
     service.memory["routes"] = routes()
+    service.problem_page = problem_page
     return service
 
 

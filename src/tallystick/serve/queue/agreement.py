@@ -67,7 +67,7 @@ class People:
 def people(store: Store, args: dict[str, Any]) -> bytes:
     """Return the people of a stream as JSON: what the worker does."""
     with store.read() as reader:
-        return msgspec.json.encode(people_of(reader, find_stream(reader, args["stream"])))
+        return msgspec.json.encode(people_of(reader, find_stream(reader, args["name"])))
 
 
 def people_of(reader: Reader, stream: StreamRecord, *, most: int = 50) -> People:

@@ -6,10 +6,11 @@ so what has been read before the first open draw is a random sample too, :math:`
 
 .. math:: \pi = 1 - \prod_f (1 - k_{fh}/N_{fh})   \tag{Q1}
 
-which is its share of the stratum where all frames have the same strata. A row that had a label
-before the first draw that could have taken it stands for itself only: :math:`\pi = 1`. Any other
-label was volunteered for a row that a draw had left out; it says nothing of other rows, and is left
-out unless it is asked for.
+which is its share of the stratum where all frames have the same strata. Labels that came with the
+records count as one more draw, of all rows alike: that is what the command line assumes of labels,
+and the page names it. A volunteered label that was there before the first draw that could have taken
+its row stands for itself only: :math:`\pi = 1`. Any other was volunteered for a row that a draw had
+left out; it says nothing of other rows, and is left out unless it is asked for.
 
 ``score`` takes the probabilities. The other verbs need labels that were drawn evenly, so for them a
 row is kept with probability :math:`\pi_{min}/\pi`, decided by its `u`: what is left is an even
@@ -58,6 +59,8 @@ class Chances:
         How many draws there are. With none, nothing is known of how labels were chosen.
     drawn
         Row to probability, for rows that were drawn and have a truth (Q1).
+    imported
+        Row to probability, for rows whose labels came with the records.
     apart
         Rows that stand for themselves only.
     volunteered
@@ -70,6 +73,7 @@ class Chances:
 
     frames: int = 0
     drawn: Mapping[int, float] = field(default_factory=dict)
+    imported: Mapping[int, float] = field(default_factory=dict)
     apart: frozenset[int] = frozenset()
     volunteered: frozenset[int] = frozenset()
     waiting: frozenset[int] = frozenset()
@@ -79,7 +83,7 @@ class Chances:
 
     def probability(self, row: int) -> float | None:
         """Return the probability of a row with a truth; None if its label is left out."""
-        return 1.0 if row in self.apart else self.drawn.get(row)
+        return 1.0 if row in self.apart else self.drawn.get(row) or self.imported.get(row)
 
     def counted(self, way: str, span: Span) -> dict[int, float]:
         """Return the rows of a span whose labels count, each with its probability.
@@ -185,39 +189,55 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
                 stratum={row: h for row, h, _ in draws},
             )
         )
-    return _sorted(labelled, frames, settled, waiting, lost, _first_labels(reader, stream))
+    chosen = _Chosen(frames=frames, settled=settled, waiting=waiting, lost=lost, rows=stream.rows)
+    return _sorted(labelled, chosen, _first_labels(reader, stream))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Chosen:
+    """What the draws have chosen, and what has been read of it."""
+
+    frames: list[_Drawn]
+    settled: Mapping[int, int]
+    waiting: set[int]
+    lost: Mapping[str, int]
+    rows: int
 
 
 def _sorted(
     labelled: Mapping[int, LabelledRow],
-    frames: list[_Drawn],
-    settled: Mapping[int, int],
-    waiting: set[int],
-    lost: Mapping[str, int],
-    known_since: Mapping[int, int],
+    chosen: _Chosen,
+    known_since: Mapping[int, tuple[int, int]],
 ) -> Chances:
     """Say of each labelled row how it was chosen."""
+    frames = chosen.frames
+    came = {i for i in labelled if i not in chosen.settled and known_since.get(i, (0, 0))[1]}
+    rate = len(came) / chosen.rows if chosen.rows else 0.0
     drawn: dict[int, float] = {}
+    imported: dict[int, float] = {}
     apart: set[int] = set()
     volunteered: set[int] = set()
     for ident, row in labelled.items():
-        if ident in settled:
-            missed = 1.0
-            for frame in frames:
-                missed *= 1.0 - frame.of(row)
+        missed = 1.0 - rate
+        for frame in frames:
+            missed *= 1.0 - frame.of(row)
+        if ident in chosen.settled:
             drawn[ident] = 1.0 - missed  # (Q1)
-        elif ident not in waiting:
+        elif ident in came:
+            imported[ident] = 1.0 - missed
+        elif ident not in chosen.waiting:
             could = [f.as_of for f in frames if f.as_of >= row.first and f.span.covers(row.bucket)]
-            before = not could or known_since.get(ident, 0) <= min(could)
+            before = not could or known_since.get(ident, (0, 0))[0] <= min(could)
             (apart if before else volunteered).add(ident)
     return Chances(
         frames=len(frames),
         drawn=drawn,
+        imported=imported,
         apart=frozenset(apart),
         volunteered=frozenset(volunteered),
-        waiting=frozenset(waiting),
-        skipped=lost["skipped"],
-        disagreed=lost["disagreed"],
+        waiting=frozenset(chosen.waiting),
+        skipped=chosen.lost["skipped"],
+        disagreed=chosen.lost["disagreed"],
         rows=labelled,
     )
 
@@ -251,12 +271,11 @@ def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, L
     return found
 
 
-def _first_labels(reader: Reader, stream: StreamRecord) -> dict[int, int]:
-    """Return the batch that brought the first label of each row."""
-    return dict(
-        reader.all(
-            "select row_id, min(seq) from label where stream = ? and value is not null"
-            " group by row_id",
-            (stream.id,),
-        )
+def _first_labels(reader: Reader, stream: StreamRecord) -> dict[int, tuple[int, int]]:
+    """Return the batch that brought the first label of each row, and how many came with records."""
+    rows = reader.all(
+        "select row_id, min(seq), sum(case when origin = 'imported' then 1 else 0 end) from label"
+        " where stream = ? and value is not null group by row_id",
+        (stream.id,),
     )
+    return {row: (int(first or 0), int(n)) for row, first, n in rows}

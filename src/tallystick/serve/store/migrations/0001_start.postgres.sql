@@ -170,7 +170,7 @@ create table watch (
     reserved double precision not null,
     month text not null,
     baseline bigint,                -- run
-    by_operator integer not null,    -- 1: from the operator\'s file, which may run code
+    by_operator integer not null,    -- 1: from the operator's file, which may run code
     state text not null,             -- on, off, broken
     created double precision not null
 );
