@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import Any
@@ -11,14 +11,17 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from tallystick.serve.pages import problem_page
 from tallystick.serve.problem import HttpProblem
-from tallystick.serve.routes import HEADERS, Route, json_response, mounted
+from tallystick.serve.routes import HEADERS, Route, endpoint, json_response, mounted
 from tallystick.serve.service import Config, Service
 from tallystick.serve.store import Store
 
-__all__ = ["FILES", "make_app", "make_service", "routes"]
+__all__ = ["FILES", "Application", "make_app", "make_service", "routes"]
+
+_RECORDS = "/v1/streams/{stream}/records"
 
 FILES = (
     "tallystick.serve.records",
@@ -58,7 +61,7 @@ def make_service(
     return service
 
 
-def make_app(service: Service) -> Starlette:
+def make_app(service: Service) -> Application:
     """Return the ASGI application of a service; it starts and closes the service itself."""
 
     @asynccontextmanager
@@ -80,11 +83,36 @@ def make_app(service: Service) -> Starlette:
         response.headers.update(HEADERS)
         return response
 
-    return Starlette(
-        routes=mounted(service, service.memory["routes"]),
+    table = service.memory["routes"]
+    rest = Starlette(
+        routes=mounted(service, table),
         lifespan=lifespan,
         exception_handlers={404: absent, 405: absent},
     )
+    [records] = [one for one in table if one.path == _RECORDS]
+    return Application(rest, endpoint(service, records))
+
+
+class Application:
+    """Starlette, with a way of its own for records: they come a thousand times as often."""
+
+    def __init__(self, rest: Starlette, records: Callable[[Request], Awaitable[Response]]) -> None:
+        self._rest = rest
+        self._records = records
+        self._before, _, self._after = _RECORDS.partition("{stream}")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "http" and scope["method"] == "POST":
+            path: str = scope["path"]
+            if path.startswith(self._before) and path.endswith(self._after):
+                name = path[len(self._before) : -len(self._after)]
+                if name and "/" not in name:
+                    scope["path_params"] = {"stream": name}
+                    response = await self._records(Request(scope, receive, send))
+                    await response(scope, receive, send)
+                    return
+        await self._rest(scope, receive, send)
 
 
 def _headers(error: Any) -> dict[str, str]:

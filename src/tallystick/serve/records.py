@@ -6,7 +6,8 @@ from tallystick.serve.ingest import Accepted, Source, apply, parse
 from tallystick.serve.ingest.parse import MOST_BODY
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import Incoming, Route
-from tallystick.serve.settings import find_stream
+from tallystick.serve.service import Service
+from tallystick.serve.settings import StreamRecord, find_stream
 from tallystick.serve.store import Transaction
 
 __all__ = ["ROUTES"]
@@ -29,7 +30,9 @@ async def post_records(incoming: Incoming) -> Accepted:
     source = Source(by=incoming.who.name or incoming.who.id, key=key, body=body)
 
     def work(transaction: Transaction) -> Accepted:
-        return apply(service, transaction, find_stream(transaction, name), records, source)
+        return apply(
+            service, transaction, known_stream(service, transaction, name), records, source
+        )
 
     # Records take about six times their text in memory while they wait.
     answer = await service.commit(work, size=6 * len(body))
@@ -37,6 +40,20 @@ async def post_records(incoming: Incoming) -> Accepted:
         totals = service.memory.setdefault("records", {})
         totals[name] = totals.get(name, 0) + answer.accepted
     return answer
+
+
+def known_stream(service: Service, transaction: Transaction, name: str) -> StreamRecord:
+    """Return a stream, from memory where no other process can have changed it."""
+    if transaction.skip_locked:
+        return find_stream(transaction, name)
+    if "streams" not in service.memory:
+        known: dict[str, StreamRecord] = {}
+        service.memory["streams"] = known
+        service.on_rollback(known.clear)
+    found: StreamRecord | None = service.memory["streams"].get(name)
+    if found is None:
+        found = service.memory["streams"][name] = find_stream(transaction, name)
+    return found
 
 
 ROUTES = (

@@ -23,7 +23,7 @@ from tallystick.serve.problem import Fix, HttpProblem
 if TYPE_CHECKING:
     from tallystick.serve.service import Service
 
-__all__ = ["HEADERS", "Incoming", "Parameter", "Route", "json_response", "mounted"]
+__all__ = ["HEADERS", "Incoming", "Parameter", "Route", "endpoint", "json_response", "mounted"]
 
 _LOG = logging.getLogger("tallystick.serve")
 _ENCODER = msgspec.json.Encoder()
@@ -38,6 +38,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """Headers of every answer."""
+
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 MOST_BYTES = 64 * 1024
 """A body without a limit of its own is a form or a few settings."""
@@ -141,17 +143,16 @@ def json_response(value: Any, *, status: int = 200, **headers: str) -> Response:
 
 def mounted(service: Service, table: Sequence[Route]) -> list[StarletteRoute]:
     """Make Starlette's routes of the table."""
-    return [
-        StarletteRoute(one.path, _endpoint(service, one), methods=[one.method]) for one in table
-    ]
+    return [StarletteRoute(one.path, endpoint(service, one), methods=[one.method]) for one in table]
 
 
-def _endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[Response]]:
+def endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[Response]]:
+    """Return what answers a route: check, read, work, and an error in one form."""
     decoder = None
     if route.body is not None and route.body not in (bytes, dict):
         decoder = msgspec.json.Decoder(route.body)
 
-    async def endpoint(request: Request) -> Response:
+    async def answered(request: Request) -> Response:
         try:
             who = await service.door.who(request)
             allow(who, route.role, request.path_params.get("stream"))
@@ -182,11 +183,11 @@ def _endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[R
         response = (
             answer if isinstance(answer, Response) else json_response(answer, status=route.status)
         )
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
+        held = {name for name, _ in response.raw_headers}
+        response.raw_headers.extend(one for one in _RAW_HEADERS if one[0] not in held)
         return response
 
-    return endpoint
+    return answered
 
 
 def _refused(service: Service, route: Route, problem: HttpProblem) -> Response:

@@ -13,10 +13,10 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.store import Store, Transaction
@@ -33,13 +33,18 @@ _MOST_TOGETHER = 512
 """Operations per commit: a longer group would make the first of them wait for the last."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing to write: a function of the transaction, and how many bytes it keeps in memory."""
+    """One thing to write: a function of the transaction, and how many bytes it keeps in memory.
+
+    Whoever waits is a thread (a `Future`), or an event loop with a future of its own: all futures of
+    a group and a loop are resolved by one call into that loop.
+    """
 
     work: Callable[[Transaction], Any]
     size: int
-    done: Future[Any]
+    done: Future[Any] | asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop | None = None
 
 
 @dataclass
@@ -73,6 +78,11 @@ class Writer:
     def submit(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> Future[_T]:
         """Queue *work*; the future has its result once it is on the disk."""
         future: Future[_T] = Future()
+        self._queue(Operation(work, size, future))
+        return future
+
+    def _queue(self, one: Operation) -> None:
+        size = one.size
         with self._wake:
             if self._stopping:
                 raise HttpProblem(503, "the service is stopping", Retry_After="5")
@@ -83,10 +93,9 @@ class Writer:
                 )
             if not self._waiting:
                 self._oldest = time.monotonic()
-            self._waiting.append(Operation(work, size, future))
+            self._waiting.append(one)
             self.figures.waiting_bytes += size
             self._wake.notify()
-        return future
 
     def do(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> _T:
         """Queue *work* and wait for it: for jobs and tests, never on the event loop."""
@@ -94,7 +103,10 @@ class Writer:
 
     async def commit(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> _T:
         """Queue *work* and wait for it on the event loop."""
-        return await asyncio.wrap_future(self.submit(work, size=size))
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[_T] = loop.create_future()
+        self._queue(Operation(work, size, future, loop))
+        return await future
 
     def is_alive(self) -> bool:
         """Say whether the thread runs and nothing has waited for over five seconds."""
@@ -125,7 +137,7 @@ class Writer:
     def _commit(self, group: list[Operation]) -> None:
         """Run a group in one transaction, then resolve its futures."""
         begun = time.perf_counter()
-        outcomes: list[tuple[Operation, Any, BaseException | None]] = []
+        outcomes: list[Outcome] = []
         try:
             with self._store.write() as transaction:
                 for one in group:
@@ -133,8 +145,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001  # whatever failed, every caller must hear of it
             self._on_rollback()
             problem = _refusal(error)
-            for one in group:
-                one.done.set_exception(problem)
+            _resolve([(one, None, problem) for one in group])
             return
 
         spent = time.perf_counter() - begun
@@ -144,15 +155,9 @@ class Writer:
         self.figures.last_commit = time.time()
         for bound in self.figures.buckets:
             self.figures.buckets[bound] += spent <= bound
-        for one, result, failure in outcomes:
-            if failure is not None:
-                one.done.set_exception(failure)
-            else:
-                one.done.set_result(result)
+        _resolve(outcomes)
 
-    def _attempt(
-        self, transaction: Transaction, one: Operation
-    ) -> tuple[Operation, Any, BaseException | None]:
+    def _attempt(self, transaction: Transaction, one: Operation) -> Outcome:
         """Run one operation; what it refuses is undone, what breaks the database goes up."""
         try:
             with transaction.savepoint():
@@ -162,6 +167,39 @@ class Writer:
         except Exception as error:  # noqa: BLE001  # it becomes the answer of this request alone
             self._on_rollback()
             return one, None, error
+
+
+Outcome: TypeAlias = tuple[Operation, Any, "BaseException | None"]
+"""An operation with its result, or with what it failed by."""
+
+
+def _resolve(outcomes: Sequence[Outcome]) -> None:
+    """Tell everybody how their operation went."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
+    for outcome in outcomes:
+        loop = outcome[0].loop
+        if loop is None:
+            _set(outcome)
+        else:
+            by_loop.setdefault(loop, []).append(outcome)
+    for loop, mine in by_loop.items():
+        if not loop.is_closed():  # the server ended: nobody waits any more
+            loop.call_soon_threadsafe(_set_all, mine)
+
+
+def _set_all(outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        _set(outcome)
+
+
+def _set(outcome: Outcome) -> None:
+    one, result, failure = outcome
+    if one.done.done():  # the caller went away; what it sent is kept all the same
+        return
+    if failure is not None:
+        one.done.set_exception(failure)
+    else:
+        one.done.set_result(result)
 
 
 _BROKEN = (sqlite3.OperationalError, sqlite3.DatabaseError, OSError)

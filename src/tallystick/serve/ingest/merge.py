@@ -73,11 +73,6 @@ class RowDraft:
         self.grades: bytes | None = None
         self.old: tuple[int, bytes, bytes | None] = (0, b"", None)
 
-    @property
-    def now(self) -> tuple[int, bytes, bytes | None]:
-        """What a record can change."""
-        return self.slice, self.pattern, self.grades
-
 
 class Changes:
     """What a batch does to a stream."""
@@ -133,7 +128,7 @@ def merge_records(
         draft.id, draft.is_new, draft.bucket = ident, False, bucket
         draft.slice, draft.pattern = slice_, interned.codes_of(pattern)
         draft.grades = bytes(grades) if grades is not None else None
-        draft.old = draft.now
+        draft.old = (draft.slice, draft.pattern, draft.grades)
         rows[(item, system)] = draft
 
     plain = -1
@@ -151,7 +146,7 @@ def merge_records(
                 if plain < 0:
                     plain = interned.slice(transaction, {})
                 row.slice = plain
-        before = row.now
+        slice_before, pattern_before, grades_before = row.slice, row.pattern, row.grades
         try:
             _set(transaction, stream, interned, row, record)
         except Refused as refused:
@@ -163,7 +158,14 @@ def merge_records(
             changes.labels.append((row, record, line))
         if record.show is not None:
             changes.shows.append((row, record.show))
-        outcomes[line - 1] = NEW if is_new else CHANGED if row.now != before else SAME
+        if is_new:
+            outcomes[line - 1] = NEW
+        elif (
+            row.pattern != pattern_before
+            or row.slice != slice_before
+            or row.grades != grades_before
+        ):
+            outcomes[line - 1] = CHANGED
     return changes
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -185,9 +184,9 @@ def _write_rows(
     """Write rows and add to the counts: what a row was is subtracted, what it is added."""
     added: list[Any] = []
     changed: list[Any] = []
-    counts: Counter[tuple[int, int, int]] = Counter()
+    counts: dict[tuple[int, int, int], int] = {}
     for row in changes.rows.values():
-        slice_, packed, grades = row.now
+        slice_, packed, grades = row.slice, row.pattern, row.grades
         if row.is_new:
             pattern = interned.pattern(transaction, packed)
             u = place_of(stream.salt, row.item, row.system)
@@ -206,14 +205,16 @@ def _write_rows(
                     seq,
                 )
             )
-            counts[(row.bucket, slice_, pattern)] += 1
-        elif row.now != row.old:
+            cell = (row.bucket, slice_, pattern)
+            counts[cell] = counts.get(cell, 0) + 1
+        elif (slice_, packed, grades) != row.old:
             pattern = interned.pattern(transaction, packed)
             before = interned.pattern(transaction, row.old[1])
             changed.append((slice_, pattern, grades, seq, row.id))
-            if (slice_, pattern) != (row.old[0], before):
-                counts[(row.bucket, row.old[0], before)] -= 1
-                counts[(row.bucket, slice_, pattern)] += 1
+            if pattern != before or slice_ != row.old[0]:
+                cell, other = (row.bucket, row.old[0], before), (row.bucket, slice_, pattern)
+                counts[cell] = counts.get(cell, 0) - 1
+                counts[other] = counts.get(other, 0) + 1
     if added:
         transaction.add_rows(added)
     if changed:

@@ -84,10 +84,11 @@ class SqliteTransaction(SqliteReader):
             for item, system in names:
                 found += self._connection.execute(sql, (stream, item, system))
             return found
-        # One statement for the whole batch: the loop runs inside SQLite.
+        # One statement for the whole batch: the loop runs inside SQLite. "cross join" keeps the names
+        # outside: without it the planner may walk all rows of the stream once per name.
         sql = (
-            f"select {columns} from json_each(?) j join rows r"
-            " on r.stream = ? and r.item = j.value ->> 0 and r.system = j.value ->> 1"
+            f"select {columns} from json_each(?) j cross join rows r"
+            " where r.stream = ? and r.item = j.value ->> 0 and r.system = j.value ->> 1"
         )
         return self._connection.execute(sql, (json.dumps(names), stream)).fetchall()
 
@@ -146,7 +147,7 @@ class SqliteStore:
             self._writer = self._connect()
             if migrate:
                 self._migrate()
-        except (OSError, sqlite3.OperationalError) as error:
+        except (OSError, sqlite3.DatabaseError) as error:
             raise FileError(
                 f"{self.path} cannot be opened ({error}): give a folder that can be written"
             ) from error

@@ -23,8 +23,7 @@ create table batch (
     changed integer not null,
     body blob                        -- the records, zlib; null when retention dropped them
 );
-create unique index batch_key on batch (stream, key) where key is not null;
-create index batch_at on batch (stream, at);
+create unique index batch_key on batch (stream, key);
 
 create table stream_column (
     id integer primary key,
@@ -72,7 +71,6 @@ create table rows (
 );
 create unique index row_item on rows (stream, item, system);
 create index row_bucket on rows (stream, bucket);
-create index row_pattern on rows (pattern, u);
 
 create table tally (
     stream integer not null,
