@@ -88,7 +88,7 @@ def post(web: Web, stream: str, seed: int) -> None:
 
 def differences(web: Web, stream: str, folder: Path, verb: str, query: dict[str, str]) -> list[str]:
     """Return the fields in which HTTP and the command line differ about a stream."""
-    span = {name: value for name, value in query.items() if name in ("window", "slice")}
+    span = {name: value for name, value in query.items() if name in ("window", "slice", "labels")}
     answer = web.get(f"/v1/streams/{stream}/results/{verb}", params=query)
     assert answer.status_code == 200, answer.text
     by_http = answer.json()

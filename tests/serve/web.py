@@ -64,6 +64,7 @@ class Web:
             base_url=base,
             headers=dict(headers or {}),
         )
+        self.base = base
         self.headers = self._client.headers
         self.cookies = self._client.cookies
 

@@ -11,7 +11,7 @@ from tallystick.data import conclude, read
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.io import scan
 from tallystick.results import Result
-from tallystick.serve.question import arguments, call_of, counts_suffice
+from tallystick.serve.question import arguments, call_of, counts_suffice, label_way
 from tallystick.serve.rows import Book, book_of, pieces
 from tallystick.serve.settings import find_stream
 from tallystick.serve.span import Span
@@ -44,7 +44,7 @@ def answer_stream(
         [(as_of,)] = reader.all(
             "select coalesce(max(seq), 0) from batch where stream = ?", (stream.id,)
         )
-        book = book_of(reader, stream)
+        book = book_of(reader, stream, span, way=label_way(verb))
         words = arguments(verb, book.table, stream.settings, given)
         call = call_of(verb, words)
         shared = {"as_of": as_of, "version": stream.version}
@@ -99,6 +99,14 @@ def stream_tally(reader: Reader, book: Book, span: Span, *, by: str | None = Non
         if n and span.holds(body):
             key = (pattern, body.get(by) if by is not None else None)
             cells[key] = cells.get(key, 0) + int(n)
+    # A row whose label does not count is counted as one without: by its votes alone.
+    for row in book.chances.rows.values() if book.counted is not None else ():
+        body = book.slices[row.slice]
+        if row.id not in (book.counted or {}) and span.holds(body) and span.covers(row.bucket):
+            mark = body.get(by) if by is not None else None
+            for pattern, n in ((row.pattern, -1), (row.votes, 1)):
+                cells[pattern, mark] = cells.get((pattern, mark), 0) + n
+    cells = {key: n for key, n in cells.items() if n}
     codes = _codes(reader, book.stream.id, {pattern for pattern, _ in cells})
     names = [*book.table.votes]
     columns: dict[str, list[Any]] = {one: [] for one in names}

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from tallystick.serve.pages import problem_page
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import HEADERS, Route, endpoint, json_response, mounted
 from tallystick.serve.service import Config, Service
@@ -30,6 +31,16 @@ FILES = (
     "tallystick.serve.keys",
     "tallystick.serve.retention",
     "tallystick.serve.health",
+    "tallystick.serve.queue.labels",
+    "tallystick.serve.pages.site",
+    "tallystick.serve.pages.door",
+    "tallystick.serve.pages.home",
+    "tallystick.serve.pages.stream",
+    "tallystick.serve.pages.label",
+    "tallystick.serve.pages.people",
+    "tallystick.serve.pages.watch",
+    "tallystick.serve.pages.alarms",
+    "tallystick.serve.pages.keeping",
 )
 """Files that export ``ROUTES``, ``JOBS``, or both. A new file is one line here."""
 
@@ -46,6 +57,7 @@ def make_service(
     jobs = tuple(one for name in FILES for one in getattr(import_module(name), "JOBS", ()))
     service = Service(store, config=config, jobs=jobs, clock=clock)
     service.memory["routes"] = routes()
+    service.problem_page = problem_page
     return service
 
 

@@ -196,7 +196,7 @@ def _compare(
 
 def _words(store: Store, reader: Reader, stream: StreamRecord) -> dict[tuple[str, str], Any]:
     """Return every row as words, so that the numbers of two stores need not agree."""
-    book = Book(reader, stream)
+    book = Book(reader, stream, Span(), "all")
     names = book.table.columns
     found: dict[tuple[str, str], Any] = {}
     for piece in pieces(store, reader, book, Span()):

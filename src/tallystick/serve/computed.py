@@ -77,7 +77,8 @@ def tally(store: Store, order: WorkerOrder) -> Computed:
     """Return the kept counts as an Arrow file that ``Tally.load`` reads."""
     with store.snapshot() as reader:
         stream = find_stream(reader, order.stream)
-        counts = stream_tally(reader, book_of(reader, stream), _span(order))
+        span = _span(order)
+        counts = stream_tally(reader, book_of(reader, stream, span, way="even"), span)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream.tally"
         counts.save(path)
@@ -90,7 +91,8 @@ def parquet(store: Store, order: WorkerOrder) -> Computed:
 
     with store.read() as reader:
         stream = find_stream(reader, order.stream)
-        table = arrow_rows(store, reader, book_of(reader, stream), _span(order))
+        span = _span(order)
+        table = arrow_rows(store, reader, book_of(reader, stream, span), span)
     with tempfile.NamedTemporaryFile(suffix=".parquet", delete=False) as held:
         pq.write_table(table, held)
     return Computed(status=200, body=held.name.encode(), head={"version": stream.version})

@@ -16,13 +16,13 @@ from tallystick.data import GROUPS, Capability
 from tallystick.errors import InputError
 from tallystick.registry import capability
 from tallystick.serve.ingest.interned import TRUTH
-from tallystick.serve.rows import StreamTable
+from tallystick.serve.rows import CHANCE, StreamTable
 from tallystick.serve.settings import StreamSettings
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
 
-__all__ = ["ANSWERED", "arguments", "call_of", "counts_suffice", "offered"]
+__all__ = ["ANSWERED", "arguments", "call_of", "counts_suffice", "label_way", "offered"]
 
 ANSWERED = ("judge", "score", "compare", "bound")
 """Verbs that a stream answers."""
@@ -43,6 +43,15 @@ _LABEL_MODELS = (
     "triplet",
 )
 """Label models that are no files."""
+
+
+def label_way(verb: str) -> str:
+    """Return which labels of a draw a verb can use: with probabilities, or an even sample.
+
+    >>> label_way("score"), label_way("judge")
+    ('drawn', 'even')
+    """
+    return "drawn" if "probability" in capability(verb).reads else "even"
 
 
 def offered(verb: str) -> dict[str, click.Option]:
@@ -109,6 +118,8 @@ def _columns(
             words.append(f"--{wanted}={','.join(free)}")
     if "truth" not in named and table.has_truth:
         words.append(f"--truth={TRUTH}")
+    if "probability" in of.reads and "probability" not in named and table.has_chances:
+        words.append(f"--probability={CHANCE}")
     if "system" in of.reads and "system" not in named and table.has_systems:
         words.append("--system=system")
     if "item" not in named:

@@ -23,9 +23,14 @@ ANSWERED = ("judge", "score", "compare", "bound")
 SPAN = (
     Parameter("window", "24h, 7d, last:5000, or FROM..TO in whole hours; all rows if left out."),
     Parameter("slice", "Rows of this slice only: lang:en. May be repeated.", repeats=True),
+    Parameter(
+        "labels",
+        "After a draw: drawn (with their probabilities), even (a sample of them that needs none),"
+        " or all (as if every label had been drawn at random).",
+    ),
 )
 
-_OWN = frozenset({"window", "slice", "figure", "mode", "format"})
+_OWN = frozenset({"window", "slice", "labels", "figure", "mode", "format"})
 _MOST_KEPT = 64 * 1024 * 1024
 
 
@@ -57,7 +62,12 @@ class Kept:
 def question_in(incoming: Incoming) -> tuple[dict[str, list[str]], Span]:
     """Return the verb's options of a request, and the rows that it asks about."""
     query = incoming.request.query_params
-    span = span_of(query.get("window", ""), query.getlist("slice"), now=incoming.service.clock())
+    span = span_of(
+        query.get("window", ""),
+        query.getlist("slice"),
+        now=incoming.service.clock(),
+        labels=query.get("labels", ""),
+    )
     given: dict[str, list[str]] = {}
     for name, value in query.multi_items():
         if name not in _OWN:

@@ -8,27 +8,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tallystick.serve.ingest.interned import TRUTH, unpack_codes
 from tallystick.serve.ingest.merge import unpack_grades
+from tallystick.serve.queue.chances import Chances, chances
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.span import Span
 from tallystick.serve.store import Reader, Store
 
-__all__ = ["Book", "StreamTable", "book_of", "number_text", "pieces", "slices_of"]
+__all__ = ["CHANCE", "Book", "StreamTable", "book_of", "number_text", "pieces", "slices_of"]
+
+
+CHANCE = "probability"
+"""The column with the probability with which a labelled row was drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StreamTable:
-    """The columns of a stream: their kinds and numbers, and whether rows have systems."""
+    """The columns of a stream: their kinds and numbers, and whether rows have systems or chances."""
 
     votes: dict[str, int]
     grades: dict[str, int]
     slices: tuple[str, ...]
     has_truth: bool
     has_systems: bool
+    has_chances: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -38,7 +44,8 @@ class StreamTable:
             # Items repeat then, and a table needs one column that names its rows.
             names += ["row", "system"]
         names += [*self.votes, *self.grades, *self.slices]
-        return [*names, TRUTH] if self.has_truth else names
+        names += [TRUTH] if self.has_truth else []
+        return [*names, CHANCE] if self.has_chances else names
 
     @property
     def item(self) -> str:
@@ -68,9 +75,15 @@ def table_of_stream(reader: Reader, stream: StreamRecord) -> StreamTable:
 class Book:
     """Numbers back to words: the cells of patterns and slices."""
 
-    def __init__(self, reader: Reader, stream: StreamRecord) -> None:
+    def __init__(self, reader: Reader, stream: StreamRecord, span: Span, way: str) -> None:
         self.stream = stream
         self.table = table_of_stream(reader, stream)
+        self.chances = chances(reader, stream) if way != "all" else Chances()
+        self.counted: dict[int, float] | None = None
+        """Rows whose label counts, with their probability; None where every label does."""
+        if self.chances.frames:
+            self.counted = self.chances.counted(way, span)
+            self.table = replace(self.table, has_chances=way == "drawn")
         self._places = {ident: k for k, ident in enumerate(self.table.votes.values())}
         self._words: dict[int, tuple[int | None, str]] = {}
         for code, column, label in reader.all(
@@ -100,9 +113,19 @@ def slices_of(reader: Reader, stream: StreamRecord) -> dict[int, dict[str, str]]
     return {ident: json.loads(body) for ident, body in rows}
 
 
-def book_of(reader: Reader, stream: StreamRecord) -> Book:
-    """Return the words of a stream as they are now."""
-    return Book(reader, stream)
+def book_of(reader: Reader, stream: StreamRecord, span: Span, *, way: str = "drawn") -> Book:
+    """Return the words of a stream as they are now.
+
+    Parameters
+    ----------
+    reader, stream
+        Where they are.
+    span
+        The rows that are asked about, and which labels count.
+    way
+        Which labels count if the span does not say.
+    """
+    return Book(reader, stream, span, span.labels or way)
 
 
 def number_text(value: float) -> str:
@@ -155,7 +178,14 @@ def pieces(
             if table.slices:
                 body = book.slices[slice_]
                 cells += tuple(body.get(name) for name in table.slices)
-            found.append((*cells, truth) if table.has_truth else cells)
+            if book.counted is not None and ident not in book.counted:
+                truth = None
+            if table.has_truth:
+                cells += (truth,)
+            if table.has_chances:
+                chance = (book.counted or {}).get(ident)
+                cells += (None if chance is None else number_text(chance),)
+            found.append(cells)
         if found:
             yield found
 

@@ -36,6 +36,8 @@ class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=T
         Rows and batches older than this are dropped; None keeps them.
     overlap
         The share of draws that two people label.
+    question
+        What a labeller is asked.
     instructions
         What a labeller reads first.
     """
@@ -49,6 +51,7 @@ class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=T
     settle: float = 3_600.0
     retention_days: float | None = None
     overlap: float = 0.1
+    question: str = ""
     instructions: str = ""
 
     @property

@@ -30,12 +30,16 @@ class Span:
         The last rows only.
     slices
         (column, value) that a row must have.
+    labels
+        Which labels count: ``drawn``, ``even`` or ``all`` (see `tallystick.serve.queue.chances`);
+        '' for what suits the verb.
     """
 
     low: int | None = None
     high: int | None = None
     last: int | None = None
     slices: tuple[tuple[str, str], ...] = ()
+    labels: str = ""
 
     def condition(self, alias: str = "") -> tuple[str, list[Any]]:
         """Return what follows ``where stream = ?``, for tables with a bucket."""
@@ -48,17 +52,26 @@ class Span:
             sql, values = sql + f" and {dot}bucket <= ?", [*values, self.high]
         return sql, values
 
+    def covers(self, bucket: int) -> bool:
+        """Say whether an hour is inside."""
+        low, high = self.low, self.high
+        return (low is None or bucket >= low) and (high is None or bucket <= high)
+
     def holds(self, body: dict[str, str]) -> bool:
         """Say whether a row of these slices is meant."""
         return all(body.get(name) == value for name, value in self.slices)
 
 
-def span_of(window: str, slices: Sequence[str], *, now: float) -> Span:
-    """Read ``window=`` and ``slice=``.
+def span_of(window: str, slices: Sequence[str], *, now: float, labels: str = "") -> Span:
+    """Read ``window=``, ``slice=`` and ``labels=``.
 
     >>> span_of("2h", ["lang:en"], now=36_000.0)
-    Span(low=9, high=None, last=None, slices=(('lang', 'en'),))
+    Span(low=9, high=None, last=None, slices=(('lang', 'en'),), labels='')
     """
+    if labels not in ("", "drawn", "even", "all"):
+        raise HttpProblem(
+            422, f"labels={labels[:40]!r} cannot be read", [Fix(way_out="use drawn, even or all")]
+        )
     wanted = []
     for text in slices:
         name, colon, value = text.partition(":")
@@ -86,7 +99,7 @@ def span_of(window: str, slices: Sequence[str], *, now: float) -> Span:
             held["high"] = _hour(high, window) - 1
     elif window:
         raise _wrong(window)
-    return Span(slices=tuple(sorted(wanted)), **held)
+    return Span(slices=tuple(sorted(wanted)), labels=labels, **held)
 
 
 def _hour(text: str, window: str) -> int:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["label_app", "serve_labels"]
 
-_HERE = Path(__file__).parent
+_PAGES = Path(__file__).parents[1] / "pages"
+"""Template, style and script are those of the service: there is one labelling page."""
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
@@ -61,8 +62,9 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
     from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
     from starlette.routing import Route
 
-    pages = Environment(loader=FileSystemLoader(_HERE), autoescape=True)
-    template = pages.get_template("page.html")
+    loader = FileSystemLoader(_PAGES / "templates")
+    pages = Environment(loader=loader, autoescape=True, trim_blocks=True)
+    template = pages.get_template("label.html")
 
     def page(
         reader: str, *, estimate: bool = False, problem: str = "", status: int = 200
@@ -97,7 +99,7 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
         return RedirectResponse(request.url.path, 303, headers=_HEADERS)
 
     def asset(name: str, kind: str) -> Any:
-        content = (_HERE / name).read_bytes()
+        content = (_PAGES / name).read_bytes()
 
         async def send(request: Request) -> Response:
             return Response(content, media_type=kind, headers=_HEADERS)
@@ -130,7 +132,8 @@ def _shown(work: Work, reader: str, *, estimate: bool, problem: str) -> dict[str
     if estimate:
         said = work.result(final=False).verdict
     return {
-        "ask": ask,
+        "asking": ask is not None,
+        "ask": ask.number if ask is not None else -1,
         "closing": closing,
         "number": done + 1,
         "done": done,
@@ -143,7 +146,11 @@ def _shown(work: Work, reader: str, *, estimate: bool, problem: str) -> dict[str
         "scale": work.task.scale,
         "last": _words(session.last_answer(reader)),
         "estimate": said,
+        "offer_estimate": True,
         "problem": problem,
+        "buys": "",
+        "home": "",
+        "hidden": {},
     }
 
 

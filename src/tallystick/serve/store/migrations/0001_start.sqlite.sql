@@ -144,6 +144,7 @@ create table label (
     annotator text not null,
     value text,                      -- null: retracted, or skipped with a reason
     reason text,
+    note text,                       -- what the person adds for colleagues
     at real not null,
     seconds real,
     origin text not null,            -- draw, volunteered, imported
@@ -167,6 +168,7 @@ create table watch (
     reserved real not null,
     month text not null,
     baseline integer,                -- run
+    by_operator integer not null,    -- 1: from the operator's file, which may run code
     state text not null,             -- on, off, broken
     created real not null
 );
@@ -178,6 +180,7 @@ create table run (
     state text not null,             -- waiting, running, done, failed
     started real,
     ended real,
+    reserved real not null,
     cost real not null,
     result text,
     error text,
@@ -212,6 +215,7 @@ create index alert_at on alert (at);
 
 create table hook (
     id integer primary key,
+    name text not null unique,
     url text not null,
     secret text not null,
     streams text not null,           -- JSON list, empty for all

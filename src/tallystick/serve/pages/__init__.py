@@ -1,0 +1,8 @@
+"""The pages of the service: templates, one stylesheet, one script, and nothing from elsewhere."""
+
+from __future__ import annotations
+
+from tallystick.serve.pages.door import start_link
+from tallystick.serve.pages.site import problem_page, render
+
+__all__ = ["problem_page", "render", "start_link"]

@@ -1,0 +1,149 @@
+"""The labelling page: one item, its keys, how many are left, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from tallystick.serve.auth import LOCAL, make_session
+from tallystick.serve.pages.site import go, may, render, set_cookie, templates
+from tallystick.serve.problem import HttpProblem
+from tallystick.serve.queue.labels import LabelAnswer, person_of, take_answer
+from tallystick.serve.queue.turns import Progress, Turn, next_turn, progress
+from tallystick.serve.routes import Incoming, Route
+from tallystick.serve.settings import StreamRecord, find_stream
+from tallystick.serve.store import Reader, Transaction
+
+__all__ = ["ROUTES"]
+
+ASK = "What is the right answer?"
+
+
+async def get_label(incoming: Incoming) -> Response:
+    """Show the next item."""
+    return await _page(incoming)
+
+
+async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Response:
+    service, name, who = incoming.service, incoming.path["stream"], incoming.who
+    person = person_of(who)
+
+    def work(transaction: Transaction) -> tuple[StreamRecord, Turn | None, Progress, Any]:
+        stream = find_stream(transaction, name)
+        now = service.clock()
+        opened = make_session(transaction, LOCAL, now=now) if who == LOCAL else (None, who)
+        turn = next_turn(transaction, stream, person, now=now)
+        return stream, turn, progress(transaction, stream, person, now=now), opened
+
+    stream, turn, at, (cookie, session) = await service.commit(work)
+    text = (
+        templates()
+        .get_template("label.html")
+        .render(
+            asking=turn is not None,
+            ask=turn.ask if turn is not None else "",
+            number=at.done + 1,
+            done=at.done,
+            total=at.done + at.left,
+            reader=person,
+            question=stream.settings.question or ASK,
+            instructions=stream.settings.instructions,
+            cells=_cells(turn),
+            classes=turn.labels if turn is not None else [],
+            scale=None,
+            last=at.last,
+            estimate="",
+            offer_estimate=False,
+            problem=problem,
+            closing="There is nothing for you to read now.",
+            buys=_buys(at.left),
+            home=f"/streams/{name}" if may(who, "read") else "/label",
+            hidden={"csrf": session.csrf},
+        )
+    )
+    response = Response(text, status_code=status, media_type="text/html")
+    if cookie is not None:
+        set_cookie(incoming, response, cookie)
+    return response
+
+
+def _cells(turn: Turn | None) -> list[tuple[str, str]]:
+    """Return what to read; the item's own name only where there is nothing else."""
+    if turn is None:
+        return []
+    return list(turn.show.items()) or [("Item", turn.item)]
+
+
+def _buys(left: int) -> str:
+    """Say what the labels are for, without a number that would invite peeking.
+
+    >>> _buys(0), _buys(1)
+    ('', 'The last one completes this draw.')
+    """
+    if not left:
+        return ""
+    return "The last one completes this draw." if left == 1 else f"{left} complete this draw."
+
+
+async def post_label_form(incoming: Incoming) -> Response:
+    """Take one form: an answer, a skip, or an undo."""
+    service, name, form = incoming.service, incoming.path["stream"], incoming.form
+    choice, ask = form.get("answer", ""), form.get("ask", "")
+    note = form.get("note", "").strip()
+    try:
+        seconds = float(form.get("seconds", ""))
+    except ValueError:
+        seconds = -1.0
+    given = LabelAnswer(ask=ask, note=note, seconds=seconds if seconds >= 0 else None)
+    if choice == "undo":
+        given = LabelAnswer(undo=True)
+    elif choice == "skip":
+        given.skip = note or "no reason"
+    elif choice.isdecimal():
+        from tallystick.serve.queue.turns import label_choices
+
+        labels = await service.reading(lambda r: label_choices(r, find_stream(r, name)))
+        given.value = labels[int(choice)] if int(choice) < len(labels) else None
+    try:
+        await take_answer(service, name, person_of(incoming.who), given)
+    except HttpProblem as problem:
+        if problem.status >= 500:
+            raise
+        if "answered this already" in problem.detail:
+            return go(f"/streams/{name}/label")  # sent twice: it is saved
+        return await _page(incoming, problem=f"Not saved: {problem.detail}.", status=409)
+    return go(f"/streams/{name}/label")
+
+
+async def get_queues(incoming: Incoming) -> Response:
+    """Show which streams have something to label."""
+    service, who = incoming.service, incoming.who
+    person = person_of(who)
+
+    def look(reader: Reader) -> list[tuple[str, Progress]]:
+        names = [one for (one,) in reader.all("select name from stream order by name limit 500")]
+        return [
+            (one, progress(reader, find_stream(reader, one), person, now=service.clock()))
+            for one in names
+            if not who.streams or one in who.streams
+        ]
+
+    found = await service.reading(look)
+    waiting = [(name, at) for name, at in found if at.left]
+    if len(waiting) == 1:
+        return go(f"/streams/{waiting[0][0]}/label")
+    return await render(incoming, "queues.html", here="Label", waiting=waiting, every=found)
+
+
+def _route(method: str, path: str, work: Any, **more: Any) -> Route:
+    text = (work.__doc__ or "").strip()
+    return Route(method=method, path=path, role="label", work=work, summary=text, page=True, **more)
+
+
+ROUTES = (
+    _route("GET", "/label", get_queues),
+    _route("GET", "/streams/{stream}/label", get_label),
+    _route("POST", "/streams/{stream}/label", post_label_form, body=dict),
+)
+"""Routes of this file."""

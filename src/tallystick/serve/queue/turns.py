@@ -1,0 +1,331 @@
+"""One person's turn: take an item, answer it, skip it, or take the last answer back.
+
+What is shown is blind: `Turn` has exactly these fields, none of which depends on a vote, a label, a
+stratum or another reader. A draw is leased to one person at a time, so two people never read the
+same one at once; after a lease has ended, the draw goes to whoever asks next.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tallystick.serve.ingest import LabelRecord, Source, VoteRecord, apply
+from tallystick.serve.ingest.interned import word_of
+from tallystick.serve.ingest.merge import truth_of
+from tallystick.serve.ingest.write import unpacked_body
+from tallystick.serve.problem import Fix, HttpProblem
+from tallystick.serve.settings import StreamRecord
+from tallystick.serve.store import Reader, Transaction
+
+if TYPE_CHECKING:
+    from tallystick.serve.service import Service
+
+__all__ = [
+    "Progress",
+    "Turn",
+    "answer_turn",
+    "label_choices",
+    "next_turn",
+    "progress",
+    "skip_turn",
+    "undo_turn",
+]
+
+LEASE = 600.0
+"""Seconds for which an item is one person's."""
+
+UNDO = 300.0
+"""Seconds for which an answer can be taken back."""
+
+_ASK = re.compile(r"(\d{1,18})\.(\d{1,18})")
+
+_MINE = (
+    "exists (select 1 from label l where l.row_id = d.row_id and l.annotator = ? and l.current = 1"
+    " and (l.value is not null or l.reason is not null))"
+)
+"""Whether a person has read the row of a draw: answered or skipped, and not taken back."""
+
+
+class Turn(msgspec.Struct):
+    """One item to label, and nothing that could sway the person.
+
+    Parameters
+    ----------
+    ask
+        The number of this question; it comes back with the answer.
+    item
+        What the sender calls it.
+    show
+        What to read, name to text; empty if the sender gave nothing.
+    labels
+        The answers that can be given.
+    done, left
+        How many this person has answered in open draws, and how many wait for them.
+    """
+
+    ask: str
+    item: str
+    show: dict[str, str]
+    labels: list[str]
+    done: int
+    left: int
+
+
+class Progress(msgspec.Struct):
+    """How far one person is in the open draws of a stream."""
+
+    done: int
+    left: int
+    last: str = ""
+    """What an undo would take back; empty if nothing."""
+
+
+def label_choices(reader: Reader, stream: StreamRecord) -> list[str]:
+    """Return the answers that a person can give: those of the settings, or all that votes use."""
+    if stream.settings.labels:
+        return list(stream.settings.labels)
+    found = reader.all(
+        "select distinct c.label from label_code c join stream_column s on s.id = c.stream_column"
+        " where s.stream = ? and s.kind in ('vote', 'label') order by c.label limit 64",
+        (stream.id,),
+    )
+    return [word for (word,) in found]
+
+
+def progress(reader: Reader, stream: StreamRecord, person: str, *, now: float) -> Progress:
+    """Return how far a person is."""
+    counts = reader.one(
+        f"select sum(case when {_MINE} then 1 else 0 end),"
+        f" sum(case when d.state in ('open', 'disagreed') and not {_MINE} then 1 else 0 end)"
+        " from draw d join frame f on f.id = d.frame where f.stream = ? and f.state = 'open'",
+        (person, person, stream.id),
+    )
+    last = _last(reader, stream, person, now)
+    done, left = counts if counts is not None else (0, 0)
+    said = "" if last is None else last[2] if last[2] is not None else "skip"
+    return Progress(done=int(done or 0), left=int(left or 0), last=said)
+
+
+def next_turn(
+    transaction: Transaction, stream: StreamRecord, person: str, *, now: float
+) -> Turn | None:
+    """Lease the next item to a person; None if nothing waits for them.
+
+    Asking again gives the same item until it is answered, so a page may be loaded twice.
+    """
+    transaction.lock(stream.id)
+    waiting = (
+        "from draw d join frame f on f.id = d.frame where f.stream = ? and f.state = 'open'"
+        f" and d.state in ('open', 'disagreed') and not {_MINE}"
+    )
+    own = transaction.one(
+        f"select d.frame, d.row_id {waiting} and d.lease_by = ? and d.lease_until > ?"
+        " order by d.frame, d.place limit 1",
+        (stream.id, person, person, now),
+    )
+    found = own or transaction.one(
+        f"select d.frame, d.row_id {waiting}"
+        " and (d.lease_by is null or d.lease_by = ? or d.lease_until <= ?)"
+        " order by d.frame, d.place limit 1",
+        (stream.id, person, person, now),
+    )
+    if found is None:
+        return None
+    frame, row = found
+    transaction.run(
+        "update draw set lease_by = ?, lease_until = ? where frame = ? and row_id = ?",
+        (person, now + LEASE, frame, row),
+    )
+    item = transaction.one("select item from rows where id = ?", (row,))
+    if item is None:  # retention has dropped the row: nobody can read it any more
+        transaction.run(
+            "update draw set state = 'skipped' where frame = ? and row_id = ?", (frame, row)
+        )
+        return next_turn(transaction, stream, person, now=now)
+    at = progress(transaction, stream, person, now=now)
+    return Turn(
+        ask=f"{frame}.{row}",
+        item=item[0],
+        show=_shown(transaction, row),
+        labels=label_choices(transaction, stream),
+        done=at.done,
+        left=at.left,
+    )
+
+
+def _shown(reader: Reader, row: int) -> dict[str, str]:
+    kept = reader.one("select body from payload where row_id = ?", (row,))
+    if kept is None:
+        return {}
+    body: Any = msgspec.json.decode(unpacked_body(bytes(kept[0])))
+    return {"": body} if isinstance(body, str) else {str(k): str(v) for k, v in body.items()}
+
+
+def answer_turn(
+    service: Service,
+    transaction: Transaction,
+    stream: StreamRecord,
+    person: str,
+    ask: str,
+    value: str | int | bool,
+    *,
+    seconds: float | None = None,
+    note: str = "",
+) -> None:
+    """Keep a label: row, counts and version change in the same transaction."""
+    frame, row = _asked(transaction, stream, person, ask)
+    word = word_of(value)
+    choices = label_choices(transaction, stream)
+    if word not in choices:
+        raise HttpProblem(
+            422,
+            f"{word[:80]!r} is no answer here",
+            [Fix(column="value", value=word[:80], way_out=f"use {', '.join(choices)[:300]}")],
+        )
+    item, system = _names(transaction, row)
+    record = VoteRecord(
+        item=item, system=system, label=LabelRecord(value=word, by=person), replace=True
+    )
+    timed = seconds if seconds is not None and 0 <= seconds < 86_400 else None
+    source = Source(by=person, origin="draw", frame=frame, seconds=timed)
+    apply(service, transaction, stream, [record], source)
+    if note:
+        transaction.run(
+            "update label set note = ? where row_id = ? and annotator = ? and current = 1",
+            (note[:4_000], row, person),
+        )
+    settle(transaction, frame, row)
+
+
+def skip_turn(
+    service: Service,
+    transaction: Transaction,
+    stream: StreamRecord,
+    person: str,
+    ask: str,
+    reason: str,
+) -> None:
+    """Keep that a person could not answer, and why. A skipped row is never drawn again."""
+    frame, row = _asked(transaction, stream, person, ask)
+    transaction.run(
+        "update label set current = 0 where row_id = ? and annotator = ? and current = 1"
+        " and value is null",
+        (row, person),
+    )
+    transaction.run(
+        "insert into label (row_id, stream, annotator, value, reason, at, origin, frame, current)"
+        " values (?, ?, ?, null, ?, ?, 'draw', ?, 1)",
+        (row, stream.id, person, reason.strip()[:4_000] or "no reason", service.clock(), frame),
+    )
+    settle(transaction, frame, row)
+    transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+
+
+def undo_turn(
+    service: Service, transaction: Transaction, stream: StreamRecord, person: str
+) -> None:
+    """Take a person's last answer back, within five minutes; the item is theirs again."""
+    now = service.clock()
+    last = _last(transaction, stream, person, now)
+    if last is None:
+        raise HttpProblem(
+            409,
+            "there is no answer of the last five minutes to take back",
+            [Fix(way_out="send a label with 'replace': true to correct an older one")],
+        )
+    ident, row, value, frame = last
+    if value is None:
+        transaction.run("update label set current = 0 where id = ?", (ident,))
+        transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+    else:
+        item, system = _names(transaction, row)
+        record = VoteRecord(
+            item=item, system=system, label=LabelRecord(value=None, by=person), replace=True
+        )
+        apply(service, transaction, stream, [record], Source(by=person, origin="draw", frame=frame))
+    settle(transaction, frame, row)
+    transaction.run(
+        "update draw set lease_by = ?, lease_until = ? where frame = ? and row_id = ?",
+        (person, now + LEASE, frame, row),
+    )
+    # Whatever else was leased waits behind the item that came back.
+    transaction.run(
+        "update draw set lease_by = null, lease_until = null where lease_by = ? and row_id <> ?",
+        (person, row),
+    )
+
+
+def settle(transaction: Transaction, frame: int, row: int) -> None:
+    """Say what a draw is now: open, answered, disagreed (a third decides) or skipped."""
+    draw = transaction.one("select readers from draw where frame = ? and row_id = ?", (frame, row))
+    if draw is None:
+        return
+    said = [
+        value
+        for value, reason in transaction.all(
+            "select value, reason from label where row_id = ? and current = 1", (row,)
+        )
+        if value is not None or reason is not None
+    ]
+    words = [value for value in said if value is not None]
+    state = "open"
+    if len(said) >= draw[0]:
+        state = "answered" if truth_of(words) else "disagreed" if words else "skipped"
+    transaction.run(
+        "update draw set state = ?, lease_by = null, lease_until = null"
+        " where frame = ? and row_id = ?",
+        (state, frame, row),
+    )
+
+
+def _asked(
+    transaction: Transaction, stream: StreamRecord, person: str, ask: str
+) -> tuple[int, int]:
+    """Return frame and row of a question; one that is not this person's is refused."""
+    parts = _ASK.fullmatch(ask)
+    found = None
+    if parts is not None:
+        found = transaction.one(
+            f"select d.state, d.lease_by, {_MINE} from draw d join frame f on f.id = d.frame"
+            " where d.frame = ? and d.row_id = ? and f.stream = ?",
+            (person, int(parts[1]), int(parts[2]), stream.id),
+        )
+    if parts is None or found is None:
+        raise HttpProblem(404, f"there is no question {ask[:60]!r}: GET next gives one")
+    state, lease_by, mine = found
+    if mine:
+        raise HttpProblem(
+            409,
+            "you have answered this already",
+            [Fix(way_out='take it back with {"undo": true}, or GET next')],
+        )
+    if state not in ("open", "disagreed") or lease_by not in (None, person):
+        raise HttpProblem(
+            409,
+            "somebody else has this item now: the time to answer it was over",
+            [Fix(way_out="GET next gives another")],
+        )
+    return int(parts[1]), int(parts[2])
+
+
+def _names(reader: Reader, row: int) -> tuple[str, str]:
+    found = reader.one("select item, system from rows where id = ?", (row,))
+    if found is None:
+        raise HttpProblem(409, "this row is gone: retention has dropped it")
+    return found[0], found[1]
+
+
+def _last(
+    reader: Reader, stream: StreamRecord, person: str, now: float
+) -> tuple[int, int, str | None, int] | None:
+    """Return (label, row, value, frame) of a person's last answer that can be taken back."""
+    found = reader.one(
+        "select id, row_id, value, frame from label where stream = ? and annotator = ?"
+        " and current = 1 and frame is not null and at >= ?"
+        " and (value is not null or reason is not null) order by at desc, id desc limit 1",
+        (stream.id, person, now - UNDO),
+    )
+    return None if found is None else (found[0], found[1], found[2], found[3])

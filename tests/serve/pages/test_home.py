@@ -1,0 +1,55 @@
+"""Home: an empty service shows three lines; a full one what needs a look."""
+
+from __future__ import annotations
+
+import shlex
+
+from tallystick.serve.pages.facts import WindowPoint
+from tallystick.serve.pages.home import spark_points
+from tallystick.serve.service import Service
+from tests.serve.queue.people import STREAM, fill
+from tests.serve.web import Web
+
+
+def test_an_empty_home_shows_three_lines_that_work(web: Web) -> None:
+    text = web.get("/").text
+    code = text.partition("<pre><code>")[2].partition("</code>")[0]
+    lines = [
+        shlex.split(one.replace("&#34;", '"').replace("&#39;", "'")) for one in code.split("\n")
+    ]
+    assert len(lines) == 3
+    for words in lines:
+        method = words[words.index("-X") + 1] if "-X" in words else "GET"
+        url = next(word for word in words if word.startswith("http"))
+        body = words[words.index("-d") + 1].encode() if "-d" in words else None
+        answer = web.request(method, url.removeprefix(web.base), content=body)
+        assert answer.status_code == 200, answer.text
+    assert "my-bot" in web.get("/").text
+
+
+def test_home_shows_a_line_per_stream_and_the_alarms_first(web: Web, service: Service) -> None:
+    fill(web, n=60)
+    service.writer.do(
+        lambda tx: tx.run(
+            "insert into alert (stream, name, what, proves, does_not_prove, detail, at)"
+            " values (1, 'change', 'bot: the votes changed', 'llama moved', 'why', '{}', 5.0)"
+        )
+    )
+    text = web.get("/").text
+    assert "One alarm needs a look." in text
+    assert text.index("llama moved") < text.index('id="streams"')
+    assert f'href="/streams/{STREAM}"' in text
+    assert ">60<" in text
+
+
+def test_sparklines_share_one_span(web: Web) -> None:
+    def point(k: int, value: float) -> WindowPoint:
+        return WindowPoint(
+            index=k, at=0.0, name="a", value=value, low=None, high=None, alarmed=False
+        )
+
+    small = spark_points([point(0, 80.0), point(1, 79.0)])
+    large = spark_points([point(0, 80.0), point(1, 60.0)])
+    assert abs(small[1]["y"] - small[0]["y"]) < 1
+    assert large[1]["y"] - large[0]["y"] > 14
+    assert spark_points([]) == []

@@ -1,0 +1,121 @@
+"""Every page: escaped, locked down, with a session for its forms and a version for its parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tallystick.serve.auth import COOKIE
+from tallystick.serve.pages import problem_page
+from tallystick.serve.pages.site import HERE, templates
+from tallystick.serve.problem import Fix, HttpProblem
+from tests.serve.queue.people import STREAM, draw, fill, key_of
+from tests.serve.web import Web
+
+EVIL = "<script>document.title='owned'</script><img src=x onerror=alert(1)>"
+PAGES = (
+    "/",
+    "/streams/{}",
+    "/streams/{}/labels",
+    "/streams/{}/label",
+    "/streams/{}/slices?by=lang",
+    "/label",
+    "/watches",
+    "/alarms",
+    "/settings",
+    "/login",
+)
+
+
+def test_hostile_labels_items_and_texts_are_text_on_every_page(web: Web) -> None:
+    web.put("/v1/streams/evil", json={"labels": ["ok", EVIL], "instructions": EVIL})
+    records = [
+        {
+            "item": f"{EVIL}{k}",
+            "votes": {"a": EVIL, "b": "ok", EVIL[:200]: "ok"},
+            "slice": {"lang": EVIL[:60]},
+            "show": {EVIL: EVIL},
+        }
+        for k in range(12)
+    ]
+    assert web.post("/v1/streams/evil/records", json=records).status_code == 200
+    web.post("/v1/keys", json={"role": "label", "name": EVIL})
+    draw(web, "evil", budget=6)
+    for page in PAGES:
+        answer = web.get(page.format("evil"))
+        assert answer.status_code in (200, 303), (page, answer.text)
+        assert "<script>document" not in answer.text
+        assert "<img src=x" not in answer.text
+        assert "onerror=alert(1)>" not in answer.text
+
+
+def test_every_page_is_locked_down_and_loads_nothing_from_elsewhere(web: Web) -> None:
+    fill(web, n=30)
+    draw(web, budget=5)
+    for page in (*PAGES, "/nothing"):
+        answer = web.get(page.format(STREAM))
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert not re.search(r'(src|href|action)="(https?:)?//', answer.text), page
+        assert " style=" not in answer.text
+        assert not re.search(r"<script(?! src=)|\son\w+=", answer.text), page
+
+
+def test_a_part_is_sent_once_and_then_by_its_version(web: Web) -> None:
+    fill(web, n=30)
+    first = web.get(f"/streams/{STREAM}/labels?part=main")
+    assert first.status_code == 200
+    assert "<html" not in first.text
+    again = web.get(
+        f"/streams/{STREAM}/labels?part=main", headers={"if-none-match": first.headers["etag"]}
+    )
+    assert again.status_code == 304
+
+
+def test_on_this_machine_the_first_page_opens_a_session(web: Web) -> None:
+    answer = web.get("/settings")
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(f"{COOKIE}=")
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert "set-cookie" not in web.get("/settings").headers
+
+
+@pytest.mark.parametrize("page", ["/settings", "/watches", "/alarms", "/streams/bot", "/label"])
+def test_without_a_key_a_page_asks_for_one(far: Callable[..., Web], page: str) -> None:
+    answer = far().get(page)
+    assert answer.status_code == 401
+    assert 'href="/login"' in answer.text
+
+
+def test_an_error_is_a_page_with_the_way_out(web: Web) -> None:
+    fill(web, n=5)
+    answer = web.get("/streams/bott")
+    assert answer.status_code == 404
+    assert "did you mean" in answer.text
+    plain = problem_page(HttpProblem(422, EVIL, [Fix(way_out=EVIL)]))
+    assert b"<script>" not in bytes(plain.body)
+
+
+def test_a_reader_of_one_stream_sees_no_other(web: Web, far: Callable[..., Web]) -> None:
+    fill(web, n=5)
+    fill(web, n=5, stream="secret-bot")
+    body = {"role": "read", "name": "r", "streams": [STREAM]}
+    key = web.post("/v1/keys", json=body).json()["key"]
+    page = far(key)
+    assert "secret-bot" not in page.get("/").text
+    assert page.get("/streams/secret-bot").status_code == 403
+    assert key_of(web, "x")  # keys of others are not listed to readers
+    assert page.get("/settings").status_code == 403
+
+
+def test_the_script_is_short_and_every_template_escapes() -> None:
+    assert len((HERE / "script.js").read_text().splitlines()) <= 200
+    assert templates().autoescape is True
+    for path in Path(HERE / "templates").glob("*.html"):
+        assert "| safe" not in path.read_text()

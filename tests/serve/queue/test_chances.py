@@ -1,0 +1,130 @@
+"""Which labels count in results, and with which probability."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tallystick.serve.queue.chances import Chances, chances
+from tallystick.serve.service import Service
+from tallystick.serve.settings import find_stream
+from tests.serve.equal import differences
+from tests.serve.queue.people import STREAM, draw, fill, say, turn
+from tests.serve.web import Clock, Web
+
+
+def known(service: Service) -> Chances:
+    return service.read(lambda r: chances(r, find_stream(r, STREAM)))
+
+
+def label(web: Web, truth: list[str], n: int) -> None:
+    for _ in range(n):
+        item = turn(web)
+        assert item is not None
+        say(web, item["ask"], truth[int(item["item"][1:])])
+
+
+def test_without_a_draw_every_label_counts(web: Web, service: Service) -> None:
+    fill(web)
+    web.post(f"/v1/streams/{STREAM}/labels", json={"item": "q1", "value": "pass"})
+    assert known(service) == Chances()
+    assert "probability" not in web.get(f"/v1/streams/{STREAM}/rows").text
+
+
+def test_a_frame_half_read_counts_as_the_smaller_sample_that_it_is(
+    web: Web, service: Service
+) -> None:
+    truth = fill(web)
+    frame = draw(web, budget=60, overlap=0)
+    label(web, truth, 30)
+    found = known(service)
+    assert len(found.drawn) == 30
+    sizes = {one["size"] for one in frame["strata"]}
+    assert all(any(abs(p * n - round(p * n)) < 1e-9 for n in sizes) for p in found.drawn.values())
+    # Weighted by one over their probability they stand for all rows that strata with labels have.
+    assert sum(1 / p for p in found.drawn.values()) == pytest.approx(300)
+
+
+def test_labels_before_a_draw_stand_for_themselves_and_later_ones_are_left_out(
+    web: Web, service: Service
+) -> None:
+    truth = fill(web)
+    url = f"/v1/streams/{STREAM}/labels"
+    for k in range(5):
+        web.post(url, json={"item": f"q{k}", "value": truth[k]})
+    draw(web, budget=20, overlap=0)
+    label(web, truth, 20)
+    free = [k for k in range(5, 300) if k not in drawn_items(service)][:7]
+    for k in free:
+        web.post(url, json={"item": f"q{k}", "value": truth[k]})
+    found = known(service)
+    assert (len(found.drawn), len(found.apart), len(found.volunteered)) == (20, 5, 7)
+    lines = [json.loads(one) for one in web.get(f"/v1/streams/{STREAM}/rows").text.splitlines()]
+    counted = {one["item"]: one["probability"] for one in lines if "label" in one}
+    assert len(counted) == 25
+    assert [counted[f"q{k}"] for k in range(5)] == ["1"] * 5
+    assert not [k for k in free if f"q{k}" in counted]
+    everything = web.get(f"/v1/streams/{STREAM}/rows?labels=all").text
+    assert everything.count('"label"') == 32
+    assert "probability" not in everything
+
+
+def drawn_items(service: Service) -> set[int]:
+    rows = service.read(lambda r: r.all("select r.item from draw d join rows r on r.id = d.row_id"))
+    return {int(item[1:]) for (item,) in rows}
+
+
+def test_rows_of_two_frames_have_the_chance_of_either(web: Web, service: Service) -> None:
+    truth = fill(web)
+    draw(web, budget=30, overlap=0)
+    label(web, truth, 30)
+    draw(web, budget=30, overlap=0)
+    label(web, truth, 30)
+    found = known(service)
+    assert len(found.drawn) == 60
+    assert sum(1 / p for p in found.drawn.values()) == pytest.approx(300, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("verb", "labels"),
+    [("judge", "even"), ("score", "drawn"), ("compare", "even"), ("judge", "all")],
+)
+def test_http_and_the_command_line_say_the_same_of_drawn_labels(
+    web: Web, service: Service, tmp_path: Path, verb: str, labels: str
+) -> None:
+    truth = fill(web)
+    web.post(f"/v1/streams/{STREAM}/labels", json={"item": "q3", "value": "pass"})
+    draw(web, budget=60, overlap=0)
+    label(web, truth, 50)
+    assert differences(web, STREAM, tmp_path, verb, {"labels": labels}) == []
+
+
+def test_score_says_that_probabilities_were_used(web: Web) -> None:
+    truth = fill(web)
+    draw(web, budget=60, overlap=0)
+    label(web, truth, 60)
+    body = web.get(f"/v1/streams/{STREAM}/results/score").json()
+    assert "--probability=probability" in body["command"]
+    assert any("probabilities" in one for one in body["assumptions"])
+    assert body["systems"][0]["n_labels"] == 60
+
+
+def test_an_even_sample_is_kept_for_verbs_without_probabilities(
+    web: Web, service: Service, clock: Clock
+) -> None:
+    truth = fill(web, n=400)
+    draw(web, budget=40, overlap=0)
+    label(web, truth, 40)
+    draw(web, budget=80, overlap=0)
+    label(web, truth, 80)
+    found = known(service)
+    from tallystick.serve.span import Span
+
+    kept = found.counted("even", Span())
+    assert set(kept) <= set(found.drawn)
+    assert len(set(kept.values())) == 1
+    assert len(kept) >= 0.4 * len(found.drawn)
+    body = web.get(f"/v1/streams/{STREAM}/results/judge").json()
+    assert body["n_labels"] == len(kept)

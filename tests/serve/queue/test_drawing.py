@@ -1,0 +1,104 @@
+"""A draw is a random sample inside each stratum, whatever was drawn before."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.serve.queue.drawing import FramePlan, mixed, plan_frame
+from tallystick.serve.queue.population import Population, Words
+
+
+def rows_of(n: int, *, seed: int = 1, patterns: int = 4) -> Population:
+    """Rows with two votes each, codes 1 to 4; codes 5 and 6 are truths."""
+    rng = np.random.default_rng(seed)
+    packed = [np.array(pair, dtype="<u4").tobytes() for pair in ((1, 3), (1, 4), (2, 3), (2, 4))]
+    codes = dict(enumerate(packed))
+    for k, word in enumerate((5, 6)):
+        codes |= {10 + 4 * k + p: packed[p] + np.uint32(word).tobytes() for p in range(len(packed))}
+    words = Words(
+        columns=(1, 2),
+        classes=("a", "b"),
+        vote={1: (0, 0), 2: (0, 1), 3: (1, 0), 4: (1, 1)},
+        truth={5: 0, 6: 1},
+    )
+    return Population(
+        as_of=9,
+        row=np.arange(n),
+        pattern=rng.integers(patterns, size=n),
+        u=rng.integers(2**63 - 1, size=n),
+        system=np.zeros(n, np.int64),
+        systems=("",),
+        codes=codes,
+        words=words,
+    )
+
+
+def plan(found: Population, **given: object) -> FramePlan:
+    order = {"budget": 60, "overlap": 0.1, "labels": {}, "seed": 3, **given}
+    return plan_frame(found, **order)  # type: ignore[arg-type]
+
+
+def test_the_same_rows_and_seed_make_the_same_draw() -> None:
+    assert plan(rows_of(500)) == plan(rows_of(500))
+    assert plan(rows_of(500)).rows != plan(rows_of(500), seed=4).rows
+
+
+def test_a_plan_survives_the_way_through_the_worker() -> None:
+    made = plan(rows_of(500))
+    assert msgspec.json.decode(msgspec.json.encode(made), type=FramePlan) == made
+
+
+def test_probabilities_are_those_of_the_strata_and_the_overlap_is_exact() -> None:
+    made = plan(rows_of(1_000), budget=100, overlap=0.15)
+    assert sum(one.size for one in made.strata) == 1_000
+    for one in made.rows:
+        stratum = made.strata[one.stratum]
+        assert one.probability == stratum.drawn / stratum.size
+    assert sum(one.readers == 2 for one in made.rows) == 15
+    assert len({one.row for one in made.rows}) == 100
+
+
+def test_every_row_is_equally_likely_though_old_rows_have_large_u() -> None:
+    # Half of the rows are what an earlier draw left over: by u alone they would come last.
+    found = rows_of(400, patterns=1)
+    found.u[:200] = np.random.default_rng(5).integers(2**62, 2**63 - 1, size=200)
+    old = sum(
+        one.row < 200 for seed in range(300) for one in plan(found, budget=20, seed=seed).rows
+    )
+    assert abs(old / (300 * 20) - 0.5) < 4 * 0.5 / np.sqrt(300 * 20)
+
+
+def test_labels_steer_the_draw_to_where_they_differ() -> None:
+    found = rows_of(20_000)
+    labels = {10: 40, 13: 20, 17: 20}  # pattern 0 is always a; pattern 3 is a or b
+    flat, steered = plan(found, budget=4_000), plan(found, budget=4_000, labels=labels)
+
+    def rate(made: FramePlan, pattern: int) -> float:
+        one = next(s for s in made.strata if pattern in s.patterns)
+        return one.drawn / one.size
+
+    assert rate(steered, 3) / rate(steered, 0) > 1.3
+    assert 0.85 < rate(flat, 3) / rate(flat, 0) < 1.15
+
+
+def test_a_budget_beyond_the_rows_takes_all_of_them() -> None:
+    made = plan(rows_of(30), budget=1_000)
+    assert {one.row for one in made.rows} == set(range(30))
+    assert {one.probability for one in made.rows} == {1.0}
+
+
+def test_nothing_to_draw_and_a_wrong_budget_are_refused() -> None:
+    with pytest.raises(InputError, match="nothing to draw"):
+        plan(rows_of(0))
+    with pytest.raises(InputError, match="between 1 and 100,000"):
+        plan(rows_of(10), budget=0)
+
+
+def test_the_mixed_order_is_another_random_order() -> None:
+    u = np.random.default_rng(1).integers(2**63 - 1, size=2_000)
+    ranks = [np.argsort(np.argsort(order)) for order in (u, mixed(u, 1), mixed(u, 2))]
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        assert abs(np.corrcoef(ranks[a], ranks[b])[0, 1]) < 0.1
