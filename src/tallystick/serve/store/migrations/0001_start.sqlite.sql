@@ -169,6 +169,7 @@ create table watch (
     reserved real not null,
     month text not null,
     baseline integer,                -- run
+    by_operator integer not null,    -- 1: from the operator's file, which may run code
     state text not null,             -- on, off, broken
     created real not null
 );
@@ -180,6 +181,7 @@ create table run (
     state text not null,             -- waiting, running, done, failed
     started real,
     ended real,
+    reserved real not null,
     cost real not null,
     result text,
     error text,
@@ -214,6 +216,7 @@ create index alert_at on alert (at);
 
 create table hook (
     id integer primary key,
+    name text not null unique,
     url text not null,
     secret text not null,
     streams text not null,           -- JSON list, empty for all
