@@ -39,6 +39,7 @@ __all__ = [
     "reading_options",
     "role_options",
     "run",
+    "sorted_call",
     "sorted_options",
 ]
 
@@ -101,7 +102,7 @@ def command_of(capability: Capability) -> click.Command:
     params += output_options(items=capability.input != "none")
 
     def callback(**given: Any) -> None:
-        run(_call(capability, given))
+        run(sorted_call(capability, given))
 
     name = capability.verb.rpartition(" ")[2]
     return click.Command(
@@ -149,7 +150,7 @@ def _leave(gates: Sequence[GateOutcome]) -> None:
         raise SystemExit(code)
 
 
-def _call(capability: Capability, given: dict[str, Any]) -> Call:
+def sorted_call(capability: Capability, given: dict[str, Any]) -> Call:
     """Sort what the parser gives into reading, question and delivery."""
     fields = {one.name for one in dataclasses.fields(capability.question)}
     question = {name: given.pop(name) for name in list(given) if name in fields}

@@ -21,6 +21,8 @@ __all__ = ["FILES", "make_app", "make_service", "routes"]
 
 FILES = (
     "tallystick.serve.records",
+    "tallystick.serve.results",
+    "tallystick.serve.export",
     "tallystick.serve.streams",
     "tallystick.serve.keys",
     "tallystick.serve.health",

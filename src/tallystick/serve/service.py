@@ -13,6 +13,7 @@ from tallystick.serve.auth import Doorkeeper
 from tallystick.serve.jobs import Job, JobLoop
 from tallystick.serve.routes import plain_problem_page
 from tallystick.serve.store import Reader, Store, Transaction
+from tallystick.serve.worker import Worker
 from tallystick.serve.writer import Writer
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Service:
         self.jobs = JobLoop(self, jobs, pause=self.config.job_pause)
         self.problem_page: Callable[[HttpProblem], Response] = plain_problem_page
         self._readers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="tallystick-read")
+        self.worker = Worker(store.address())
         self._closers: list[Callable[[], None]] = []
 
     async def reading(self, work: Callable[[Reader], _T]) -> _T:
@@ -130,6 +132,7 @@ class Service:
         self.jobs.stop()
         for close in self._closers:
             close()
+        self.worker.close()
         self.writer.stop()
         self._readers.shutdown(wait=True, cancel_futures=True)
         self.store.close()

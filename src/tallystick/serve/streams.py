@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -13,12 +14,33 @@ from tallystick.serve.routes import Incoming, Route
 from tallystick.serve.settings import StreamRecord, StreamSettings, find_stream
 from tallystick.serve.store import Reader, Transaction
 
-__all__ = ["ROUTES", "StreamBody", "StreamColumn"]
+__all__ = ["RESERVED", "ROUTES", "StreamBody", "StreamColumn", "StreamList", "name_problem"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
-RESERVED = ("item", "system", "label", "at", "seq", "hour", "show", "replace", "probability")
+RESERVED = ("item", "row", "system", "label", "at", "probability")
 """Names that rows use for themselves; a column may not have them."""
+
+
+def name_problem(name: str, others: Collection[str]) -> str | None:
+    """Return why a column cannot be called *name*, None if it can.
+
+    Names go to the command line, where commas and globs mean several columns, and to engines that
+    do not tell capitals from small letters.
+
+    >>> name_problem("gpt-4*", ())
+    'a name has none of , * ? [ ] and no blank at its ends'
+    """
+    if name.lower() in RESERVED:
+        return f"{name!r} is a column of every row: use another name"
+    if not 0 < len(name.encode()) <= 256 or not name.isprintable():
+        return "a name has 1 to 256 bytes, all printable"
+    if name != name.strip() or set(name) & set(",*?[]"):
+        return "a name has none of , * ? [ ] and no blank at its ends"
+    same = [one for one in others if one != name and one.casefold() == name.casefold()]
+    if same:
+        return f"there is {same[0]!r} already, which differs in capitals only"
+    return None
 
 
 class StreamColumn(msgspec.Struct):
@@ -109,8 +131,9 @@ def check_settings(settings: StreamSettings) -> None:
     for name, kind in settings.columns.items():
         if kind not in ("vote", "grade", "slice"):
             wrong.append(Fix(column=name, value=kind, way_out="use vote, grade or slice"))
-        if name in RESERVED or not 0 < len(name) <= 256:
-            wrong.append(Fix(column=name[:256], way_out="this name is reserved, empty or too long"))
+        why = name_problem(name, settings.columns)
+        if why is not None:
+            wrong.append(Fix(column=name[:64], way_out=why))
     if settings.window < 1:
         wrong.append(Fix(column="window", value=str(settings.window), way_out="at least 1 row"))
     if not settings.settle >= 0:

@@ -107,10 +107,14 @@ class Tally:
 
     @classmethod
     def from_patterns(
-        cls, columns: Mapping[str, Sequence[Label]], counts: Sequence[int] | Sequence[float]
+        cls,
+        columns: Mapping[str, Sequence[Label]],
+        counts: Sequence[int] | Sequence[float],
+        *,
+        apart: Sequence[str] = (),
     ) -> Tally:
-        """Make a tally of what was counted elsewhere: one row a pattern, with its count; floats
-        make it a weighted one.
+        """Make a tally of what was counted elsewhere: one row per pattern, with its count; floats
+        make it a weighted one. Columns in *apart* have a vocabulary of their own.
 
         >>> Tally.from_patterns({"a": [0, 1], "b": [1, 1]}, [30, 12]).n
         42
@@ -129,7 +133,7 @@ class Tally:
                 f"counts must be finite numbers that are not negative, got {list(counts)!r:.80}"
             )
         counted = count_groups(tuple(columns), columns, held, weighted=weighted)
-        recipe = Recipe(weight="count" if weighted else None)
+        recipe = Recipe(weight="count" if weighted else None, apart=frozenset(apart))
         return cls._holding(
             settle(counted.names, counted.labels, counted.codes, counted.counts, recipe), recipe
         )

@@ -15,7 +15,7 @@ from typing import Any
 from tallystick.serve.problem import Fix
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.store import Transaction
-from tallystick.serve.streams import RESERVED
+from tallystick.serve.streams import name_problem
 
 __all__ = ["TRUTH", "Interned", "Refused", "pack_codes", "unpack_codes", "word_of"]
 
@@ -113,9 +113,9 @@ class Interned:
         self, transaction: Transaction, stream: StreamRecord, name: str, kind: str
     ) -> tuple[int, str]:
         if kind != "label":
-            if not name.strip() or name in RESERVED or len(name.encode()) > _MOST_TEXT:
-                way = f"a column cannot be called so; reserved names are {', '.join(RESERVED)}"
-                raise Refused(422, Fix(column=name[:64], way_out=way))
+            why = name_problem(name, self.columns)
+            if why is not None:
+                raise Refused(422, Fix(column=name[:64], way_out=why))
             if not stream.settings.is_open:
                 near = difflib.get_close_matches(name, list(self.columns), n=1)
                 hint = f"did you mean {near[0]!r}? Otherwise " if near else ""

@@ -151,9 +151,11 @@ class PostgresStore:
     ----------
     dsn
         ``postgresql://…``, as libpq takes it.
+    migrate
+        Whether to bring the schema up to date.
     """
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, *, migrate: bool = True) -> None:
         try:
             import psycopg
         except ImportError as error:
@@ -166,7 +168,8 @@ class PostgresStore:
         except psycopg.OperationalError as error:
             # The address may hold a password: it is never repeated.
             raise FileError(f"PostgreSQL cannot be reached: {str(error).strip()}") from error
-        self._migrate()
+        if migrate:
+            self._migrate()
 
     def _connect(self, *, autocommit: bool = True) -> psycopg.Connection[Any]:
         connection = self._psycopg.connect(self._dsn, autocommit=autocommit)
@@ -213,6 +216,17 @@ class PostgresStore:
             yield PostgresReader(connection)
         finally:
             self._idle.put(connection)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[PostgresReader]:
+        """Return a reader that sees one state of the store until the block ends; keep it short."""
+        connection = self._connect(autocommit=False)
+        try:
+            connection.isolation_level = self._psycopg.IsolationLevel.REPEATABLE_READ
+            connection.read_only = True
+            yield PostgresReader(connection)
+        finally:
+            connection.close()
 
     @contextmanager
     def write(self) -> Iterator[PostgresTransaction]:

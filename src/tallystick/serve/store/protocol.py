@@ -72,6 +72,9 @@ class Store(Protocol):
     def read(self) -> AbstractContextManager[Reader]:
         """Return a reader that belongs to the calling thread until the block ends."""
 
+    def snapshot(self) -> AbstractContextManager[Reader]:
+        """Return a reader that sees one state of the store until the block ends; keep it short."""
+
     def write(self) -> AbstractContextManager[Transaction]:
         """Begin a transaction; it is committed at the end of the block. For the writer only."""
 

@@ -132,9 +132,11 @@ class SqliteStore:
         The file; it is made where it is absent.
     durability
         ``full`` survives a power cut; ``normal`` survives a killed process only, and is faster.
+    migrate
+        Whether to bring the schema up to date.
     """
 
-    def __init__(self, path: Path, *, durability: str = "full") -> None:
+    def __init__(self, path: Path, *, durability: str = "full", migrate: bool = True) -> None:
         self.path = Path(path)
         self._durability = durability
         self._idle: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
@@ -142,7 +144,8 @@ class SqliteStore:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = self._connect()
-            self._migrate()
+            if migrate:
+                self._migrate()
         except (OSError, sqlite3.OperationalError) as error:
             raise FileError(
                 f"{self.path} cannot be opened ({error}): give a folder that can be written"
@@ -206,6 +209,16 @@ class SqliteStore:
             yield SqliteReader(connection)
         finally:
             self._idle.put(connection)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqliteReader]:
+        """Return a reader that sees one state of the store until the block ends; keep it short."""
+        with self.read() as reader:
+            reader.all("begin")
+            try:
+                yield reader
+            finally:
+                reader.all("rollback")
 
     @contextmanager
     def write(self) -> Iterator[SqliteTransaction]:

@@ -1,0 +1,152 @@
+"""Answer a question about a stream: what the worker process does."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tallystick.data import conclude, read
+from tallystick.errors import InputError, NotIdentifiable
+from tallystick.io import scan
+from tallystick.results import Result
+from tallystick.serve.question import arguments, call_of, counts_suffice
+from tallystick.serve.rows import Book, book_of, pieces
+from tallystick.serve.settings import find_stream
+from tallystick.serve.span import Span
+from tallystick.serve.store import Reader, Store
+from tallystick.tally import Tally
+
+if TYPE_CHECKING:
+    from tallystick.cli.verb import Call
+
+__all__ = ["StreamAnswer", "answer_stream", "arrow_rows", "stream_tally"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamAnswer:
+    """What a stream answers: the result, or why there is none."""
+
+    result: Result | None
+    why: str
+    as_of: int
+    version: int
+    command: str
+
+
+def answer_stream(
+    store: Store, name: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+) -> StreamAnswer:
+    """Ask *verb* about the rows of a span, as the command line would about their file."""
+    with store.snapshot() as reader:
+        stream = find_stream(reader, name)
+        [(as_of,)] = reader.all(
+            "select coalesce(max(seq), 0) from batch where stream = ?", (stream.id,)
+        )
+        book = book_of(reader, stream)
+        words = arguments(verb, book.table, stream.settings, given)
+        call = call_of(verb, words)
+        shared = {"as_of": as_of, "version": stream.version}
+        command = shlex.join(["tallystick", verb, "rows.csv", *words])
+        source = _source(store, reader, book, call, span)
+    if source is None:
+        why = "no row is in this window" if stream.rows else "the stream has no row yet"
+        return StreamAnswer(result=None, why=why, command=command, **shared)
+    try:
+        result = _concluded(call, source)
+    except NotIdentifiable as error:
+        return StreamAnswer(result=None, why=str(error), command=command, **shared)
+    except InputError as error:
+        # With no column named, it is the data that cannot answer, not the request that is wrong.
+        if any(name.replace("-", "_") in call.capability.reads for name in given):
+            raise
+        return StreamAnswer(result=None, why=str(error), command=command, **shared)
+    return StreamAnswer(result=result, why="", command=command, **shared)
+
+
+def _source(store: Store, reader: Reader, book: Book, call: Call, span: Span) -> Any:
+    """Return the counts where they suffice, else the rows; None where there is neither."""
+    if span.last is None and counts_suffice(call, book.table):
+        by = call.reading.get("by")
+        tally = stream_tally(reader, book, span, by=by)
+        return tally if tally.n else None
+    table = arrow_rows(store, reader, book, span)
+    return table if table.num_rows else None
+
+
+def _concluded(call: Call, source: Any) -> Result:
+    reading = dict(call.reading)
+    if isinstance(source, Tally):
+        reading.pop("item", None)
+        held: Any = source
+    else:
+        held = replace(scan(source), source="rows.csv")
+    more = call.question.reading()
+    with read(held, call.capability.door, **reading, **more) as data:
+        return conclude(call.capability, data, call.question)
+
+
+def stream_tally(reader: Reader, book: Book, span: Span, *, by: str | None = None) -> Tally:
+    """Return the kept counts of a span: votes, truth, and the slices of *by* where it is named."""
+    where, values = span.condition()
+    cells: dict[tuple[int, str | None], int] = {}
+    for slice_, pattern, n in reader.all(
+        f"select slice, pattern, sum(n) from tally where stream = ?{where} group by 1, 2",
+        (book.stream.id, *values),
+    ):
+        body = book.slices[slice_]
+        if n and span.holds(body):
+            key = (pattern, body.get(by) if by is not None else None)
+            cells[key] = cells.get(key, 0) + int(n)
+    codes = _codes(reader, book.stream.id, {pattern for pattern, _ in cells})
+    names = [*book.table.votes]
+    columns: dict[str, list[Any]] = {one: [] for one in names}
+    truths: list[Any] = []
+    marks: list[Any] = []
+    counts: list[int] = []
+    for (pattern, mark), n in cells.items():
+        votes, truth = book.cells(codes[pattern])
+        for one, vote in zip(names, votes, strict=True):
+            columns[one].append(vote)
+        truths.append(truth)
+        marks.append(mark)
+        counts.append(n)
+    if book.table.has_truth:
+        columns["label"] = truths
+    if by is not None:
+        columns[by] = marks
+    if not counts or not columns:
+        return Tally()
+    return Tally.from_patterns(columns, counts, apart=() if by is None else (by,))
+
+
+def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:
+    if len(patterns) > 5_000:
+        rows = reader.all("select id, codes from pattern where stream = ?", (stream,))
+        return {ident: bytes(codes) for ident, codes in rows}
+    found: dict[int, bytes] = {}
+    numbers = sorted(patterns)
+    for start in range(0, len(numbers), 500):
+        part = numbers[start : start + 500]
+        marks = ", ".join("?" * len(part))
+        for ident, codes in reader.all(
+            f"select id, codes from pattern where id in ({marks})", part
+        ):
+            found[ident] = bytes(codes)
+    return found
+
+
+def arrow_rows(store: Store, reader: Reader, book: Book, span: Span) -> Any:
+    """Return the rows of a span as a table of text, as a CSV file would be read."""
+    import pyarrow as pa
+
+    names = book.table.columns
+    schema = pa.schema([(name, pa.string()) for name in names])
+    batches = [
+        pa.record_batch(
+            [pa.array(column, pa.string()) for column in zip(*piece, strict=True)], schema=schema
+        )
+        for piece in pieces(store, reader, book, span)
+    ]
+    return pa.Table.from_batches(batches, schema=schema)

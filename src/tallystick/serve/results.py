@@ -1,0 +1,203 @@
+"""``GET /v1/streams/{stream}/results/{verb}``: the command line's own JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+
+from starlette.responses import Response
+
+from tallystick.serve.problem import Fix, HttpProblem
+from tallystick.serve.routes import Incoming, Parameter, Route
+from tallystick.serve.service import Service
+from tallystick.serve.settings import StreamRecord, find_stream
+from tallystick.serve.span import Span, span_of
+from tallystick.serve.worker import Computed, order_of
+
+__all__ = ["ANSWERED", "ROUTES", "SPAN", "computed", "question_in", "result_of"]
+
+ANSWERED = ("judge", "score", "compare", "bound")
+"""Verbs that a stream answers."""
+
+SPAN = (
+    Parameter("window", "24h, 7d, last:5000, or FROM..TO in whole hours; all rows if left out."),
+    Parameter("slice", "Rows of this slice only: lang:en. May be repeated.", repeats=True),
+)
+
+_OWN = frozenset({"window", "slice", "figure", "mode", "format"})
+_MOST_KEPT = 64 * 1024 * 1024
+
+
+class Kept:
+    """Answers by question and stream version, the last used ones, bounded by their size."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[tuple[str, ...], Computed] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[str, ...]) -> Computed | None:
+        """Return an answer that was computed before."""
+        with self._lock:
+            found = self._held.get(key)
+            if found is not None:
+                self._held.move_to_end(key)
+            return found
+
+    def put(self, key: tuple[str, ...], answer: Computed) -> None:
+        """Keep an answer; the oldest go when there are too many."""
+        with self._lock:
+            self._held[key] = answer
+            self._size += len(answer.body)
+            while self._size > _MOST_KEPT and len(self._held) > 1:
+                self._size -= len(self._held.popitem(last=False)[1].body)
+
+
+def question_in(incoming: Incoming) -> tuple[dict[str, list[str]], Span]:
+    """Return the verb's options of a request, and the rows that it asks about."""
+    query = incoming.request.query_params
+    span = span_of(query.get("window", ""), query.getlist("slice"), now=incoming.service.clock())
+    given: dict[str, list[str]] = {}
+    for name, value in query.multi_items():
+        if name not in _OWN:
+            given.setdefault(name, []).append(value)
+    return given, span
+
+
+def computed(
+    service: Service,
+    kind: str,
+    stream: StreamRecord,
+    verb: str,
+    given: dict[str, list[str]],
+    span: Span,
+    **args: str,
+) -> tuple[Computed, str]:
+    """Return what the worker makes of a question, from memory where the stream has not changed.
+
+    Call it in a thread. The second value is the ETag.
+    """
+    key = _key(kind, stream, verb, given, span, args)
+    kept: Kept = service.memory.setdefault("results", Kept())
+    found = kept.get(key)
+    if found is None:
+        order = order_of(kind, stream.name, verb, given, span)
+        order.args = dict(args)
+        found = service.worker.ask(order)
+        # The stream may have moved on while the worker read it: then it is another version's.
+        if found.head.get("version", stream.version) == stream.version:
+            kept.put(key, found)
+    return found, etag_of(*key)
+
+
+def _key(
+    kind: str,
+    stream: StreamRecord,
+    verb: str,
+    given: dict[str, list[str]],
+    span: Span,
+    args: dict[str, str],
+) -> tuple[str, ...]:
+    """Return what an answer depends on: the question, and the version of the stream."""
+    asked = repr((sorted(given.items()), span, sorted(args.items())))
+    return kind, str(stream.id), str(stream.version), verb, asked
+
+
+def etag_of(*parts: str) -> str:
+    """Return the ETag of a question and a version."""
+    return '"' + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24] + '"'
+
+
+def result_of(
+    service: Service, name: str, verb: str, given: dict[str, list[str]], span: Span
+) -> bytes:
+    """Return the JSON of a result: for jobs and pages, in a thread."""
+    stream = service.read(lambda reader: find_stream(reader, name))
+    return computed(service, "result", stream, verb, given, span)[0].body
+
+
+async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> Response:
+    """Answer by ETag, from memory, or by the worker."""
+    verb = incoming.path.get("verb", "")
+    if verb and verb not in ANSWERED:
+        raise HttpProblem(
+            404,
+            f"a stream does not answer {verb!r}",
+            [Fix(value=verb, way_out=f"ask {', '.join(ANSWERED)}")],
+        )
+    service = incoming.service
+    given, span = question_in(incoming)
+    stream = await service.reading(lambda reader: find_stream(reader, incoming.path["stream"]))
+    etag = etag_of(*_key(kind, stream, verb, given, span, args))
+    same = incoming.unchanged(etag)
+    if same is not None:
+        return same
+    found, _ = await service.thread(
+        lambda: computed(service, kind, stream, verb, given, span, **args)
+    )
+    return Response(
+        found.body, media_type=media, headers={"ETag": etag, "Cache-Control": "no-cache"}
+    )
+
+
+async def get_result(incoming: Incoming) -> Response:
+    """Return the command line's JSON about the rows of a stream."""
+    return await _answered(incoming, "result", "application/json")
+
+
+async def get_chart(incoming: Incoming) -> Response:
+    """Return the picture of a result."""
+    figure, mode = incoming.query("figure", "0"), incoming.query("mode", "light")
+    if not (figure.isdecimal() and len(figure) < 3) or mode not in ("light", "dark"):
+        raise HttpProblem(422, "figure is a number from 0, and mode is light or dark")
+    return await _answered(incoming, "chart", "image/svg+xml", figure=figure, mode=mode)
+
+
+async def get_tally(incoming: Incoming) -> Response:
+    """Return the counts of a stream as a file that ``Tally.load`` reads."""
+    return await _answered(incoming, "tally", "application/vnd.apache.arrow.file")
+
+
+_VERB = (
+    *SPAN,
+    Parameter("alpha", "One minus the level of every interval."),
+    Parameter("by", "The same by slice of this column."),
+)
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/streams/{stream}/results/{verb}",
+        role="read",
+        work=get_result,
+        summary="What the command line says of these rows: judge, score, compare or bound.",
+        answer="application/json",
+        query=_VERB,
+        open_query=True,
+    ),
+    Route(
+        method="GET",
+        path="/v1/streams/{stream}/chart/{verb}.svg",
+        role="read",
+        work=get_chart,
+        summary="The picture of a result.",
+        answer="image/svg+xml",
+        query=(
+            *_VERB,
+            Parameter("figure", "Which picture, from 0."),
+            Parameter("mode", "light or dark."),
+        ),
+        open_query=True,
+    ),
+    Route(
+        method="GET",
+        path="/v1/streams/{stream}/tally",
+        role="read",
+        work=get_tally,
+        summary="The counts, as an Arrow file that Tally.load reads.",
+        answer="application/vnd.apache.arrow.file",
+        query=SPAN,
+    ),
+)
+"""Routes of this file."""

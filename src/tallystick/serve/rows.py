@@ -1,0 +1,177 @@
+"""The rows of a stream as a table: what ``GET /rows`` sends and what questions read.
+
+There is one reader for both, so a question by HTTP and the command line on the exported file see
+the same cells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tallystick.serve.ingest.interned import TRUTH, unpack_codes
+from tallystick.serve.ingest.merge import unpack_grades
+from tallystick.serve.settings import StreamRecord
+from tallystick.serve.span import Span
+from tallystick.serve.store import Reader, Store
+
+__all__ = ["Book", "StreamTable", "book_of", "number_text", "pieces", "slices_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamTable:
+    """The columns of a stream: their kinds and numbers, and whether rows have systems."""
+
+    votes: dict[str, int]
+    grades: dict[str, int]
+    slices: tuple[str, ...]
+    has_truth: bool
+    has_systems: bool
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the exported table, in order."""
+        names = ["item"]
+        if self.has_systems:
+            # Items repeat then, and a table needs one column that names its rows.
+            names += ["row", "system"]
+        names += [*self.votes, *self.grades, *self.slices]
+        return [*names, TRUTH] if self.has_truth else names
+
+    @property
+    def item(self) -> str:
+        """The column that names a row."""
+        return "row" if self.has_systems else "item"
+
+
+def table_of_stream(reader: Reader, stream: StreamRecord) -> StreamTable:
+    """Return the columns of a stream."""
+    kinds: dict[str, dict[str, int]] = {"vote": {}, "grade": {}, "slice": {}, "label": {}}
+    for ident, name, kind in reader.all(
+        "select id, name, kind from stream_column where stream = ? order by id", (stream.id,)
+    ):
+        kinds[kind][name] = ident
+    found = reader.one(
+        "select 1 from slice where stream = ? and body like ? limit 1", (stream.id, '%"system":%')
+    )
+    return StreamTable(
+        votes=kinds["vote"],
+        grades=kinds["grade"],
+        slices=tuple(kinds["slice"]),
+        has_truth=bool(kinds["label"]),
+        has_systems=found is not None,
+    )
+
+
+class Book:
+    """Numbers back to words: the cells of patterns and slices."""
+
+    def __init__(self, reader: Reader, stream: StreamRecord) -> None:
+        self.stream = stream
+        self.table = table_of_stream(reader, stream)
+        self._places = {ident: k for k, ident in enumerate(self.table.votes.values())}
+        self._words: dict[int, tuple[int | None, str]] = {}
+        for code, column, label in reader.all(
+            "select c.id, c.stream_column, c.label from label_code c join stream_column s"
+            " on s.id = c.stream_column where s.stream = ?",
+            (stream.id,),
+        ):
+            self._words[code] = (self._places.get(column), label)
+        self.slices = slices_of(reader, stream)
+
+    def cells(self, codes: bytes) -> tuple[tuple[str | None, ...], str | None]:
+        """Return the votes of a pattern, column by column, and its truth."""
+        votes: list[str | None] = [None] * len(self._places)
+        truth: str | None = None
+        for code in unpack_codes(codes):
+            place, word = self._words[code]
+            if place is None:
+                truth = word
+            else:
+                votes[place] = word
+        return tuple(votes), truth
+
+
+def slices_of(reader: Reader, stream: StreamRecord) -> dict[int, dict[str, str]]:
+    """Return the slices of a stream by number."""
+    rows = reader.all("select id, body from slice where stream = ?", (stream.id,))
+    return {ident: json.loads(body) for ident, body in rows}
+
+
+def book_of(reader: Reader, stream: StreamRecord) -> Book:
+    """Return the words of a stream as they are now."""
+    return Book(reader, stream)
+
+
+def number_text(value: float) -> str:
+    """Write a grade the shortest way that reads back as the same number.
+
+    >>> number_text(1.0), number_text(0.1), number_text(-2e-9)
+    ('1', '0.1', '-2e-09')
+    """
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def pieces(
+    store: Store, reader: Reader, book: Book, span: Span
+) -> Iterator[list[tuple[str | None, ...]]]:
+    """Return the rows of a span as cells of text, in the order in which they came, in pieces."""
+    stream, table = book.stream, book.table
+    where, values = span.condition("r")
+    wanted = {ident for ident, body in book.slices.items() if span.holds(body)}
+    patterns: dict[int, tuple[tuple[str | None, ...], str | None]] = {}
+    grades = list(table.grades.values())
+    sql = (
+        "select r.id, r.item, r.system, r.slice, r.pattern, r.grades from rows r"
+        f" where r.stream = ?{where} order by r.id"
+    )
+    parameters: Sequence[Any] = (stream.id, *values)
+    if span.last is not None:
+        # The last rows of the slice, but in the order in which they came.
+        marks = ", ".join(map(str, sorted(wanted))) or "-1"
+        sql = (
+            "select id, item, system, slice, pattern, grades from (select r.* from rows r"
+            f" where r.stream = ? and r.slice in ({marks}) order by r.id desc limit ?) t"
+            " order by id"
+        )
+        parameters = (stream.id, span.last)
+    for piece in store.stream_rows(sql, parameters):
+        absent = {one[4] for one in piece} - patterns.keys()
+        _learn(reader, book, absent, patterns)
+        found = []
+        for ident, item, system, slice_, pattern, packed in piece:
+            if slice_ not in wanted:
+                continue
+            votes, truth = patterns[pattern]
+            cells: tuple[str | None, ...] = (item,)
+            if table.has_systems:
+                cells += (str(ident), system or None)
+            cells += votes
+            if grades:
+                held = unpack_grades(bytes(packed) if packed is not None else None)
+                cells += tuple(number_text(held[one]) if one in held else None for one in grades)
+            if table.slices:
+                body = book.slices[slice_]
+                cells += tuple(body.get(name) for name in table.slices)
+            found.append((*cells, truth) if table.has_truth else cells)
+        if found:
+            yield found
+
+
+def _learn(
+    reader: Reader,
+    book: Book,
+    absent: set[int],
+    patterns: dict[int, tuple[tuple[str | None, ...], str | None]],
+) -> None:
+    """Read the cells of patterns that were not seen before."""
+    numbers = sorted(absent)
+    for start in range(0, len(numbers), 500):
+        part = numbers[start : start + 500]
+        marks = ", ".join("?" * len(part))
+        for ident, codes in reader.all(
+            f"select id, codes from pattern where id in ({marks})", part
+        ):
+            patterns[ident] = book.cells(bytes(codes))

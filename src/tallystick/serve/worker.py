@@ -1,0 +1,229 @@
+"""One process that computes, so that the server stays quick.
+
+It is started at the first question and again whenever it dies or gives no answer in time. Both sides
+talk JSON over a pipe, each message with its length before it. The address of the database goes over
+the pipe too: a command line would show its password to everybody on the machine.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tallystick.errors import TallystickError
+from tallystick.serve.problem import Fix, HttpProblem
+
+if TYPE_CHECKING:
+    from tallystick.serve.span import Span
+
+__all__ = ["Computed", "Worker", "WorkerOrder"]
+
+_LOG = logging.getLogger("tallystick.serve")
+_HEAD = struct.Struct("<Q")
+
+
+class WorkerOrder(msgspec.Struct):
+    """What is asked of the worker.
+
+    Parameters
+    ----------
+    kind
+        ``result``, ``chart``, ``tally``, ``parquet``, or ``MODULE:FUNCTION`` for a file of its own:
+        a function of (store, args) that returns bytes.
+    """
+
+    kind: str
+    stream: str = ""
+    verb: str = ""
+    given: dict[str, list[str]] = {}
+    span: dict[str, Any] = {}
+    args: dict[str, Any] = {}
+
+
+class Computed(msgspec.Struct):
+    """What the worker answers: bytes, or a refusal."""
+
+    status: int
+    body: bytes = b""
+    detail: str = ""
+    head: dict[str, Any] = {}
+
+
+class Worker:
+    """The process, seen from the server.
+
+    Parameters
+    ----------
+    address
+        Of the store, for `open_store`.
+    patience
+        Seconds without an answer after which it is ended and started again.
+    """
+
+    def __init__(self, address: str, *, patience: float = 30.0) -> None:
+        self._address = address
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process id, None before the first question."""
+        return self._process.pid if self._process is not None else None
+
+    def ask(self, order: WorkerOrder, *, patience: float | None = None) -> Computed:
+        """Ask and wait: run it in a thread. A worker that dies or hangs is answered 503."""
+        with self._lock:
+            try:
+                process = self._alive()
+                _send(process.stdin, msgspec.json.encode(order))
+                body = self._receive(process, patience or self._patience)
+            except (OSError, EOFError) as error:
+                self._end()
+                raise HttpProblem(
+                    503, f"the worker stopped ({error}) and is started again", Retry_After="2"
+                ) from error
+            except TimeoutError as error:
+                self._end()
+                raise HttpProblem(
+                    503,
+                    f"no answer within {patience or self._patience:g} s",
+                    [Fix(way_out="ask about a smaller window, or fewer columns")],
+                    Retry_After="30",
+                ) from error
+        answer = msgspec.json.decode(body, type=Computed)
+        if answer.status >= 400:
+            raise HttpProblem(answer.status, answer.detail, [Fix(way_out=answer.detail)])
+        return answer
+
+    def result(
+        self, stream: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+    ) -> Computed:
+        """Return the JSON of a question about a stream."""
+        return self.ask(order_of("result", stream, verb, given, span))
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._end()
+
+    def _alive(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tallystick.serve.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+            _send(self._process.stdin, self._address.encode())
+        return self._process
+
+    def _receive(self, process: subprocess.Popen[bytes], patience: float) -> bytes:
+        if process.stdout is None:
+            raise EOFError("no pipe")
+        ready, _, _ = select.select([process.stdout], [], [], patience)
+        if not ready:
+            raise TimeoutError
+        body = _receive(process.stdout)
+        if body is None:
+            raise EOFError("it ended")
+        return body
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:
+                    _LOG.debug("the worker's pipe was closed already")
+        process.kill()
+        process.wait()
+
+
+def order_of(
+    kind: str, stream: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+) -> WorkerOrder:
+    """Return the order for a question about a span."""
+    return WorkerOrder(
+        kind=kind,
+        stream=stream,
+        verb=verb,
+        given={name: list(values) for name, values in given.items()},
+        span={
+            "low": span.low,
+            "high": span.high,
+            "last": span.last,
+            "slices": [list(one) for one in span.slices],
+        },
+    )
+
+
+def _send(pipe: Any, body: bytes) -> None:
+    pipe.write(_HEAD.pack(len(body)) + body)
+    pipe.flush()
+
+
+def _receive(pipe: Any) -> bytes | None:
+    head = pipe.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    body: bytes = pipe.read(_HEAD.unpack(head)[0])
+    return body
+
+
+def main() -> None:
+    """Answer orders until the server closes the pipe."""
+    inward, outward = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints must not speak into the pipe
+    address = _receive(inward)
+    if address is None:
+        return
+    from tallystick.serve.store import open_store
+
+    store = open_store(address.decode(), migrate=False)
+    while (body := _receive(inward)) is not None:
+        order = msgspec.json.decode(body, type=WorkerOrder)
+        _send(outward, msgspec.json.encode(_answered(store, order)))
+    store.close()
+
+
+def _answered(store: Any, order: WorkerOrder) -> Computed:
+    """Do what an order says; an error becomes its answer, so that the process lives on."""
+    try:
+        return _done(store, order)
+    except HttpProblem as problem:
+        return Computed(status=problem.status, detail=problem.detail)
+    except TallystickError as error:
+        return Computed(status=422, detail=str(error))
+    except Exception as error:  # noqa: BLE001  # the process must not die of one question
+        _LOG.exception("the worker failed at %s", order.kind)
+        return Computed(status=500, detail=f"the worker made an error: {type(error).__name__}")
+
+
+def _done(store: Any, order: WorkerOrder) -> Computed:
+    from importlib import import_module
+
+    if ":" in order.kind:
+        module, _, name = order.kind.partition(":")
+        if not module.startswith("tallystick."):
+            return Computed(status=500, detail="only our own functions are called")
+        return Computed(status=200, body=getattr(import_module(module), name)(store, order.args))
+    from tallystick.serve.computed import COMPUTED
+
+    return COMPUTED[order.kind](store, order)
+
+
+if __name__ == "__main__":
+    main()

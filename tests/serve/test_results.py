@@ -1,0 +1,132 @@
+"""Results by HTTP are the command line's own, and are computed only when something changed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tallystick.serve.app import make_app, make_service
+from tallystick.serve.service import Config, Service
+from tallystick.serve.store import open_store
+from tallystick.tally import Tally
+from tests.serve.equal import QUERIES, differences, post
+from tests.serve.web import Clock, Loop, Web
+
+RECORDS = "/v1/streams/{}/records"
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One service, and so one worker process, for all tests of this file."""
+    folder = tmp_path_factory.mktemp("results")
+    store = open_store(folder / "serve.sqlite", durability="normal")
+    service = make_service(store, config=Config(job_pause=0.0, folder=folder), clock=Clock())
+    yield service
+    service.close()
+
+
+@pytest.fixture(scope="module")
+def site(busy: Service) -> Iterator[Web]:
+    with Loop() as loop:
+        yield Web(make_app(busy), loop)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_http_and_the_command_line_say_the_same(site: Web, tmp_path: Path, seed: int) -> None:
+    stream = f"s{seed}"
+    post(site, stream, seed)
+    for verb, query in QUERIES:
+        assert differences(site, stream, tmp_path, verb, query) == [], (verb, query)
+
+
+def test_an_empty_stream_is_unknowable_and_says_why(site: Web) -> None:
+    site.put("/v1/streams/empty", json={})
+    for verb in ("judge", "score", "compare", "bound"):
+        answer = site.get(f"/v1/streams/empty/results/{verb}")
+        assert answer.status_code == 200, answer.text
+        body = answer.json()
+        assert (body["decision"], body["n_items"]) == ("unknowable", 0)
+        assert "no row yet" in body["verdict"]
+
+
+def test_an_etag_saves_the_answer_until_a_record_comes(site: Web) -> None:
+    site.put("/v1/streams/tag", json={})
+    votes = [{"item": str(n), "votes": {"a": "x", "b": "x" if n % 3 else "y"}} for n in range(30)]
+    site.post(RECORDS.format("tag"), json=votes)
+    url = "/v1/streams/tag/results/judge"
+    first = site.get(url)
+    etag = first.headers["etag"]
+    again = site.get(url, headers={"If-None-Match": etag})
+    assert again.status_code == 304
+    assert again.content == b""
+    site.post(RECORDS.format("tag"), json=[{"item": "new", "votes": {"a": "x", "b": "x"}}])
+    changed = site.get(url, headers={"If-None-Match": etag})
+    assert changed.status_code == 200
+    assert changed.json()["n_items"] == 31
+    assert changed.json()["as_of"] > first.json()["as_of"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "word"),
+    [
+        ("results/shift", 404, "judge"),
+        ("results/judge?windw=24h", 422, "windw"),
+        ("results/judge?window=yesterday", 422, "last:5000"),
+        ("results/judge?alpha=2", 422, "alpha"),
+        ("results/judge?known=/etc/passwd", 422, "known"),
+        ("results/score?target-mix=/etc/passwd", 422, "target-mix"),
+        ("results/bound?label-model=/etc/passwd", 422, "label-model"),
+        ("results/compare?add=/etc/passwd", 422, "add"),
+        ("results/judge?truth-file=/etc/passwd", 422, "truth-file"),
+        ("results/judge?judges=nobody", 422, "nobody"),
+        ("results/judge?slice=en", 422, "lang:en"),
+        ("rows?format=xlsx", 422, "parquet"),
+        ("rows?wndow=1h", 422, "wndow"),
+        ("chart/judge.svg?figure=-1", 422, "figure"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(site: Web, path: str, status: int, word: str) -> None:
+    site.put("/v1/streams/ask", json={})
+    site.post(RECORDS.format("ask"), json=[{"item": "i", "votes": {"a": "x", "b": "y"}}])
+    answer = site.get(f"/v1/streams/ask/{path}")
+    assert answer.status_code == status, answer.text
+    assert word in answer.text
+
+
+def test_a_picture_is_svg_and_the_tally_is_the_tally_of_the_rows(site: Web, tmp_path: Path) -> None:
+    post(site, "pic", 5)
+    picture = site.get("/v1/streams/pic/chart/judge.svg")
+    assert picture.status_code == 200, picture.text
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert picture.text.startswith("<svg")
+    path = tmp_path / "t.tally"
+    path.write_bytes(site.get("/v1/streams/pic/tally").content)
+    held = Tally.load(path)
+    rows = tmp_path / "rows.csv"
+    rows.write_bytes(site.get("/v1/streams/pic/rows?format=csv").content)
+    assert held == Tally.of(rows, columns=list(held.names))
+
+
+def test_a_worker_that_dies_or_hangs_is_answered_503_and_then_right(
+    site: Web, busy: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.put("/v1/streams/die", json={})
+    votes = [{"item": str(n), "votes": {"a": "x", "b": "x" if n % 3 else "y"}} for n in range(30)]
+    site.post(RECORDS.format("die"), json=votes)
+    url = "/v1/streams/die/results/judge?alpha="
+    assert site.get(url + "0.1").status_code == 200
+    os.kill(busy.worker.pid or 0, signal.SIGSTOP)
+    monkeypatch.setattr(busy.worker, "_patience", 0.5)
+    hung = site.get(url + "0.2")
+    assert hung.status_code == 503
+    assert hung.headers["retry-after"]
+    monkeypatch.setattr(busy.worker, "_patience", 30.0)
+    assert site.get(url + "0.2").status_code == 200
+    os.kill(busy.worker.pid or 0, signal.SIGKILL)
+    answers = {site.get(url + "0.3").status_code for _ in range(2)}
+    assert answers <= {200, 503}
+    assert site.get(url + "0.3").status_code == 200
