@@ -217,7 +217,8 @@ class Windows:
             reason = str(error)
         names = self.names
         labels = [] if self._watch is None else self._watch.labels
-        alarms, details, notices, kinds = [], [], [], []
+        alarms, details, notices = [], [], []
+        kinds: list[str] = []
         for event in events:
             if isinstance(event, StreamAlarm):
                 alarm, detail = alarm_of(event, names, self.alpha)

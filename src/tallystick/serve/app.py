@@ -25,6 +25,12 @@ FILES = (
     "tallystick.serve.export",
     "tallystick.serve.streams",
     "tallystick.serve.keys",
+    "tallystick.serve.drift",
+    "tallystick.serve.alerts",
+    "tallystick.serve.hooks",
+    "tallystick.serve.watches.routes",
+    "tallystick.serve.watches.runs",
+    "tallystick.serve.metrics",
     "tallystick.serve.health",
 )
 """Files that export ``ROUTES``, ``JOBS``, or both. A new file is one line here."""

@@ -34,7 +34,9 @@ _NOT_WHO = (
     "why: a judge may be switched off, out of money, or the items may no longer reach it; what it"
     " would have said is unknown"
 )
-_NOT_WHY = "whether its opinion changed: only the word is new, and until it is mapped votes are lost"
+_NOT_WHY = (
+    "whether its opinion changed: only the word is new, and until it is mapped votes are lost"
+)
 
 
 _NOTICES = {
@@ -306,11 +308,7 @@ def listed_windows(reader: Reader, stream: int, *, limit: int = 200) -> list[Win
         (stream, limit),
     )
     return [
-        WindowBody(
-            *row[:5],
-            None if row[5] is None else json.loads(row[5]),
-            None if row[6] is None else json.loads(row[6]),
-        )
+        WindowBody(*row[:5], *(None if text is None else json.loads(text) for text in row[5:]))
         for row in reversed(rows)
     ]
 

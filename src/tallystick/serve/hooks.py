@@ -89,7 +89,7 @@ def signature(secret: str, body: bytes, *, at: int) -> str:
     """Return the header by which a receiver knows that an alarm is ours, and new.
 
     >>> signature("s", b"{}", at=1)[:11]
-    't=1,v1=7a44'
+    't=1,v1=b253'
     """
     signed = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
     return f"t={at},v1={signed.hexdigest()}"
@@ -284,7 +284,6 @@ async def sample_hook(incoming: Incoming) -> DeliveryBody:
 
     await service.commit(work)
     return DeliveryBody(ident, name, None, 1, None, status, failure, done)
-
 
 
 JOBS = (Job("deliver", deliver, every=5.0, lease=60.0),)

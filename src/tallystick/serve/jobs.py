@@ -108,8 +108,8 @@ class JobLoop:
         self._running: dict[int, threading.Thread] = {}
         self._thread: threading.Thread | None = None
 
-    def start(self) -> None:
-        """Plan what the service itself needs, and begin."""
+    def plan(self) -> None:
+        """Plan what the service itself needs."""
         now = self._service.clock()
         for job in self._kinds.values():
             if job.every is None:
@@ -123,6 +123,10 @@ class JobLoop:
                 )
 
             self._service.writer.do(work)
+
+    def start(self) -> None:
+        """Plan what the service itself needs, and begin."""
+        self.plan()
         self._thread = threading.Thread(target=self._loop, name="tallystick-jobs", daemon=True)
         self._thread.start()
 

@@ -43,7 +43,9 @@ def carry_out(order: dict[str, Any]) -> dict[str, Any]:
         first = shift.baseline(table, repeats=order["draws"], **given)
         columns = [first.table[name] for name in first.columns]
         names = [str(one) for one in table[roles["item"]]]
-        answers = {name: list(row) for name, row in zip(names, zip(*columns, strict=True), strict=True)}
+        answers = {
+            name: list(row) for name, row in zip(names, zip(*columns, strict=True), strict=True)
+        }
         return {"result": _json(first), "answers": answers, "cost": first.cost, "changed": False}
 
     # The same answers twice: as the page shows them, and as strictly as an alarm needs it. The

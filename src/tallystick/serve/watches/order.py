@@ -81,8 +81,18 @@ class WatchOrder(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
 
 
 _OWN = frozenset(
-    ["items", "item", "truth", "labels", "every_hours", "budget", "cap_run", "cap_month"]
-    + ["draws", "on"]
+    [
+        "items",
+        "item",
+        "truth",
+        "labels",
+        "every_hours",
+        "budget",
+        "cap_run",
+        "cap_month",
+        "draws",
+        "on",
+    ]
 )
 """Fields that are not options of a client."""
 
@@ -124,12 +134,12 @@ def check_order(order: WatchOrder, *, allow: Sequence[str], by_operator: bool = 
         way = f"every item needs its own {order.item!r}"
         wrong.append(Fix(column="item", value=order.item, way_out=way))
     for name in ("prompt", "system_prompt"):
-        text = getattr(order, name)
-        if text is not None and "\n" not in text and "{" not in text and not by_operator:
-            # On the command line such a word may be a file; a request must not read one.
-            if name == "prompt" or "/" in text or "\\" in text:
-                way = "give the text itself, with a {column} to fill in; files are not read"
-                wrong.append(Fix(column=name, value=text[:100], way_out=way))
+        text = getattr(order, name) or ""
+        # On the command line a single word, or @NAME, may be a file: a request reads none.
+        may_be_file = text.startswith("@") or not any(sign in text for sign in " {}\n")
+        if text and may_be_file and not by_operator:
+            way = "give the text itself, as a sentence; files are not read"
+            wrong.append(Fix(column=name, value=text[:100], way_out=way))
     if wrong:
         raise HttpProblem(422, "this watch cannot be kept", wrong)
     try:

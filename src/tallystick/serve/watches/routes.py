@@ -20,6 +20,26 @@ __all__ = ["ROUTES", "RunBody", "WatchBody", "WatchList", "keep_watch", "listed_
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
+_FREE = frozenset(
+    [
+        "every_hours",
+        "cap_run",
+        "cap_month",
+        "on",
+        "budget",
+        "concurrency",
+        "timeout",
+        "attempts",
+        "rate",
+        "price",
+        "price_input",
+        "price_output",
+        "currency",
+    ]
+)
+"""Fields that may change without a new baseline."""
+
+
 class RunBody(msgspec.Struct):
     """One run of a watch."""
 
@@ -99,9 +119,7 @@ def keep_watch(
 
 def _measured(spec: str) -> dict[str, Any]:
     """Return the part of an order that a baseline depends on."""
-    free = ("every_hours", "cap_run", "cap_month", "on", "budget", "concurrency", "timeout")
-    free += ("attempts", "rate", "price", "price_input", "price_output", "currency")
-    return {name: value for name, value in json.loads(spec).items() if name not in free}
+    return {name: value for name, value in json.loads(spec).items() if name not in _FREE}
 
 
 def _shown(reader: Reader, row: tuple[Any, ...], *, runs: int) -> WatchBody:
@@ -125,7 +143,10 @@ def _shown(reader: Reader, row: tuple[Any, ...], *, runs: int) -> WatchBody:
         spent=spent,
         reserved=reserved,
         currency=order.currency,
-        runs=[RunBody(*one[:7], None if one[7] is None else json.loads(one[7])) for one in found],
+        runs=[
+            RunBody(*one[:7], *(None if text is None else json.loads(text) for text in one[7:]))
+            for one in found
+        ],
     )
 
 
@@ -239,9 +260,7 @@ ROUTES = (
         answer=WatchBody,
         limit=8 * 1024 * 1024,
     ),
-    _route(
-        "POST", "/{watch}/baseline", post_baseline, "Begin a new baseline.", answer=WatchBody
-    ),
+    _route("POST", "/{watch}/baseline", post_baseline, "Begin a new baseline.", answer=WatchBody),
     _route("DELETE", "/{watch}", delete_watch, "Delete a watch.", answer=dict[str, str]),
 )
 """Routes of this file."""

@@ -62,7 +62,9 @@ def plan_runs(service: Service, held: Held) -> None:
         service.writer.do(work)
 
 
-def begin_run(transaction: Transaction, watch: int, name: str, kind: str, *, now: float) -> int | None:
+def begin_run(
+    transaction: Transaction, watch: int, name: str, kind: str, *, now: float
+) -> int | None:
     """Plan a run and set its money aside; None if one is under way, or there is no money."""
     open_ = transaction.one(
         "select 1 from run where watch = ? and state in ('waiting', 'running')", (watch,)
