@@ -20,13 +20,14 @@ def random_records(seed: int) -> tuple[dict[str, Any], list[list[dict[str, Any]]
     """Return settings and batches: any order, repeats, late and corrected labels."""
     rng = random.Random(seed)
     judges = ["gpt", "claude", "llama", "rule 4", "qwen"][: rng.randint(2, 5)]
-    labels = rng.choice([["pass", "fail"], ["0", "1"], ["a", "b", "c"]])
+    labels = rng.choice([["pass", "fail"], ["0", "1"], ["1", "0"], ["a", "b", "c"]])
+    predicts = rng.random() < 0.6  # then the first column answers every item
     systems = rng.choice([[""], [""], ["old", "new"], ["s1", "s2", "s3"]])
     langs = ["en", "de", "fr"][: rng.randint(1, 3)]
     graded = rng.random() < 0.4
     skill = {judge: rng.uniform(0.55, 0.97) for judge in judges}
     records: list[dict[str, Any]] = []
-    for n in range(rng.choice([1, 8, 60, 200])):
+    for n in range(rng.choice([1, 8, 60, 120, 300])):
         for system in systems:
             truth = rng.choice(labels)
             name = {"item": f"i{n}", "system": system} if system else {"item": f"i{n}"}
@@ -34,7 +35,7 @@ def random_records(seed: int) -> tuple[dict[str, Any], list[list[dict[str, Any]]
             votes = {
                 judge: truth if rng.random() < skill[judge] else rng.choice(labels)
                 for judge in judges
-                if rng.random() < 0.9
+                if rng.random() < 0.9 or (predicts and judge == judges[0])
             }
             first: dict[str, Any] = {**name, "at": at, "slice": {"lang": rng.choice(langs)}}
             if graded:
@@ -67,7 +68,7 @@ def random_records(seed: int) -> tuple[dict[str, Any], list[list[dict[str, Any]]
         batches.append(ordered[:size])
         ordered = ordered[size:]
     settings: dict[str, Any] = {}
-    if rng.random() < 0.5:
+    if predicts:
         settings["roles"] = {"prediction": [judges[0]]}
     return settings, batches
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from tallystick.serve.app import make_app, make_service
@@ -109,6 +112,10 @@ def test_a_picture_is_svg_and_the_tally_is_the_tally_of_the_rows(site: Web, tmp_
     rows = tmp_path / "rows.csv"
     rows.write_bytes(site.get("/v1/streams/pic/rows?format=csv").content)
     assert held == Tally.of(rows, columns=list(held.names))
+    lines = [json.loads(line) for line in site.get("/v1/streams/pic/rows").text.splitlines()]
+    parquet = site.get("/v1/streams/pic/rows?format=parquet")
+    table = pq.read_table(io.BytesIO(parquet.content)).to_pylist()
+    assert [{k: v for k, v in row.items() if v is not None} for row in table] == lines
 
 
 def test_a_worker_that_dies_or_hangs_is_answered_503_and_then_right(

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import re
+import subprocess
+import sys
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -74,3 +82,60 @@ class Web:
 
     def delete(self, path: str, **given: Any) -> httpx.Response:
         return self.request("DELETE", path, **given)
+
+
+@contextlib.contextmanager
+def running(folder: Path, *options: str, env: Mapping[str, str] | None = None) -> Iterator[Running]:
+    """Run ``tallystick serve`` as a process of its own on a free port; it is stopped at the end."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "tallystick", "serve"),
+            *("--folder", str(folder), "--port", "0", *options),
+        ],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, **(env or {})},
+    )
+    try:
+        address = ""
+        for line in process.stderr or ():
+            if match := re.search(r"serves (http://\S+)", line):
+                address = match[1]
+                break
+        if not address:
+            raise RuntimeError("the service did not start")
+        wait_until_ready(address)
+        yield Running(process, address)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service in a process of its own."""
+
+    process: subprocess.Popen[str]
+    address: str
+
+    def kill(self) -> None:
+        """End it as a power cut would, as far as a process can."""
+        self.process.kill()
+        self.process.wait()
+
+
+def wait_until_ready(address: str) -> None:
+    for _ in range(600):
+        with contextlib.suppress(httpx.TransportError):
+            if httpx.get(f"{address}/readyz").status_code == 200:
+                return
+        time.sleep(0.05)
+    raise RuntimeError(f"{address} is not ready")

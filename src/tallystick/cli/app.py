@@ -23,6 +23,7 @@ OWN = {
         " like."
     ),
     "merge": "Add saved tallies into one; the order does not matter.",
+    "serve": ("Take votes and labels by HTTP, and answer at any time what the command line would."),
     "demo": "Make a table such as people bring, answer a question from it, and write the report.",
     "doctor": "Show versions, engines found, what is missing and how to get it.",
 }

@@ -1,5 +1,18 @@
-"""Pages and services on this machine; they need the extra ``serve``."""
+"""The service that a team leaves running, and pages on this machine; they need the extra ``serve``."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tallystick.serve.client import ServeClient as Client
+
+__all__ = ["Client"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Client":
+        from tallystick.serve.client import ServeClient
+
+        return ServeClient
+    raise AttributeError(f"module 'tallystick.serve' has no attribute {name!r}")

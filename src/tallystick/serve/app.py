@@ -31,6 +31,7 @@ FILES = (
     "tallystick.serve.watches.routes",
     "tallystick.serve.watches.runs",
     "tallystick.serve.metrics",
+    "tallystick.serve.retention",
     "tallystick.serve.health",
 )
 """Files that export ``ROUTES``, ``JOBS``, or both. A new file is one line here."""

@@ -109,7 +109,7 @@ class JobLoop:
         self._thread: threading.Thread | None = None
 
     def plan(self) -> None:
-        """Plan what the service itself needs."""
+        """Plan what the service itself needs, where it is not planned yet."""
         now = self._service.clock()
         for job in self._kinds.values():
             if job.every is None:

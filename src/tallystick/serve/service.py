@@ -91,6 +91,7 @@ class Service:
         self._readers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="tallystick-read")
         self.worker = Worker(store.address())
         self._closers: list[Callable[[], None]] = []
+        self._closed = False
 
     async def reading(self, work: Callable[[Reader], _T]) -> _T:
         """Run a short read in a thread, on a connection of its own."""
@@ -128,7 +129,10 @@ class Service:
             self.jobs.start()
 
     def close(self) -> None:
-        """Write what waits, stop everything, close the store."""
+        """Write what waits, stop everything, close the store. Closing twice does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         self.jobs.stop()
         for close in self._closers:
             close()

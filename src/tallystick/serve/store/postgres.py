@@ -169,7 +169,11 @@ class PostgresStore:
             # The address may hold a password: it is never repeated.
             raise FileError(f"PostgreSQL cannot be reached: {str(error).strip()}") from error
         if migrate:
-            self._migrate()
+            try:
+                self._migrate()
+            except BaseException:
+                self._writer.close()
+                raise
 
     def _connect(self, *, autocommit: bool = True) -> psycopg.Connection[Any]:
         connection = self._psycopg.connect(self._dsn, autocommit=autocommit)
@@ -210,12 +214,13 @@ class PostgresStore:
             connection = self._idle.get_nowait()
         except queue.Empty:
             connection = self._connect()
-        if connection.closed or connection.broken:
-            connection = self._connect()
         try:
             yield PostgresReader(connection)
         finally:
-            self._idle.put(connection)
+            if connection.closed or connection.broken:
+                connection.close()
+            else:
+                self._idle.put(connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgresReader]:

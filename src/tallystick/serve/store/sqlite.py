@@ -146,7 +146,7 @@ class SqliteStore:
             self._writer = self._connect()
             if migrate:
                 self._migrate()
-        except (OSError, sqlite3.OperationalError) as error:
+        except (OSError, sqlite3.DatabaseError) as error:
             raise FileError(
                 f"{self.path} cannot be opened ({error}): give a folder that can be written"
             ) from error

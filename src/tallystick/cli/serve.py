@@ -1,0 +1,143 @@
+"""``tallystick serve``: the service, its keys and its self-check."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tallystick.cli.deliver import tell
+from tallystick.errors import MissingExtra
+
+__all__ = ["serve"]
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+
+
+def _place(command: Any) -> Any:
+    """Add the options that say where everything is kept."""
+    for option in (
+        click.option(
+            "--db",
+            envvar="TALLYSTICK_DB",
+            metavar="URL",
+            help="postgresql://… instead of the file in the folder.",
+        ),
+        click.option(
+            "--folder",
+            type=click.Path(path_type=Path, file_okay=False),
+            default=Path("tallystick-data"),
+            show_default=True,
+            help="Where everything is kept.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(
+    "serve",
+    invoke_without_command=True,
+    context_settings=_HELP,
+    help="Take votes and labels by HTTP, and answer at any time what the command line would.",
+)
+@_place
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 takes any."
+)
+@click.option(
+    "--durability",
+    type=click.Choice(("full", "normal")),
+    default="full",
+    show_default=True,
+    help="normal survives a killed process, but not a power cut, and is faster (SQLite).",
+)
+@click.option(
+    "--allow-host",
+    "allow_hosts",
+    multiple=True,
+    metavar="HOST",
+    help="An internal host that hooks and watches may call; repeat.",
+)
+@click.pass_context
+def serve(context: click.Context, /, **given: Any) -> None:
+    """Serve until interrupted."""
+    context.ensure_object(dict)
+    if context.invoked_subcommand is not None:
+        return
+    try:
+        from tallystick.serve.run import address_of, serve_forever, start_service
+        from tallystick.serve.service import Config
+    except ImportError as error:
+        raise MissingExtra(error.name or "starlette", "serve") from error
+    config = Config(
+        host=given["host"],
+        port=given["port"],
+        folder=given["folder"].resolve(),
+        allow_hosts=given["allow_hosts"],
+    )
+    address = address_of(config.folder or Path(), given["db"])
+    service = start_service(config, address, durability=given["durability"])
+    serve_forever(service, say=lambda line: tell([line]))
+
+
+def _store(folder: Path, db: str | None) -> Any:
+    try:
+        from tallystick.serve.run import address_of
+        from tallystick.serve.store import open_store
+    except ImportError as error:
+        raise MissingExtra(error.name or "msgspec", "serve") from error
+    return open_store(address_of(folder, db))
+
+
+@serve.command("key", context_settings=_HELP)
+@_place
+@click.option(
+    "--role",
+    type=click.Choice(("read", "write", "label", "admin")),
+    required=True,
+    help="What the key may do; admin may do everything.",
+)
+@click.option("--name", default="", help="What you call it; labels carry this name.")
+@click.option("--stream", "streams", multiple=True, help="Only for this stream; repeat.")
+def key(folder: Path, db: str | None, role: str, name: str, streams: tuple[str, ...]) -> None:
+    """Make a key and print it; it cannot be shown again."""
+    store = _store(folder, db)
+    try:
+        from tallystick.serve.auth import make_key
+
+        with store.write() as transaction:
+            made = make_key(transaction, role=role, name=name or role, streams=streams)
+    finally:
+        store.close()
+    click.echo(made)
+
+
+@serve.command("check", context_settings=_HELP)
+@_place
+@click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON object on stdout.")
+@click.option("--counts-only", is_flag=True, help="Leave out the replay of the batches.")
+def check(folder: Path, db: str | None, as_json: bool, counts_only: bool) -> None:
+    """Prove the rows from the batches and the counts from the rows; exit with 1 if they differ."""
+    store = _store(folder, db)
+    try:
+        from tallystick.serve.check import check_store
+
+        found = check_store(store, replay=not counts_only)
+    finally:
+        store.close()
+    wrong = sum(len(one.problems) for one in found)
+    if as_json:
+        streams = [dataclasses.asdict(one) for one in found]
+        click.echo(json.dumps({"ok": not wrong, "streams": streams}, ensure_ascii=False))
+    for one in found if not as_json else ():
+        words = "all agree" if not one.problems else f"{len(one.problems)} problems"
+        click.echo(f"{one.stream}: {one.rows:,} rows, {one.replayed:,} batches replayed, {words}")
+        for problem in one.problems:
+            click.echo(f"  {problem}")
+    if wrong:
+        raise SystemExit(1)

@@ -1,0 +1,245 @@
+"""``serve.Client``: post records from a program, and lose none.
+
+Records are gathered into batches. A batch is written to the spool file before it is sent, with a key
+of its own, and sent as the very same bytes until the service answers: whatever fails in between, it
+counts once.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from tallystick.errors import InputError, TallystickError
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["RefusedBatch", "ServeClient"]
+
+_MOST_BYTES = 4 * 1024 * 1024
+
+
+class RefusedBatch(TallystickError):
+    """The service refuses a batch for good (a 4xx): the message says why, `problem` has the body."""
+
+    def __init__(self, problem: Mapping[str, Any]) -> None:
+        errors = problem.get("errors") or []
+        first = f" {errors[0]}" if errors else ""
+        super().__init__(f"{problem.get('detail', problem)}{first}")
+        self.problem = problem
+
+
+class ServeClient:
+    """Post records to one stream of a service.
+
+    Parameters
+    ----------
+    url
+        The stream: ``http://127.0.0.1:8765/v1/streams/qa``.
+    key
+        A key with the role write; None on the service's own machine.
+    spool
+        A file that holds what was not answered yet; None keeps it in memory only, where it is lost
+        with the process.
+    batch
+        Records per request.
+    patience
+        Seconds that `flush` and `close` try before they leave the rest in the spool.
+    on_refused
+        Called with each batch that the service refuses; without it `RefusedBatch` is raised.
+
+    Examples
+    --------
+    >>> client = ServeClient("http://127.0.0.1:8765/v1/streams/qa", spool=None)
+    >>> client.vote("item-1", gpt="pass", claude="fail")
+    >>> client.waiting
+    1
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        spool: str | Path | None = None,
+        batch: int = 500,
+        patience: float = 30.0,
+        on_refused: Callable[[RefusedBatch], None] | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise InputError(f"url must begin with http:// or https://, got {url!r}")
+        if not 1 <= batch <= 10_000:
+            raise InputError(f"batch must be between 1 and 10,000, got {batch}")
+        self._url = url.rstrip("/") + "/records"
+        self._key = key
+        self._batch = batch
+        self._patience = patience
+        self._on_refused = on_refused
+        self._transport = transport
+        self._lines: list[bytes] = []
+        self._size = 0
+        self._lock = threading.RLock()
+        self._http: httpx.Client | None = None
+        self._spool = Path(spool) if spool is not None else None
+        self._pending: list[tuple[str, bytes]] = _read_spool(self._spool)
+
+    @property
+    def waiting(self) -> int:
+        """How many records are gathered, plus how many batches were not answered yet."""
+        return len(self._lines) + len(self._pending)
+
+    def vote(self, item: str | int, *, system: str = "", **votes: Any) -> None:
+        """Post votes on an item; other parts of a record go through `post`."""
+        record: dict[str, Any] = {"item": item, "votes": votes}
+        if system:
+            record["system"] = system
+        self.post(record)
+
+    def post(self, record: Mapping[str, Any]) -> None:
+        """Gather a record; a full batch is sent."""
+        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+        with self._lock:
+            self._lines.append(line)
+            self._size += len(line) + 1
+            if len(self._lines) >= self._batch or self._size > _MOST_BYTES:
+                self._seal()
+                self._send(until=time.monotonic())
+
+    def flush(self) -> bool:
+        """Send everything; return whether all of it was answered within the patience."""
+        with self._lock:
+            self._seal()
+            return self._send(until=time.monotonic() + self._patience)
+
+    def close(self) -> None:
+        """Flush, and leave what was not answered in the spool."""
+        self.flush()
+        if self._http is not None:
+            self._http.close()
+            self._http = None
+
+    def __enter__(self) -> ServeClient:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _seal(self) -> None:
+        """Make a batch of what was gathered: from here on its bytes and its key never change."""
+        if not self._lines:
+            return
+        body = b"\n".join(self._lines)
+        self._lines, self._size = [], 0
+        one = (secrets.token_hex(16), body)
+        self._pending.append(one)
+        if self._spool is not None:
+            self._spool.parent.mkdir(parents=True, exist_ok=True)
+            with self._spool.open("ab") as stream:
+                stream.write(_spooled(one))
+                stream.flush()
+                os.fsync(stream.fileno())
+
+    def _send(self, *, until: float) -> bool:
+        """Send batches in order; at least one try each, then until the time is over."""
+        wait = 0.1
+        answered = False
+        while self._pending:
+            done, pause = self._try(*self._pending[0])
+            if done:
+                self._pending.pop(0)
+                answered, wait = True, 0.1
+                continue
+            pause = max(wait, pause)
+            if time.monotonic() + pause > until:
+                break
+            time.sleep(pause)
+            wait = min(wait * 2, 10.0)
+        if answered:
+            self._rewrite()
+        return not self._pending
+
+    def _try(self, key: str, body: bytes) -> tuple[bool, float]:
+        """Post one batch; return whether it is done with, and how long to wait if not."""
+        import httpx
+
+        if self._http is None:
+            self._http = httpx.Client(timeout=30.0, transport=self._transport)
+        headers = {"Idempotency-Key": key, "Content-Type": "application/x-ndjson"}
+        if self._key is not None:
+            headers["Authorization"] = f"Bearer {self._key}"
+        try:
+            answer = self._http.post(self._url, content=body, headers=headers)
+        except httpx.TransportError:
+            return False, 0.0
+        if answer.status_code == 200:
+            return True, 0.0
+        # These pass by themselves; everything else would be refused again and again.
+        if answer.status_code in (401, 403, 404, 429) or answer.status_code >= 500:
+            if answer.status_code in (401, 403, 404):
+                raise RefusedBatch(_problem(answer))
+            after = answer.headers.get("retry-after", "")
+            return False, float(after) if after.isdecimal() else 0.0
+        refused = RefusedBatch(_problem(answer))
+        if self._on_refused is None:
+            self._pending.pop(0)
+            self._rewrite()
+            raise refused
+        self._on_refused(refused)
+        return True, 0.0
+
+    def _rewrite(self) -> None:
+        """Keep only what was not answered yet: a new file takes the old one's place."""
+        if self._spool is None:
+            return
+        if not self._pending:
+            self._spool.unlink(missing_ok=True)
+            return
+        fresh = self._spool.with_name(self._spool.name + ".new")
+        with fresh.open("wb") as stream:
+            stream.writelines(_spooled(one) for one in self._pending)
+            stream.flush()
+            os.fsync(stream.fileno())
+        fresh.replace(self._spool)
+
+
+def _problem(answer: httpx.Response) -> Mapping[str, Any]:
+    try:
+        body = answer.json()
+    except ValueError:
+        body = None
+    return body if isinstance(body, dict) else {"detail": f"HTTP {answer.status_code}"}
+
+
+def _spooled(one: tuple[str, bytes]) -> bytes:
+    """Return a batch as one line of the spool."""
+    key, body = one
+    return json.dumps({"key": key, "body": base64.b64encode(body).decode()}).encode() + b"\n"
+
+
+def _read_spool(path: Path | None) -> list[tuple[str, bytes]]:
+    """Read what an earlier process left; a last line that was cut off was never sent."""
+    if path is None or not path.exists():
+        return []
+    found: list[tuple[str, bytes]] = []
+    for line in path.read_bytes().splitlines():
+        try:
+            held = json.loads(line)
+            found.append((held["key"], base64.b64decode(held["body"])))
+        except (ValueError, KeyError, TypeError):
+            break
+    return found

@@ -1,0 +1,153 @@
+"""PostgreSQL keeps the same as SQLite, also from two processes, and outlives a restart."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tallystick.errors import FileError, FormatError
+from tallystick.results import to_json
+from tallystick.serve.answer import answer_stream
+from tallystick.serve.app import make_app, make_service
+from tallystick.serve.check import check_stream
+from tallystick.serve.service import Config, Service
+from tallystick.serve.span import span_of
+from tallystick.serve.store import open_store
+from tallystick.serve.store.postgres import PostgresStore
+from tests.serve.equal import QUERIES, post
+from tests.serve.postgres import postgres_server
+from tests.serve.web import Clock, Loop, Web, running
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """One database for all tests of this file; each uses streams of its own."""
+    with postgres_server() as address:
+        yield address
+
+
+@pytest.fixture
+def kept(address: str) -> Iterator[Service]:
+    service = make_service(open_store(address), config=Config(job_pause=0.0), clock=Clock())
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def pair(kept: Service, service: Service, loop: Loop) -> tuple[Web, Web]:
+    """The same application on PostgreSQL and on SQLite."""
+    return Web(make_app(kept), loop), Web(make_app(service), loop)
+
+
+def lines(web: Web, stream: str) -> list[dict[str, Any]]:
+    text = web.get(f"/v1/streams/{stream}/rows").text
+    rows = [json.loads(line) for line in text.splitlines()]
+    return [{k: v for k, v in row.items() if k != "row"} for row in rows]
+
+
+@pytest.mark.parametrize("seed", [11, 12, 13])
+def test_both_stores_keep_the_same(pair: tuple[Web, Web], kept: Service, seed: int) -> None:
+    for web in pair:
+        post(web, f"pg{seed}", seed)
+    assert lines(pair[0], f"pg{seed}") == lines(pair[1], f"pg{seed}")
+    assert check_stream(kept.store, f"pg{seed}").problems == ()
+
+
+def test_both_stores_answer_the_same(
+    pair: tuple[Web, Web], kept: Service, service: Service
+) -> None:
+    for web in pair:
+        post(web, "pg21", 21)
+    for verb, query in QUERIES:
+        given = {name: [value] for name, value in query.items() if name not in ("window", "slice")}
+        span = span_of(query.get("window", ""), [query["slice"]] if "slice" in query else [], now=0)
+        one, other = (
+            answer_stream(held.store, "pg21", verb, given, span) for held in (kept, service)
+        )
+        assert one.why == other.why
+        assert one.command == other.command
+        if one.result is not None and other.result is not None:
+            assert to_json(one.result.to_dict()) == to_json(other.result.to_dict())
+
+
+def test_two_processes_write_the_same_items_and_counts_stay_right(
+    address: str, tmp_path: Path
+) -> None:
+    with running(tmp_path, "--db", address) as one, running(tmp_path, "--db", address) as two:
+        url = "{}/v1/streams/both"
+        httpx.put(url.format(one.address), json={})
+        failed: list[str] = []
+
+        def send(server: str, judge: str) -> None:
+            with httpx.Client() as client:
+                for start in range(0, 400, 40):
+                    records = [
+                        {"item": n, "votes": {judge: "x" if n % 3 else "y"}}
+                        for n in range(start, start + 40)
+                    ]
+                    for _ in range(2):  # the same key twice, from wherever
+                        answer = client.post(
+                            url.format(server) + "/records",
+                            json=records,
+                            headers={"Idempotency-Key": f"{judge}-{start}"},
+                        )
+                        if answer.status_code != 200:
+                            failed.append(answer.text)
+
+        threads = [
+            threading.Thread(target=send, args=(server.address, judge))
+            for server in (one, two)
+            for judge in ("a", "b", "c")
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failed == []
+        assert httpx.get(url.format(two.address)).json()["rows"] == 400
+    store = open_store(address)
+    try:
+        found = check_stream(store, "both")
+        assert found.problems == ()
+        assert found.batches == 30
+    finally:
+        store.close()
+
+
+def test_a_lost_connection_is_503_and_then_works_again(
+    pair: tuple[Web, Web], kept: Service
+) -> None:
+    web = pair[0]
+    web.put("/v1/streams/lost", json={})
+    url = "/v1/streams/lost/records"
+    assert web.post(url, json=[{"item": "a"}]).status_code == 200
+    with kept.store.read() as reader:
+        reader.all(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where pid <> pg_backend_pid() and datname = current_database()"
+        )
+    answers = [web.post(url, json=[{"item": "b"}]).status_code for _ in range(3)]
+    assert set(answers) <= {200, 503}
+    assert answers[-1] == 200
+    assert web.get("/v1/streams/lost").json()["rows"] == 2
+
+
+def test_a_newer_schema_is_refused_and_an_absent_server_is_named(address: str) -> None:
+    store = PostgresStore(address)
+    with store.write() as transaction:
+        transaction.run("insert into schema_version values (999, 'later', 0)")
+    try:
+        with pytest.raises(FormatError, match="newer Tallystick"):
+            PostgresStore(address)
+    finally:
+        with store.write() as transaction:
+            transaction.run("delete from schema_version where version = 999")
+        store.close()
+    with pytest.raises(FileError, match="cannot be reached"):
+        PostgresStore("postgresql://nobody:secret@127.0.0.1:1/none")
