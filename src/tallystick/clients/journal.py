@@ -23,7 +23,7 @@ from tallystick.errors import FileError, FormatError
 from tallystick.io import lock
 from tallystick.results import Json
 
-__all__ = ["Journal", "JournalEntry", "draw_of", "key_of", "read_journal"]
+__all__ = ["Journal", "JournalEntry", "draw_of", "journal_spent", "key_of", "read_journal"]
 
 FORMAT = 2
 """Answers are kept whole and by item; format 1 kept 500 characters and numbered its questions."""
@@ -283,6 +283,19 @@ def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, JournalEntry]]:
         raise FormatError(f"{path} is not a journal: it holds no whole line")
     answers = {event["answer"]: _entry(event) for event in events if "answer" in event}
     return events[0], answers
+
+
+def journal_spent(path: Path, *, price: float = 0.0) -> float:
+    """Return the money that a run may have cost so far, at most; 0 if it never began.
+
+    Requests without an answer count with all that they can cost: they may have been billed.
+    """
+    if not path.exists():
+        return 0.0
+    account = Journal(None, head={}, price=price)
+    for event in _lines(path)[0][1:]:
+        account._take(event)
+    return account.spent
 
 
 def key_of(item: str, draw: int) -> str:

@@ -46,8 +46,9 @@ class Window:
         Every alarm that was raised in this window, with what it proves.
     details
         For every alarm: the series, where the change lies, and what may have changed.
-    notices
-        Facts that need no test: a judge fell silent, or writes a new label.
+    notices, notice_kinds
+        Facts that need no test: a judge fell ``silent``, or writes a ``new label``; and the
+        ``naming`` of what an earlier alarm was about.
     partial
         Whether the stream ended before the window was full.
     """
@@ -61,6 +62,7 @@ class Window:
     alarms: tuple[Alarm, ...] = ()
     details: tuple[Mapping[str, Any], ...] = ()
     notices: tuple[str, ...] = ()
+    notice_kinds: tuple[str, ...] = ()
     partial: bool = False
 
     def to_dict(self) -> dict[str, Json]:
@@ -216,6 +218,7 @@ class Windows:
         names = self.names
         labels = [] if self._watch is None else self._watch.labels
         alarms, details, notices = [], [], []
+        kinds: list[str] = []
         for event in events:
             if isinstance(event, StreamAlarm):
                 alarm, detail = alarm_of(event, names, self.alpha)
@@ -223,8 +226,10 @@ class Windows:
                 details.append(detail)
             elif isinstance(event, Notice):
                 notices.append(notice_of(event, names, labels))
+                kinds.append(event.kind)
             elif isinstance(event, Naming):
                 notices.append(naming_of(event, names, self.block))
+                kinds.append("naming")
         start = index * self.size
         return Window(
             index=index,
@@ -236,6 +241,7 @@ class Windows:
             alarms=tuple(alarms),
             details=tuple(details),
             notices=tuple(notices),
+            notice_kinds=tuple(kinds),
             partial=partial,
         )
 

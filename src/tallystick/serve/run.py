@@ -31,6 +31,7 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
     try:
         from tallystick.serve.app import make_service
         from tallystick.serve.store import open_store
+        from tallystick.serve.watches.file import take_file
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "serve") from error
     store = open_store(address, durability=durability)
@@ -40,10 +41,16 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
                 f"--host {config.host} can be reached from other machines, and there is no admin"
                 " key: make one with 'tallystick serve key --role admin', or leave out --host"
             )
-        return make_service(store, config=config)
+        service = make_service(store, config=config)
     except BaseException:
         store.close()
         raise
+    try:
+        take_file(service)
+    except BaseException:
+        service.close()
+        raise
+    return service
 
 
 def has_admin(store: Store) -> bool:

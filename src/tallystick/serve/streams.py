@@ -183,6 +183,7 @@ async def delete_stream(incoming: Incoming) -> Any:
         stream = find_stream(transaction, name)
         transaction.lock(stream.id)
         mine = "(select id from rows where stream = ?)"
+        transaction.run("delete from fact where name = ?", (f"drift:{stream.id}",))
         for sql in (
             f"delete from payload where row_id in {mine}",
             "delete from draw where frame in (select id from frame where stream = ?)",

@@ -1,0 +1,158 @@
+"""The drift test runs once a window, on what had arrived, and says what it saw."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tallystick.judge.windows import windows
+from tallystick.serve.drift_step import worked
+from tallystick.serve.service import Service
+from tallystick.serve.worker import Computed, WorkerOrder
+from tests.serve.test_drift_step import votes
+from tests.serve.web import Clock, Web
+
+SIZE, SETTLE = 500, 600.0
+
+
+@pytest.fixture
+def here(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute in this process: starting a worker takes longer than the test."""
+
+    def ask(order: WorkerOrder, **_: object) -> Computed:
+        return Computed(status=200, body=worked(None, json.loads(json.dumps(order.args))))
+
+    monkeypatch.setattr(service.worker, "ask", ask)
+
+
+def posted(web: Web, columns: dict[str, list[str | None]], *, start: int = 0) -> None:
+    """Post the votes judge by judge, as judges send them."""
+    names = list(columns)
+    n = len(columns[names[0]])
+    for name in names:
+        lines = [
+            json.dumps({"item": str(start + i), "votes": {name: columns[name][i]}})
+            for i in range(n)
+            if columns[name][i] is not None
+        ]
+        answer = web.post("/v1/streams/s/records", content="\n".join(lines))
+        assert answer.status_code == 200, answer.text
+
+
+def settle(service: Service, clock: Clock) -> None:
+    """Notice that windows are full, then let the settle time pass and close them."""
+    service.jobs.plan()
+    for _ in range(2):
+        clock.now += SETTLE + 6
+        service.jobs.run_due()
+
+
+def made(web: Web) -> None:
+    assert web.put("/v1/streams/s", json={"window": SIZE, "settle": SETTLE}).status_code == 200
+
+
+def test_a_change_raises_one_alarm_with_the_words_of_judge(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    made(web)
+    columns = votes(2000, change=1000)
+    posted(web, columns)  # type: ignore[arg-type]
+    settle(service, clock)
+    closed = web.get("/v1/streams/s/windows").json()["windows"]
+    assert [one["rows"] for one in closed] == [SIZE] * 4
+    assert all(one["closed"] for one in closed)
+    assert closed[0]["result"]["verb"] == "judge"
+    changes = [one for one in web.get("/v1/alerts").json()["alerts"] if one["name"] == "change"]
+    direct = [alarm for one in windows([columns], size=SIZE) for alarm in one.alarms]
+    assert len(changes) == len(direct) == 1
+    # The hash that breaks ties is keyed by the stream, so evidence may differ; the place may not.
+    assert abs(changes[0]["detail"]["around"] - 1000) <= 150
+    assert changes[0]["does_not_prove"] == direct[0].does_not_prove
+
+
+@pytest.mark.usefixtures("here")
+def test_late_votes_never_change_what_the_test_saw(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    made(web)
+    columns = votes(1000)
+    late = {"bob": columns.pop("bob")}
+    posted(web, columns)  # type: ignore[arg-type]
+    settle(service, clock)
+    before = web.get("/v1/streams/s/windows").json()["windows"]
+    posted(web, late)  # type: ignore[arg-type]
+    settle(service, clock)
+    assert web.get("/v1/streams/s/windows").json()["windows"] == before
+
+
+@pytest.mark.usefixtures("here")
+def test_votes_that_come_within_the_settle_time_are_seen(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    made(web)
+    columns = votes(500)
+    late = {"bob": columns.pop("bob")}
+    posted(web, columns)  # type: ignore[arg-type]
+    service.jobs.plan()
+    clock.now += SETTLE / 2
+    service.jobs.run_due()
+    assert web.get("/v1/streams/s/windows").json()["windows"][0]["closed"] is None
+    posted(web, late)  # type: ignore[arg-type]
+    settle(service, clock)
+    [window] = web.get("/v1/streams/s/windows").json()["windows"]
+    assert {judge["name"] for judge in window["result"]["judges"]} == {"ann", "bob", "eve"}
+
+
+@pytest.mark.usefixtures("here")
+def test_a_silent_judge_and_a_new_spelling_are_told(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    made(web)
+    columns: dict[str, list[str | None]] = dict(votes(2000))
+    columns["bob"] = columns["bob"][:1000] + [None] * 1000
+    columns["eve"] = columns["eve"][:1000] + [f"label {v}" for v in columns["eve"][1000:]]
+    posted(web, columns)
+    settle(service, clock)
+    names = {one["name"] for one in web.get("/v1/alerts").json()["alerts"]}
+    assert {"silent", "spelling"} <= names
+
+
+@pytest.mark.usefixtures("here")
+def test_rows_without_votes_are_no_reason_to_stop(service: Service, web: Web, clock: Clock) -> None:
+    made(web)
+    lines = [json.dumps({"item": str(i), "grades": {"g": 0.5}}) for i in range(SIZE)]
+    web.post("/v1/streams/s/records", content="\n".join(lines))
+    settle(service, clock)
+    [window] = web.get("/v1/streams/s/windows").json()["windows"]
+    assert window["closed"] is not None
+    assert "no judge voted" in window["change"]["reason"]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_killed_test_is_made_again_and_counts_once(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    made(web)
+    posted(web, votes(500))  # type: ignore[arg-type]
+    service.jobs.plan()
+    clock.now += 6
+    service.jobs.run_due()
+    clock.now += SETTLE
+    before = service.writer.do
+    calls = {"n": 0}
+
+    def fails_once(work: object, **more: object) -> object:
+        if getattr(work, "__qualname__", "").startswith("_close"):
+            calls["n"] += 1
+            if calls["n"] == 1:
+                raise OSError("disk full")
+        return before(work, **more)  # type: ignore[arg-type]
+
+    service.writer.do = fails_once  # type: ignore[method-assign, assignment]
+    service.jobs.run_due()
+    assert web.get("/v1/streams/s/windows").json()["windows"][0]["closed"] is None
+    clock.now += 120
+    service.jobs.run_due()
+    assert calls["n"] == 2
+    assert web.get("/v1/streams/s/windows").json()["windows"][0]["closed"] is not None
