@@ -69,7 +69,7 @@ def deliver(
     delivery: Delivery | None = None,
     *,
     data: Data | None = None,
-    capability: Capability | None = None,
+    capability: Capability[Any] | None = None,
 ) -> None:
     """Write the files, then print the result and make sure that it arrived.
 
@@ -99,7 +99,7 @@ def _writers(
     result: Result,
     to: Delivery,
     data: Data | None,
-    capability: Capability | None,
+    capability: Capability[Any] | None,
 ) -> list[Callable[[], None]]:
     found: list[Callable[[], None]] = []
     if to.items_out is not None and data is not None:
@@ -158,7 +158,7 @@ def _write_items(path: Path, learnt: Mapping[str, Any] | ItemTable) -> None:
 
 
 def _cases(
-    result: Result, to: Delivery, data: Data | None, capability: Capability | None
+    result: Result, to: Delivery, data: Data | None, capability: Capability[Any] | None
 ) -> Cases | None:
     """Return the items behind the claim, where the capability knows them."""
     if data is None or capability is None or capability.cases is None:

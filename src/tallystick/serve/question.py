@@ -92,7 +92,7 @@ def arguments(
 
 
 def _columns(
-    of: Capability, table: StreamTable, settings: StreamSettings, given: Mapping[str, Any]
+    of: Capability[Any], table: StreamTable, settings: StreamSettings, given: Mapping[str, Any]
 ) -> list[str]:
     """Name the columns that the request does not: by the settings, then by what they hold."""
     words: list[str] = []
