@@ -213,7 +213,7 @@ def plain_problem_page(problem: HttpProblem) -> Response:
 
 
 def _check_query(incoming: Incoming) -> None:
-    if incoming.route.open_query:
+    if incoming.route.open_query or not incoming.request.scope["query_string"]:
         return
     known = {one.name for one in incoming.route.query}
     for name in incoming.request.query_params:
@@ -231,7 +231,6 @@ async def _body(request: Request, limit: int) -> bytes:
     coding = request.headers.get("content-encoding", "identity").lower()
     if coding not in ("identity", "gzip"):
         raise HttpProblem(415, f"Content-Encoding {coding!r} is not read: use gzip or none")
-    too_large = HttpProblem(413, f"the body is larger than {limit:,} bytes: send smaller batches")
     pieces: list[bytes] = []
     size = 0
     unpacker = zlib.decompressobj(wbits=31) if coding == "gzip" else None
@@ -243,7 +242,7 @@ async def _body(request: Request, limit: int) -> bytes:
                 raise HttpProblem(400, f"the body is not gzip: {error}") from error
         size += len(piece)
         if size > limit:
-            raise too_large
+            raise HttpProblem(413, f"the body is larger than {limit:,} bytes: send smaller batches")
         pieces.append(piece)
     if unpacker is not None and not unpacker.eof:
         raise HttpProblem(400, "the gzip body ends too early")
