@@ -54,3 +54,8 @@ def test_without_a_change_the_interval_holds_zero(shared):
         n[: people - both, 1] = 0
         held += 0.0 in clustered_contrast(rng.binomial(n, skill[:, None]), n, (-1, 1)).interval
     assert held / 400 >= 0.90
+
+
+def test_no_change_of_a_rate_is_more_than_a_hundred_points():
+    found = clustered_contrast([[0, 1], [0, 0]], [[2, 1], [1, 1]], (-1, 1))
+    assert tuple(found.interval) == (-1.0, 1.0)

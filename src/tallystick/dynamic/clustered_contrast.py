@@ -90,9 +90,11 @@ def clustered_contrast(
     error = sqrt(float((parts.sum(axis=1) ** 2).sum()))  # (A4)
     df = tuple(_independence_df(n[n[:, k] > 0, k]) for k in range(c.size))
     reach = student_quantile(min(df), alpha) * error
+    # Rates are in [0, 1], so no contrast leaves the sums of its negative and positive weights.
+    lowest, highest = float(np.minimum(c, 0).sum()), float(np.maximum(c, 0).sum())
     interval = Interval(
-        estimate - reach,
-        estimate + reach,
+        max(lowest, estimate - reach),
+        min(highest, estimate + reach),
         level=1 - alpha,
         guarantee="approximate",
         method="paired",
