@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 UV_VERSION := 0.13.7
 
-.PHONY: help demo test test-slow check format docs bench lock clean
+.PHONY: help demo test test-slow fuzz mutants check format docs bench lock clean
 
 help:  ## show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,6 +24,13 @@ test: $(STAMP)  ## run the tests, the README and the docs
 
 test-slow: $(STAMP)  ## run the long coverage simulations and rewrite their tables in docs/
 	$(BIN)/python -m pytest -n auto -m slow
+
+fuzz: $(STAMP)  ## 20,000 malformed tables x verbs, in one process and in many (about an hour)
+	$(BIN)/python -m tests.fuzz.run --files 19000
+	$(BIN)/python -m tests.fuzz.run --files 1000 --first 19000 --per-process 1
+
+mutants: $(STAMP)  ## change the code in 60 places and see whether a test notices
+	$(BIN)/python benchmarks/mutants.py --write
 
 check: $(STAMP)  ## format, lint, types, import rules, docs build
 	$(BIN)/ruff format --check .

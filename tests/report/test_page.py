@@ -10,6 +10,7 @@ from tallystick.data import Case, Cases
 from tallystick.errors import FileError
 from tallystick.report import Provenance, page, write_page
 from tallystick.results import Needed
+from tallystick.tally import Tally, describe
 from tests.report.conftest import result
 
 
@@ -42,6 +43,14 @@ def test_nothing_from_the_data_becomes_markup(hostile):
     assert addresses
     assert all(address.startswith(("data:", "#")) for address in addresses)
     assert "{{ 7*7 }}" in text, "a template inside the data was run"
+
+
+def test_marks_that_turn_the_direction_of_text_are_written_out():
+    """One of them in a label would turn all that follows it on the page."""
+    turned = {"gpt\u202e": ["yes\u2067", "no\u200f"]}
+    text = page(describe(Tally.of(turned)))
+    assert "gpt\\u202e" in text
+    assert not set(text) & set("\u202e\u2067\u200f\u202a\u2066\u2069\u061c")
 
 
 def test_the_policy_allows_our_script_and_our_style_alone_and_no_network(hostile):

@@ -1,0 +1,257 @@
+"""Mutation run: whether a test fails when the code is wrong.
+
+``python benchmarks/mutants.py`` changes one operator or constant of the code at a time, 60 times,
+and runs the nearest tests: the mirror of the module (tests/PACKAGE/test_FILE.py) and the examples in
+its docstrings. A mutant that no test notices has survived. Mutants are chosen by a seeded rule: a
+package in turn, then one of its modules, then one place in it. ``--write`` makes docs/benchmarks/
+mutants.md of the results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "tallystick"
+STATE = ROOT / "docs" / "benchmarks" / "mutants.json"
+MUTANTS = 60
+SECONDS = 240
+
+SWAPS = {
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.Mult: ("*", "/"),
+    ast.Div: ("/", "*"),
+    ast.And: ("and", "or"),
+    ast.Or: ("or", "and"),
+    ast.Is: ("is", "is not"),
+    ast.In: ("in", "not in"),
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: the module, the line and its text, the place in it, the old word and the new.
+
+    The text of the line finds the place again after the lines above it have changed.
+    """
+
+    module: str
+    line: int
+    text: str
+    start: int
+    old: str
+    new: str
+
+    @property
+    def tests(self) -> Path:
+        """The mirror of the module."""
+        path = Path(self.module)
+        return ROOT / "tests" / path.parent / f"test_{path.name}"
+
+
+def places(module: Path) -> list[Mutant]:
+    """Return every change that can be made to a module."""
+    text = module.read_text(encoding="utf-8")
+    starts = [0]
+    lines = text.splitlines(keepends=True)
+    for line in lines:
+        starts.append(starts[-1] + len(line.encode("utf-8")))
+    data = text.encode("utf-8")
+    name = str(module.relative_to(SOURCE))
+    found = []
+    for place, old, new in _changes(ast.parse(text), starts, data):
+        line = bisect_right(starts, place)
+        found.append(Mutant(name, line, lines[line - 1], place - starts[line - 1], old, new))
+    return found
+
+
+def _changes(tree: ast.Module, starts: list[int], data: bytes) -> Iterator[tuple[int, str, str]]:
+    def offset(line: int, column: int) -> int:
+        return starts[line - 1] + column
+
+    def between(left: ast.expr, right: ast.expr, kind: type) -> tuple[int, str, str] | None:
+        if kind not in SWAPS or left.end_lineno is None or left.end_col_offset is None:
+            return None
+        old, new = SWAPS[kind]
+        low = offset(left.end_lineno, left.end_col_offset)
+        place = data.find(old.encode(), low, offset(right.lineno, right.col_offset))
+        return None if place < 0 else (place, old, new)
+
+    skipped = {
+        id(one)
+        for node in ast.walk(tree)
+        for held in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if held is not None
+        for one in ast.walk(held)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.expr) or id(node) in skipped:
+            continue
+        change = None
+        if isinstance(node, ast.Compare):
+            change = between(node.left, node.comparators[0], type(node.ops[0]))
+        elif isinstance(node, ast.BinOp):
+            change = between(node.left, node.right, type(node.op))
+        elif isinstance(node, ast.BoolOp):
+            change = between(node.values[0], node.values[1], type(node.op))
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            place = offset(node.lineno, node.col_offset)
+            change = (place, "not ", "")
+        elif isinstance(node, ast.Constant) and node.end_col_offset is not None:
+            low = offset(node.lineno, node.col_offset)
+            high = offset(node.end_lineno or node.lineno, node.end_col_offset)
+            old = data[low:high].decode()
+            if isinstance(node.value, bool):
+                change = (low, old, str(not node.value))
+            elif isinstance(node.value, int) and old.isdecimal():
+                change = (low, old, str(node.value + 1))
+        if change is not None:
+            yield change
+
+
+def chosen(seed: int = 0, count: int = MUTANTS) -> list[Mutant]:
+    """Return the mutants: packages in turn, a module with a mirror and a place by lot."""
+    rng = random.Random(seed)
+    packages: dict[str, list[Path]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE)
+        if Mutant(str(name), 0, "", 0, "", "").tests.exists():
+            packages.setdefault(name.parts[0] if len(name.parts) > 1 else ".", []).append(path)
+    found: list[Mutant] = []
+    seen = set()
+    while len(found) < count:
+        for _, modules in sorted(packages.items()):
+            options = places(rng.choice(modules))
+            if options and len(found) < count:
+                one = rng.choice(options)
+                if one not in seen:
+                    seen.add(one)
+                    found.append(one)
+    return found
+
+
+def outcome(one: Mutant) -> str:
+    """Run the nearest tests on a copy of the code with this change; say killed or survived."""
+    with tempfile.TemporaryDirectory() as home:
+        copy = Path(home) / "src" / "tallystick"
+        shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        target = copy / one.module
+        data = target.read_bytes()
+        line = data.find(one.text.encode())
+        if line < 0:
+            return "gone: the line has changed"
+        place = line + one.start
+        target.write_bytes(data[:place] + one.new.encode() + data[place + len(one.old) :])
+        command = [
+            *(sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"),
+            *("-m", "not slow", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)),
+            *("--doctest-modules", str(one.tests), str(target)),
+        ]
+        environment = {**os.environ, "PYTHONPATH": str(copy.parent)}
+        try:
+            done = subprocess.run(
+                command,
+                cwd=ROOT,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return "killed (no end)"
+        if done.returncode not in (0, 1, 2):
+            return f"not run: {done.stdout[-200:]}"
+        return "survived" if done.returncode == 0 else "killed"
+
+
+def table(results: dict[str, dict[str, Any]]) -> str:
+    """Return the page."""
+    told = [one for one in results.values() if not one["first"].startswith(("gone", "not run"))]
+    before = sum(one["first"].startswith("killed") for one in told)
+    after = sum(one.get("now", one["first"]).startswith("killed") for one in told)
+    why = sum("why" in one for one in told)
+    lines = [
+        "# Mutants",
+        "",
+        f"One change to the code at a time, {len(told)} in all, chosen by a seeded rule over all"
+        " packages; only the mirror test of the module and the examples in its docstrings are run."
+        " A mutant that no test notices has survived.",
+        "",
+        "| | killed | explained | survived |",
+        "|---|---|---|---|",
+        f"| first run | {before} of {len(told)} | | {len(told) - before} |",
+        f"| now | {after} of {len(told)} | {why} | {len(told) - after - why} |",
+        "",
+        "| place | change | first run | now |",
+        "|---|---|---|---|",
+    ]
+    for place, one in results.items():
+        if one.get("first", "") == "survived":
+            now = one.get("why", one.get("now", one["first"]))
+            lines.append(f"| {place} | {one['change']} | {one['first']} | {now} |")
+    lines += ["", "Made by `python benchmarks/mutants.py`.", ""]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run the mutants that have no result yet, or those that survived again."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=MUTANTS, help="how many to run now")
+    parser.add_argument("--again", action="store_true", help="run the survivors again")
+    parser.add_argument("--list", action="store_true", help="only show which are chosen")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks/mutants.md")
+    given = parser.parse_args()
+    results = json.loads(STATE.read_text(encoding="utf-8")) if STATE.exists() else {}
+    left = given.count
+    kept = [Mutant(**entry["mutant"]) for entry in results.values()]
+    for one in kept if len(kept) >= MUTANTS else chosen():
+        place = f"{one.module}:{one.line}:{one.start}"
+        if given.list:
+            sys.stdout.write(f"{place} {one.old!r} -> {one.new!r}\n")
+            continue
+        known = results.get(place)
+        todo = known is None or (given.again and known.get("now", known["first"]) == "survived")
+        if not todo or left <= 0:
+            continue
+        left -= 1
+        found = outcome(one)
+        entry = results.setdefault(
+            place,
+            {
+                "change": f"`{one.old.strip()}` to `{one.new.strip()}`",
+                "first": found,
+                "mutant": asdict(one),
+            },
+        )
+        if known is not None:
+            entry["now"] = found
+        STATE.write_text(json.dumps(results, indent=1), encoding="utf-8")
+        sys.stdout.write(f"{place} {one.old!r} -> {one.new!r}: {found}\n")
+        sys.stdout.flush()
+    if given.write:
+        STATE.with_suffix(".md").write_text(table(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
