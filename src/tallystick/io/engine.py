@@ -53,8 +53,8 @@ def reading(source: str) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise InputError(
-            f"{source} needs more memory than {written(engine_memory())}: allow more with the environment variable"
-            " TALLYSTICK_MEMORY, for instance TALLYSTICK_MEMORY=4GB"
+            f"{source} needs more memory than {written(engine_memory())}: allow more with the"
+            " environment variable TALLYSTICK_MEMORY, for instance TALLYSTICK_MEMORY=4GB"
         ) from error
     except duckdb.Error as error:
         raise FileError(f"{source} cannot be read: {str(error).splitlines()[0]}") from error
