@@ -298,6 +298,6 @@ def _places(codes: Ints, alone: Tally, words: tuple[Label, ...]) -> Ints:
     )
     # One sortable key per pattern: looking labels up one by one takes a second per million votes.
     sizes = [len(words) + 1] * len(alone.names)
-    keys, wanted = pack(own + 1, sizes), pack(codes + 1, sizes)
+    keys, wanted = (pack((part + 1).astype(np.int32), sizes) for part in (own, codes))
     order = np.argsort(keys)
     return np.asarray(order[np.searchsorted(keys[order], wanted)], dtype=np.int64)
