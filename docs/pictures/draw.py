@@ -1,30 +1,45 @@
-"""Draw the pictures of README and documentation from generated data: ``python
+"""Draw the pictures of README and documentation from the demonstrations: ``python
 docs/pictures/draw.py``.
 """
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
-from tests.generated import generate
-
-from tallystick import io, plot
-from tallystick.cli.demo import DemoVerb, answer
+from tallystick import plot
+from tallystick.data import conclude, read
+from tallystick.registry import capability
+from tallystick.results import Result
 
 HERE = Path(__file__).resolve().parent
-VERBS = ("compare", "judge", "bound", "shift", "dynamic")
+VERBS = {
+    "score": "score",
+    "compare": "compare",
+    "judge": "judge",
+    "bound": "bound",
+    "shift": "shift",
+    "dynamic": "dynamic analyse",
+}
+"""File name to verb."""
 
 
-def picture(verb: str) -> str:
-    """Return the first picture of what `tallystick demo VERB` finds, as SVG."""
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / f"{verb}.csv"
-        io.write_csv(data, generate(verb, rng=0))
-        with io.scan(data) as table:
-            return plot(answer(DemoVerb(verb), table, data, 0)).svg()
+def result(name: str) -> Result:
+    """Return what ``tallystick demo NAME`` finds."""
+    shown = capability(VERBS[name])
+    assert shown.demo is not None
+    made = shown.demo(0)
+    fields = [one for one in made.options if one in shown.question.__dataclass_fields__]
+    question = shown.question(seed=0, **{one: made.options[one] for one in fields})
+    roles = {one: value for one, value in made.options.items() if one not in fields}
+    with read(made.table, shown.door, **roles) as data:
+        return conclude(shown, data, question)
+
+
+def picture(name: str) -> str:
+    """Return the first picture of a demonstration as SVG, light or dark as the reader likes."""
+    return plot(result(name), mode="auto").svg()
 
 
 if __name__ == "__main__":
-    for name in VERBS:
-        (HERE / f"{name}.svg").write_text(picture(name) + "\n", encoding="utf-8")
+    for file in VERBS:
+        (HERE / f"{file}.svg").write_text(picture(file) + "\n", encoding="utf-8")
