@@ -1,4 +1,4 @@
-"""Draw the pictures of README and documentation from generated data: ``python
+"""Draw the pictures of README and documentation from the demonstrations: ``python
 docs/pictures/draw.py``.
 """
 
@@ -7,8 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tallystick import plot
-from tallystick.data import answered
+from tallystick.data import conclude, read
 from tallystick.registry import capability
+from tallystick.results import Result
 
 HERE = Path(__file__).resolve().parent
 VERBS = {
@@ -19,17 +20,26 @@ VERBS = {
     "shift": "shift",
     "dynamic": "dynamic analyse",
 }
+"""File name to verb."""
 
 
-def picture(verb: str) -> str:
-    """Return the first picture of what `tallystick demo VERB` finds, as SVG."""
-    shown = capability(VERBS[verb])
-    if shown.demo is None:
-        raise SystemExit(f"{verb} has no demonstration")
+def result(name: str) -> Result:
+    """Return what ``tallystick demo NAME`` finds."""
+    shown = capability(VERBS[name])
+    assert shown.demo is not None
     made = shown.demo(0)
-    return plot(answered(shown, dict(made.table), {**made.options, "seed": 0})).svg()
+    fields = [one for one in made.options if one in shown.question.__dataclass_fields__]
+    question = shown.question(seed=0, **{one: made.options[one] for one in fields})
+    roles = {one: value for one, value in made.options.items() if one not in fields}
+    with read(made.table, shown.door, **roles) as data:
+        return conclude(shown, data, question)
+
+
+def picture(name: str) -> str:
+    """Return the first picture of a demonstration as SVG, light or dark as the reader likes."""
+    return plot(result(name), mode="auto").svg()
 
 
 if __name__ == "__main__":
-    for name in VERBS:
-        (HERE / f"{name}.svg").write_text(picture(name) + "\n", encoding="utf-8")
+    for file in VERBS:
+        (HERE / f"{file}.svg").write_text(picture(file) + "\n", encoding="utf-8")

@@ -79,8 +79,9 @@ class Visit:
         ]
         self.send("Emulation.setEmulatedMedia", features=wanted)
 
-    def screenshot(self, path: Path) -> None:
-        shot = self.send("Page.captureScreenshot", captureBeyondViewport=True)
+    def screenshot(self, path: Path, *, whole: bool = True) -> None:
+        """Write the *whole* page, or what the window shows of it."""
+        shot = self.send("Page.captureScreenshot", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot["data"]))
 
 
