@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tallystick.ask.demo import demo
-from tallystick.ask.pairs import both_orders, combined, mirrored
+from tallystick.ask.pairs import both_orders, check_pair_labels, combined, mirrored
 from tallystick.ask.question import AskQuestion
 from tallystick.ask.result import AskResult, Cost
 from tallystick.ask.verdict import asked_verdict, before, cost_notes, read_warnings
@@ -106,9 +106,10 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
     rows: list[Mapping[str, Any]] = [
         {name: cells[name][n] for name in columns} for n in range(number)
     ]
-    if question.pair:
-        names, rows = both_orders(names, rows, (question.pair[0], question.pair[1]))
     labels = tuple(str(whole(label)) for label in data.rules.labels)
+    if question.pair:
+        check_pair_labels(labels, (question.pair[0], question.pair[1]))
+        names, rows = both_orders(names, rows, (question.pair[0], question.pair[1]))
     reading = question.reading_rule(coerce=data.rules.coerce)
     if not labels:
         reading.label("", None)  # a reading that needs labels says so now

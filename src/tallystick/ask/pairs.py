@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["TIE", "both_orders", "combined", "mirrored"]
+from tallystick.errors import InputError
+
+__all__ = ["TIE", "both_orders", "check_pair_labels", "combined", "mirrored"]
 
 TIE = "tie"
 """What two orders that name different winners come to."""
@@ -42,6 +44,21 @@ def mirrored(answer: str | None, pair: tuple[str, str], labels: Sequence[str]) -
         if {first, second} <= set(labels):
             return {first: second, second: first}.get(answer, answer)
     return answer
+
+
+def check_pair_labels(labels: Sequence[str], pair: tuple[str, str]) -> None:
+    """Refuse labels of which no two name the first and the second answer.
+
+    >>> check_pair_labels(["A", "B", "tie"], ("left", "right"))
+    >>> check_pair_labels(["PASS", "FAIL"], ("left", "right"))
+    Traceback (most recent call last):
+    tallystick.errors.InputError: pair (--pair) asks which of two is better, and none of the labels ...
+    """
+    if labels and not any({first, second} <= set(labels) for first, second in (pair, *_NAMES)):
+        raise InputError(
+            f"pair (--pair) asks which of two is better, and none of the labels {', '.join(labels)}"
+            f" names the first or the second: use --labels A,B,tie, or {pair[0]},{pair[1]},tie"
+        )
 
 
 _NAMES = (("A", "B"), ("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("X", "Y"))

@@ -30,6 +30,9 @@ def with_progress(call: Call) -> Call:
     question = call.question
     if not isinstance(question, ClientQuestion):
         return call
+    keeps = getattr(question, "out", "none") or question.journal or call.delivery.items_out
+    if not keeps and not getattr(question, "dry_run", False):
+        raise InputError("name a file for the answers (-o FILE), or what is paid for is lost")
     shown = progress_bar if sys.stderr.isatty() else progress_lines
     return replace(call, question=replace(question, progress=shown, confirm=ask_first(question)))
 

@@ -115,5 +115,5 @@ def _make(spec: ClientSpec) -> AnthropicClient:
     )
 
 
-KIND = ClientKind(prefixes=("anthropic:",), example="anthropic:MODEL", make=_make)
+KIND = ClientKind(prefixes=("anthropic:",), example="anthropic:MODEL", make=_make, prompts=True)
 """``anthropic:MODEL``, or ``anthropic:MODEL@URL`` for another server."""

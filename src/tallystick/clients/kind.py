@@ -13,6 +13,10 @@ from tallystick.errors import InputError
 __all__ = ["ChatOptions", "ClientKind", "ClientSpec", "parse_headers", "text_or_file"]
 
 
+_ENDINGS = frozenset({".txt", ".md", ".json", ".jsonl", ".j2", ".jinja", ".prompt", ".tmpl"})
+"""How files of prompts and templates end: one word with such an ending is a file."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClientSpec:
     """What the user says about an API. Each kind of client takes what it needs.
@@ -96,12 +100,15 @@ class ClientKind:
         From a specification to a client.
     keeps_prefix
         Whether the prefix is part of the target, as ``https:`` is.
+    prompts
+        Whether it sends a prompt; otherwise it gets the row itself.
     """
 
     prefixes: tuple[str, ...]
     example: str
     make: Callable[[ClientSpec], Client]
     keeps_prefix: bool = False
+    prompts: bool = False
 
 
 def text_or_file(option: str) -> str:
@@ -116,6 +123,8 @@ def text_or_file(option: str) -> str:
         return option
     path = Path(option.removeprefix("@"))
     if plain and not path.is_file():
+        if path.suffix.lower() in _ENDINGS:
+            raise InputError(f"the file {option} does not exist: name another, or write the text")
         return option
     try:
         return path.read_text(encoding="utf-8")

@@ -113,5 +113,5 @@ def _make(spec: ClientSpec) -> OpenAIClient:
     )
 
 
-KIND = ClientKind(prefixes=("openai:",), example="openai:MODEL@URL", make=_make)
+KIND = ClientKind(prefixes=("openai:",), example="openai:MODEL@URL", make=_make, prompts=True)
 """``openai:MODEL@URL``; without the address OpenAI's own."""

@@ -11,6 +11,7 @@ from tallystick.compare.board import Board
 from tallystick.compare.demo import demo
 from tallystick.compare.labelling import labelling
 from tallystick.compare.margins import gate_estimate
+from tallystick.compare.metric import shared_measure
 from tallystick.compare.patterns import counted_moments, rank_counted
 from tallystick.compare.question import CompareQuestion
 from tallystick.compare.ranking import rank
@@ -77,8 +78,10 @@ def answer(data: Data, question: CompareQuestion) -> Result:
             f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
             " put all models into one table, or leave out one of the two"
         )
-    _, guessed = question.better(data.metric)
-    question = replace(question, scored_as=data.metric)
+    # Columns of one table may all be named after the measure: "old latency", "new latency".
+    metric = data.metric or shared_measure(data.roles.models)
+    _, guessed = question.better(metric)
+    question = replace(question, scored_as=metric)
     if is_battles(data):
         return replace(answer_battles(data, question), notes=_said(guessed))
     counted = None if _needs_rows(question) else counted_moments(data, bounds=question.bounds)

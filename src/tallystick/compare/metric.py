@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -10,7 +11,7 @@ from tallystick.data.detect.names import tokens
 from tallystick.errors import InputError
 from tallystick.stats.replicates import PassKind
 
-__all__ = ["Better", "PassMetric", "guess_better", "split_metric"]
+__all__ = ["Better", "PassMetric", "guess_better", "shared_measure", "split_metric"]
 
 Better: TypeAlias = Literal["higher", "lower"]
 
@@ -105,3 +106,14 @@ def guess_better(metric: str | None) -> Better:
     ('lower', 'higher', 'higher')
     """
     return "lower" if metric and set(tokens(metric)) & _LOWER else "higher"
+
+
+def shared_measure(columns: Sequence[str]) -> str | None:
+    """Return the word in the names of all *columns* of which less is better, None if there is none.
+
+    >>> shared_measure(["old latency (ms)", "new latency (ms)"]), shared_measure(["gpt", "claude"])
+    ('latency', None)
+    """
+    words = [tokens(name) for name in columns]
+    shared = set(words[0]).intersection(*words) & _LOWER if words else set()
+    return next((word for word in words[0] if word in shared), None) if words else None

@@ -100,7 +100,8 @@ class Data:
     @cached_property
     def meaning(self) -> Meaning:
         """What the labels of the answers and the truth mean, checked in one order, once."""
-        tally = self._count(self._answers, self.rules.missing, None)
+        tally = self._as_written() if self.rules.coerce else None
+        tally = tally or self._count(self._answers, self.rules.missing, None)
         place = self.held.row_of if isinstance(self.held, Table) else None
         return agree(
             tally.labels,
@@ -108,6 +109,26 @@ class Data:
             votes=[name for name in self._answers if name != self.roles.truth],
             rules=self.rules,
             locate_row=place,
+        )
+
+    def _as_written(self) -> Tally:
+        """Count the answers as they are written, so that a word for no answer is found as ``NA``.
+
+        Coercion would show it as ``na``, and a token has to match what the cells say.
+        """
+        frame: Any = self.held
+        weight = self.roles.weight
+        if isinstance(self.held, Tally):
+            part = self.held.marginal(self._answers)
+            frame = {name: part.column(name) for name in part.names}
+            weight = None
+        return Tally.of(
+            frame,
+            columns=self._answers,
+            weight=weight,
+            missing=self.rules.missing,
+            coerce=True,
+            apart=self._answers,  # columns apart keep their own spelling
         )
 
     @property

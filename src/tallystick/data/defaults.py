@@ -6,6 +6,7 @@ What is taken and what is left out is said in one note. Where two groups fit, th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from tallystick.data.detect.names import (
     is_identifier,
     is_item,
     is_truth,
+    may_be_truth,
     plain,
     tokens,
 )
@@ -28,8 +30,8 @@ from tallystick.data.detect.reading import listed
 from tallystick.data.detect.sample import Sample, draw
 from tallystick.data.roles import Roles
 from tallystick.errors import InputError
-from tallystick.io import Table
-from tallystick.values import NEVER_TRUE, NO_ANSWER, Label, as_pass_fail
+from tallystick.io import Table, identifier
+from tallystick.values import NEVER_TRUE, NO_ANSWER, Label, as_pass_fail, is_no_answer
 
 __all__ = ["default_columns"]
 
@@ -46,6 +48,9 @@ about: it shares their labels and says nothing about their question.
 
 _ONE_SCALE = 20.0
 """Scores whose ranges differ by more than this factor are not scores of one metric."""
+
+_FIRST_ROWS = 100_000
+"""Rows in which a column is checked for numbering the rows of a group."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +94,14 @@ def default_columns(
     profiles = look(sample)
     free, left_out = _free(table, profiles, roles)
     if want == "models" and roles.truth is None:
+        free, left_out = _without_numbering(table, profiles, free, left_out, roles)
         choice = _scores(table, profiles, free, left_out)
     elif roles.truth is not None and _labels_of(profiles[roles.truth]):
         choice = _beside_truth(table, profiles, free, left_out, roles.truth)
     else:
         choice = _sharing_labels(table, sample, profiles, free, left_out, want)
+    if roles.truth is None:
+        _ask_about_truth(table, choice.columns, want)
     return choice.columns, (choice.note(want),)
 
 
@@ -132,6 +140,11 @@ def _why_not(name: str, profile: Profile, roles: Roles) -> str | None:
     if plain(name) in ROUNDS:
         return "named like a round"
     return None
+
+
+def _answered(profile: Profile) -> list[Label]:
+    """Return the values of a column, words for no answer left out."""
+    return [label for label in sorted(profile.values, key=repr) if not is_no_answer(label)]
 
 
 def _labels_of(profile: Profile) -> frozenset[Label]:
@@ -240,6 +253,54 @@ def _ask_about_strangers(table: Table, sample: Sample, votes: tuple[str, ...], w
         )
 
 
+def _ask_about_truth(table: Table, votes: tuple[str, ...], want: str) -> None:
+    """Ask about the one column whose name can mean the truth or one more voter."""
+    likely = [name for name in votes if may_be_truth(name)]
+    # Several such columns are people who vote; among two columns it is one of two voters.
+    if len(likely) != 1 or len(votes) < 3:
+        return
+    rest = ",".join(name for name in votes if name != likely[0])
+    raise InputError(
+        f"{table.source}: column {likely[0]!r} can be the truth or one more of the {want}. Say"
+        f" --truth {likely[0]!r} if it is the truth, --{want} {rest},{likely[0]} if it is not, or"
+        f" --ignore {likely[0]!r}"
+    )
+
+
+def _without_numbering(
+    table: Table, profiles: Profiles, free: list[str], left_out: dict[str, str], roles: Roles
+) -> tuple[list[str], dict[str, str]]:
+    """Leave out columns that number the rows of each group, such as the questions on a document."""
+    groups = [name for name in (roles.cluster, roles.item, *left_out) if name in profiles]
+    groups += [name for name in free if profiles[name].numeric < _MOSTLY]
+    kept, out = list(free), dict(left_out)
+    for name in free:
+        if profiles[name].numeric < 1.0 or not _is_run(profiles[name]):
+            continue
+        group = next((one for one in groups if one != name and _numbers(table, name, one)), None)
+        if group is not None:
+            kept.remove(name)
+            new = "" if roles.cluster else f"; --cluster {group!r} asks about new ones"
+            out[name] = f"numbers the rows of each {group!r}{new}"
+    return kept, out
+
+
+def _is_run(profile: Profile) -> bool:
+    """Say whether a column holds whole numbers without a gap, from 0 or 1 to 2 at least."""
+    low, high = profile.low, profile.high
+    return low in (0.0, 1.0) and high is not None and 2 <= high == low + profile.distinct - 1
+
+
+def _numbers(table: Table, name: str, group: str) -> bool:
+    """Say whether no number repeats within a group and most groups have several rows."""
+    cell, by = identifier(name), identifier(group)
+    [(rows, pairs, groups)] = table.query(
+        f"select count(*), count(distinct ({by}, {cell})), count(distinct {by})"
+        f" from (select * from rows limit {_FIRST_ROWS})"
+    )
+    return bool(rows == pairs and rows >= 2 * groups > 2)
+
+
 def _scores(
     table: Table, profiles: Profiles, free: Sequence[str], left_out: dict[str, str]
 ) -> _Choice:
@@ -248,7 +309,7 @@ def _scores(
     marks = [
         name
         for name in free
-        if name not in numeric and as_pass_fail(sorted(profiles[name].values, key=repr)) is not None
+        if name not in numeric and as_pass_fail(_answered(profiles[name])) is not None
     ]
     words = [name for name in free if name not in (*numeric, *marks)]
     measures = [name for name in numeric if set(tokens(name)) & MEASURES]
@@ -256,15 +317,28 @@ def _scores(
         left_out = {**left_out, **dict.fromkeys(measures, "named like a measurement")}
         numeric = [name for name in numeric if name not in measures]
     models = (*numeric, *marks)
+    one = len(words or free) == 1
     if not models or (words and len(words) >= len(models)):
+        _refuse_decimal_commas(table, profiles, words)
         raise InputError(
-            f"{table.source}: {listed(words or free)} hold words and not scores. If these are"
-            " answers, name the true answers (--truth); else name the columns of the models"
-            " (--models)" + _seen(left_out)
+            f"{table.source}: {listed(words or free)} {'holds' if one else 'hold'} words and not"
+            " scores. If these are answers, name the true answers (--truth); else name the columns"
+            " of the models (--models)" + _seen(left_out)
         )
     _check_scale(table, profiles, numeric)
     other = dict.fromkeys(words, "words, not scores")
-    return _Choice(models, "numbers on one scale; higher is better", {**left_out, **other})
+    return _Choice(models, "numbers on one scale", {**left_out, **other})
+
+
+def _refuse_decimal_commas(table: Table, profiles: Profiles, words: Sequence[str]) -> None:
+    for name in words:
+        shown = [label for label in profiles[name].values if isinstance(label, str)]
+        commas = [label for label in shown if re.fullmatch(r"\s*-?\d+,\d+\s*", label)]
+        if commas and 2 * len(commas) >= len(shown):
+            raise InputError(
+                f"{table.source}: column {name!r} has numbers with a decimal comma, such as"
+                f" {min(commas)!r}: write them with a point"
+            )
 
 
 def _check_scale(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:

@@ -151,7 +151,7 @@ def _several(data: Data, known: PreparedShift, question: ShiftQuestion) -> Resul
 def _check_options(data: Data, question: ShiftQuestion) -> None:
     """Refuse a question that names no API, or two sources of new answers."""
     if data.roles.new is not None:
-        asking = ("api", "budget", "journal", "dry_run", "repeats", "target_error")
+        asking = ("api", "answer", "budget", "journal", "dry_run", "repeats", "target_error")
         given = [name for name in asking if getattr(question, name)]
         if given:
             raise InputError(

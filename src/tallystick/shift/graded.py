@@ -163,7 +163,7 @@ def with_grades(result: ShiftResult, *, alpha: float) -> ShiftResult:
         population=len(items),
         calls=result.calls,
         labelled=False,
-        graded=True,
+        scale=(items.labels[0], items.labels[-1]),
     )
     decision, needed, verdict = decide(facts)
     return replace(

@@ -22,6 +22,9 @@ __all__ = ["PreparedShift", "client_columns", "prepare", "rows_of", "slices_of"]
 
 BoolArray = NDArray[np.bool_]
 
+_MOST_ANSWERS = 60
+"""Different answers up to which they are labels; beyond, without a truth, they are texts."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PreparedShift:
@@ -46,11 +49,11 @@ class PreparedShift:
 
 
 def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
-    """Return the items of *data*; rows without a true label or an old answer are left out.
+    """Return the items of *data*; rows without a true label, an old or a new answer are left out.
 
-    What a blank old answer was is not known: it does not mean a wrong one. An answer that can never
-    be true (``refused``), and a blank new one, is "none of the labels". Without a column of true
-    labels the old answers take its place (`Items.labelled`).
+    What a blank answer was is not known: it does not mean a wrong one. An answer that can never be
+    true (``refused``) is "none of the labels". Without a column of true labels the old answers take
+    its place (`Items.labelled`).
     """
     roles = data.roles
     if roles.truth is None and roles.old is None:
@@ -72,12 +75,18 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     both = true if roles.old is None else [n for n in true if words[roles.old][n] is not None]
     if not both:
         raise InputError(f"{data.source}: column {roles.old!r} holds no old answer")
-    kept = np.array(both, np.intp)
+    known = both if new_column is None else [n for n in both if words[new_column][n] is not None]
+    if not known:
+        raise InputError(f"{data.source}: column {new_column!r} holds no new answer")
+    kept = np.array(known, np.intp)
 
     names = None
     if roles.item is not None:
         cells = data.cells(roles.item)[roles.item]
         names = [str(whole(cells[row])) for row in kept]
+    texts = 0
+    if roles.truth is None and roles.new is not None and roles.old is not None:
+        words, texts = _same_or_not(words, roles.old, roles.new)
     labels = [_spelled(label, data) for label in data.rules.labels] or None
     other, strange = _other(data, question, words, labels)
     if roles.truth is None:
@@ -95,20 +104,39 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     )
     items = replace(items, labelled=roles.truth is not None)
 
-    new, no_new = None, 0
+    new = None
     if new_column is not None:
         after = _texts(words[new_column], kept)
         new = np.array([items.code(text) for text in after], np.intp)
-        no_new = sum(text is None for text in after)
     notes = reading_notes(
         no_truth=rows - len(true) if roles.truth is not None else 0,
-        no_old=len(true) - len(kept) if roles.truth is not None else rows - len(kept),
-        no_new=no_new,
+        no_old=len(true) - len(both) if roles.truth is not None else rows - len(both),
+        no_new=len(both) - len(known),
         items=rows,
         column=roles.old,
         strange=strange,
+        texts=texts,
     )
     return PreparedShift(items=items, kept=kept, new=new, notes=notes)
+
+
+def _same_or_not(
+    words: Mapping[str, Sequence[Label]], old: str, new: str
+) -> tuple[dict[str, list[Label]], int]:
+    """Return texts as one label for the old answer and one for any other, and how many there are.
+
+    A matrix of hundreds of texts says nothing: of texts only whether they changed can be counted.
+    Few different answers are labels, and stay as they are.
+    """
+    seen = {str(word) for name in (old, new) for word in words[name] if word is not None}
+    if len(seen) <= _MOST_ANSWERS:
+        return {name: list(column) for name, column in words.items()}, 0
+    first: list[Label] = [None if word is None else "as before" for word in words[old]]
+    second: list[Label] = [
+        None if after is None else "as before" if after == before else "another"
+        for before, after in zip(words[old], words[new], strict=True)
+    ]
+    return {old: first, new: second}, len(seen)
 
 
 def grade_column(data: Data, question: ShiftQuestion) -> str | None:

@@ -23,6 +23,7 @@ from tallystick.shift.verdict import (
     noise_notes,
     request_notes,
     spelling_warnings,
+    unread_verdict,
     unread_warnings,
     watched_basis,
 )
@@ -153,6 +154,9 @@ async def run_async(
             *request_notes(requests, caller.spent, how.wire.currency),
         ),
     )
+    unreadable = unread_verdict(len(texts), answers=len(answers.asked))
+    if unreadable is not None:
+        result = replace(result, decision="undecided", needed=None, verdict=unreadable)
     # Of an API that answers at random, the watch proves only that few answers changed.
     if asking.gate is not None and (how.deterministic or asking.gate.passed):
         gate = ShiftGate(

@@ -52,6 +52,7 @@ __all__ = [
     "spelling_warnings",
     "stratum_name",
     "top_cell_words",
+    "unread_verdict",
     "unread_warnings",
     "warnings_of",
     "watched_basis",
@@ -62,6 +63,9 @@ SMALL = 0.01
 
 UNREAD_SHARE = 0.02
 """From this share of unread answers on there is a warning."""
+
+MOST_UNREAD = 0.5
+"""Above this share of unread answers there is no verdict about the API."""
 
 ASSUMPTIONS = (
     "the true labels are right, and the answer is about these items, not about others",
@@ -99,8 +103,8 @@ class Facts:
         Items asked, of how many, and calls with those asked twice.
     labelled
         Whether there are true labels.
-    graded
-        Whether *accuracy* is the change of a mean grade.
+    scale
+        The lowest and the highest grade, where *accuracy* is the change of a mean grade.
     """
 
     accuracy: Change
@@ -110,7 +114,7 @@ class Facts:
     population: int
     calls: int
     labelled: bool = True
-    graded: bool = False
+    scale: tuple[str, str] | None = None
 
 
 def assumptions_of(noise: Noise | None, *, labelled: bool) -> tuple[str, ...]:
@@ -139,8 +143,10 @@ def decide(facts: Facts) -> tuple[Decision, Needed | None, str]:
     if facts.accuracy.interval is None or isinstance(facts.accuracy.estimate, Unknown):
         return _without_labels(facts, recorded=recorded)
     low, high = facts.accuracy.interval
-    what = "the mean grade" if facts.graded else "accuracy"
+    what = "the mean grade" if facts.scale else "accuracy"
     change = points_interval(facts.accuracy.estimate, facts.accuracy.interval)
+    if facts.scale:  # a point is a hundredth of the scale, not a grade
+        change += f" of the scale from {facts.scale[0]} to {facts.scale[1]}"
     seen = f"{_flips(facts)} ({count(facts.asked)} of {count(facts.population)} items asked)."
     if low > 0 or high < 0:
         word = "better" if low > 0 else "worse"
@@ -313,6 +319,23 @@ def request_notes(requests: Requests, cost: float, currency: str) -> tuple[str, 
     )
 
 
+def unread_verdict(unread: int, *, answers: int) -> str | None:
+    """Say that nothing can be said, where most answers could not be read; else None.
+
+    >>> unread_verdict(70, answers=70)[:52]
+    '70 of 70 answers could not be read as a label, so th'
+    >>> unread_verdict(7, answers=70) is None
+    True
+    """
+    if unread <= MOST_UNREAD * answers:
+        return None
+    return (
+        f"{count(unread)} of {count(answers)} answers could not be read as a label, so they do not"
+        " show whether accuracy changed. See the examples, and choose how answers are read"
+        " (--answer)."
+    )
+
+
 def unread_warnings(texts: Sequence[str], *, answers: int) -> tuple[str, ...]:
     r"""Warn if more than 2 % of the answers could not be read, with three of them.
 
@@ -454,6 +477,7 @@ def reading_notes(
     no_old: int = 0,
     column: str | None = None,
     strange: Sequence[str] = (),
+    texts: int = 0,
 ) -> tuple[str, ...]:
     """Return what was left out of a table or counted as something else.
 
@@ -463,6 +487,8 @@ def reading_notes(
         Rows without a true label, an old answer and a new answer, of how many.
     column, strange
         The column of old answers, and what it says that is not a true label of any item.
+    texts
+        How many different answers there are, where they are texts and not labels.
 
     Examples
     --------
@@ -478,12 +504,17 @@ def reading_notes(
         notes.append(
             f"{count(no_old)} of {count(items - no_truth)} items have no old answer: what it was is"
             " not known, so they are left out (if the API answered nothing there, write a word such"
-            " as none in the table and name it with --other)"
+            " as refused)"
         )
     if no_new:
         notes.append(
-            f"{count(no_new)} of {count(items - no_truth - no_old)} items have no new answer: it counts as"
-            " none of the labels"
+            f"{count(no_new)} of {count(items - no_truth - no_old)} items have no new answer and are"
+            " left out (if the API answered nothing there, write a word such as refused)"
+        )
+    if texts:
+        notes.append(
+            f"there are {count(texts)} different answers, so they are texts and not labels: only"
+            " whether each one changed is counted"
         )
     if strange:
         shown = ", ".join(strange[:6])

@@ -318,7 +318,8 @@ class _Reading:
     def _with(self, label: Label) -> str:
         """Return the list of labels, with *label* last, as the option takes it."""
         spoken = in_order(label for column in self.spoken.values() for label in column)
-        rest = [str(one) for one in spoken if spelling(one) != spelling(label)]
+        known = {(spelling(one) if self.rules.coerce else identity(one)): one for one in spoken}
+        rest = [str(one) for one in known.values() if spelling(one) != spelling(label)]
         shown = [*rest[:_SHOWN], "…"] if len(rest) > _SHOWN else rest
         return ",".join([*shown, str(whole(label)).strip()])
 

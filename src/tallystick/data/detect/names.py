@@ -31,6 +31,7 @@ __all__ = [
     "is_item",
     "is_truth",
     "is_weight",
+    "may_be_truth",
     "plain",
     "stem",
     "tokens",
@@ -147,9 +148,26 @@ CONSENSUS = frozenset(
         "audited",
         "winner",
         "resolved",
+        "sme",
     }
 )
 """Words for a column that could be the truth, or one more judge, or a vote over the others."""
+
+_VOTE_WORDS = frozenset(
+    {
+        "annotation",
+        "decision",
+        "grade",
+        "judgement",
+        "judgment",
+        "pref",
+        "preference",
+        "rating",
+        "review",
+        "score",
+        "verdict",
+    }
+)
 
 CONFIDENCES = frozenset(
     {
@@ -392,6 +410,17 @@ def is_feature(name: str) -> bool:
 def is_truth(name: str) -> bool:
     """Return whether *name* says truth and nothing else."""
     return plain(name) in TRUTHS
+
+
+def may_be_truth(name: str) -> bool:
+    """Return whether *name* can mean the truth or one more judge: ``human_label``, ``expert``.
+
+    >>> [may_be_truth(name) for name in ("human_label", "Expert", "label", "gpt_label", "human_2")]
+    [True, True, True, False, False]
+    """
+    words = set(tokens(name))
+    known = CONSENSUS | WEAK_TRUTHS
+    return bool(words & known) and words <= known | _VOTE_WORDS
 
 
 def is_weight(name: str) -> bool:
