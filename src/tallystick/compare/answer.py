@@ -132,7 +132,12 @@ def _gates(
 ) -> tuple[GateOutcome, ...]:
     def measured(gate: Gate) -> GateEstimate:
         return gate_estimate(
-            board, gate.left, gate.right, settings=question.settings, rng=question.seed
+            board,
+            gate.left,
+            gate.right,
+            offset=gate.offset,
+            settings=question.settings,
+            rng=question.seed,
         )
 
     return check_gates(texts, known=board.names, margin=measured) if texts else ()

@@ -42,9 +42,19 @@ def margin(
 
 
 def gate_estimate(
-    board: Board, left: str, right: str | None, *, settings: Settings | None = None, rng: Rng = 0
+    board: Board,
+    left: str,
+    right: str | None,
+    *,
+    offset: float = 0.0,
+    settings: Settings | None = None,
+    rng: Rng = 0,
 ) -> GateEstimate:
     """Return ``left - right``, or the score of *left*, with the interval of :func:`margin`.
+
+    Where scores are too skewed for their mean to be settled, ``new <= old`` is checked by what the
+    verdict compares: the typical ratio with 1, or on how many of the differing items *left* is
+    higher with one half. A gate with an *offset*, or on one score, is about means: it stays open.
 
     Examples
     --------
@@ -54,10 +64,43 @@ def gate_estimate(
     """
     chosen = settings or Settings()
     places = [board.place(name) for name in (left, right) if name is not None]
+    other = _without_mean(board, left, right, offset, chosen, rng)
+    if other is not None:
+        return other
     binary = bool(np.isin(board.scores[:, places], (0.0, 1.0)).all())
     share = binary or chosen.bounds == (0.0, 1.0) or board.answers is not None
     estimate, interval = _measured(board, left, right, chosen, rng)
     return GateEstimate(estimate, interval, "share" if share else "number")
+
+
+def _without_mean(
+    board: Board, left: str, right: str | None, offset: float, chosen: Settings, rng: Rng
+) -> GateEstimate | None:
+    """Return what is compared instead of the mean; None where the mean is settled."""
+    places = [board.place(name) for name in (left, right) if name is not None]
+    if _plain(board, board.scores[:, places], chosen, rng) is not None or len(board.names) < 2:
+        return None
+    names = [left, right] if right is not None else list(board.names)
+    result = rank(board.of_models(names), settings=chosen, rng=rng)
+    if result.estimand not in ("ratio", "signs"):
+        return None
+    pair = result.pairs[0]
+    if right is None or offset:
+        return GateEstimate(pair.difference, pair.interval, "number")
+    if result.estimand == "ratio" and pair.ratio is not None and pair.ratio_interval is not None:
+        ratio, held = pair.ratio, pair.ratio_interval
+        if pair.a != left:
+            ratio, held = 1 / ratio, replace(held, low=1 / held.high, high=1 / held.low)
+        return GateEstimate(ratio, held, "number", "typical ratio", 1.0)
+
+    # With zeros or negative scores only the signs are left: the exact sign test, as an interval.
+    x = board.scores[:, places]
+    higher, lower = int((x[:, 0] > x[:, 1]).sum()), int((x[:, 0] < x[:, 1]).sum())
+    if not higher + lower:
+        return GateEstimate(pair.difference, pair.interval, "number")
+    interval = clopper_pearson(higher, higher + lower, alpha=chosen.alpha)
+    what = f"{left} is higher on this share of the items that differ:"
+    return GateEstimate(higher / (higher + lower), interval, "share", what, 0.5)
 
 
 def _measured(

@@ -35,6 +35,8 @@ __all__ = [
     "flat_models",
     "no_true_label",
     "purchase",
+    "shown_levels",
+    "slice_cells",
     "undeclared_bounds",
     "unlisted_pairs",
     "verdict_of",
@@ -48,6 +50,12 @@ SHARES = (
     " --bounds if they can)"
 )
 INDEPENDENT = "items are independent draws from the population that the answer is about"
+
+
+def shown_levels(estimand: str) -> tuple[str, ...]:
+    """Say which level of each model is listed, where it is not the mean."""
+    levels = {"ratio": "geometric means", "signs": "medians"}
+    return (f"the scores listed are {levels[estimand]}, not means",) if estimand in levels else ()
 
 
 def verdict_of(result: CompareResult) -> str:
@@ -343,3 +351,24 @@ def purchase(result: CompareResult) -> str | None:
             " points"
         )
     return text
+
+
+# -- slices
+
+
+def slice_cells(result: CompareResult) -> dict[str, str]:
+    """Return one row of a table of slices: the two best models, and whether they are told apart."""
+    if result.per_cluster or not result.pairs:
+        return {}
+    pair = result.pairs[0]
+    cells = {"items": count(result.n_items), "best": f"{pair.a} {_score(result.models[0], result)}"}
+    second = next(row for row in result.models if row.name == pair.b)
+    cells["next"] = f"{pair.b} {_score(second, result)}"
+    if pair.ratio is not None and pair.ratio_interval is not None:
+        cells["ratio"] = number_interval(pair.ratio, pair.ratio_interval)
+    elif not isinstance(pair.difference, Unknown) and not isinstance(pair.interval, Unknown):
+        cells["difference"] = _difference(pair.difference, pair.interval, result, sign=True)
+    else:
+        cells["better on"] = f"{pair.a_only} against {pair.b_only} items"
+    told = pair.verdict != NOT_TOLD
+    return cells | {"verdict": f"{pair.a} is better" if told else NOT_TOLD}

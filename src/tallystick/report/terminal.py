@@ -7,7 +7,7 @@ from typing import Protocol, TextIO
 
 from tallystick.report.grid import Grid, grid
 from tallystick.report.parts import Composed
-from tallystick.results import Result, harmless
+from tallystick.results import Result, harmless, slice_lines
 
 __all__ = ["show"]
 
@@ -42,8 +42,8 @@ def show(result: Result, *, stream: TextIO | None = None) -> None:
         _tell(result, pen, most)
     if result.slices:
         pen.say("By slice:")
-        for part in result.slices:
-            pen.say(f"  {part}")
+        for line in slice_lines(result.slices):
+            pen.say(f"  {line}")
 
 
 def _tell_parts(result: Composed, pen: _Pen, most: int) -> None:

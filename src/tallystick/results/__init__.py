@@ -34,7 +34,7 @@ from tallystick.results.numbers import (
     shown_difference,
 )
 from tallystick.results.result import Decision, Locator, PatternTable, Result
-from tallystick.results.slices import Slice
+from tallystick.results.slices import Slice, slice_lines
 from tallystick.results.text import harmless
 from tallystick.results.unknown import Needed, Unknown
 
@@ -69,5 +69,6 @@ __all__ = [
     "points",
     "points_interval",
     "shown_difference",
+    "slice_lines",
     "to_json",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 from tallystick.errors import InputError
@@ -123,11 +123,18 @@ class GateEstimate:
         Its interval; Unknown if there is none, and then the gate cannot be decided.
     unit
         ``share`` for rates, which are written in per cent and in points; ``number`` for the rest.
+    what
+        What is compared with the bar, where the gate names two: their difference, unless it says
+        something else.
+    bar
+        The bar, where it is not that of the gate: a ratio is compared with 1.
     """
 
     estimate: float | Unknown
     interval: Interval | Unknown
     unit: Literal["share", "number"] = "share"
+    what: str = "difference"
+    bar: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,9 +320,11 @@ def check_gates(
         if isinstance(measured, Interval):
             measured = GateEstimate(Unknown("only bounds are known"), measured)
         interval = measured.interval
+        if measured.bar is not None:
+            gate = replace(gate, offset=measured.bar)
         outcomes.append(
             GateOutcome(
-                expression=str(gate) if isinstance(text, Gate) else text.strip(),
+                expression=str(text) if isinstance(text, Gate) else text.strip(),
                 passed=None if isinstance(interval, Unknown) else gate.holds(interval),
                 estimate=measured.estimate,
                 interval=interval,
@@ -333,9 +342,12 @@ def _words(gate: Gate, measured: GateEstimate) -> str:
     share, paired = measured.unit == "share", gate.right is not None
     estimate = None if isinstance(measured.estimate, Unknown) else measured.estimate
 
+    if measured.bar is not None:
+        write_plain = percent_interval if share else number_interval
+        return f"{measured.what} {write_plain(estimate, measured.interval)}"
     if paired:
         write = points_interval if share else number_interval
-        numbers = "difference " + write(estimate, measured.interval, sign=True)
+        numbers = f"{measured.what} " + write(estimate, measured.interval, sign=True)
     else:
         numbers = (percent_interval if share else number_interval)(estimate, measured.interval)
     if estimate is None:
