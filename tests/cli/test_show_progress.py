@@ -55,3 +55,18 @@ def test_a_terminal_is_asked_first(monkeypatch):
     with pytest.raises(InputError, match="nothing was spent"):
         ask_first(ShiftQuestion(price=0.1))("10 USD")
     ask_first(ShiftQuestion(price=0.1))("10 USD")
+
+
+def test_answers_that_no_file_would_keep_are_not_asked_for(monkeypatch):
+    from tallystick.ask.question import AskQuestion
+    from tallystick.cli.deliver import Delivery
+
+    @dataclass(frozen=True)
+    class AskCall:
+        question: AskQuestion
+        delivery: Delivery
+
+    with pytest.raises(InputError, match=r"name a file for the answers \(-o FILE\)"):
+        with_progress(AskCall(AskQuestion(), Delivery()))
+    for kept in (AskQuestion(out="x.csv"), AskQuestion(journal="x"), AskQuestion(dry_run=True)):
+        assert with_progress(AskCall(kept, Delivery())).question.progress is not None

@@ -19,3 +19,10 @@ def test_a_header_that_cannot_be_read_is_refused_without_showing_it():
     with pytest.raises(InputError, match=r"header \(--header\)") as error:
         parse_headers(["sk-very-secret"])
     assert "sk-very-secret" not in str(error.value)
+
+
+def test_a_prompt_file_that_does_not_exist_is_refused_not_sent():
+    """``--prompt judge.txt`` with a misspelt name was sent as the prompt before."""
+    with pytest.raises(InputError, match=r"the file nofile\.txt does not exist"):
+        text_or_file("nofile.txt")
+    assert text_or_file("Translate.") == "Translate."

@@ -37,3 +37,9 @@ def test_nothing_about_a_capability_is_known_here():
         text = path.read_text(encoding="utf-8")
         for name in ("shift", "judge", "compare", "bound", "dynamic"):
             assert f"tallystick.{name}" not in text, path.name
+
+
+@pytest.mark.parametrize("api", ["python:json:dumps", "command:cat", "replay:said"])
+def test_a_prompt_for_a_client_that_gets_the_row_is_refused(api):
+    with pytest.raises(InputError, match=r"gets the row itself"):
+        client_of(api, ClientSpec(target="", columns=["said"], prompt="Is it? {said}"))

@@ -65,3 +65,38 @@ def test_no_decision_rests_on_an_interval_that_holds_zero():
     assert 0 in result.pairs[0].interval
     assert result.decision == "undecided"
     assert result.contenders == ("x", "y")
+
+
+def skewed(n=40, seed=0, shift=1.5):
+    rng = np.random.default_rng(seed)
+    common = rng.normal(6, 1.2, n)
+    return {"old": np.exp(common), "new": np.exp(common - shift + rng.normal(0, 0.3, n))}
+
+
+def test_a_gate_without_an_offset_rests_on_the_typical_ratio_where_the_mean_is_not_settled():
+    gates = ("new <= old", "new >= old", "old >= new")
+    result = evaluate(skewed(), lower_is_better=True, gates=gates)
+    assert result.estimand == "ratio"
+    assert [gate.passed for gate in result.gates] == [True, False, True]
+    assert result.gates[0].estimate == pytest.approx(result.pairs[0].ratio)
+    assert result.gates[0].text.startswith("typical ratio 0.2")
+    assert result.gates[2].estimate == pytest.approx(1 / result.pairs[0].ratio)
+
+
+def test_a_gate_about_means_stays_open_where_the_mean_is_not_settled():
+    """The board lists geometric means there, and a gate on them would answer another question."""
+    gates = ("new <= old - 1", "new <= 1e9", "new >= 1e9")
+    result = evaluate(skewed(), lower_is_better=True, gates=gates)
+    assert [gate.passed for gate in result.gates] == [None, None, None]
+    assert all("the mean is not settled" in gate.text for gate in result.gates)
+    assert "the scores listed are geometric means, not means" in result.assumptions
+
+
+def test_with_zeros_a_gate_rests_on_the_signs():
+    table = skewed()
+    table["new"][0] = 0.0
+    result = evaluate(table, lower_is_better=True, gates=("new <= old", "new > old"))
+    assert result.estimand == "signs"
+    assert [gate.passed for gate in result.gates] == [True, False]
+    low = int((table["new"] > table["old"]).sum())
+    assert result.gates[0].estimate == pytest.approx(low / 40)

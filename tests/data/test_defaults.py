@@ -89,3 +89,50 @@ def test_models_without_a_truth_are_scores_on_one_scale() -> None:
         chosen("models", **scores, c=(1000 * draw.random(N)).tolist())
     with pytest.raises(InputError, match="hold words and not scores"):
         chosen("models", a=answers(0, 0.9, ("cat", "dog")), b=answers(1, 0.9, ("cat", "dog")))
+
+
+def test_the_one_column_that_may_be_the_truth_is_asked_about() -> None:
+    columns = {f"j{k}": answers(k, 0.9) for k in range(3)}
+    for name in ("human_label", "SME", "Expert", "label"):
+        with pytest.raises(
+            InputError, match=rf"{name!r} can be the truth or one more of the judges"
+        ):
+            chosen("judges", None, **columns, **{name: answers(9, 0.9)})
+    # Two people are two judges, and a truth that was named settles it.
+    taken, _ = chosen("judges", **columns, human_1=answers(8, 0.9), human_2=answers(9, 0.9))
+    assert len(taken) == 5
+    taken, _ = chosen("judges", Roles(truth="j0"), **columns, human=answers(9, 0.9))
+    assert "human" in taken
+
+
+def test_a_column_that_numbers_the_rows_of_a_group_is_no_model() -> None:
+    """Question 0 to 4 of each document won a comparison with "2 [2, 2]" before."""
+    columns = {
+        "doc": np.repeat([f"d{k}" for k in range(12)], 5),
+        "q": np.tile(np.arange(5), 12),
+        "old": (np.random.default_rng(0).random(60) < 0.6).astype(int),
+        "new": (np.random.default_rng(1).random(60) < 0.7).astype(int),
+    }
+    taken, (note,) = chosen("models", Roles(cluster="doc"), **columns)
+    assert taken == ("old", "new")
+    assert "'q' (numbers the rows of each 'doc')" in note
+    _, (note,) = chosen("models", **columns)
+    assert "--cluster 'doc' asks about new ones" in note
+
+
+def test_ratings_from_1_to_5_are_models_beside_any_group() -> None:
+    rng = np.random.default_rng(0)
+    taken, _ = chosen(
+        "models", topic=["a", "b", "c"] * 20, v1=rng.integers(1, 6, N), v2=rng.integers(1, 6, N)
+    )
+    assert taken == ("v1", "v2")
+
+
+def test_words_for_no_answer_beside_pass_and_fail_are_missing() -> None:
+    taken, _ = chosen("models", a=["pass", "fail", "N/A"] * 20, b=["Pass", "fail", "Pass"] * 20)
+    assert taken == ("a", "b")
+
+
+def test_numbers_with_a_decimal_comma_are_refused_by_name() -> None:
+    with pytest.raises(InputError, match=r"'b' has numbers with a decimal comma, such as '3,5'"):
+        chosen("models", a=[1, 2, 3] * 20, b=["3,5", "4,0", "4,5"] * 20)

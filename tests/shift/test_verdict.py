@@ -139,3 +139,23 @@ def test_what_was_sent_answered_and_paid_is_counted():
     assert text.startswith("132 answers from 150 requests sent, 140 of which may have been billed")
     assert "cost 1.4 USD; 2 requests may have been paid twice; 4 paid answers are not" in text
     assert request_notes(Requests(), 0.0, "") == ()
+
+
+def test_grades_are_in_points_of_their_scale():
+    from tallystick import shift
+
+    table = {"old": [1, 3, 5, 2] * 30, "new": [2, 3, 5, 3] * 30}
+    result = shift.evaluate(table, old="old", grader="new")
+    assert result.grade_change.estimate == 0.125
+    assert "+12.5 points" in result.verdict
+    assert "of the scale from 1 to 5" in result.verdict
+
+
+def test_answers_that_cannot_be_read_say_nothing_about_accuracy():
+    """All of them were wrong answers before: "The API got worse: accuracy −86 points"."""
+    from tallystick import shift
+
+    table = {"gold": ["a", "b"] * 50, "old": ["a", "b"] * 50, "said": ["PASS", "FAIL"] * 50}
+    result = shift.evaluate(table, truth="gold", old="old", api="replay:said", budget=40)
+    assert result.decision == "undecided"
+    assert result.verdict.startswith("40 of 40 answers could not be read as a label")

@@ -30,11 +30,16 @@ def with_progress(call: Call) -> Call:
     question = call.question
     if not isinstance(question, ClientQuestion):
         return call
-    keeps = getattr(question, "out", "none") or question.journal or call.delivery.items_out
-    if not keeps and not getattr(question, "dry_run", False):
-        raise InputError("name a file for the answers (-o FILE), or what is paid for is lost")
+    _refuse_to_lose(call, question)
     shown = progress_bar if sys.stderr.isatty() else progress_lines
     return replace(call, question=replace(question, progress=shown, confirm=ask_first(question)))
+
+
+def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
+    """Refuse to ask for a column of answers that no file would keep."""
+    makes_table = hasattr(question, "out") and not getattr(question, "dry_run", False)
+    if makes_table and not (question.out or question.journal or call.delivery.items_out):
+        raise InputError("name a file for the answers (-o FILE), or what is paid for is lost")
 
 
 def ask_first(question: ClientQuestion) -> Callable[[str], None]:

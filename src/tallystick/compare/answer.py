@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tallystick.compare.battles import answer_battles, is_battle_table, is_battles
+from tallystick.compare.battle_table import is_battle_table, is_battles
+from tallystick.compare.battles import answer_battles
 from tallystick.compare.board import Board
 from tallystick.compare.demo import demo
 from tallystick.compare.labelling import labelling

@@ -8,34 +8,34 @@ that strength is one number, which battles need not show.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tallystick.compare.battle_table import BattleTable, read_battles
 from tallystick.compare.exact_pair import exact_score
 from tallystick.compare.pairs import tango
 from tallystick.compare.question import CompareQuestion
 from tallystick.compare.result import NOT_TOLD
 from tallystick.data import Data
-from tallystick.data.detect.names import plain
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.io import Table
 from tallystick.results import Figure, Interval, Result
 from tallystick.results.numbers import count, p_value, percent_interval
-from tallystick.stats.battles import Battles, battles, battles_by_item, battles_of_pairs
+from tallystick.stats.battles import (
+    Battles,
+    battles,
+    battles_by_item,
+    battles_of_pairs,
+    crossed_test,
+)
+from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.multiplicity import holm
 
-__all__ = ["BattlePair", "BattlesResult", "answer_battles", "is_battle_table", "is_battles"]
+__all__ = ["BattlePair", "BattlesResult", "answer_battles"]
 
-_FIRST = frozenset({"model_a", "left", "model_1", "player_a", "generator_1"})
-_SECOND = frozenset({"model_b", "right", "model_2", "player_b", "generator_2"})
-_WINNER = frozenset({"winner", "won", "outcome", "preference"})
-_PROMPTS = frozenset({"question_id", "item", "item_id", "prompt_id", "prompt", "instruction"})
-
-FIRST_WINS = frozenset({"model_a", "a", "left", "1", "model_1", "win"})
-SECOND_WINS = frozenset({"model_b", "b", "right", "2", "model_2", "loss"})
-TIES = frozenset({"tie", "tie (bothbad)", "both_bad", "bothbad", "both", "draw", "0", "none"})
+Sample: TypeAlias = Literal["battles", "prompts", "people", "both"]
+"""What a new draw would change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,119 +114,57 @@ class BattlesResult(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    first: str
-    second: str
-    winner: str
-    prompt: str | None
-
-
-def is_battles(data: Data) -> bool:
-    """Say whether the data has one row per battle."""
-    return isinstance(data.held, Table) and is_battle_table(data.held)
-
-
-def is_battle_table(table: Table) -> bool:
-    """Say whether a table has one row per battle: two models and a winner.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from tallystick.io import scan
-    >>> row = {"model_a": ["x"], "model_b": ["y"], "winner": ["model_a"]}
-    >>> is_battle_table(scan(pa.table(row)))
-    True
-    """
-    return _columns(table) is not None
-
-
 def answer_battles(data: Data, question: CompareQuestion) -> BattlesResult:
     """Return the win rate of every pair that met.
 
     One battle per prompt: Tango's interval (the exact score under 20 battles) and the exact sign
-    test, adjusted by Holm. Several per prompt: the prompts are the sample, with sign-flips.
+    test, adjusted by Holm. Several per prompt: the prompts are the sample, with sign-flips. Where a
+    column says who judged, and they judged several battles each, they are a sample too.
     """
-    columns = _columns(data.table)
-    if columns is None:
-        raise InputError(f"{data.source} is not a table of battles")
     if question.gates or question.stop_early:
         raise InputError("a table of battles takes no --gate and no --stop-early")
-    cells = data.cells(*(name for name in columns.__dict__.values() if name is not None))
-    outcomes = _outcomes(cells[columns.winner], data, columns.winner)
-    first, second = (
-        [str(cell) for cell in cells[name]] for name in (columns.first, columns.second)
-    )
-    prompts = None if columns.prompt is None else np.array([str(c) for c in cells[columns.prompt]])
-
-    # Each pair is put in one order, so that A against B and B against A are one question.
-    keys = [tuple(sorted(pair)) for pair in zip(first, second, strict=True)]
-    turned = np.array([one != key[0] for one, key in zip(first, keys, strict=True)])
-    outcomes = np.where(turned, -outcomes, outcomes)
-    met = sorted(set(keys))
-    if any(a == b for a, b in met):
-        raise InputError(f"{data.source}: a model meets itself in a battle: correct the table")
-    numbers = {key: i for i, key in enumerate(met)}
-    pairs = np.array([numbers[key] for key in keys])
-
-    repeated = prompts is not None and len(set(zip(prompts, pairs, strict=True))) < len(pairs)
-    found = [
-        _pair(outcomes, pairs == i, prompts if repeated else None, question)
-        for i in range(len(met))
-    ]
+    table = read_battles(data)
+    sample = _sample(table)
+    found = [_pair(table, table.pairs == i, sample, question) for i in range(len(table.met))]
     own = np.array([one.p_value for one in found])
-    adjusted = _adjusted(outcomes, prompts, pairs, own, question, repeated=repeated)
+    adjusted = _adjusted(table, own, sample, question)
     rows = [
-        _row(met[i], outcomes[pairs == i], found[i], float(adjusted[i]), question)
-        for i in range(len(met))
+        _row(table.met[i], table.outcomes[table.pairs == i], one, float(adjusted[i]), question)
+        for i, one in enumerate(found)
     ]
     rows.sort(key=lambda row: (row.adjusted_p, row.p_value, row.a))
-    return _result(rows, len(outcomes), prompts, question, repeated=repeated)
+    few = table.people is not None and len(set(table.people)) < fewest_clusters(question.alpha)
+    return _result(rows, table, question, sample=sample, few=few)
 
 
-def _columns(table: Table) -> _Columns | None:
-    def one(names: frozenset[str]) -> str | None:
-        return next((name for name in table.columns if plain(name) in names), None)
-
-    first, second, winner = one(_FIRST), one(_SECOND), one(_WINNER)
-    if first is None or second is None or winner is None:
-        return None
-    return _Columns(first, second, winner, one(_PROMPTS))
-
-
-def _outcomes(cells: list[Any], data: Data, column: str) -> npt.NDArray[np.float64]:
-    found = np.empty(len(cells))
-    for row, cell in enumerate(cells):
-        word = str(cell).strip().lower()
-        if word in FIRST_WINS:
-            found[row] = 1.0
-        elif word in SECOND_WINS:
-            found[row] = -1.0
-        elif word in TIES:
-            found[row] = 0.0
-        else:
-            raise InputError(
-                f"{data.place(row + 1)}, column {column!r}: {cell!r} names no winner. Write"
-                " model_a, model_b or tie"
-            )
-    return found
+def _sample(table: BattleTable) -> Sample:
+    """Return what a new draw would change: battles, prompts, people, or prompts and people."""
+    if table.people is not None:
+        return "people" if table.prompts is None else "both"
+    if table.prompts is None:
+        return "battles"
+    several = len(set(zip(table.prompts, table.pairs, strict=True))) < len(table.pairs)
+    return "prompts" if several else "battles"
 
 
 def _pair(
-    outcomes: npt.NDArray[np.float64],
-    own: npt.NDArray[np.bool_],
-    prompts: npt.NDArray[Any] | None,
-    question: CompareQuestion,
+    table: BattleTable, own: npt.NDArray[np.bool_], sample: Sample, question: CompareQuestion
 ) -> Battles:
-    d, alpha = outcomes[own], question.alpha
-    if prompts is not None:
+    d, alpha = table.outcomes[own], question.alpha
+    if sample != "battles":
+        groups = table.people if sample == "people" else table.prompts
+        assert groups is not None  # that is what the sample says
         try:
-            return battles_by_item(d, prompts[own], rng=question.seed, alpha=alpha)
+            if sample == "both" and table.people is not None:
+                return crossed_test(
+                    d, groups[own], table.people[own], rng=question.seed, alpha=alpha
+                )
+            return battles_by_item(d, groups[own], rng=question.seed, alpha=alpha)
         except NotIdentifiable:
             # Too few prompts: nothing is known of new ones, and nothing is claimed.
             rate = 0.5 + float(d.mean()) / 2
             return Battles(
-                win_rate=rate, low=0.0, high=1.0, p_value=1.0, items=len(set(prompts[own]))
+                win_rate=rate, low=0.0, high=1.0, p_value=1.0, items=len(set(groups[own]))
             )
 
     def score(b: int, c: int, n: int) -> tuple[float, float]:
@@ -242,26 +180,18 @@ def _pair(
 
 
 def _adjusted(
-    outcomes: npt.NDArray[np.float64],
-    prompts: npt.NDArray[Any] | None,
-    pairs: npt.NDArray[np.int64],
-    own: npt.NDArray[np.float64],
-    question: CompareQuestion,
-    *,
-    repeated: bool,
+    table: BattleTable, own: npt.NDArray[np.float64], sample: Sample, question: CompareQuestion
 ) -> npt.NDArray[np.float64]:
     """Adjust for all pairs: sign-flips over prompts that pairs share, else Holm."""
-    if own.size == 1:
-        return own
-    if repeated and prompts is not None:
-        try:
-            found = battles_of_pairs(
-                outcomes, prompts, pairs, rng=question.seed, alpha=question.alpha
-            )
-            return np.maximum(found.adjusted_p, own)
-        except NotIdentifiable:
-            return np.ones_like(own)
-    return holm(own)
+    if own.size == 1 or sample != "prompts" or table.prompts is None:
+        return own if own.size == 1 else holm(own)
+    try:
+        found = battles_of_pairs(
+            table.outcomes, table.prompts, table.pairs, rng=question.seed, alpha=question.alpha
+        )
+        return np.maximum(found.adjusted_p, own)
+    except NotIdentifiable:
+        return np.ones_like(own)
 
 
 def _row(
@@ -295,14 +225,23 @@ def _row(
     )
 
 
+_RESTS_ON: dict[Sample, str] = {
+    "battles": "battles are independent of each other",
+    "prompts": "prompts are independent draws, and each counts once",
+    "people": "the people who judged are independent draws, and each counts once",
+    "both": "prompts and the people who judged are independent draws",
+}
+
+
 def _result(
     rows: list[BattlePair],
-    n: int,
-    prompts: npt.NDArray[Any] | None,
+    table: BattleTable,
     question: CompareQuestion,
     *,
-    repeated: bool,
+    sample: Sample,
+    few: bool,
 ) -> BattlesResult:
+    n = len(table.outcomes)
     top = rows[0]
     told = [row for row in rows if row.verdict != NOT_TOLD]
     rate = percent_interval(top.win_rate, top.interval)
@@ -319,11 +258,11 @@ def _result(
             f"{count(len(told))} of {count(len(rows))} pairs of models are told apart in"
             f" {count(n)} battles. The surest: {top.a} wins {rate} against {top.b} ({tail})."
         )
-    unit = (
-        "prompts are independent draws, and each counts once"
-        if repeated
-        else ("battles are independent of each other")
-    )
+    unit = _RESTS_ON[sample]
+    if sample == "both" and few:
+        unit = "prompts are independent draws; these people judged, and others may judge otherwise"
+    lost = table.unanswered
+    warnings = (f"{count(lost)} battles without a winner are left out",) if lost else ()
     return BattlesResult(
         verdict=verb,
         decision="decided" if len(told) == len(rows) else "undecided",
@@ -333,13 +272,10 @@ def _result(
             "no rating model is fitted: each pair is compared by its own battles, and no order of"
             " all models is claimed",
         ),
-        seed=None
-        if not repeated
-        else int(question.seed)
-        if isinstance(question.seed, int)
-        else None,
+        warnings=warnings,
+        seed=question.seed if sample != "battles" and isinstance(question.seed, int) else None,
         pairs=tuple(rows),
         models=tuple(sorted({name for row in rows for name in (row.a, row.b)})),
-        prompts=None if prompts is None else len(set(prompts)),
+        prompts=None if table.prompts is None else len(set(table.prompts)),
         alpha=question.alpha,
     )

@@ -43,9 +43,9 @@ from tallystick.compare.verdict import (
     INDEPENDENT,
     SHARES,
     cluster_assumptions,
-    shown_levels,
     flat_models,
     no_true_label,
+    shown_levels,
     undeclared_bounds,
     verdict_of,
 )

@@ -49,9 +49,7 @@ def slice_lines(slices: Sequence[Slice]) -> list[str]:
     A slice without an answer says why, below the table.
     """
     cells = {
-        part.name: part.answer.slice_cells()
-        for part in slices
-        if not isinstance(part.answer, str)
+        part.name: part.answer.slice_cells() for part in slices if not isinstance(part.answer, str)
     }
     rows: list[dict[str, Json]] = [{"slice": name, **row} for name, row in cells.items() if row]
     names = list(dict.fromkeys(name for row in rows for name in row))

@@ -38,6 +38,7 @@ __all__ = [
     "battles_by_item",
     "battles_crossed",
     "battles_of_pairs",
+    "crossed_test",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -265,6 +266,48 @@ def battles_crossed(
         items=found[0].clusters,
         annotators=people,
         these_annotators=fixed,
+    )
+
+
+def crossed_test(
+    outcomes: npt.ArrayLike,
+    items: npt.ArrayLike,
+    annotators: npt.ArrayLike,
+    *,
+    rng: Rng,
+    alpha: float = 0.05,
+) -> Battles:
+    """Return :func:`battles_crossed` with a p-value: the level at which the interval reaches ½.
+
+    Parameters
+    ----------
+    outcomes, items, annotators, rng, alpha
+        As in :func:`battles_crossed`.
+
+    Examples
+    --------
+    >>> items, annotators = np.repeat(np.arange(20), 8), np.tile(np.arange(8), 20)
+    >>> wins = np.random.default_rng(0).choice([-1, 1], 160, p=[0.2, 0.8])
+    >>> found = crossed_test(wins, items, annotators, rng=1)
+    >>> found.p_value < 0.05, found.low > 0.5
+    (True, True)
+    """
+    asked = battles_crossed(outcomes, items, annotators, rng=rng, alpha=alpha)
+
+    def excludes(level: float) -> bool:
+        # Whether these annotators or new ones are meant is settled by the level that was asked for.
+        who = np.zeros_like(np.asarray(items)) if asked.these_annotators else annotators
+        one = battles_crossed(outcomes, items, who, rng=rng, alpha=level)
+        narrow = one.these_annotators and not asked.these_annotators
+        return not narrow and not one.low <= 0.5 <= one.high
+
+    low, high = 0.0, 1.0
+    if excludes(0.999):
+        for _ in range(20):
+            middle = (low + high) / 2
+            low, high = (low, middle) if excludes(middle) else (middle, high)
+    return Battles(
+        win_rate=asked.win_rate, low=asked.low, high=asked.high, p_value=high, items=asked.items
     )
 
 
