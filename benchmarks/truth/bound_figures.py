@@ -236,9 +236,8 @@ def figure_3() -> list[dict[str, Any]]:
                 data.tally(data.test, h=h.tolist()),
                 prediction="h",
                 weak=weak,
-                classes=[0, 1],
                 label_models=[model],
-                fitting=ALONE,
+                fitting=replace(ALONE, classes=[0, 1]),
             ).bounds[0]
             rows.append(
                 {

@@ -14,6 +14,7 @@ from tallystick.errors import InputError
 
 if TYPE_CHECKING:
     from tallystick.data import Capability
+    from tallystick.results import Result
 
 __all__ = ["ENTRIES", "Entry", "capabilities", "capability", "verbs"]
 
@@ -92,7 +93,7 @@ def verbs() -> tuple[str, ...]:
     return tuple(entry.verb for entry in ENTRIES)
 
 
-def capability(verb: str) -> Capability:
+def capability(verb: str) -> Capability[Result]:
     """Open the capability of *verb*.
 
     >>> capability("judge").verb
@@ -101,12 +102,12 @@ def capability(verb: str) -> Capability:
     for entry in ENTRIES:
         if entry.verb == verb:
             module, _, name = entry.home.partition(":")
-            found: Capability = getattr(import_module(module), name)
+            found: Capability[Result] = getattr(import_module(module), name)
             return found
     raise InputError(f"there is no verb {verb!r}: there are {', '.join(verbs())}")
 
 
-def capabilities() -> Iterator[Capability]:
+def capabilities() -> Iterator[Capability[Result]]:
     """Open every capability, in the order of the list."""
     for entry in ENTRIES:
         yield capability(entry.verb)

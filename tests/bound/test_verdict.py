@@ -162,8 +162,8 @@ def test_a_metric_that_does_not_exist_says_of_which_class_and_why():
             Tally.of(data),
             prediction="h",
             weak=weak,
-            classes=[0, 1, 2],
             label_models=[model],
+            fitting=bound.Fitting(classes=[0, 1, 2]),
             target=bound.BoundTarget(metrics=(metric,)),
         )
         assert reason in result.verdict

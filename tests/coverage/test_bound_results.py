@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 REPETITIONS = 2000
 THRESHOLDS = (0.25, 0.5, 0.75)
-ALONE = bound.Fitting(family=False, refits=0)
+ALONE = bound.Fitting(family=False, refits=0, classes=(0, 1))
 """Only the label model that is known to be true: the family would answer another question."""
 COST = np.array([[0.0, 5.0], [1.0, 0.0]])
 
@@ -118,7 +118,6 @@ def bands(weak, n, kink, metric):
             tally,
             score="s",
             weak=names(votes),
-            classes=(0, 1),
             label_models=[known(votes, p)],
             rng=draw,
             fitting=ALONE,
@@ -189,7 +188,6 @@ def risk(weak, n, kink):
             tally,
             prediction="h",
             weak=names(votes),
-            classes=(0, 1),
             label_models=[known(votes, p)],
             rng=draw,
             fitting=ALONE,

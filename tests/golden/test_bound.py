@@ -39,7 +39,11 @@ def test_the_oracle_plug_in_of_youtube_is_within_three_hundredths(shared_data):
         table, np.array([known[row.tobytes()] for row in table.votes]), name="oracle"
     )
     _, found = bound.bound(  # the robust range comes first
-        tally, prediction="h", weak=weak, classes=[0, 1], label_models=[model]
+        tally,
+        prediction="h",
+        weak=weak,
+        label_models=[model],
+        fitting=bound.Fitting(classes=[0, 1]),
     ).bounds
     assert (found.plugin_lower, found.plugin_upper) == pytest.approx(ORACLE, abs=0.03)
     assert found.low <= (h == y[test]).mean() <= found.high

@@ -76,12 +76,12 @@ def test_an_old_answer_that_is_no_label_is_refused_before_calls_are_paid_for():
 
 
 def test_with_both_columns_recorded_it_is_counted_and_noted():
-    table = {"gold": ["a", "b", "a"], "old": ["a", "b", "c"], "new": ["a", "d", None]}
+    table = {"gold": ["a", "b", "a"], "old": ["a", "b", "c"], "new": ["a", "d", "a"]}
     _, known = prepared(table, old="old", new="new")
     assert known.items.old.tolist() == [0, 1, 2]
-    assert known.new.tolist() == [0, 2, 2]
-    assert len(known.notes) == 2
-    assert "says c" in known.notes[1]
+    assert known.new.tolist() == [0, 2, 0]
+    assert len(known.notes) == 1
+    assert "says c" in known.notes[0]
 
 
 def test_whole_floats_are_integers():

@@ -42,7 +42,7 @@ def evaluate(source: Any, **options: Any) -> AskResult:
     >>> result.table["judge"], result.unread
     (['yes', '(unread)'], 1)
     """
-    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+    return answered(CAPABILITY, source, options)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,7 +57,7 @@ class _Asked:
     plan: Questions
 
 
-def answer(data: Data, question: AskQuestion) -> Result:
+def answer(data: Data, question: AskQuestion) -> AskResult:
     """Ask and add the column. All that can be wrong is found before a call is paid for."""
     if question.api is None:
         raise InputError("name the API to ask (--api)")

@@ -53,7 +53,10 @@ def evaluate(source: Any, **options: Any) -> BoundResult:
     >>> result.bounds[0].metric, result.bounds[0].method
     ('accuracy', 'robust')
     """
-    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+    result: BoundResult = answered(
+        CAPABILITY, source, options
+    )  # the kind that its answers mostly have
+    return result
 
 
 def answer(data: Data, question: BoundQuestion) -> Result:
@@ -89,10 +92,9 @@ def _answer(
     shared: dict[str, Any] = {
         "weak": roles.weak,
         "truth": truth,
-        "classes": known,
         "label_models": _models(data, question, known, tally, other),
         "target": question.target(_cost(question.cost, known)),
-        "fitting": question.fitting(),
+        "fitting": replace(question.fitting(), classes=known),
         "rng": question.seed,
     }
     result: BoundResult | SelectResult
@@ -216,7 +218,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     return {**judged, "weak": roles.weak, "truth": roles.truth, "weight": roles.weight}
 
 
-CAPABILITY = Capability(
+CAPABILITY: Capability[Any] = Capability(
     verb="bound",
     summary="Within what bounds is my classifier, given only weak labels?",
     question=BoundQuestion,

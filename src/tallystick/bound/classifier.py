@@ -33,7 +33,7 @@ from tallystick.errors import NotIdentifiable
 from tallystick.results import PatternTable, Unknown
 from tallystick.stats.latent import CoVotes
 from tallystick.stats.transport import entropy_width
-from tallystick.tally import Label, Tally
+from tallystick.tally import Tally
 
 __all__ = ["bound"]
 
@@ -44,7 +44,6 @@ def bound(
     prediction: str,
     weak: Sequence[str] | None = None,
     truth: str | None = None,
-    classes: Sequence[Label] | None = None,
     label_models: Sequence[ModelLike] = (),
     target: BoundTarget | None = None,
     fitting: Fitting | None = None,
@@ -72,8 +71,6 @@ def bound(
         The columns of weak labels; by default all others.
     truth
         A column of true labels, blank on most rows.
-    classes
-        The labels that Y can take; by default all that occur.
     label_models
         Names (labels, majority, weighted-majority, dawid-skene, triplet) or label models, the
         leading one first. None: the family of seven.
@@ -99,7 +96,7 @@ def bound(
         if weak is not None
         else tuple(n for n in tally.names if n not in (prediction, truth))
     )
-    table = weak_table(tally, weak=columns, prediction=prediction, truth=truth, classes=classes)
+    table = weak_table(tally, weak=columns, prediction=prediction, truth=truth, classes=fitting.classes)
     generator = as_rng(rng)
     # Streams of their own, so that no test shares its draws with the bounds or with the data.
     for_family, for_tests, for_surprise = generator.spawn(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -16,6 +17,7 @@ from tallystick.bound.label_models.dawid_skene import Abstain
 from tallystick.bound.weak_votes import WeakTable
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.latent import information
+from tallystick.values import Label
 
 __all__ = ["Fitting", "ModelLike", "Prepared", "fitted", "prepared"]
 
@@ -32,6 +34,8 @@ class Fitting:
 
     Parameters
     ----------
+    classes
+        The labels that Y can take; by default all that occur.
     balance
         The class balance, where it is known.
     abstain
@@ -43,6 +47,7 @@ class Fitting:
         Refits of the misfit test: 0 for no test, otherwise at least 19.
     """
 
+    classes: Sequence[Label] | None = None
     balance: npt.ArrayLike | None = None
     abstain: Abstain = "auto"
     family: bool = True

@@ -23,7 +23,7 @@ from tallystick.bound.verdict import conclude_pairs
 from tallystick.bound.weak_votes import WeakTable, weak_table
 from tallystick.results import Interval
 from tallystick.stats.adverse import Spread, adverse_difference
-from tallystick.tally import Label, Tally
+from tallystick.tally import Tally
 
 __all__ = ["compare_classifiers"]
 
@@ -34,7 +34,6 @@ def compare_classifiers(
     predictions: Sequence[str],
     weak: Sequence[str],
     truth: str | None = None,
-    classes: Sequence[Label] | None = None,
     label_models: Sequence[ModelLike] = (),
     target: BoundTarget | None = None,
     fitting: Fitting | None = None,
@@ -53,7 +52,7 @@ def compare_classifiers(
         Counts over the weak labels, all predictions and, if any, the truth.
     predictions
         Two or more columns.
-    weak, truth, classes, label_models, target, fitting, rng
+    weak, truth, label_models, target, fitting, rng
         As for :func:`~tallystick.bound.bound`; one label model at most.
 
     Examples
@@ -74,7 +73,7 @@ def compare_classifiers(
     fitting = Fitting() if fitting is None else fitting
     pairs = len(predictions) * (len(predictions) - 1) // 2
     shared = replace(target, at_least=None)
-    table = weak_table(tally, weak=weak, prediction=predictions[0], truth=truth, classes=classes)
+    table = weak_table(tally, weak=weak, prediction=predictions[0], truth=truth, classes=fitting.classes)
     labels = 0 if table.gold is None else int(table.gold.sum())
     columns = [*weak, *predictions]
     votes = tally.marginal(columns) if truth is not None else tally

@@ -40,7 +40,6 @@ def sweep(
     score: str,
     weak: Sequence[str] | None = None,
     truth: str | None = None,
-    classes: Sequence[Label] | None = None,
     label_models: Sequence[ModelLike] = (),
     target: BoundTarget | None = None,
     fitting: Fitting | None = None,
@@ -74,7 +73,7 @@ def sweep(
         if weak is not None
         else tuple(n for n in tally.names if n not in (score, truth))
     )
-    table, edges = _score_table(tally, target, columns, (score, truth), classes)
+    table, edges = _score_table(tally, target, columns, (score, truth), fitting.classes)
     positive = 1 if target.positive is None else table.class_of(target.positive, role="positive")
     band = Band(edges=edges, positive=positive, target=target, table=table)
     generator = as_rng(rng)

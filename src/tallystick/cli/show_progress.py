@@ -38,7 +38,8 @@ def with_progress(call: Call) -> Call:
 def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
     """Refuse to ask for a column of answers that no file would keep."""
     makes_table = hasattr(question, "out") and not getattr(question, "dry_run", False)
-    if makes_table and not (question.out or question.journal or call.delivery.items_out):
+    kept = getattr(question, "out", None) or question.journal
+    if makes_table and not kept and not call.delivery.items_out:
         raise InputError("name a file for the answers (-o FILE), or what is paid for is lost")
 
 

@@ -28,7 +28,7 @@ from tallystick.data import (
     read,
 )
 from tallystick.errors import InputError
-from tallystick.results import GateOutcome, exit_code
+from tallystick.results import GateOutcome, Result, exit_code
 from tallystick.tally import Tally
 
 __all__ = [
@@ -56,6 +56,10 @@ _READING: Mapping[str, tuple[str, str]] = {
     "ignore": ("--ignore", "Columns to leave out; repeat, or use commas and globs."),
     "missing": ("--missing", "Tokens that mean no answer, e.g. -1,NA (blanks always do)."),
     "labels": ("--labels", "All labels that are possible; repeat, or use commas."),
+    "never_true": (
+        "--never-true",
+        "Votes that can never be true, e.g. tie,error; repeat, or use commas.",
+    ),
 }
 """Options of reading that every verb with a table has: option to flag and help."""
 
@@ -64,14 +68,14 @@ _READING: Mapping[str, tuple[str, str]] = {
 class Call:
     """One call of a verb, sorted: what to read, what to ask, where to write."""
 
-    capability: Capability
+    capability: Capability[Result]
     source: tuple[str, ...]
     reading: Mapping[str, Any]
     question: Question
     delivery: Delivery
 
 
-def command_of(capability: Capability) -> click.Command:
+def command_of(capability: Capability[Result]) -> click.Command:
     """Build the command of a verb from its capability."""
     params: list[click.Parameter] = []
     other = INPUT_OPTIONS.get(capability.verb)
@@ -149,7 +153,7 @@ def _leave(gates: Sequence[GateOutcome]) -> None:
         raise SystemExit(code)
 
 
-def _call(capability: Capability, given: dict[str, Any]) -> Call:
+def _call(capability: Capability[Result], given: dict[str, Any]) -> Call:
     """Sort what the parser gives into reading, question and delivery."""
     fields = {one.name for one in dataclasses.fields(capability.question)}
     question = {name: given.pop(name) for name in list(given) if name in fields}
@@ -164,7 +168,7 @@ def _call(capability: Capability, given: dict[str, Any]) -> Call:
     )
 
 
-def _source(capability: Capability, given: dict[str, Any]) -> tuple[str, ...]:
+def _source(capability: Capability[Result], given: dict[str, Any]) -> tuple[str, ...]:
     """Take the input from the plain argument, or from the option that also names it."""
     source = tuple(given.pop("source", ()))
     if capability.verb not in INPUT_OPTIONS:
@@ -290,15 +294,25 @@ def reading_options(
         # A verb whose roles name its columns needs no second way to name them.
         named = name == "columns" and any(role in GROUPS for role in reads)
         no_old = name == "old_file" and "old" not in reads
+        no_votes = name == "never_true" and not {"judges", "weak"} & set(reads)
         no_wide = name == "separator" and "systems" not in reads
-        if flag in taken or name in reads or skipped or no_truth or no_old or named or no_wide:
+        if (
+            flag in taken
+            or name in reads
+            or skipped
+            or no_truth
+            or no_old
+            or named
+            or no_wide
+            or no_votes
+        ):
             continue
         kind = click.Choice(("auto", "wide", "long")) if name == "shape" else str
         found.append(
             click.Option(
                 [flag, name],
                 type=kind,
-                multiple=name in ("columns", "ignore", "missing", "labels", "run"),
+                multiple=name in ("columns", "ignore", "missing", "labels", "never_true", "run"),
                 default="auto" if name == "shape" else None,
                 help=help_,
             )

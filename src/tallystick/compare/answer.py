@@ -55,7 +55,10 @@ def evaluate(source: Any, **options: Any) -> CompareResult:
         return rank(source, settings=settings or question.settings, rng=seed)  # type: ignore[union-attr]
     if "settings" in options:
         options = {**_as_options(options.pop("settings")), **options}
-    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+    result: CompareResult = answered(
+        CAPABILITY, source, options
+    )  # the kind that its answers mostly have
+    return result
 
 
 def _as_options(settings: Settings) -> dict[str, Any]:
@@ -156,7 +159,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     return {"models": answers, "truth": roles.truth, "blanks": "random", **beside}
 
 
-CAPABILITY = Capability(
+CAPABILITY: Capability[Any] = Capability(
     verb="compare",
     summary="Which model is better, how sure is that, and what would settle the rest?",
     question=CompareQuestion,

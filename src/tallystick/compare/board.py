@@ -96,52 +96,25 @@ class Board:
             )
 
     @classmethod
-    def of(
-        cls,
-        data: Any,
-        *,
-        models: Sequence[str] = (),
-        truth: str | None = None,
-        item: str | None = None,
-        cluster: str | None = None,
-        weight: str | None = None,
-        replicate: str | None = None,
-        missing: Sequence[str] = (),
-        coerce: bool = False,
-    ) -> Board:
+    def of(cls, data: Any, **options: Any) -> Board:
         """Read a board from a file, several files, an evaluation log, a relation, an Arrow table or
         a mapping.
 
         Parameters
         ----------
         data
-            One row an item. Rows that repeat an *item* are replicates (epochs, seeds) and are
+            One row per item. Rows that repeat an *item* are replicates (epochs, seeds) and are
             averaged.
-        models
-            The columns of the models, globs allowed; every column that is not named otherwise by
-            default.
-        truth
-            The column of true answers, blank where not known: a model scores 1 where it gives that
-            answer. Without it the columns of the models hold scores.
-        item, cluster, weight
-            Columns that name the item, its cluster and its weight.
-        replicate
-            The column that numbers the runs of an item; rows that repeat an item are its runs.
-        missing, coerce
-            Tokens that mean "no answer"; whether several spellings of one answer are one.
+        **options
+            Roles and options of reading: *models* (globs allowed; by default every column that is
+            not named otherwise), *truth* (true answers, blank where not known: a model scores 1
+            where it gives that answer; without it the columns of the models hold scores), *item*,
+            *cluster*, *weight*, *replicate*, *missing* and *coerce*.
         """
         from tallystick.compare.reading import read_board
         from tallystick.data import Door, read
 
-        named = {
-            "truth": truth,
-            "item": item,
-            "cluster": cluster,
-            "weight": weight,
-            "replicate": replicate,
-        }
-        door = Door(want="models", repeats=True)
-        with read(data, door, models=models, missing=missing, coerce=coerce, **named) as found:
+        with read(data, Door(want="models", repeats=True), **options) as found:
             return read_board(found)
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tallystick._rng import Rng
 from tallystick.data.data import Data
@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _Q = TypeVar("_Q", bound="Question")
+R = TypeVar("R", bound=Result, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +170,7 @@ class ItemTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Capability:
+class Capability(Generic[R]):
     """One verb: what it asks, what it reads, how it answers, when it applies, how it is shown.
 
     Parameters
@@ -206,7 +207,7 @@ class Capability:
     verb: str
     summary: str
     question: type[Question]
-    answer: Callable[[Any, Any], Result]
+    answer: Callable[[Any, Any], R]
     reads: tuple[str, ...] = ()
     door: Door = field(default_factory=Door)
     input: str = "required"
@@ -216,7 +217,7 @@ class Capability:
     labelling: Callable[[Data, Any], Any] | None = None
 
 
-def answered(capability: Capability, source: Any, options: Mapping[str, Any]) -> Result:
+def answered(capability: Capability[R], source: Any, options: Mapping[str, Any]) -> R:
     """Read *source* and answer: what every ``evaluate`` does.
 
     Options are the fields of the capability's question, roles of columns, and the options of
@@ -239,7 +240,7 @@ def answered(capability: Capability, source: Any, options: Mapping[str, Any]) ->
         return conclude(capability, data, asked)
 
 
-def _check_roles(capability: Capability, given: Mapping[str, Any]) -> None:
+def _check_roles(capability: Capability[Result], given: Mapping[str, Any]) -> None:
     """Refuse a role that the capability does not read: it would be ignored silently."""
     for role in given:
         if role in ALL_ROLES and role not in capability.reads:
@@ -248,7 +249,7 @@ def _check_roles(capability: Capability, given: Mapping[str, Any]) -> None:
             )
 
 
-def conclude(capability: Capability, data: Data | None, question: Question) -> Result:
+def conclude(capability: Capability[R], data: Data | None, question: Question) -> R:
     """Answer from data that was read, slice by slice too where a column of slices is named."""
     result = capability.answer(data, question)
     if data is None:

@@ -271,7 +271,8 @@ def _without_numbering(
     table: Table, profiles: Profiles, free: list[str], left_out: dict[str, str], roles: Roles
 ) -> tuple[list[str], dict[str, str]]:
     """Leave out columns that number the rows of each group, such as the questions on a document."""
-    groups = [name for name in (roles.cluster, roles.item, *left_out) if name in profiles]
+    known = (roles.cluster, roles.item, *left_out)
+    groups = [name for name in known if name is not None and name in profiles]
     groups += [name for name in free if profiles[name].numeric < _MOSTLY]
     kept, out = list(free), dict(left_out)
     for name in free:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from tallystick.errors import InputError
 from tallystick.io import Table, check_numbers, identifier
 from tallystick.values import (
-    NUMBER,
     as_number,
     as_pass_fail,
     is_no_answer,
@@ -60,8 +59,6 @@ def _column(
 
     kind = table.kinds[name]
     tokens = (*missing, *_words(table, name, missing)) if kind == "text" else tuple(missing)
-    if kind == "text":
-        _refuse_odd_numbers(table, name, tokens)
     marks = _marks(table, name, tokens) if kind in ("text", "boolean") else None
     cell = without_missing(name, kind, tokens)
     if marks is not None:
@@ -72,23 +69,6 @@ def _column(
         number = as_number(f"({cell})", kind)
     fetched = table.derive(f"select {number} as number from rows").to_arrow_table()["number"]
     return np.asarray(fetched.to_numpy(), dtype=np.float64)
-
-
-def _refuse_odd_numbers(table: Table, name: str, tokens: Sequence[str]) -> None:
-    """Refuse text that the engine reads as a number and nobody writes as a score: 0x1, 1_000."""
-    cell = without_missing(name, "text", tokens)
-    plain = literal(NUMBER.pattern.replace(r"\d", "[0-9]"))
-    odd = table.query(
-        f"select cell from (select {cell} as cell from rows) where cell is not null"
-        f" and try_cast(cell as double) is not null and not regexp_full_match(trim(cell), {plain})"
-        " limit 1"
-    )
-    if odd:
-        place = table.row_of(name, odd[0][0])
-        raise InputError(
-            f"{place}: column {name!r} is {odd[0][0]!r}, but must be a finite number: correct the"
-            " cell, or remove the row"
-        )
 
 
 def _distinct_words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:

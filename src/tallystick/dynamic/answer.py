@@ -40,7 +40,7 @@ def evaluate(source: Any, **options: Any) -> LogResult:
     >>> [(each.round, each.epsilon) for each in result.rounds], result.models
     ([(1, 0.5), (2, 0.5)], ('m', 'n'))
     """
-    return answered(ANALYSE, source, options)  # type: ignore[return-value]  # its own result
+    return answered(ANALYSE, source, options)
 
 
 def answer(data: Data, question: AnalyseQuestion) -> LogResult:

@@ -93,7 +93,9 @@ def check_numbers(
     ]
     wanted = ", ".join(["a finite number", *ends])
     told = "is missing" if value is None else f"is {value!r}"
+    # A probability of 57.8 is one in per cent: every row is off, not this one.
+    hint = "; if the column is in per cent, divide it by 100" if high == 1.0 and low == 0.0 else ""
     raise InputError(
         f"{table.place(row)}: column {column!r} {told}, but must be {wanted}: correct the cell, or"
-        " remove the row"
+        f" remove the row{hint}"
     )

@@ -58,7 +58,10 @@ def evaluate(source: Any, **options: Any) -> JudgeResult:
     >>> [(judge.name, judge.accuracy) for judge in result.judges]
     [('gpt', 1.0), ('claude', 0.75)]
     """
-    return answered(CAPABILITY, source, options)  # type: ignore[return-value]  # its own result
+    result: JudgeResult = answered(
+        CAPABILITY, source, options
+    )  # the kind that its answers mostly have
+    return result
 
 
 def answer(data: Data, question: JudgeQuestion) -> Result:
@@ -221,7 +224,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     return {"judges": roles.judges, "truth": roles.truth, "weight": roles.weight}
 
 
-CAPABILITY = Capability(
+CAPABILITY: Capability[Any] = Capability(
     verb="judge",
     summary="How good are my judges, with no labels or with a few?",
     question=JudgeQuestion,

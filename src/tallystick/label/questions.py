@@ -14,6 +14,7 @@ from tallystick.data import Capability, Door, Question
 from tallystick.errors import InputError
 from tallystick.label import prevalence, score
 from tallystick.registry import capability, verbs
+from tallystick.results import Result
 
 __all__ = ["QUESTIONS", "LabelQuestion", "label_question"]
 
@@ -44,7 +45,7 @@ class LabelQuestion:
     reads: tuple[str, ...]
     door: Door
     task: Callable[..., Any]
-    capability: Capability | None = None
+    capability: Capability[Result] | None = None
 
     def options(self, given: Mapping[str, Any]) -> Question:
         """Make the options, and refuse one that this question does not have."""

@@ -116,10 +116,10 @@ def baseline(source: Any, **options: Any) -> BaselineResult:
     >>> baseline(table, truth="gold", api="replay:said", labels=("a", "b")).accuracy.estimate
     0.975
     """
-    return answered(BASELINE, source, options)  # type: ignore[return-value]  # its own result
+    return answered(BASELINE, source, options)
 
 
-def answer(data: Data, question: BaselineQuestion) -> Result:
+def answer(data: Data, question: BaselineQuestion) -> BaselineResult:
     """Ask every item K times, and say how good and how noisy the API is."""
     if question.api is None:
         raise InputError("name the API to measure (--api)")

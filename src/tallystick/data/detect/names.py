@@ -420,7 +420,7 @@ def may_be_truth(name: str) -> bool:
     """
     words = set(tokens(name))
     known = CONSENSUS | WEAK_TRUTHS
-    return bool(words & known) and words <= known | _VOTE_WORDS
+    return len(plain(name)) > 1 and bool(words & known) and words <= known | _VOTE_WORDS
 
 
 def is_weight(name: str) -> bool:
