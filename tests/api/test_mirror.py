@@ -23,30 +23,9 @@ MODULES = [
 
 STILL_WITHOUT = frozenset(
     {
-        "ask/question.py",
-        "ask/result.py",
-        "bound/breakdown.py",
-        "bound/costs.py",
-        "bound/from_session.py",
-        "bound/question.py",
-        "bound/result.py",
-        "bound/row_patterns.py",
-        "clients/options.py",
-        "compare/detectable.py",
-        "compare/needed.py",
-        "compare/plan_answer.py",
-        "compare/result.py",
-        "judge/estimates.py",
-        "judge/from_session.py",
-        "judge/result.py",
-        "judge/verdict_lines.py",
         "sampling/labels/planned_measure.py",
         "score/assemble.py",
         "serve/label_page/app.py",
-        "shift/asking.py",
-        "shift/estimates.py",
-        "shift/noise_shares.py",
-        "shift/with_old_draws.py",
     }
 )
 """Modules that are tested through the command line and their capability's answers alone. The list

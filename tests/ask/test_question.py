@@ -1,0 +1,21 @@
+import pytest
+
+from tallystick.ask.question import AskQuestion
+from tallystick.errors import InputError
+
+
+def test_a_pair_is_two_columns_given_together_or_apart():
+    assert AskQuestion(pair=("a, b",)).pair == AskQuestion(pair=("a", "b")).pair == ("a", "b")
+    for wrong in (("a",), ("a", "a"), ("a", "b", "c"), ("a,",)):
+        with pytest.raises(InputError, match=r"pair \(--pair\) must name two columns"):
+            AskQuestion(pair=wrong)
+
+
+def test_answers_are_read_exactly_unless_another_way_is_named():
+    assert AskQuestion().reading_rule(coerce=False).how == "exact"
+    assert AskQuestion(answer="last-letter").reading_rule(coerce=False).how == "last-letter"
+
+
+def test_the_new_column_has_a_name():
+    with pytest.raises(InputError, match="must not be blank"):
+        AskQuestion(name="  ")

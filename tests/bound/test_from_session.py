@@ -1,0 +1,47 @@
+"""A session draws where it tells most, so its labels are not a uniform sample."""
+
+import numpy as np
+import pytest
+
+from tallystick import bound
+from tallystick.data.session import SessionSettings
+from tallystick.label.work import begin
+
+N = 300
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("session")
+    rng = np.random.default_rng(0)
+    truth = rng.random(N) < 0.5
+    columns = [np.where(rng.random(N) < p, truth, ~truth) for p in (0.9, 0.75, 0.7)]
+    rows = ["id,x,y,z"]
+    rows += [f"{i}," + ",".join(["no", "yes"][int(c[i])] for c in columns) for i in range(N)]
+    table = folder / "votes.csv"
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    work = begin(
+        folder / "s.label",
+        str(table),
+        question="bound",
+        reading={"weak": ("y", "z"), "prediction": ("x",)},
+        options={},
+        settings=SessionSettings(),
+    )
+    with work:
+        for _ in range(6):
+            for ask in work.next()[:20]:
+                work.answer(ask.number, "yes" if truth[ask.row] else "no", reader="1")
+    accuracy = {n: float(np.mean(c == truth)) for n, c in zip("xyz", columns, strict=True)}
+    return table, folder / "s.label", accuracy
+
+
+def test_the_accuracy_from_a_session_stands_beside_the_bounds_from_votes(labelled):
+    table, session, accuracy = labelled
+    result = bound.evaluate(
+        str(table), weak=("y", "z"), prediction=("x",), item="id", truth_file=str(session)
+    )
+    [gold] = result.gold
+    assert gold.metric == "accuracy"
+    assert accuracy["x"] in gold.interval
+    assert any(text.startswith("labelled rows were drawn by label") for text in result.assumptions)

@@ -1,0 +1,29 @@
+from pathlib import Path
+
+import pytest
+
+from tallystick.clients.options import ClientQuestion
+from tallystick.errors import InputError
+
+
+def test_paths_may_be_text():
+    asked = ClientQuestion(journal="a.journal", examples="few.jsonl")
+    assert (asked.journal, asked.examples) == (Path("a.journal"), Path("few.jsonl"))
+
+
+def test_every_price_reaches_the_wire():
+    wire = ClientQuestion(
+        price=0.1, price_input=2.5, price_output=10, currency="USD", max_cost=5, max_tokens=9
+    ).wire()
+    assert (wire.price, wire.price_input, wire.price_output) == (0.1, 2.5, 10)
+    assert (wire.currency, wire.max_cost) == ("USD", 5)
+
+
+def test_headers_are_lines_or_a_mapping():
+    lines = ClientQuestion(header=("A: $KEY",)).client_spec(("text",), ())
+    assert lines.headers == ClientQuestion(header={"A": "$KEY"}).client_spec((), ()).headers
+
+
+def test_a_way_of_reading_that_does_not_exist_is_refused_before_anything_is_asked():
+    with pytest.raises(InputError, match="answer"):
+        ClientQuestion(answer="lastletter")

@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from tallystick.compare import evaluate
+from tallystick.compare.needed import SampleSize
+
+
+def table(n, lead, seed):
+    rng = np.random.default_rng(seed)
+    u = rng.random(n)
+    b, a = u < 0.2, (u >= 0.2) & (u < 0.4 + lead)
+    return {"a": (a | (u > 0.7)).astype(int), "b": (b | (u > 0.7)).astype(int)}
+
+
+def test_the_error_of_a_mean_is_its_spread_over_the_root_of_the_sample():
+    assert SampleSize(400).error(2.0) == pytest.approx(0.1)
+    assert SampleSize(20, unit="clusters", of_means=True).error(0.1) == 0.1
+
+
+def test_an_open_comparison_says_how_many_more_items_and_a_settled_one_nothing():
+    open_ = evaluate(table(150, 0.06, 3))
+    assert open_.decision == "undecided"
+    assert open_.needed.count > 0
+    assert "items" in str(open_.needed)
+    assert evaluate(table(3000, 0.1, 1)).needed is None
+
+
+def test_with_as_many_items_as_forecast_most_such_comparisons_are_settled():
+    first = evaluate(table(150, 0.06, 3))
+    lead, size = abs(first.pairs[0].difference), 150 + first.needed.count
+    settled = [evaluate(table(size, lead, 100 + k)).decision == "decided" for k in range(12)]
+    assert sum(settled) >= 4
+
+
+def test_the_interval_holds_zero_where_the_test_does_not_separate():
+    open_ = evaluate(table(150, 0.06, 3)).pairs[0]
+    assert open_.p_value > 0.05
+    assert 0 in open_.interval

@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from tallystick.compare import evaluate
+from tallystick.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def board():
+    rng = np.random.default_rng(0)
+    return evaluate(
+        {
+            name: (rng.random(600) < p).astype(int)
+            for name, p in zip("abc", (0.4, 0.8, 0.75), strict=True)
+        }
+    )
+
+
+def test_a_pair_is_found_in_either_order_and_a_stranger_refused(board):
+    assert board.pair("a", "b") == board.pair("b", "a")
+    with pytest.raises(InputError, match="there is no pair 'a' and 'z'"):
+        board.pair("a", "z")
+
+
+def test_the_rows_are_the_board_best_first(board):
+    rows = board.rows()
+    assert [row["model"] for row in rows] == [one.name for one in board.models]
+    assert sorted((row["score"] for row in rows), reverse=True) == [row["score"] for row in rows]
+    assert rows[-1]["model"] == "a"
+    assert rows[-1]["rank"] == "3"
+
+
+def test_the_matrix_of_differences_is_antisymmetric(board):
+    cells = board.figures()[2].columns
+    lead = {
+        (m, t): d
+        for m, t, d in zip(cells["model"], cells["than"], cells["difference"], strict=True)
+    }
+    assert all(lead[b, a] == -d for (a, b), d in lead.items())
