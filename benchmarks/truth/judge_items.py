@@ -151,6 +151,11 @@ def main() -> None:
         " items without a label, in ten bins of equal mass. *A perfect forecast* is what right"
         " probabilities would show on as many items.",
         "Asked for: at most .065 on real sets and .045 on drawn ones with 100 labels.",
+        "Thirteen rules (smoothing of patterns by 10, 20, 40 or none, tighter priors, the predictive"
+        " mean instead of the mode) were compared on seven simulated populations, 4 draws each: at"
+        " 100 labels .051 to .062, ours .051, none better by more than .0005. So the rule stays, and"
+        " the real sets miss .065 by .010, on llmbar alone (297 unlabelled items; right"
+        " probabilities would show .060 there).",
     )
     record("judge-items", "Probability per item: calibration error", rows, notes=notes)
     record("judge-items-means", "Probability per item: means over sets", table, notes=notes)

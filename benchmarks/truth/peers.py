@@ -21,9 +21,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from tallystick.compare import evaluate
 from tallystick.stats.intervals import clopper_pearson
-from tallystick.stats.prediction_powered import prediction_powered_mean
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from prediction_powered import prediction_powered_mean
 from record import record
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -23,12 +23,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import score_peers as peers
+from prediction_powered import prediction_powered_mean
 from record import record
 from score_sets import Population, populations
 
 from tallystick.stats.adverse import Spread, adverse_means, adverse_shares
 from tallystick.stats.poststratify import poststratified_share
-from tallystick.stats.prediction_powered import prediction_powered_mean
 
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score"
 LABELS = (20, 30, 50, 100, 200, 500)

@@ -1,5 +1,4 @@
-"""How often post-stratified and prediction-powered intervals hold: by enumeration for shares, by
-simulation beyond."""
+"""How often post-stratified intervals hold: by enumeration for shares, by simulation beyond."""
 
 from __future__ import annotations
 
@@ -12,7 +11,6 @@ from scipy.special import gammaln
 
 from tallystick._rng import as_rng
 from tallystick.stats.poststratify import poststratified_ratio, poststratified_share
-from tallystick.stats.prediction_powered import prediction_powered_mean
 
 INSIDE = np.array([True, True, False, False])
 
@@ -196,63 +194,4 @@ def test_publish_post_stratified_ratios(publish_coverage):
         f" cells, {reps} seeded repetitions each. Mean {held.mean():.4f}, minimum {held.min():.4f}:"
         " few labelled items of a rare class under a weak consensus.",
         summary,
-    )
-
-
-def powered_row(rng, n, m, shape, guess, target, reps):
-    draws = rng.beta(*shape, size=(1, n) if target == "items" else (reps, n))
-    chance = np.tile(draws, (reps // len(draws), 1))
-    truth = rng.random(draws.shape) < draws
-    y = np.tile(truth, (reps // len(draws), 1)).astype(float)
-    guesses = {
-        "the chances themselves": chance,
-        "overconfident": np.clip(2 * chance - 0.5, 0, 1),
-        "noise": np.tile(rng.random(n), (reps, 1)),
-        "upside down": 1 - chance,
-    }[guess]
-    picked = rng.permuted(np.tile(np.arange(n), (reps, 1)), axis=1)[:, :m]
-    found = prediction_powered_mean(
-        np.take_along_axis(y, picked, 1),
-        np.take_along_axis(guesses, picked, 1),
-        guesses,
-        target=target,
-    )
-    target_mean = y.mean(axis=1) if target == "items" else shape[0] / sum(shape)
-    held = found.interval.covers(target_mean).mean()
-    row = {"items": n, "labels": m, "mean": shape[0] / sum(shape), "coverage": float(held)}
-    return row | {
-        "mean width": float(found.interval.width.mean()),
-        "worth": float(np.median(found.worth)),
-    }
-
-
-@pytest.mark.parametrize("target", ["items", "population"])
-def test_a_prediction_powered_mean_holds_whatever_the_guesses(target):
-    for guess in ("the chances themselves", "upside down"):
-        row = powered_row(as_rng(5), 300, 50, (3, 1), guess, target, 2000)
-        assert row["coverage"] >= 0.935, row
-
-
-@pytest.mark.slow
-def test_publish_prediction_powered_means(publish_coverage):
-    reps, rng, rows = 2000, as_rng(6), []
-    every = []
-    shapes = ((1, 1), (0.3, 0.3), (4, 1), (2, 0.2), (0.1, 0.005))
-    for target, guess in product(
-        ("items", "population"), ("the chances themselves", "overconfident", "noise", "upside down")
-    ):
-        cells = [
-            powered_row(rng, n, m, shape, guess, target, reps)
-            for n, m, shape in product((300, 2000), (20, 50, 100, 200), shapes)
-        ]
-        every += [cell["coverage"] for cell in cells]
-        rows.append(_summary(f"{target}; {guess}", cells))
-    assert np.mean(every) >= 0.945
-    assert min(every) >= 0.91
-    publish_coverage(
-        "prediction-powered",
-        f"Coverage, nominal 0.95, of the prediction-powered mean over {len(every)} cells (300 or"
-        f" 2000 rows, 20 to 200 labels, means from .5 to .95), {reps} seeded repetitions each, by"
-        f" what the guesses are. Mean {np.mean(every):.4f}, minimum {min(every):.4f}.",
-        rows,
     )
