@@ -52,15 +52,17 @@ def read_column(
 
     Examples
     --------
-    >>> read_column("gpt", ["pass", "fail", "NA"], None, str).values
-    {'pass': 1.0, 'fail': 0.0, 'NA': nan}
+    >>> read_column("gpt", ["pass", "fail", "NA", "(unread)"], None, str).values
+    {'pass': 1.0, 'fail': 0.0, 'NA': nan, '(unread)': nan}
     >>> read_column("gpt", [1, 3, 5], (1, 5), str).values
     {1: 0.0, 3: 0.5, 5: 1.0}
     >>> read_column("human", ["pass", "passs", "fail"], None, lambda label: "row 217 of outputs.csv")
     Traceback (most recent call last):
     tallystick.errors.InputError: row 217 of outputs.csv, column human: 'passs' is not a grade. ...
     """
-    none = {label: float("nan") for label in labels if label is None or is_no_answer(label)}
+    # What `ask` could not read as a grade is no grade.
+    silent = [one for one in labels if one is None or one == "(unread)" or is_no_answer(one)]
+    none = {label: float("nan") for label in silent}
     said = [label for label in labels if label not in none]
     marks = as_pass_fail(said) if said else None
     if marks is not None:
