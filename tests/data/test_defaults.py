@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,23 @@ def test_words_for_no_answer_beside_pass_and_fail_are_missing() -> None:
     assert taken == ("a", "b")
 
 
-def test_numbers_with_a_decimal_comma_are_refused_by_name() -> None:
-    with pytest.raises(InputError, match=r"'b' has numbers with a decimal comma, such as '3,5'"):
-        chosen("models", a=[1, 2, 3] * 20, b=["3,5", "4,0", "4,5"] * 20)
+@pytest.mark.parametrize(
+    ("cells", "what"),
+    [
+        (["3,5", "4,0", "4,5"], "a decimal comma, such as '3,5'"),
+        (["85%", "90 %", "77.5%"], "a per cent sign, such as '77.5%'"),
+        (["$1.50", "$0.20", "$3"], "a currency sign"),
+        (["120ms", "80 ms", "95ms"], "a unit"),
+    ],
+)
+def test_numbers_in_a_way_that_is_read_as_words_are_refused_by_what_is_wrong(cells, what) -> None:
+    with pytest.raises(InputError, match=re.escape(f"'b' has numbers with {what}")):
+        chosen("models", a=[1, 2, 3] * 20, b=cells * 20)
+
+
+def test_a_truth_with_one_label_beside_blanks_is_asked_about() -> None:
+    marked = ["yes" if one == "yes" else None for one in answers(9, 1.0)]
+    votes = {f"j{k}": answers(k, 0.9, ("yes", "no")) for k in (1, 2)}
+    rare = {name: ["no"] * 40 + said[:20] for name, said in votes.items()}
+    with pytest.raises(InputError, match="says yes and nothing else"):
+        chosen("judges", Roles(truth="gold"), **rare, gold=marked)

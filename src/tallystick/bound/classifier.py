@@ -96,7 +96,9 @@ def bound(
         if weak is not None
         else tuple(n for n in tally.names if n not in (prediction, truth))
     )
-    table = weak_table(tally, weak=columns, prediction=prediction, truth=truth, classes=fitting.classes)
+    table = weak_table(
+        tally, weak=columns, prediction=prediction, truth=truth, classes=fitting.classes
+    )
     generator = as_rng(rng)
     # Streams of their own, so that no test shares its draws with the bounds or with the data.
     for_family, for_tests, for_surprise = generator.spawn(3)

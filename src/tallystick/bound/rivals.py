@@ -73,7 +73,9 @@ def compare_classifiers(
     fitting = Fitting() if fitting is None else fitting
     pairs = len(predictions) * (len(predictions) - 1) // 2
     shared = replace(target, at_least=None)
-    table = weak_table(tally, weak=weak, prediction=predictions[0], truth=truth, classes=fitting.classes)
+    table = weak_table(
+        tally, weak=weak, prediction=predictions[0], truth=truth, classes=fitting.classes
+    )
     labels = 0 if table.gold is None else int(table.gold.sum())
     columns = [*weak, *predictions]
     votes = tally.marginal(columns) if truth is not None else tally

@@ -152,6 +152,10 @@ def _gap_of_several(pair: PairRow, result: CompareResult) -> str:
     gap, ends = pair.difference, pair.simultaneous
     if result.better == "lower":
         gap, ends = -gap, _mirrored(ends)
+    if 0 in ends and not isinstance(pair.adjusted_p, Unknown):
+        # The test steps down and may tell apart what the interval for all pairs at once does not.
+        size = points(gap, sign=False) if result.unit == "share" else number(gap)
+        return f", by {size} (adjusted {p_value(pair.adjusted_p, alpha=result.alpha)})"
     return f", by {_difference(gap, ends, result, sign=False)}"
 
 

@@ -173,6 +173,11 @@ def _beside_truth(
     taken = [name for name in free if _share(profiles[name], labels) >= _MOSTLY]
     if not taken:
         shown = ", ".join(map(str, sorted(labels, key=repr)[:4]))
+        if len(labels) == 1:
+            raise InputError(
+                f"{table.source}: the truth {truth!r} says {shown} and nothing else. A blank cell"
+                " means that nobody knows: where it means the other label, write that label"
+            )
         raise InputError(
             f"{table.source}: no column uses the labels of {truth!r} ({shown}). Name the columns"
             " that vote (--judges, --models or --weak), or write their labels like those of the"
@@ -320,7 +325,7 @@ def _scores(
     models = (*numeric, *marks)
     one = len(words or free) == 1
     if not models or (words and len(words) >= len(models)):
-        _refuse_decimal_commas(table, profiles, words)
+        _refuse_odd_numbers(table, profiles, words)
         raise InputError(
             f"{table.source}: {listed(words or free)} {'holds' if one else 'hold'} words and not"
             " scores. If these are answers, name the true answers (--truth); else name the columns"
@@ -331,15 +336,26 @@ def _scores(
     return _Choice(models, "numbers on one scale", {**left_out, **other})
 
 
-def _refuse_decimal_commas(table: Table, profiles: Profiles, words: Sequence[str]) -> None:
+_ODD_NUMBERS = {
+    r"\s*-?\d+,\d+\s*": ("a decimal comma", "write them with a point"),
+    r"\s*-?\d+(\.\d+)?\s*%\s*": ("a per cent sign", "write them without it"),
+    r"\s*[$€£]\s*\d+(\.\d+)?\s*": ("a currency sign", "write them without it"),
+    r"\s*\d+(\.\d+)?\s*(ms|s)\s*": ("a unit", "write them without it"),
+}
+"""How people write numbers that are read as words, what that is called, and the way out."""
+
+
+def _refuse_odd_numbers(table: Table, profiles: Profiles, words: Sequence[str]) -> None:
+    """Refuse numbers with a decimal comma, a sign or a unit by what is wrong with them."""
     for name in words:
         shown = [label for label in profiles[name].values if isinstance(label, str)]
-        commas = [label for label in shown if re.fullmatch(r"\s*-?\d+,\d+\s*", label)]
-        if commas and 2 * len(commas) >= len(shown):
-            raise InputError(
-                f"{table.source}: column {name!r} has numbers with a decimal comma, such as"
-                f" {min(commas)!r}: write them with a point"
-            )
+        for pattern, (what, way_out) in _ODD_NUMBERS.items():
+            odd = [label for label in shown if re.fullmatch(pattern, label)]
+            if odd and 2 * len(odd) >= len(shown):
+                raise InputError(
+                    f"{table.source}: column {name!r} has numbers with {what}, such as"
+                    f" {min(odd)!r}: {way_out}"
+                )
 
 
 def _check_scale(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:
