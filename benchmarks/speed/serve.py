@@ -80,15 +80,15 @@ def bodies(items: int, size: int, *, coins: bool, seed: int) -> Iterator[bytes]:
             yield "\n".join(lines).encode()
 
 
-async def _sender(host: str, port: int, head: bytes, waiting: Iterator[bytes], out: list[float]) -> None:
+async def _sender(
+    host: str, port: int, head: bytes, waiting: Iterator[bytes], out: list[float]
+) -> None:
     reader, writer = await asyncio.open_connection(host, port)
     for n, body in enumerate(waiting):
         key = f"{id(out)}-{random.getrandbits(60):x}-{n}"
         begun = time.perf_counter()
         writer.write(
-            head
-            + f"Idempotency-Key: {key}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-            + body
+            head + f"Idempotency-Key: {key}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
         )
         answer = await reader.readuntil(b"\r\n\r\n")
         length = int(answer.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
@@ -110,9 +110,7 @@ def send(address: str, stream: str, key: str, batches: list[bytes], pipe: Any) -
 
     async def run() -> None:
         waiting = iter(batches)
-        await asyncio.gather(
-            *(_sender(host, int(port), head, waiting, times) for _ in range(16))
-        )
+        await asyncio.gather(*(_sender(host, int(port), head, waiting, times) for _ in range(16)))
 
     begun = time.perf_counter()
     asyncio.run(run())

@@ -74,17 +74,6 @@ def test_a_full_disk_is_503_keeps_no_half_batch_and_goes_on_when_there_is_room(
     assert check_stream(service.store, "qa").problems == ()
 
 
-def test_a_writer_that_is_stuck_is_not_ready(
-    web: Web, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert web.get("/readyz").status_code == 200
-    monkeypatch.setattr(service.writer, "is_alive", lambda: False)
-    answer = web.get("/readyz")
-    assert answer.status_code == 503
-    assert answer.headers["retry-after"]
-    assert web.get("/healthz").status_code == 200
-
-
 def test_a_writer_that_was_stopped_refuses(service: Service) -> None:
     service.writer.stop()
     with pytest.raises(HttpProblem, match="stopping"):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COOKIE",
     "LOCAL",
+    "NOBODY",
     "ROLES",
     "Doorkeeper",
     "Principal",

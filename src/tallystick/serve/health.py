@@ -6,6 +6,7 @@ import msgspec
 from starlette.responses import Response
 
 import tallystick
+from tallystick.serve.boundary import Boundary
 from tallystick.serve.openapi import description
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import Incoming, Route, json_response
@@ -30,10 +31,10 @@ async def readyz(incoming: Incoming) -> Health:
     service = incoming.service
     if not service.writer.is_alive():
         raise HttpProblem(503, "the writer has not committed for 5 seconds", Retry_After="5")
-    try:
+    with Boundary() as edge:
         await service.reading(lambda reader: reader.one("select max(version) from schema_version"))
-    except Exception as error:  # whatever the database says, it is not ready
-        raise HttpProblem(503, f"the database cannot be read: {error}", Retry_After="5") from error
+    if edge.error is not None:  # whatever the database says, it is not ready
+        raise HttpProblem(503, f"the database cannot be read: {edge.error}", Retry_After="5")
     return Health("ready", tallystick.__version__)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tallystick.serve.boundary import Boundary
 from tallystick.serve.store import Transaction
 
 if TYPE_CHECKING:
@@ -153,13 +154,13 @@ class JobLoop:
 
     def _loop(self) -> None:
         while not self._stop.wait(self._pause):
-            try:
+            with Boundary() as edge:
                 while not self._stop.is_set() and (held := self._take()) is not None:
                     thread = threading.Thread(target=self._run, args=(held,), daemon=True)
                     self._running[held.id] = thread
                     thread.start()
-            except Exception as error:  # noqa: BLE001  # the loop must outlive a full disk
-                _LOG.warning("no job could be taken: %s", error)
+            if edge.error is not None:  # the loop must outlive a full disk
+                _LOG.warning("no job could be taken: %s", edge.error)
 
     def _take(self) -> Held | None:
         """Take one job that is due and that nobody holds."""
@@ -206,13 +207,13 @@ class JobLoop:
         """Run a job, then plan it again or drop it; a failure is kept and tried again later."""
         job = self._kinds[held.kind]
         failure: str | None = None
-        try:
+        with Boundary() as edge:
             job.work(self._service, held)
-        except LostLease:
+        if isinstance(edge.error, LostLease):
             return
-        except Exception as error:  # noqa: BLE001  # kept in the table, and tried again
-            _LOG.exception("job %s %r failed", held.kind, held.name)
-            failure = f"{type(error).__name__}: {error}"
+        if edge.error is not None:
+            _LOG.error("job %s %r failed", held.kind, held.name, exc_info=edge.error)
+            failure = f"{type(edge.error).__name__}: {edge.error}"
         try:
             self._service.writer.do(lambda transaction: self._finish(transaction, held, failure))
         except LostLease:

@@ -17,7 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from tallystick.errors import TallystickError
-from tallystick.serve.auth import Principal, allow, check_origin
+from tallystick.serve.auth import NOBODY, Principal, allow, check_origin
+from tallystick.serve.boundary import Boundary
 from tallystick.serve.problem import Fix, HttpProblem
 
 if TYPE_CHECKING:
@@ -153,33 +154,12 @@ def endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[Re
         decoder = msgspec.json.Decoder(route.body)
 
     async def answered(request: Request) -> Response:
-        try:
-            who = await service.door.who(request)
-            allow(who, route.role, request.path_params.get("stream"))
-            service.door.count(who)
-            unsafe = request.method not in ("GET", "HEAD")
-            if unsafe and "authorization" not in request.headers:
-                check_origin(request.headers)  # a cookie, or this machine: a browser may be abused
-            incoming = Incoming(service, route, request, who)
-            _check_query(incoming)
-            if route.body is not None:
-                incoming.raw = await _body(request, route.limit)
-                if decoder is not None:
-                    incoming.body = _decoded(decoder, incoming.raw)
-                elif route.body is dict:
-                    incoming.form = _form(incoming)
+        incoming = Incoming(service, route, request, NOBODY)
+        with Boundary() as edge:
+            await _checked(incoming, decoder)
             answer = await route.work(incoming)
-        except HttpProblem as problem:
-            return _refused(service, route, problem)
-        except TallystickError as error:
-            return _refused(service, route, HttpProblem(422, str(error)))
-        except ClientDisconnect:
-            return Response(status_code=499)
-        except Exception:  # noqa: BLE001  # an error of ours must not end the process
-            _LOG.exception("%s %s failed", request.method, route.path)
-            return _refused(
-                service, route, HttpProblem(500, "the service made an error; its log has the trace")
-            )
+        if edge.error is not None:
+            return _failed(service, route, edge.error)
         response = (
             answer if isinstance(answer, Response) else json_response(answer, status=route.status)
         )
@@ -188,6 +168,37 @@ def endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[Re
         return response
 
     return answered
+
+
+async def _checked(incoming: Incoming, decoder: msgspec.json.Decoder[Any] | None) -> None:
+    """Find out who asks, whether they may, and for what."""
+    service, route, request = incoming.service, incoming.route, incoming.request
+    incoming.who = await service.door.who(request)
+    allow(incoming.who, route.role, request.path_params.get("stream"))
+    service.door.count(incoming.who)
+    if request.method not in ("GET", "HEAD") and "authorization" not in request.headers:
+        check_origin(request.headers)  # a cookie, or this machine: a browser may be abused
+    _check_query(incoming)
+    if route.body is not None:
+        incoming.raw = await _body(request, route.limit)
+        if decoder is not None:
+            incoming.body = _decoded(decoder, incoming.raw)
+        elif route.body is dict:
+            incoming.form = _form(incoming)
+
+
+def _failed(service: Service, route: Route, error: Exception) -> Response:
+    """Return the answer to what went wrong; what was our own error is in the log."""
+    if isinstance(error, HttpProblem):
+        return _refused(service, route, error)
+    if isinstance(error, TallystickError):
+        return _refused(service, route, HttpProblem(422, str(error)))
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=499)
+    _LOG.error("%s %s failed", route.method, route.path, exc_info=error)
+    return _refused(
+        service, route, HttpProblem(500, "the service made an error; its log has the trace")
+    )
 
 
 def _refused(service: Service, route: Route, problem: HttpProblem) -> Response:
@@ -213,7 +224,7 @@ def plain_problem_page(problem: HttpProblem) -> Response:
 
 
 def _check_query(incoming: Incoming) -> None:
-    if incoming.route.open_query:
+    if incoming.route.open_query or not incoming.request.scope["query_string"]:
         return
     known = {one.name for one in incoming.route.query}
     for name in incoming.request.query_params:
@@ -231,7 +242,6 @@ async def _body(request: Request, limit: int) -> bytes:
     coding = request.headers.get("content-encoding", "identity").lower()
     if coding not in ("identity", "gzip"):
         raise HttpProblem(415, f"Content-Encoding {coding!r} is not read: use gzip or none")
-    too_large = HttpProblem(413, f"the body is larger than {limit:,} bytes: send smaller batches")
     pieces: list[bytes] = []
     size = 0
     unpacker = zlib.decompressobj(wbits=31) if coding == "gzip" else None
@@ -243,7 +253,7 @@ async def _body(request: Request, limit: int) -> bytes:
                 raise HttpProblem(400, f"the body is not gzip: {error}") from error
         size += len(piece)
         if size > limit:
-            raise too_large
+            raise HttpProblem(413, f"the body is larger than {limit:,} bytes: send smaller batches")
         pieces.append(piece)
     if unpacker is not None and not unpacker.eof:
         raise HttpProblem(400, "the gzip body ends too early")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tallystick.errors import TallystickError
+from tallystick.serve.boundary import Boundary
 from tallystick.serve.problem import Fix, HttpProblem
 
 if TYPE_CHECKING:
@@ -202,15 +203,15 @@ def main() -> None:
 
 def _answered(store: Any, order: WorkerOrder) -> Computed:
     """Do what an order says; an error becomes its answer, so that the process lives on."""
-    try:
+    with Boundary() as edge:
         return _done(store, order)
-    except HttpProblem as problem:
-        return Computed(status=problem.status, detail=problem.detail)
-    except TallystickError as error:
+    error = edge.error
+    if isinstance(error, HttpProblem):
+        return Computed(status=error.status, detail=error.detail)
+    if isinstance(error, TallystickError):
         return Computed(status=422, detail=str(error))
-    except Exception as error:  # noqa: BLE001  # the process must not die of one question
-        _LOG.exception("the worker failed at %s", order.kind)
-        return Computed(status=500, detail=f"the worker made an error: {type(error).__name__}")
+    _LOG.error("the worker failed at %s", order.kind, exc_info=error)
+    return Computed(status=500, detail=f"the worker made an error: {type(error).__name__}")
 
 
 def _done(store: Any, order: WorkerOrder) -> Computed:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import collections
 import logging
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
+from tallystick.serve.boundary import Boundary
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.store import Store, Transaction
 
@@ -138,13 +138,11 @@ class Writer:
         """Run a group in one transaction, then resolve its futures."""
         begun = time.perf_counter()
         outcomes: list[Outcome] = []
-        try:
-            with self._store.write() as transaction:
-                for one in group:
-                    outcomes.append(self._attempt(transaction, one))
-        except Exception as error:  # noqa: BLE001  # whatever failed, every caller must hear of it
+        with Boundary() as edge, self._store.write() as transaction:
+            outcomes += [self._attempt(transaction, one) for one in group]
+        if edge.error is not None:  # whatever failed, every caller must hear of it
             self._on_rollback()
-            problem = _refusal(error)
+            problem = _refusal(edge.error)
             _resolve([(one, None, problem) for one in group])
             return
 
@@ -159,14 +157,12 @@ class Writer:
 
     def _attempt(self, transaction: Transaction, one: Operation) -> Outcome:
         """Run one operation; what it refuses is undone, what breaks the database goes up."""
-        try:
-            with transaction.savepoint():
-                return one, one.work(transaction), None
-        except _BROKEN:
-            raise
-        except Exception as error:  # noqa: BLE001  # it becomes the answer of this request alone
-            self._on_rollback()
-            return one, None, error
+        with Boundary() as edge, transaction.savepoint():
+            return one, one.work(transaction), None
+        if isinstance(edge.error, self._store.errors):
+            raise edge.error
+        self._on_rollback()
+        return one, None, edge.error
 
 
 Outcome: TypeAlias = tuple[Operation, Any, "BaseException | None"]
@@ -200,10 +196,6 @@ def _set(outcome: Outcome) -> None:
         one.done.set_exception(failure)
     else:
         one.done.set_result(result)
-
-
-_BROKEN = (sqlite3.OperationalError, sqlite3.DatabaseError, OSError)
-"""Errors of the database itself: the whole group is answered 503 and comes again."""
 
 
 def _refusal(error: Exception) -> HttpProblem:

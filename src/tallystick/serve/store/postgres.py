@@ -161,6 +161,7 @@ class PostgresStore:
         except ImportError as error:
             raise MissingExtra("psycopg", "postgres") from error
         self._psycopg = psycopg
+        self.errors: tuple[type[Exception], ...] = (psycopg.OperationalError, OSError)
         self._dsn = dsn
         self._idle: queue.SimpleQueue[psycopg.Connection[Any]] = queue.SimpleQueue()
         try:

@@ -69,6 +69,9 @@ class Transaction(Reader, Protocol):
 class Store(Protocol):
     """Where everything is kept."""
 
+    errors: tuple[type[Exception], ...]
+    """What it raises when it is broken: the whole group is answered 503 and comes again."""
+
     def read(self) -> AbstractContextManager[Reader]:
         """Return a reader that belongs to the calling thread until the block ends."""
 

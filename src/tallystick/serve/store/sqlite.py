@@ -137,6 +137,8 @@ class SqliteStore:
         Whether to bring the schema up to date.
     """
 
+    errors: tuple[type[Exception], ...] = (sqlite3.DatabaseError, OSError)
+
     def __init__(self, path: Path, *, durability: str = "full", migrate: bool = True) -> None:
         self.path = Path(path)
         self._durability = durability

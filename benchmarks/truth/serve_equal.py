@@ -1,0 +1,72 @@
+"""Do HTTP and the command line say the same? Random streams, every verb, field for field.
+
+``python benchmarks/truth/serve_equal.py [STREAMS] [--postgres] [--write]`` posts streams in any order,
+with repeats, late and corrected labels, to SQLite (and PostgreSQL), asks 11 questions of each, and
+compares every field but ``as_of`` and ``command`` with the command line on the exported rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+from record import record
+
+from tallystick.serve.app import make_app, make_service
+from tallystick.serve.check import check_stream
+from tallystick.serve.service import Config
+from tallystick.serve.store import open_store
+from tests.serve.equal import QUERIES, differences, post
+from tests.serve.postgres import postgres_server
+from tests.serve.web import Clock, Loop, Web
+
+
+def run(address: str, streams: int, folder: Path) -> dict[str, object]:
+    """Return how many questions were asked, answered, and answered differently."""
+    service = make_service(open_store(address), config=Config(job_pause=0.0), clock=Clock())
+    asked: Counter[str] = Counter()
+    try:
+        with Loop() as loop:
+            web = Web(make_app(service), loop)
+            for seed in range(1000, 1000 + streams):
+                name = f"s{seed}"
+                post(web, name, seed)
+                asked["broken books"] += bool(check_stream(service.store, name).problems)
+                for verb, query in QUERIES:
+                    found = differences(web, name, folder, verb, query)
+                    said = web.get(f"/v1/streams/{name}/results/{verb}", params=query).json()
+                    asked["questions"] += 1
+                    asked["unknowable"] += said["decision"] == "unknowable"
+                    asked["different"] += bool(found)
+                    for line in found:
+                        print(seed, verb, query, line, flush=True)
+                web.delete(f"/v1/streams/{name}")
+    finally:
+        service.close()
+    return {"streams": streams, **{name: asked[name] for name in sorted(asked)}}
+
+
+def main() -> None:
+    numbers = [int(word) for word in sys.argv[1:] if word.isdecimal()]
+    streams = numbers[0] if numbers else 300
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        stores = {"SQLite": f"{folder}/serve.sqlite"}
+        if "--postgres" in sys.argv:
+            stores["PostgreSQL"] = stack.enter_context(postgres_server())
+        for store, address in stores.items():
+            rows.append({"store": store, **run(address, streams, Path(folder))})
+    notes = [
+        "A question is unknowable where the command line refuses the exported rows, too.",
+        "Books are the counts against a recount, and the rows against a replay of the batches.",
+    ]
+    record("serve-equal", "The service and the command line", rows, notes=notes)
+
+
+if __name__ == "__main__":
+    main()

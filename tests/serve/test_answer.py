@@ -1,0 +1,63 @@
+"""What the worker answers: counts where they suffice, rows where not, and why there is nothing."""
+
+from __future__ import annotations
+
+from tallystick.serve.answer import answer_stream, arrow_rows, stream_tally
+from tallystick.serve.question import call_of, counts_suffice, offered
+from tallystick.serve.rows import book_of
+from tallystick.serve.service import Service
+from tallystick.serve.settings import find_stream
+from tallystick.serve.span import Span
+from tallystick.tally import Tally
+from tests.serve.equal import post
+from tests.serve.web import Web
+
+
+def test_the_kept_counts_are_the_tally_of_the_rows(web: Web, service: Service) -> None:
+    post(web, "qa", 8)
+    with service.store.snapshot() as reader:
+        book = book_of(reader, find_stream(reader, "qa"))
+        kept = stream_tally(reader, book, Span())
+        table = arrow_rows(service.store, reader, book, Span())
+    assert kept.n == table.num_rows
+    assert kept == Tally.of(table, columns=list(kept.names))
+
+
+def test_counts_answer_votes_and_rows_answer_the_rest(web: Web, service: Service) -> None:
+    records = [
+        {"item": "a", "votes": {"gpt": "x", "b": "y"}, "grades": {"len": 3.0}, "slice": {"s": "u"}},
+        {"item": "a", "label": {"value": "x"}},
+    ]
+    web.put("/v1/streams/qa", json={})
+    assert web.post("/v1/streams/qa/records", json=records).status_code == 200
+    with service.store.read() as reader:
+        table = book_of(reader, find_stream(reader, "qa")).table
+    votes = ["--judges=gpt,b", "--item=item", "--truth=label"]
+    assert counts_suffice(call_of("judge", votes), table)
+    assert counts_suffice(call_of("judge", [*votes, "--by=s"]), table)
+    assert not counts_suffice(call_of("judge", [*votes, "--covariate=len"]), table)
+    assert not counts_suffice(call_of("score", votes), table)
+    models = ["--models=gpt,b", "--item=item"]
+    assert counts_suffice(call_of("compare", [*models, "--truth=label"]), table)
+    assert not counts_suffice(call_of("compare", models), table)
+    assert not counts_suffice(call_of("compare", [*models, "--truth=label", "--stop-early"]), table)
+
+
+def test_no_option_that_touches_a_file_is_offered() -> None:
+    for verb in ("judge", "score", "compare", "bound"):
+        names = set(offered(verb))
+        assert "alpha" in names
+        files = {"known", "state", "save", "add", "fit", "cost", "target-mix", "truth-file"}
+        assert not names & (files | {"html", "items-out", "junit", "summary", "json", "run"})
+
+
+def test_why_there_is_no_answer_is_said(web: Web, service: Service) -> None:
+    web.put("/v1/streams/qa", json={})
+    empty = answer_stream(service.store, "qa", "judge", {}, Span())
+    assert (empty.result, empty.why) == (None, "the stream has no row yet")
+    web.post("/v1/streams/qa/records", json=[{"item": "a", "votes": {"gpt": "x"}}])
+    early = answer_stream(service.store, "qa", "judge", {}, Span(high=1))
+    assert early.why == "no row is in this window"
+    found = answer_stream(service.store, "qa", "bound", {}, Span())
+    assert found.result is None
+    assert "--prediction" in found.why

@@ -1,0 +1,26 @@
+"""Probes: alive, ready, and not ready."""
+
+from __future__ import annotations
+
+import pytest
+
+from tallystick.serve.service import Service
+from tests.serve.web import Web
+
+
+def test_it_is_alive_and_ready(web: Web) -> None:
+    for path in ("/healthz", "/readyz", "/v1/healthz", "/v1/readyz"):
+        answer = web.get(path)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_writer_that_is_stuck_is_not_ready(
+    web: Web, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert web.get("/readyz").status_code == 200
+    monkeypatch.setattr(service.writer, "is_alive", lambda: False)
+    answer = web.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"]
+    assert web.get("/healthz").status_code == 200
