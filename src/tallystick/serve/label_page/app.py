@@ -29,7 +29,7 @@ __all__ = ["label_app", "serve_labels"]
 _PAGES = Path(__file__).parents[1] / "pages"
 """Template, style and script are those of the service: there is one labelling page."""
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none';"
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
 _HEADERS = {
@@ -111,6 +111,7 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
             Route("/r/{token}", show, methods=["GET", "POST"]),
             Route("/style.css", asset("style.css", "text/css")),
             Route("/script.js", asset("script.js", "text/javascript")),
+            Route("/icon.svg", asset("icon.svg", "image/svg+xml")),
         ]
     )
 

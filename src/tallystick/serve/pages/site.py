@@ -23,6 +23,13 @@ __all__ = ["ROUTES", "call", "go", "may", "problem_page", "render", "set_cookie"
 
 HERE = Path(__file__).parent
 
+ASSETS = (
+    ("style.css", "text/css"),
+    ("script.js", "text/javascript"),
+    ("icon.svg", "image/svg+xml"),
+)
+"""Everything that a page loads."""
+
 
 @cache
 def templates() -> Environment:
@@ -234,6 +241,6 @@ ROUTES = tuple(
     Route(
         method="GET", path=f"/{name}", role="none", work=_asset(name, kind), summary=name, page=True
     )
-    for name, kind in (("style.css", "text/css"), ("script.js", "text/javascript"))
+    for name, kind in ASSETS
 )
 """Routes of this file."""
