@@ -17,8 +17,31 @@ from tallystick.registry import ENTRIES, capability
 __all__ = ["demo"]
 
 
-def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
-    """Make a table such as people bring, answer a question from it, and write the report."""
+def _run(
+    verb: str | None, to: Path | None, open_report: bool, seed: int | None, as_json: bool
+) -> None:
+    """Make a table such as people bring, answer a question from it, and write the report.
+
+    Without a verb: the whole way, from judges who name the wrong winner to a settled question.
+    """
+    if verb is None:
+        from tallystick.cli.story import SEED, tell_story
+
+        page = tell_story(_folder(to), seed=SEED if seed is None else seed, as_json=as_json)
+        _opened(page, open_report)
+        return
+    _one(verb, to, open_report, seed or 0, as_json)
+
+
+def _opened(page: Path, open_report: bool) -> None:
+    if open_report:
+        import webbrowser
+
+        webbrowser.open(page.resolve().as_uri())
+
+
+def _one(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
+    """Show one verb."""
     from tallystick.io import write_csv
 
     made, ask = _audit(seed) if verb == "audit" else _of_capability(verb, seed)
@@ -30,10 +53,7 @@ def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool
     ask(table, Delivery(as_json=as_json, html=page))
     words = [*(_found(verb) if verb != "audit" else verb).split(), str(table), *made.command()]
     tell([f"do it yourself: {shlex.join(['tallystick', *words])} --html report.html"])
-    if open_report:
-        import webbrowser
-
-        webbrowser.open(page.resolve().as_uri())
+    _opened(page, open_report)
 
 
 def _audit(seed: int) -> tuple[Demo, Callable[[Path, Delivery], None]]:
@@ -85,7 +105,7 @@ def _folder(to: Path | None) -> Path:
 
 def _params() -> list[click.Parameter]:
     return [
-        click.Argument(["verb"], default="audit", required=False),
+        click.Argument(["verb"], required=False),
         click.Option(
             ["--to"],
             type=click.Path(path_type=Path),
@@ -94,9 +114,7 @@ def _params() -> list[click.Parameter]:
         click.Option(
             ["--open", "open_report"], is_flag=True, help="Open the report in the browser."
         ),
-        click.Option(
-            ["--seed"], type=click.IntRange(min=0), default=0, help="Seed of what is drawn."
-        ),
+        click.Option(["--seed"], type=click.IntRange(min=0), help="Seed of what is drawn."),
         click.Option(
             ["--json", "as_json"], is_flag=True, help="Print exactly one JSON object on stdout."
         ),

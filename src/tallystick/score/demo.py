@@ -7,7 +7,7 @@ import numpy as np
 from tallystick._rng import Rng, as_rng
 from tallystick.data import Demo
 
-__all__ = ["demo"]
+__all__ = ["demo", "judged_outputs"]
 
 QUESTIONS = 667
 GRADED = 20
@@ -26,7 +26,13 @@ JUDGES = {
 
 def demo(rng: Rng) -> Demo:
     """Return 2,001 outputs of three systems, of which people graded 60."""
+    return judged_outputs(rng)[0]
+
+
+def judged_outputs(rng: Rng) -> tuple[Demo, list[str]]:
+    """Return the same with what a person would say about every output, which the table hides."""
     draw = as_rng(rng)
+    truth: list[str] = []
     names = np.array(["fail", "pass"])
     columns: dict[str, list[object]] = {
         name: [] for name in ("question", "system", "topic", *JUDGES, "human")
@@ -45,8 +51,9 @@ def demo(rng: Rng) -> Demo:
             for judge, rates in JUDGES.items():
                 passed = draw.random() < rates[system][0 if good else 1]
                 columns[judge].append(str(names[int(passed)]))
-            columns["human"].append(str(names[int(good)]) if question in graded else "")
-    return Demo(
+            truth.append(str(names[int(good)]))
+            columns["human"].append(truth[-1] if question in graded else "")
+    shown = Demo(
         story=(
             "Three language models grade every answer of three support bots; people graded 60"
             " answers. Which bot is best, and how good is it really?"
@@ -59,6 +66,7 @@ def demo(rng: Rng) -> Demo:
             "truth": "human",
         },
     )
+    return shown, truth
 
 
 def _quantile(share: float) -> float:
