@@ -8,6 +8,7 @@ from tallystick.data.data import Data
 from tallystick.data.frames import distinct
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Result, Slice
+from tallystick.tally import Tally
 from tallystick.values import Label, without_missing
 
 __all__ = ["MOST_SLICES", "by_slice", "slice_labels"]
@@ -45,7 +46,9 @@ def slice_labels(data: Data) -> list[Label]:
     column = data.roles.by
     if column is None:
         return []
-    if data.in_engine:
+    if isinstance(data.held, Tally):
+        labels = list(data.held.labels[column])  # in this order already, None last
+    elif data.in_engine:
         labels = distinct(data.held, column, MOST_SLICES)
     else:
         cell = without_missing(column, data.table.kinds[column], ())
