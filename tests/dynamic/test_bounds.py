@@ -186,7 +186,7 @@ def test_constants_are_those_of_the_text_and_of_the_errata():
     assert hierarchical_bound(0.01, 0.02, mixing="flat", printed=True) == pytest.approx(
         543e-6 + 300e-4 * 0.02
     )
-    assert hierarchical_bound(0.01, 0.02, mixing="flat") == pytest.approx(105e-4 / 2 * 0.03)
+    assert hierarchical_bound(0.01, 0.02, mixing="flat") == pytest.approx(84e-6 + 42e-4 * 0.02)
     assert hierarchical_bound(0.01, 0.02, mixing="nested") == pytest.approx(75e-4 * 0.03)
     assert (path_floor(0.25), hierarchical_floor(0.25)) == (0.25**2 / 8, 0.25**3 / 2)
 
