@@ -1,8 +1,8 @@
 """Cost by rows, judges and labels, beside the same count in DuckDB and Polars, in one run.
 
 Every figure is a process of its own: processor seconds and peak memory as the system reports them.
-Run: ``python benchmarks/speed/scale.py [rows|judges|labels|long|billion] [--write]``; ``rows`` takes
-the largest number of rows as a second word (1e8 by default).
+Run: ``python benchmarks/speed/scale.py [rows|judges|labels|long|billion] [--write]``; a number
+as a second word is the most rows, judges or votes (1e8 by default).
 """
 
 from __future__ import annotations
@@ -120,9 +120,11 @@ def by_rows(folder: Path, most: float) -> None:
     record("scale-rows", "Cost by rows: five columns of 0 and 1, from Parquet", rows)
 
 
-def by_judges(folder: Path) -> None:
+def by_judges(folder: Path, most: float) -> None:
     rows = []
     for judges in (3, 10, 30, 100):
+        if judges > most:
+            break
         out = str(folder / "judges.parquet")
         python(WIDE.format(n=200_000, judges=judges, labels=2, out=out, gold=True))
         verbs = {"judge": verb("judge", out, "--judges", "j*", "--truth", "gold")}
@@ -175,7 +177,7 @@ def main() -> None:
         if part in ("rows", "all"):
             by_rows(folder, most)
         if part in ("judges", "all"):
-            by_judges(folder)
+            by_judges(folder, most)
         if part in ("labels", "all"):
             by_labels(folder)
         if part in ("long", "all"):
