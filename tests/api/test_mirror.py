@@ -23,9 +23,6 @@ MODULES = [
 
 STILL_WITHOUT = frozenset(
     {
-        "sampling/labels/planned_measure.py",
-        "score/assemble.py",
-        "serve/label_page/app.py",
     }
 )
 """Modules that are tested through the command line and their capability's answers alone. The list

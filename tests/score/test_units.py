@@ -17,4 +17,4 @@ def test_a_scale_moves_values_and_stretches_differences():
     assert tuple(units.interval(Interval(0.0, 0.5))) == (1.0, 3.0)
     assert tuple(units.sizes(Interval(-0.25, 0.5))) == (-1.0, 2.0)
     assert units.difference(0.5, Interval(0.25, 0.75)) == "+0.50 [+0.25, +0.75]"
-    assert units.lead(4.0, 3.5) == "0.5"
+    assert units.lead(4.0, 3.5) == "0.50"

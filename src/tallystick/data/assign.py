@@ -9,13 +9,16 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tallystick.data.detect.names import ITEM_NAMES
+from tallystick.data.detect.names import ITEM_NAMES, is_identifier, is_item, plain
 from tallystick.data.roles import GROUPS, Roles
 from tallystick.errors import InputError
 from tallystick.io import Table, identifier
 from tallystick.io.nearest import missing_column
 
 __all__ = ["assign", "check_usable", "expand", "find_item", "first_repeat"]
+
+_NEARLY = 0.9
+"""Share of rows that are different outputs, above which repeated ones are a mistake."""
 
 
 def assign(table: Table, given: Roles, *, coerce: bool = False) -> Roles:
@@ -143,17 +146,51 @@ def find_item(
     doubtful: tuple[str, ...] = ()
     for name in table.columns:
         free = name not in holders and name not in table.left_out and name not in table.doubtful
-        if not (free and name.strip().lower() in ITEM_NAMES):
+        if not (free and plain(name) in ITEM_NAMES):
             continue
         if table.row_of(name, None) is None and first_repeat(table, name, *beside) is None:
             return replace(roles, item=name), (f"column {name!r} names the items",)
         doubtful = (*doubtful, name)
+    if beside:
+        found = _item_of_outputs(table, roles, doubtful, beside)
+        if found is not None:
+            return replace(roles, item=found), (f"column {found!r} names the items",)
     if repeats or not doubtful:
         return roles, ()
     return roles, (
         f"column {doubtful[0]!r} is named like the items but repeats or has blanks, so every row"
         " counts as an item of its own. Keep one row per item, or rename the column",
     )
+
+
+def _item_of_outputs(
+    table: Table, roles: Roles, doubtful: Sequence[str], beside: Sequence[str]
+) -> str | None:
+    """Return an identifier that systems share, and that names an output once per system.
+
+    A usual name whose values repeat in a few rows only is a mistake in the table, and is refused.
+    """
+    held = {*roles.holders(), *table.left_out, *table.doubtful}
+    for name in table.columns:
+        if name in held or name in doubtful or not (is_identifier(name) or is_item(name)):
+            continue
+        shared = first_repeat(table, name) is not None
+        whole = table.row_of(name, None) is None
+        if shared and whole and first_repeat(table, name, *beside) is None:
+            return name
+    for name in doubtful:
+        keys = ", ".join(identifier(part) for part in (name, *beside))
+        [(rows, outputs)] = table.query(
+            f"select count(*), (select count(*) from (select distinct {keys} from rows)) from rows"
+        )
+        twice = first_repeat(table, name, *beside)
+        if twice is not None and rows > outputs >= _NEARLY * rows:
+            raise InputError(
+                f"{name} and {' and '.join(beside)} {twice[0]} occur twice, at {twice[1]} and"
+                f" {twice[2]}: keep one row per output. If {name!r} does not name the items, say"
+                " which column does (--item)"
+            )
+    return None
 
 
 def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str] | None:

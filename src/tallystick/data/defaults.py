@@ -33,7 +33,7 @@ from tallystick.errors import InputError
 from tallystick.io import Table, identifier
 from tallystick.values import NEVER_TRUE, NO_ANSWER, Label, as_pass_fail, is_no_answer
 
-__all__ = ["default_columns"]
+__all__ = ["default_columns", "free_columns"]
 
 Profiles = Mapping[str, Profile]
 
@@ -92,7 +92,7 @@ def default_columns(
     """
     sample = draw(table, missing=missing)
     profiles = look(sample)
-    free, left_out = _free(table, profiles, roles)
+    free, left_out = free_columns(table, profiles, roles)
     if want == "models" and roles.truth is None:
         free, left_out = _without_numbering(table, profiles, free, left_out, roles)
         choice = _scores(table, profiles, free, left_out)
@@ -105,7 +105,9 @@ def default_columns(
     return choice.columns, (choice.note(want),)
 
 
-def _free(table: Table, profiles: Profiles, roles: Roles) -> tuple[list[str], dict[str, str]]:
+def free_columns(
+    table: Table, profiles: Profiles, roles: Roles
+) -> tuple[list[str], dict[str, str]]:
     """Return the columns that could be votes, and why the others are not."""
     holders = roles.holders()
     free: list[str] = []

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tallystick.data.detect.names import plain
+from tallystick.data.grade_columns import is_human
 from tallystick.data.layout import Layout
 from tallystick.data.roles import Roles
 from tallystick.errors import InputError
@@ -17,7 +19,19 @@ from tallystick.io import Table, scan
 
 __all__ = ["PREFERENCES", "SYSTEM_NAMES", "find_outputs"]
 
-SYSTEM_NAMES = ("system", "model", "system_id", "model_id", "variant")
+SYSTEM_NAMES = (
+    "system",
+    "model",
+    "system_id",
+    "model_id",
+    "system_name",
+    "model_name",
+    "variant",
+    "bot",
+    "agent",
+    "assistant",
+    "pipeline",
+)
 """How people head the column of systems."""
 
 PREFERENCES = (("a", "b"), ("system_a", "system_b"), ("model_a", "model_b"))
@@ -81,6 +95,8 @@ def find_outputs(
     if len(named) == 2 and all(name in table.columns for name in named):
         return table, replace(given, systems=named), ()
     grid = _grid(table, named, layout.separator)
+    if grid is None and not named and layout.separator is None:
+        grid = _human_grid(table)
     if grid is not None:
         return _unfolded(table, given, grid)
     if named or layout.separator:
@@ -94,7 +110,7 @@ def _named(systems: Iterable[str]) -> tuple[str, ...]:
 
 def _found_by_name(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
     """Return the roles with a column of systems, or two, that has a usual name."""
-    lower = {name.strip().lower(): name for name in table.columns}
+    lower = {plain(name): name for name in table.columns}
     held = given.holders()
     for pair in PREFERENCES:
         both = tuple(lower[name] for name in pair if name in lower)
@@ -116,6 +132,33 @@ def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid 
         shared = set.intersection(*map(set, found.values())) if found else set()
         # Two systems of which the same thing is known: less than that is an accident of names.
         if shared and (len(found) >= 2 or systems) and (not systems or set(found) == set(systems)):
+            return _Grid(sign, found)
+    return None
+
+
+def _human_grid(table: Table) -> _Grid | None:
+    """Return the columns by system where people's grades give the systems away.
+
+    ``old_gpt, old_human, new_gpt, new_human``: a name before ``human`` is a system only if the same
+    judges are there for each of them.
+    """
+    for sign in _MORE_SEPARATORS:
+        heads = {
+            column[: -len(part) - len(sign)]: part
+            for column in table.columns
+            for part in [column.rpartition(sign)[2]]
+            if is_human(part) and column != part
+        }
+        systems = [head for head in heads if head]
+        if len(systems) < 2:
+            continue
+        found = _split(table.columns, systems, sign)
+        parts = list(map(set, found.values()))
+        if (
+            len(found) == len(systems)
+            and all(one == parts[0] for one in parts)
+            and len(parts[0]) > 1
+        ):
             return _Grid(sign, found)
     return None
 

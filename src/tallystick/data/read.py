@@ -13,6 +13,7 @@ from tallystick.data.data import Data, arrow_of
 from tallystick.data.defaults import default_columns
 from tallystick.data.detect.names import ITEM_NAMES, is_truth
 from tallystick.data.frames import arrow_table, fetch, first_repeat_in, pivot
+from tallystick.data.grade_columns import find_human_grades, grade_columns
 from tallystick.data.hugging_face import arrow_of_dataset
 from tallystick.data.layout import Layout
 from tallystick.data.log_outputs import log_outputs
@@ -289,6 +290,10 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     if names and door.want:
         given = given.with_columns(door.want, ())
     roles = assign(table, given, coerce=rules.coerce)
+    grades = door.outputs and len(roles.systems) != 2
+    if door.outputs and session is None and absent is None:
+        roles, notes = find_human_grades(table, roles)
+        by_name = (*by_name, *notes)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     repeats = door.repeats or layout.rows_are_items
     beside = roles.columns("system", "criterion") if door.outputs else ()
@@ -301,7 +306,11 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         if votes:
             roles = roles.with_columns(door.want, votes)
         else:
-            columns, more = default_columns(view, roles, door.want, rules.missing)
+            columns, more = (
+                grade_columns(view, roles, rules.missing)
+                if grades
+                else default_columns(view, roles, door.want, rules.missing)
+            )
             roles, notes = roles.with_columns(door.want, columns), (*notes, *more)
     if rules.missing:
         notes = (*notes, *unmatched(table, _cells(table, roles), rules.missing))

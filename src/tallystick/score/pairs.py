@@ -257,8 +257,7 @@ def _agreeing(
     """Make the interval and the test tell one story.
 
     Not settled: the interval holds 0. Settled by step-down while the simultaneous interval, which
-    takes no step down, still holds 0: its nearer end is 0 (Hayter and Hsu, *On the relationship
-    between stepwise decision procedures and confidence sets*, JASA 89, 1994).
+    takes no step down, still holds 0: its nearer end is 0 ([HH94]_).
     """
     settled = p <= question.alpha and difference * tested > 0
     if not settled:
@@ -425,6 +424,9 @@ def _way(
         common = None
     if board is not None and count:
         common = CommonItems.of(board.truth[both, a], board.truth[both, b])
+        # A slice without a share, or labels counted apart, take no part in the two estimates.
+        used = [one.n_labels for place in places if (one := held[place].found) is not None]
+        common = replace(common, count=min(common.count, *used))
 
     def estimate(alpha: float) -> AdverseEstimate:
         # Two exact intervals hold together at half the level each.

@@ -261,4 +261,5 @@ def _refuse_twice(data: Data) -> None:
 def _unit(column: str) -> str:
     """Return what an item is called: the column's name where it is a plain word."""
     word = column.strip().lower().removesuffix("_id")
-    return word if word.isalpha() and word not in ("id", "uid", "item") else "item"
+    plain = ("id", "uid", "qid", "uuid", "key", "index", "row", "item")
+    return word if word.isalpha() and word not in plain else "item"

@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from tallystick.results import Interval, Unknown, p_value
-from tallystick.results.numbers import GAP
+from tallystick.results.numbers import GAP, number
 from tallystick.score.units import Units
 
 if TYPE_CHECKING:
@@ -257,11 +257,13 @@ def _ticks(ends: tuple[float, float], room: int, units: Units, *, zero: bool) ->
     signs = [" "] * room
     places = [ends[0], ends[1], *([0.0] if zero else [])]
     for value in places:
-        text = units.difference(value) if zero else units.score(value)
+        text = number(value, sign=zero and bool(value))
+        if units.share:
+            text = units.difference(value) if zero else units.score(value)
         text = _bare(text) if value else "0"
-        if not value and not zero:
+        if not value and not zero and units.share:
             text = units.score(value)
-        text = text.replace(".0", "")
+        text = text.replace(".0", "") if units.share else text
         at = _at(value, ends, room)
         start = min(max(0, at - len(text) // 2), room - len(text))
         if all(sign == " " for sign in signs[max(0, start - 1) : start + len(text) + 1]):

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from tallystick.results import (
     Interval,
-    number,
     number_interval,
     percent,
     percent_interval,
@@ -24,7 +23,7 @@ class Units:
 
     >>> units = Units((1.0, 5.0))
     >>> units.value(0.75), units.size(0.25), units.score(4.0)
-    (4.0, 1.0, '4')
+    (4.0, 1.0, '4.00')
     """
 
     scale: tuple[float, float] | None
@@ -38,6 +37,11 @@ class Units:
     def width(self) -> float:
         """How long the scale is."""
         return 1.0 if self.scale is None else self.scale[1] - self.scale[0]
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals a number without an interval is written with."""
+        return 2 if self.width < 20 else 1 if self.width < 1000 else 0
 
     def value(self, x: float) -> float:
         """Return a score on the scale."""
@@ -58,13 +62,13 @@ class Units:
     def score(self, value: float, interval: Interval | None = None) -> str:
         """Write a score of the result."""
         if interval is None:
-            return percent(value) if self.share else number(value)
+            return percent(value) if self.share else f"{value:.{self.decimals}f}"
         return (percent_interval if self.share else number_interval)(value, interval)
 
     def difference(self, value: float, interval: Interval | None = None) -> str:
         """Write a difference of the result with its sign."""
         if interval is None:
-            return points(value) if self.share else number(value, sign=True)
+            return points(value) if self.share else f"{value:+.{self.decimals}f}".replace("-", "−")
         if self.share:
             return points_interval(value, interval)
         return number_interval(value, interval, sign=True)
@@ -73,4 +77,4 @@ class Units:
         """Write how far one score is ahead of another, such that all three agree as shown."""
         if self.share:
             return shown_difference(first, second, sign=False)
-        return number(first - second)
+        return f"{first - second:.{self.decimals}f}"

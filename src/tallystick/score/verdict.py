@@ -126,7 +126,8 @@ def _contrast(rows: Sequence[SystemRow], scored: Sequence[SystemRow], units: Uni
         return ""
     top = max(judged, key=lambda row: row.judge_only)  # type: ignore[arg-type,return-value]
     leader = scored[0]
-    if top.name != leader.name and isinstance(top.judge_only, float):
+    tied = top.score == leader.score
+    if top.name != leader.name and isinstance(top.judge_only, float) and not tied:
         first = units.score(top.judge_only)
         if len(rows) == 2:
             return f"Your judges alone say the opposite: they put {top.name} first, at {first}."
@@ -502,8 +503,9 @@ def _settled(pairs: Sequence[SystemPairRow], a: str, b: str) -> bool:
 
 
 def _names(names: Sequence[str], *, most: int = MOST_NAMED) -> str:
-    shown = list(names[:most])
-    if len(names) > most:
+    # "and 1 others" is longer than the name itself.
+    shown = list(names if len(names) == most + 1 else names[:most])
+    if len(names) > len(shown):
         shown.append(f"{len(names) - most} others")
     if len(shown) < 2:
         return "".join(shown)

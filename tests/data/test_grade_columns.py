@@ -1,0 +1,84 @@
+"""Which columns of outputs are grades of people and of judges."""
+
+from __future__ import annotations
+
+import pytest
+
+from tallystick.data import Door, read
+from tallystick.errors import InputError
+
+DOOR = Door(want="judges", pivots=False, repeats=True, outputs=True)
+
+
+def outputs(**more):
+    return {"id": [i // 2 for i in range(40)], "system": ["a", "b"] * 20, **more}
+
+
+@pytest.mark.parametrize("name", ["Human Label", "human_score", "gold", "expert rating"])
+def test_a_column_named_like_people_is_the_truth_and_never_a_judge(name):
+    table = outputs(gpt=[1, 0] * 20, claude=[1, 1] * 20, **{name: [1, 0] + [None] * 38})
+    with read(table, DOOR) as data:
+        assert data.roles.truth == name
+        assert data.roles.judges == ("gpt", "claude")
+        assert any("holds the human grades" in note for note in data.notes)
+
+
+def test_two_columns_of_people_are_asked_about():
+    table = outputs(gpt=[1, 0] * 20, human_1=[1, 0] * 20, human_2=[1, 1] * 20)
+    with pytest.raises(InputError, match="--truth 'human_1'"):
+        read(table, DOOR)
+    with read(table, DOOR, truth="human_2") as data:
+        assert data.roles.judges == ("gpt",)
+
+
+def test_judges_need_not_use_the_words_or_the_numbers_of_people():
+    table = outputs(
+        gpt=["PASS", "fail"] * 20, claude=[1, 0] * 20, human=["yes", "no"] + [None] * 38
+    )
+    with read(table, DOOR) as data:
+        assert data.roles.judges == ("gpt", "claude")
+
+
+def test_grades_by_numbers_are_judges_and_measurements_are_not():
+    table = outputs(
+        gpt=list(range(40)),
+        tokens=list(range(100, 140)),
+        topic=["x", "y", "z", "w"] * 10,
+        human=[50, 61] + [None] * 38,
+    )
+    with read(table, DOOR) as data:
+        assert data.roles.judges == ("gpt",)
+
+
+def test_wide_columns_are_found_by_the_grades_of_people():
+    table = {
+        "id": list(range(20)),
+        "old_gpt": [1, 0] * 10,
+        "old_human": [1, None] * 10,
+        "new_gpt": [1, 1] * 10,
+        "new_human": [1, None] * 10,
+    }
+    with read(table, DOOR) as data:
+        assert data.roles.truth == "human"
+        assert set(data.cells("system")["system"]) == {"old", "new"}
+
+
+@pytest.mark.parametrize("name", ["Question ID", "qid", "conversation_id"])
+def test_an_identifier_that_systems_share_names_the_items(name):
+    table = {name: [i // 2 for i in range(40)], "bot": ["a", "b"] * 20, "gpt": [1, 0] * 20}
+    with read(table, DOOR) as data:
+        assert data.roles.item == name
+        assert data.roles.system == "bot"
+
+
+def test_a_few_repeated_outputs_are_a_mistake_and_named():
+    table = outputs(gpt=[1, 0] * 20)
+    table["id"][4:6] = [0, 0]
+    with pytest.raises(InputError, match=r"occur twice.*keep one row per output"):
+        read(table, DOOR)
+
+
+def test_a_category_that_repeats_is_no_mistake():
+    table = {"task": ["x", "y"] * 20, "system": ["a"] * 20 + ["b"] * 20, "gpt": [1, 0] * 20}
+    with read(table, DOOR) as data:
+        assert data.roles.item is None
