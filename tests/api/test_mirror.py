@@ -21,10 +21,7 @@ MODULES = [
 ]
 
 
-STILL_WITHOUT = frozenset(
-    {
-    }
-)
+STILL_WITHOUT: frozenset[str] = frozenset()
 """Modules that are tested through the command line and their capability's answers alone. The list
 may only become shorter: a module that is no longer one of them has to leave it.
 """
