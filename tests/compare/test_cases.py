@@ -1,5 +1,6 @@
 from tallystick.compare import CAPABILITY
 from tallystick.compare.cases import cases_of
+from tallystick.compare.folds import folds_of
 from tallystick.compare.question import CompareQuestion
 from tallystick.data import conclude, read
 
@@ -38,7 +39,7 @@ def test_scores_without_a_truth_have_no_items_to_list():
 
 def test_the_board_shows_how_far_each_model_is_behind_the_one_above():
     _, result = answered()
-    models, pairs, *_ = result.folds()
+    models, pairs, *_ = folds_of(result)
     assert [row["model"] for row in models.rows] == ["a", "b", "c"]
     assert models.rows[0]["against the one above"] is None
     assert models.rows[1]["against the one above"] == -0.25

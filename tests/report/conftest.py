@@ -33,6 +33,8 @@ class Drawn(Result):
         return list(self.models)
 
     def figures(self) -> tuple[Figure, ...]:
+        if any("name" not in row for row in self.models) or not self.models:
+            return ()
         names = [str(row["name"]) for row in self.models]
         known = [isinstance(row["interval"], Interval) for row in self.models]
         columns = {

@@ -1,6 +1,7 @@
 from tallystick.data import conclude, read
 from tallystick.score import CAPABILITY
 from tallystick.score.cases import KIND, STRICT, cases_of
+from tallystick.score.folds import folds_of
 from tallystick.score.question import ScoreQuestion
 
 JUDGES = ("gpt", "claude", "llama")
@@ -50,7 +51,7 @@ def test_without_human_grades_there_is_nothing_to_list():
 def test_the_folds_say_how_far_the_judges_are_off_and_which_pairs_are_settled():
     truth = ["pass"] * 20 + ["fail"] * 3 + [None] * 15 + ["pass", "pass"]
     _, result = answered(truth)
-    titles = [section.title for section in result.folds()]
+    titles = [section.title for section in folds_of(result)]
     assert titles[0] == "Systems"
     assert titles[-1] == "Judges"
-    assert all(section.line for section in result.folds())
+    assert all(section.line for section in folds_of(result))
