@@ -1,6 +1,6 @@
 """What choosing labels saves, and whether its promises hold: one command.
 
-    python benchmarks/truth/label.py [--runs 300] [--write] [--only shares,verdicts,pairs,best]
+    python benchmarks/truth/label.py [--runs 300] [--write] [--only shares,verdicts,pairs,best,judged]
 
 Labels to ± 5 points and to a verdict on real and generated populations, against labels alone,
 random labels with post-stratification, active inference and truescore's plan; differences of
@@ -18,13 +18,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from label_best import best
+from label_best import best, judged
 from label_pairs import pairs
 from label_shares import shares
 from label_verdicts import verdicts
 from record import record
 
-PARTS = {"shares": shares, "verdicts": verdicts, "pairs": pairs, "best": best}
+PARTS = {"shares": shares, "verdicts": verdicts, "pairs": pairs, "best": best, "judged": judged}
 
 
 def main() -> None:

@@ -160,6 +160,13 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
         else:
             write_batch(own["out"], work, asks)
         tell([f"{own['out']}: {len(asks):,} items to label, in this order"])
+    elif asks and not own["export_"]:
+        tell(
+            [
+                f"{len(asks):,} items are drawn. See them with --next {len(asks)} --out batch.csv,"
+                " --terminal or --open"
+            ]
+        )
     return asks
 
 

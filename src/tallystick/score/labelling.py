@@ -30,6 +30,8 @@ from tallystick.values.words import as_word
 
 __all__ = ["labelling", "rows_by_item"]
 
+_UNITS = "means of grades are shown as shares of the scale: 0 % is {:g}, 100 % is {:g}"
+
 PASS, FAIL = "pass", "fail"
 """The answers that people are offered where the table shows no word of its own."""
 
@@ -84,6 +86,7 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         columns=_columns(data),
         rule=None if classes else share_spread,
         disagree=split_outputs(outputs) > 0,
+        notes=() if classes else (_UNITS.format(low, high),),
         ask="Is this output good?"
         if classes
         else f"Which grade from {low:g} to {high:g} does this output deserve?",

@@ -217,7 +217,10 @@ def refused_claim(
     if origin == "disagreements" and claim in ("share", "accuracies"):
         return "only disagreements are labelled: draw labels from the other items too"
     if origin == "unknown":
-        return "no label was drawn at random: draw some from the items that are not labelled"
+        return (
+            "no label was drawn at random: draw some from the items that are not labelled. If those"
+            " that are there were drawn at random, begin with --label-draw random"
+        )
     return None
 
 
