@@ -17,7 +17,7 @@ from tallystick.serve.settings import StreamRecord
 from tallystick.serve.span import Span
 from tallystick.serve.store import Reader, Store
 
-__all__ = ["Book", "StreamTable", "book_of", "number_text", "pieces", "slices_of"]
+__all__ = ["StreamBook", "StreamTable", "book_of", "number_text", "pieces", "slices_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ def table_of_stream(reader: Reader, stream: StreamRecord) -> StreamTable:
     )
 
 
-class Book:
+class StreamBook:
     """Numbers back to words: the cells of patterns and slices."""
 
     def __init__(self, reader: Reader, stream: StreamRecord) -> None:
@@ -100,9 +100,9 @@ def slices_of(reader: Reader, stream: StreamRecord) -> dict[int, dict[str, str]]
     return {ident: json.loads(body) for ident, body in rows}
 
 
-def book_of(reader: Reader, stream: StreamRecord) -> Book:
+def book_of(reader: Reader, stream: StreamRecord) -> StreamBook:
     """Return the words of a stream as they are now."""
-    return Book(reader, stream)
+    return StreamBook(reader, stream)
 
 
 def number_text(value: float) -> str:
@@ -115,7 +115,7 @@ def number_text(value: float) -> str:
 
 
 def pieces(
-    store: Store, reader: Reader, book: Book, span: Span
+    store: Store, reader: Reader, book: StreamBook, span: Span
 ) -> Iterator[list[tuple[str | None, ...]]]:
     """Return the rows of a span as cells of text, in the order in which they came, in pieces."""
     stream, table = book.stream, book.table
@@ -162,7 +162,7 @@ def pieces(
 
 def _learn(
     reader: Reader,
-    book: Book,
+    book: StreamBook,
     absent: set[int],
     patterns: dict[int, tuple[tuple[str | None, ...], str | None]],
 ) -> None:
