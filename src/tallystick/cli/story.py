@@ -1,4 +1,4 @@
-"""``tallystick demo``: the whole way, from judges who name the wrong winner to a settled question."""
+"""``tallystick demo``: from judges who name the wrong winner to a settled question."""
 
 from __future__ import annotations
 

@@ -306,26 +306,25 @@ class Data:
 
     def where(self, column: str, label: Label) -> Data:
         """Return the rows that show *label* in *column* (None: the blank ones)."""
+        shown = "blank" if label is None else repr(label)
+        source = f"{self.source} where {column} is {shown}"
         if isinstance(self.held, Tally):
-            return replace(self, held=self.held.where(**{column: label}), notes=())
+            counted = _occurring(self.held.where(**{column: label}))
+            return replace(self, held=counted, source=source, notes=())
         if self.in_engine:
-            shown = "blank" if label is None else repr(label)
-            name = f"{self.source} where {column} is {shown}"
-            return replace(self, held=part(self.held, column, label), source=name, notes=())
+            return replace(self, held=part(self.held, column, label), source=source, notes=())
         import duckdb
 
         cell = duckdb.ColumnExpression(column)
         blank = f"{without_missing(column, self.table.kinds[column], ())} is null"
         same = blank if label is None else cell == duckdb.ConstantExpression(label)
-        shown = "blank" if label is None else repr(label)
         rows = replace(
             self.table,
             relation=self.table.relation.filter(same),
-            source=f"{self.source} where {column} is {shown}",
-            # The parts of one file add up again.
-            origin=(),
+            source=source,
+            origin=(),  # the parts of one file add up again
         )
-        return replace(self, held=rows, source=rows.source, notes=())
+        return replace(self, held=rows, source=source, notes=())
 
     def place(self, row: int) -> Place:
         """Return where the *row*-th row stands, counting from 1."""
@@ -350,6 +349,14 @@ class Data:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _occurring(tally: Tally) -> Tally:
+    """Return a part of a tally with the labels that occur in it, as the rows of the part would."""
+    if tally.cut or not tally.names or not tally.patterns:
+        return tally
+    columns = {name: tally.column(name) for name in tally.names}
+    return Tally.from_patterns(columns, tally.counts.tolist(), apart=tally.names)
 
 
 def arrow_of(frame: Any) -> pa.Table:

@@ -30,8 +30,8 @@ def drift_step(given: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
         ``state``, ``result`` (what `judge` says of the window, or None), ``reason``, ``alarms``,
-        ``notices`` (kind and words), ``started`` (whether the test began anew, because there are new judges or
-        windows of another size).
+        ``notices`` (kind and words), ``started`` (whether the test began anew, because there are
+        new judges or windows of another size).
 
     Examples
     --------

@@ -117,7 +117,10 @@ def queue_deliveries(
 
 
 def deliver(service: Service, held: Held) -> None:
-    """Send what is due. A try is counted before it leaves, so that a crash cannot repeat it for ever."""
+    """Send what is due.
+
+    A try is counted before it leaves, so that a crash cannot repeat it for ever.
+    """
     while not service.jobs.stopping:
         now = service.clock()
         due = service.read(

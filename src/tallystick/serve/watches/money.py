@@ -57,7 +57,7 @@ def reserve(transaction: Transaction, watch: int, *, now: float) -> float:
 def settle(
     transaction: Transaction, watch: int, *, reserved: float, cost: float, now: float
 ) -> None:
-    """Book what a run cost instead of what was set aside for it."""
+    """StreamBook what a run cost instead of what was set aside for it."""
     purse_of(transaction, watch, now=now)
     transaction.run(
         "update watch set spent = spent + ?,"

@@ -15,8 +15,6 @@ from tallystick.serve.problem import Fix, HttpProblem
 
 __all__ = ["WatchOrder", "check_order", "client_options", "table_of"]
 
-Cell = str | int | float | bool | None
-
 MOST_ITEMS = 20_000
 
 
@@ -26,8 +24,8 @@ class WatchOrder(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
     Parameters
     ----------
     api
-        As on the command line: ``openai:MODEL@URL``, ``anthropic:MODEL``, ``https://…``. ``python:``
-        and ``command:`` are taken from the operator's file only.
+        As on the command line: ``openai:MODEL@URL``, ``anthropic:MODEL``, ``https://…``;
+        ``python:`` and ``command:`` are taken from the operator's file only.
     items
         One object per item: its id, its text, its true label where there is one.
     item, truth, labels
@@ -49,7 +47,7 @@ class WatchOrder(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
     """
 
     api: str
-    items: list[dict[str, Cell]]
+    items: list[dict[str, Any]]
     item: str
     truth: str | None = None
     labels: list[str] = []
@@ -103,7 +101,7 @@ def client_options(order: WatchOrder) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in _OWN}
 
 
-def table_of(order: WatchOrder) -> dict[str, list[Cell]]:
+def table_of(order: WatchOrder) -> dict[str, list[Any]]:
     """Return the items as columns."""
     names = list(dict.fromkeys(name for one in order.items for name in one))
     return {name: [one.get(name) for one in order.items] for name in names}

@@ -1,4 +1,4 @@
-"""Runs of watches: planned when they are due, carried out by whoever holds the job, never paid twice.
+"""Runs of watches: planned when due, carried out by whoever holds the job, never paid twice.
 
 Every run has a journal in the folder of the service, so a run that was killed goes on from there.
 Processes that share a database and have watches must share that folder, too.
