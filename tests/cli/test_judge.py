@@ -263,16 +263,18 @@ def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick)
     assert "--judges FIRST,SECOND" in one.stderr
 
 
-def test_the_text_shows_all_methods_side_by_side_and_what_is_certain(tallystick, table):
-    done = tallystick("judge", table, "--judges", "gpt,claude,llama,qwen", "--truth", "gold")
+def test_the_text_is_one_table_and_the_page_has_all_methods_and_what_is_certain(
+    tallystick, table, tmp_path
+):
+    page = tmp_path / "report.html"
+    judges = ("--judges", "gpt,claude,llama,qwen", "--truth", "gold")
+    done = tallystick("judge", table, *judges, "--html", page)
     assert done.returncode == 0, done.stderr
-    for words in (
-        "Every method that applies:",
-        "(by labels)",
-        "not rejected",
-        "For certain: Whatever the truth",
-    ):
-        assert words in done.stdout
+    assert len(done.stdout.splitlines()) < 20
+    assert "random labels, valid whatever errors the judges have in common." in done.stdout
+    text = page.read_text(encoding="utf-8")
+    for words in ("Methods", "not rejected", "For certain", "Whatever the truth"):
+        assert words in text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.report.test_page import tags
 def test_a_result_is_a_table_with_its_verdict_and_its_notes(hostile):
     seen = [tag for tag, _ in tags(hostile._repr_html_())]
     assert seen.count("table") == 1
-    assert seen.count("th") == 4  # name, score and the two ends of the interval
+    assert seen.count("th") == 3  # name, score and interval
     assert seen.count("tr") == 1 + len(HOSTILE)
     assert seen.count("li") == 3
 

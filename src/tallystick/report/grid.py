@@ -86,7 +86,7 @@ class Grid:
 def grid(
     rows: Sequence[Mapping[str, Any]], units: Mapping[str, Unit] | None = None, *, most: int
 ) -> Grid:
-    """Return the first *most* of *rows* as text.
+    r"""Return the first *most* of *rows* as text.
 
     A column in which nothing is known is left out. An interval right after the number it belongs
     to stands in the same cell.
@@ -94,7 +94,7 @@ def grid(
     Examples
     --------
     >>> rows = [{"model": "a", "score": 0.863, "interval": Interval(0.849, 0.876), "rank": None}]
-    >>> print(grid(rows, {"score": "share"}, most=9).text())
+    >>> print(grid(rows, {"score": "share"}, most=9).text().replace("\xa0", " "))
     model   score
     a       86.3 % [84.9, 87.6]
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from tallystick.results.numbers import GAP, MINUS, count
 from tallystick.results.text import harmless
 from tallystick.results.units import Unit, interval_text, value_text
 
-__all__ = ["junit", "latex", "markdown"]
+__all__ = ["html_table", "junit", "latex", "markdown"]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -81,6 +82,18 @@ def latex(rows: Sequence[Mapping[str, Any]], units: Mapping[str, Unit] | None = 
     )
 
 
+def html_table(rows: Sequence[Mapping[str, Any]], units: Mapping[str, Unit] | None = None) -> str:
+    """Return *rows* as an HTML table for a notebook; names from the data stay text.
+
+    >>> html_table([{"model": "<b>"}])
+    '<table><thead><tr><th scope="col">model</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    names, table, _ = _cells(rows, units or {}, words=html.escape, figures=html.escape)
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in table)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
 def junit(suite: str, gates: Sequence[GateOutcome]) -> str:
     """Return gates as JUnit XML, which every build server reads.
 
@@ -141,12 +154,15 @@ def _cells(
         )
         for column in zip(*raw, strict=True)
     ]
+    measured: list[Unit] = []
+    for name in names:
+        # An interval is measured like the estimate that it follows.
+        before: Unit = measured[-1] if measured and name.endswith("interval") else "number"
+        measured.append(units.get(name, before))
     table = [
         [
-            words(harmless(value))
-            if isinstance(value, str)
-            else figures(_figure(value, units.get(name, "number")))
-            for name, value in zip(names, line, strict=True)
+            words(harmless(value)) if isinstance(value, str) else figures(_figure(value, unit))
+            for unit, value in zip(measured, line, strict=True)
         ]
         for line in raw
     ]

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 from tallystick.errors import InputError, MissingExtra
-from tallystick.results.export import junit, latex, markdown
+from tallystick.results.export import html_table, junit, latex, markdown
 from tallystick.results.figure import Figure
 from tallystick.results.gates import GateOutcome
 from tallystick.results.json import SCHEMA, Json, clean_fields
 from tallystick.results.section import Section
 from tallystick.results.sentences import Sentences
 from tallystick.results.slices import Slice
-from tallystick.results.text import cell, flat, harmless, text_table
+from tallystick.results.text import flat, harmless, text_table
 from tallystick.results.units import Unit
 from tallystick.results.unknown import Needed
 
@@ -234,14 +234,7 @@ class Result:
         return "\n".join(harmless(part) for part in parts)
 
     def _repr_html_(self) -> str:
-        rows = flat(self.rows())
-        names = list(rows[0]) if rows else []
-        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
-        cells = (
-            "".join(f"<td>{html.escape(cell(row[name]))}</td>" for name in names)
-            for row in rows[:_MOST_ROWS]
-        )
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        rows = self.rows()
         cut = (
             [f"the first {_MOST_ROWS} of {len(rows):,} rows are shown"]
             if len(rows) > _MOST_ROWS
@@ -252,6 +245,6 @@ class Result:
         )
         return (
             f"<p><strong>{html.escape(self.verdict)}</strong></p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            + html_table(rows[:_MOST_ROWS], self.units())
             + (f"<ul>{notes}</ul>" if notes else "")
         )
