@@ -169,13 +169,14 @@ class Data:
             return part
         # The patterns are counted again as rows, so that later rules apply to a saved tally too.
         frame = {name: part.column(name) for name in columns}
-        return Tally.of(
+        again = Tally.of(
             {**frame, "count ": part.counts},
             columns=columns,
             weight="count ",
             missing=missing,
             coerce=self.rules.coerce,
         )
+        return again.with_sources_of(part)
 
     # -- rows
 
