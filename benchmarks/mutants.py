@@ -26,7 +26,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "tallystick"
-STATE = ROOT / "docs" / "benchmarks" / "mutants.json"
+STATE = ROOT / "benchmarks" / "mutants.json"
+PAGE = ROOT / "docs" / "benchmarks" / "mutants.md"
 MUTANTS = 60
 SECONDS = 240
 
@@ -250,7 +251,7 @@ def main() -> None:
         sys.stdout.write(f"{place} {one.old!r} -> {one.new!r}: {found}\n")
         sys.stdout.flush()
     if given.write:
-        STATE.with_suffix(".md").write_text(table(results), encoding="utf-8")
+        PAGE.write_text(table(results), encoding="utf-8")
 
 
 if __name__ == "__main__":

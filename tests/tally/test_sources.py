@@ -121,6 +121,17 @@ def test_parts_of_one_tally_add_up_again(tmp_path: Path) -> None:
         whole.marginal(["x"]) + whole.marginal(["x"])
 
 
+def test_a_tally_that_is_read_again_under_other_rules_keeps_its_sources(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\na,b\nb,NA\n", encoding="utf-8")
+    saved = Tally.of(path)
+    with read(saved, judges=["x", "y"], missing=["NA"]) as data:
+        again = data.tally("judges")
+    assert again.labels["y"] == ("b", None)
+    with pytest.raises(MergeError, match=r"a.csv"):
+        again.merge(again)
+
+
 def test_a_tally_of_an_earlier_version_has_no_sources(tmp_path: Path) -> None:
     path = tmp_path / "old.tally"
     Tally.of({"a": [1, 0]}, batch_id="1").save(path)

@@ -7,7 +7,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -27,7 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     from tallystick.cli.app import app
 
-    _end_in_order()
+    with _ending_in_order():
+        _answer(app, arguments)
+
+
+def _answer(app: click.Group, arguments: Sequence[str] | None) -> None:
+    """Run the command line and say every error in a sentence."""
     try:
         _run(app, arguments)
     except TallystickError as error:
@@ -46,17 +52,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _leave(_ours(error), code=70)
 
 
-def _end_in_order() -> None:
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
     """Let SIGTERM unwind the stack, so that scratch files go and the journal is closed."""
+    # Only the main thread may; a handler that somebody else set stays.
+    if threading.current_thread() is not threading.main_thread() or (
+        signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
 
     def end(number: int, frame: object) -> None:
         raise SystemExit(128 + number)
 
-    # Only the main thread may; a handler that somebody else set stays.
-    if threading.current_thread() is threading.main_thread() and (
-        signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    ):
-        signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _ours(error: Exception) -> str:

@@ -195,13 +195,14 @@ class Data:
             return own
         # The patterns are counted again as rows, so that later rules apply to a saved tally too.
         frame = {name: own.column(name) for name in columns}
-        return Tally.of(
+        again = Tally.of(
             {**frame, "count ": own.counts},
             columns=columns,
             weight="count ",
             missing=missing,
             coerce=self.rules.coerce,
         )
+        return again.with_sources_of(own)
 
     # -- rows
 

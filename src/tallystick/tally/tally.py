@@ -252,6 +252,10 @@ class Tally:
         made = replace(recipe, columns=wanted, cut=cut)
         return self._holding(self._held.marginal(wanted), made, self._counted)
 
+    def with_sources_of(self, other: Tally) -> Tally:
+        """Return this tally as one that has counted the same rows as *other*, in another way."""
+        return self._holding(self._held, self._known_recipe, other._counted)
+
     def column(self, name: str) -> list[Label]:
         """Return the label that each pattern shows in one column.
 
