@@ -21,15 +21,18 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
 
+from tallystick.sampling.labels import strata as strata_file
+from tallystick.sampling.labels.consensus import Consensus, VotePatterns
+from tallystick.score.consensus import strata_of
 from tallystick.serve.queue.chances import LabelledRow, drawn_frame, either
-from tallystick.serve.queue.drawing import FramePlan, plan_frame
+from tallystick.serve.queue.drawing import plan_frame
 from tallystick.serve.queue.population import Population, Words
 from tallystick.serve.span import Span
 from tallystick.stats.adverse import adverse_share, adverse_share_weighted
-from tallystick.stats.adverse.strata import strata_of
 
 N, OLD = 1_500, 1_000
 BUDGETS = (40, 60)
+FIT = strata_file.consensus
 SETS = {
     # how often each judge is right, and the share of passes
     "three judges .9 .8 .65, 75 % pass": ((0.9, 0.8, 0.65), 0.75),
@@ -37,6 +40,21 @@ SETS = {
     "near-perfect judges, 5 % fail": ((0.98, 0.95, 0.9), 0.95),
     "one judge .8, 50 % pass": ((0.8,), 0.5),
 }
+
+
+def fitted_once() -> None:
+    """Let the consensus of a panel be fitted once per stream: thousands of fits to nearly the same
+    votes would take hours, and strata may be any that were fixed before the labels.
+    """
+    known: dict[bytes, Consensus] = {}
+
+    def consensus(patterns: VotePatterns, *, n_classes: int) -> Consensus:
+        key = patterns.codes.tobytes()
+        if key not in known:
+            known[key] = FIT(patterns, n_classes=n_classes)
+        return known[key]
+
+    strata_file.consensus = consensus
 
 
 def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[Population, np.ndarray]:
@@ -77,11 +95,6 @@ def part(found: Population, rows: np.ndarray, as_of: int) -> Population:
     return replace(found, as_of=as_of, **{name: getattr(found, name)[rows] for name in names})
 
 
-def labelled(plan: FramePlan, upto: int) -> list[tuple[int, int]]:
-    """Return row and stratum of the draws that were read."""
-    return [(one.row, one.stratum) for one in plan.rows[:upto]]
-
-
 def run(found: Population, truth: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Draw two frames; return the labelled rows and their probabilities."""
     first = plan_frame(
@@ -91,12 +104,12 @@ def run(found: Population, truth: np.ndarray, rng: np.random.Generator) -> tuple
         labels={},
         seed=int(rng.integers(2**62)),
     )
-    known = labelled(first, BUDGETS[0])
+    known = [one.row for one in first.rows]
     counts: dict[int, int] = {}
-    for row, _ in known:
+    for row in known:
         pattern = 100 + 2 * int(found.pattern[row]) + int(truth[row])
         counts[pattern] = counts.get(pattern, 0) + 1
-    rest = np.setdiff1d(np.arange(N), [row for row, _ in known])
+    rest = np.setdiff1d(np.arange(N), known)
     second = plan_frame(
         part(found, rest, 2),
         budget=BUDGETS[1],
@@ -104,14 +117,19 @@ def run(found: Population, truth: np.ndarray, rng: np.random.Generator) -> tuple
         labels=counts,
         seed=int(rng.integers(2**62)),
     )
-    more = labelled(second, BUDGETS[1] if rng.random() < 0.5 else BUDGETS[1] // 2)
+    upto = BUDGETS[1] if rng.random() < 0.5 else BUDGETS[1] // 2
+    more = [one.row for one in second.rows[:upto]]
     frames = [
         drawn_frame(
-            as_of, Span(), [(one.system, one.patterns, one.size) for one in plan.strata], read
+            as_of,
+            Span(),
+            [(one.system, one.patterns, one.rate) for one in plan.strata],
+            {one.row: one.stratum for one in plan.rows},
+            read / len(plan.rows),
         )
-        for as_of, plan, read in ((1, first, known), (2, second, more))
+        for as_of, plan, read in ((1, first, len(known)), (2, second, upto))
     ]
-    rows = np.array([row for row, _ in (*known, *more)])
+    rows = np.array([*known, *more])
     p = [
         either(
             frames,
@@ -133,6 +151,7 @@ def run(found: Population, truth: np.ndarray, rng: np.random.Generator) -> tuple
 
 def coverage(name: str, runs: int, seed: int) -> list[dict[str, object]]:
     """Return one row per way of taking labels."""
+    fitted_once()
     judges, rate = SETS[name]
     found, truth = stream(judges, rate, seed)
     mean = truth.mean()

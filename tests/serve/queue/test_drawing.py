@@ -56,7 +56,7 @@ def test_probabilities_are_those_of_the_strata_and_the_overlap_is_exact() -> Non
     assert sum(one.size for one in made.strata) == 1_000
     for one in made.rows:
         stratum = made.strata[one.stratum]
-        assert one.probability == stratum.drawn / stratum.size
+        assert one.probability == stratum.rate == pytest.approx(100 / 1_000)
     assert sum(one.readers == 2 for one in made.rows) == 15
     assert len({one.row for one in made.rows}) == 100
 

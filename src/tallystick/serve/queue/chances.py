@@ -1,12 +1,13 @@
 r"""With which probability each labelled row was chosen.
 
-A frame draws :math:`n_h` of the :math:`N_h` rows of a stratum. People read in the order of the draw,
-so what has been read before the first open draw is a random sample too, :math:`k_h` of
-:math:`N_h`. A row that was in the population of several frames was chosen with probability
+A frame takes a row of stratum h with a known probability :math:`p_h`. People read in the order of
+the draw, so what has been read before the first open draw is a random sample too: a share r of the
+draws takes a row with probability :math:`r p_h`. A row that was in the population of several frames
+was chosen with probability
 
-.. math:: \pi = 1 - \prod_f (1 - k_{fh}/N_{fh})   \tag{Q1}
+.. math:: \pi = 1 - \prod_f (1 - r_f p_{fh})   \tag{Q1}
 
-which is its share of the stratum where all frames have the same strata. Labels that came with the
+Labels that came with the
 records count as one more draw, of all rows alike: that is what the command line assumes of labels,
 and the page names it. A volunteered label that was there before the first draw that could have taken
 its row stands for itself only: :math:`\pi = 1`. Any other was volunteered for a row that a draw had
@@ -20,7 +21,6 @@ sample. (W1) is half proportional, so within one frame few labels are lost.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -151,8 +151,9 @@ class DrawnFrame:
 def drawn_frame(
     as_of: int,
     span: Span,
-    strata: Sequence[tuple[str, Sequence[int], int]],
-    counted: Sequence[tuple[int, int]],
+    strata: Sequence[tuple[str, Sequence[int], float]],
+    drawn: Mapping[int, int],
+    share: float,
 ) -> DrawnFrame:
     """Return the rates of a frame, from what has been read of it.
 
@@ -161,22 +162,23 @@ def drawn_frame(
     as_of, span
         The rows that it was drawn from.
     strata
-        System, patterns and size of each stratum.
-    counted
-        Row and stratum of every draw that was read and has a truth.
+        System, patterns and probability of each stratum.
+    drawn
+        Row to stratum, for every draw.
+    share
+        The share of the draws that have been read.
     """
-    right = Counter(h for _, h in counted)
     return DrawnFrame(
         as_of=as_of,
         span=span,
-        rate=tuple(right[h] / n if n else 0.0 for h, (_, _, n) in enumerate(strata)),
+        rate=tuple(share * p for _, _, p in strata),
         place={
             (system, pattern): h
             for h, (system, patterns, _) in enumerate(strata)
             for pattern in patterns
         },
         whole={system: h for h, (system, patterns, _) in enumerate(strata) if not patterns},
-        stratum=dict(counted),
+        stratum=drawn,
     )
 
 
@@ -228,10 +230,10 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
                 settled[row] = len(frames)
             elif row in labelled:
                 waiting.add(row)
-        counted = [(row, h) for row, h, _ in draws[:read] if row in labelled]
-        sizes = [(one["system"], one["patterns"], one["N"]) for one in json.loads(strata)]
+        parts = [(one["system"], one["patterns"], one["rate"]) for one in json.loads(strata)]
         seen = span_of(span or "", [], now=created)
-        frames.append(drawn_frame(as_of, seen, sizes, counted))
+        places = {row: h for row, h, _ in draws}
+        frames.append(drawn_frame(as_of, seen, parts, places, read / max(1, len(draws))))
     chosen = _Chosen(frames=frames, settled=settled, waiting=waiting, lost=lost, rows=stream.rows)
     return _sorted(labelled, chosen, _first_labels(reader, stream))
 
