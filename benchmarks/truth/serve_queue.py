@@ -26,7 +26,7 @@ from tallystick.sampling.labels.consensus import Consensus, VotePatterns
 from tallystick.score.consensus import strata_of
 from tallystick.serve.queue.chances import LabelledRow, drawn_frame, either
 from tallystick.serve.queue.drawing import plan_frame
-from tallystick.serve.queue.population import Population, Words
+from tallystick.serve.queue.population import DrawPopulation, Words
 from tallystick.serve.span import Span
 from tallystick.stats.adverse import adverse_share, adverse_share_weighted
 
@@ -57,7 +57,7 @@ def fitted_once() -> None:
     strata_file.consensus = consensus
 
 
-def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[Population, np.ndarray]:
+def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[DrawPopulation, np.ndarray]:
     """Return a stream of N rows and their truths. Codes: judge j says fail 2j + 1, pass 2j + 2."""
     rng = np.random.default_rng(seed)
     truth = (rng.random(N) < rate).astype(np.int64)
@@ -76,7 +76,7 @@ def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[Populatio
         vote={2 * j + 1 + v: (j, v) for j in range(len(judges)) for v in (0, 1)},
         truth={90: 0, 91: 1},
     )
-    found = Population(
+    found = DrawPopulation(
         as_of=1,
         row=np.arange(N),
         pattern=pattern,
@@ -89,13 +89,15 @@ def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[Populatio
     return found, truth
 
 
-def part(found: Population, rows: np.ndarray, as_of: int) -> Population:
+def part(found: DrawPopulation, rows: np.ndarray, as_of: int) -> DrawPopulation:
     """Return some rows of a stream."""
     names = ("row", "pattern", "u", "system")
     return replace(found, as_of=as_of, **{name: getattr(found, name)[rows] for name in names})
 
 
-def run(found: Population, truth: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+def run(
+    found: DrawPopulation, truth: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, ...]:
     """Draw two frames; return the labelled rows and their probabilities."""
     first = plan_frame(
         part(found, np.arange(OLD), 1),

@@ -21,7 +21,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
-from tallystick.serve.queue.population import Population
+from tallystick.serve.queue.population import DrawPopulation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,7 @@ class FramePlan:
 
 
 def plan_frame(
-    found: Population,
+    found: DrawPopulation,
     *,
     budget: int,
     overlap: float,
@@ -157,7 +157,7 @@ def mixed(u: Ints, seed: int) -> NDArray[np.uint64]:
         return np.asarray(z ^ (z >> np.uint64(31)))
 
 
-def _strata(found: Population) -> tuple[Ints, list[tuple[str, tuple[int, ...]]]]:
+def _strata(found: DrawPopulation) -> tuple[Ints, list[tuple[str, tuple[int, ...]]]]:
     """Return the stratum of each row, and system and patterns of each stratum.
 
     Each system has strata of its own: what a judge's vote means differs between systems.
@@ -187,7 +187,7 @@ def _strata(found: Population) -> tuple[Ints, list[tuple[str, tuple[int, ...]]]]
     return of, plans
 
 
-def _votes(found: Population, patterns: Sequence[int]) -> Ints:
+def _votes(found: DrawPopulation, patterns: Sequence[int]) -> Ints:
     """Return patterns x columns of class codes, -1 for no vote."""
     import numpy as np
 
@@ -202,7 +202,7 @@ def _votes(found: Population, patterns: Sequence[int]) -> Ints:
 
 
 def _spread(
-    found: Population, plans: list[tuple[str, tuple[int, ...]]], labels: Mapping[int, int]
+    found: DrawPopulation, plans: list[tuple[str, tuple[int, ...]]], labels: Mapping[int, int]
 ) -> Floats:
     """Return one spread per stratum from labels that are there; without labels all are alike."""
     import numpy as np
