@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
+import contextlib
 import multiprocessing
 import os
 import random
+import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,11 +24,17 @@ from typing import Any
 
 import httpx
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
-
+from tests.serve.postgres import postgres_server
 from tests.serve.web import running
+
+from tallystick.serve.app import make_service
+from tallystick.serve.ingest import LabelRecord, Source, VoteRecord, apply
+from tallystick.serve.service import Config
+from tallystick.serve.settings import find_stream
+from tallystick.serve.store import open_store
 
 JUDGES = ("gpt", "claude", "llama", "qwen", "rule")
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -168,13 +175,176 @@ def ingest(options: tuple[str, ...], store: str) -> list[dict[str, Any]]:
     return rows
 
 
+def beside(options: tuple[str, ...], store: str) -> list[dict[str, Any]]:
+    """Return what a reader that asks all the time costs those who write."""
+    rows = []
+    for coins in (False, True):
+        with tempfile.TemporaryDirectory() as folder, running(Path(folder), *options) as server:
+            key = prepared(server.address, "beside")
+            load(server.address, "beside", key, list(bodies(4_000, 500, coins=coins, seed=1)))
+            url = f"{server.address}/v1/streams/beside/results/judge"
+            httpx.get(url, timeout=120).raise_for_status()  # the worker is warm
+            alone, quiet = load(
+                server.address, "beside", key, list(bodies(4_000, 10, coins=coins, seed=2))
+            )
+            stop = threading.Event()
+            asked: list[float] = []
+
+            def ask(url: str = url, stop: threading.Event = stop, out: Any = asked) -> None:
+                while not stop.is_set():
+                    begun = time.perf_counter()
+                    httpx.get(url, timeout=120)
+                    out.append(time.perf_counter() - begun)
+
+            reader = threading.Thread(target=ask)
+            reader.start()
+            busy, times = load(
+                server.address, "beside", key, list(bodies(4_000, 10, coins=coins, seed=3))
+            )
+            stop.set()
+            reader.join()
+            rows.append(
+                {
+                    "store": store,
+                    "votes": "coin flips" if coins else "judges",
+                    "p99 alone, ms": round(1e3 * quantile(quiet, 0.99), 1),
+                    "p99 beside a reader, ms": round(1e3 * quantile(times, 0.99), 1),
+                    "rate beside / alone": round(alone / busy, 2),
+                    "answers to the reader": len(asked),
+                    "reader p50, ms": round(1e3 * statistics.median(asked), 1),
+                }
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def filled(path: Path, n: int) -> None:
+    """Write a stream of *n* rows: five judges, 240 hours, four slices, 5 % labelled."""
+    service = make_service(open_store(path, durability="normal"), config=Config(job_pause=0.0))
+    rng = random.Random(1)
+    langs = ("en", "de", "fr", "es")
+    try:
+        service.writer.do(
+            lambda transaction: transaction.run(
+                "insert into stream (name, settings, salt, version, rows, created)"
+                " values ('big', '{}', x'00', 0, 0, 0)"
+            )
+        )
+        for start in range(0, n, 10_000):
+            records = []
+            for k in range(start, min(n, start + 10_000)):
+                truth = rng.random() < 0.4
+                votes = {
+                    judge: "pass" if truth == (rng.random() < 0.9 - 0.05 * place) else "fail"
+                    for place, judge in enumerate(JUDGES)
+                }
+                label = LabelRecord("pass" if truth else "fail", "ann") if k % 20 == 0 else None
+                records.append(
+                    VoteRecord(
+                        item=f"item-{k}",
+                        at=1_790_000_000.0 + 3600.0 * (k * 240 // n),
+                        votes=votes,
+                        label=label,
+                        slice={"lang": langs[k % 4]},
+                    )
+                )
+
+            def work(transaction: Any, records: Any = records) -> None:
+                stream = find_stream(transaction, "big")
+                apply(service, transaction, stream, records, Source(by="bench"))
+
+            service.writer.do(work)
+        service.store.checkpoint()
+    finally:
+        service.close()
+
+
+def million(n: int) -> list[dict[str, Any]]:
+    """Return what a stream of *n* rows costs to open, to ask and to hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tallystick.sqlite"
+        filled(path, n)
+        with sqlite3.connect(path) as database:
+            [(kept,)] = database.execute("select sum(length(body)) from batch").fetchall()
+        size = path.stat().st_size
+        begun = time.perf_counter()
+        with running(Path(folder)) as server:
+            ready = time.perf_counter() - begun
+            url = f"{server.address}/v1/streams/big"
+            first = _timed(f"{url}/results/judge")[0]
+            changed, still, asking = [], [], []
+            for k in range(15):
+                record_ = {"item": f"more-{k}", "votes": dict.fromkeys(JUDGES, "pass")}
+                httpx.post(f"{url}/records", json=[record_]).raise_for_status()
+                before = cpu_tree(server.process.pid)
+                seconds, answer = _timed(f"{url}/results/judge")
+                asking.append(cpu_tree(server.process.pid) - before)
+                changed.append(seconds)
+                etag = {"If-None-Match": answer.headers["etag"]}
+                still.append(_timed(f"{url}/results/judge", headers=etag)[0])
+            day = _timed(f"{url}/results/judge?window=2026-09-28T00:00Z..2026-09-29T00:00Z")[0]
+            by = _timed(f"{url}/results/judge?by=lang")[0]
+            _timed(f"{url}/chart/judge.svg")
+            httpx.post(f"{url}/records", json=[{"item": "last"}])
+            picture = _timed(f"{url}/chart/judge.svg")[0]
+            workers = _children(server.process.pid)
+            row = {
+                "rows": n,
+                "start to ready, s": round(ready, 2),
+                "first result, s": round(first, 2),
+                "result after a change: p50, ms": round(1e3 * statistics.median(changed), 1),
+                "max, ms": round(1e3 * max(changed), 1),
+                "its processor time, ms": round(1e3 * statistics.median(asking), 1),
+                "by ETag: max, ms": round(1e3 * max(still), 1),
+                "a day, ms": round(1e3 * day, 1),
+                "by slice, ms": round(1e3 * by, 1),
+                "a picture, ms": round(1e3 * picture, 1),
+                "server, MB": round(memory_of(server.process.pid)),
+                "worker, MB": round(max(map(memory_of, workers), default=0.0)),
+                "bytes per row on disk, bodies apart": round((size - kept) / n, 1),
+                "bodies packed, bytes per row": round(kept / n, 1),
+            }
+    print(row, flush=True)
+    return [row]
+
+
+def _children(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(word) for path in found for word in path.read_text().split()]
+
+
+def cpu_tree(pid: int) -> float:
+    """Return the processor time of the server and its worker."""
+    return cpu_of(pid) + sum(cpu_of(child) for child in _children(pid))
+
+
+def _timed(url: str, **given: Any) -> tuple[float, httpx.Response]:
+    begun = time.perf_counter()
+    answer = httpx.get(url, timeout=120, **given)
+    if answer.status_code not in (200, 304):
+        raise RuntimeError(answer.text)
+    return time.perf_counter() - begun, answer
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="*", default=["ingest", "beside", "million"])
-    parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--postgres", action="store_true", help="ingest into PostgreSQL, too")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    if "ingest" in given.parts:
-        ingest((), "SQLite")
+    with contextlib.ExitStack() as stack:
+        stores: dict[str, tuple[str, ...]] = {"SQLite": ()}
+        if given.postgres:
+            stores["PostgreSQL"] = ("--db", stack.enter_context(postgres_server()))
+        if "ingest" in given.parts:
+            rows = [row for store, words in stores.items() for row in ingest(words, store)]
+            record("serve-ingest", "What the service costs per record", rows)
+        if "beside" in given.parts:
+            rows = [row for store, words in stores.items() for row in beside(words, store)]
+            record("serve-beside", "Reading beside writing", rows)
+    if "million" in given.parts:
+        record("serve-million", "A large stream", million(given.rows))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Do HTTP and the command line say the same? Random streams, every verb, field for field.
+"""Whether HTTP and the command line say the same: random streams, every verb, field for field.
 
 ``python benchmarks/truth/serve_equal.py [STREAMS] [--postgres] [--write]`` posts streams in any order,
 with repeats, late and corrected labels, to SQLite (and PostgreSQL), asks 11 questions of each, and
@@ -13,17 +13,17 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
+from tests.serve.equal import QUERIES, differences, post
+from tests.serve.postgres import postgres_server
+from tests.serve.web import Clock, Loop, Web
 
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.check import check_stream
 from tallystick.serve.service import Config
 from tallystick.serve.store import open_store
-from tests.serve.equal import QUERIES, differences, post
-from tests.serve.postgres import postgres_server
-from tests.serve.web import Clock, Loop, Web
 
 
 def run(address: str, streams: int, folder: Path) -> dict[str, object]:

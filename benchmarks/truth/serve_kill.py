@@ -1,4 +1,4 @@
-"""kill -9: is anything that was acknowledged ever lost, or counted twice?
+"""Whether anything that was acknowledged is lost, or counted twice, under kill -9.
 
 ``python benchmarks/truth/serve_kill.py [ROUNDS] [--write]``
 """
@@ -9,10 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from record import record
-
 from tests.serve.kill import kill_rounds
 
 

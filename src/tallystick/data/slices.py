@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tallystick.data.data import Data
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Result, Slice
+from tallystick.tally import Tally
 from tallystick.values import Label, without_missing
 
 __all__ = ["MOST_SLICES", "by_slice", "slice_labels"]
@@ -44,9 +45,12 @@ def slice_labels(data: Data) -> list[Label]:
     column = data.roles.by
     if column is None:
         return []
-    cell = without_missing(column, data.table.kinds[column], ())
-    found = data.table.query(f"select distinct {cell} as label from rows order by 1 nulls last")
-    labels = [label for (label,) in found]
+    if isinstance(data.held, Tally):
+        labels = list(data.held.labels[column])  # in this order already, None last
+    else:
+        cell = without_missing(column, data.table.kinds[column], ())
+        found = data.table.query(f"select distinct {cell} as label from rows order by 1 nulls last")
+        labels = [label for (label,) in found]
     if len(labels) > MOST_SLICES:
         raise InputError(
             f"{data.source}: column {column!r} has {len(labels):,} different values, and at most"

@@ -12,7 +12,7 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.io import scan
 from tallystick.results import Result
 from tallystick.serve.question import arguments, call_of, counts_suffice, label_way
-from tallystick.serve.rows import Book, book_of, pieces
+from tallystick.serve.rows import StreamBook, book_of, pieces
 from tallystick.serve.settings import find_stream
 from tallystick.serve.span import Span
 from tallystick.serve.store import Reader, Store
@@ -65,7 +65,7 @@ def answer_stream(
     return StreamAnswer(result=result, why="", command=command, **shared)
 
 
-def _source(store: Store, reader: Reader, book: Book, call: Call, span: Span) -> Any:
+def _source(store: Store, reader: Reader, book: StreamBook, call: Call, span: Span) -> Any:
     """Return the counts where they suffice, else the rows; None where there is neither."""
     if span.last is None and counts_suffice(call, book.table):
         by = call.reading.get("by")
@@ -87,7 +87,7 @@ def _concluded(call: Call, source: Any) -> Result:
         return conclude(call.capability, data, call.question)
 
 
-def stream_tally(reader: Reader, book: Book, span: Span, *, by: str | None = None) -> Tally:
+def stream_tally(reader: Reader, book: StreamBook, span: Span, *, by: str | None = None) -> Tally:
     """Return the kept counts of a span: votes, truth, and the slices of *by* where it is named."""
     where, values = span.condition()
     cells: dict[tuple[int, str | None], int] = {}
@@ -145,7 +145,7 @@ def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:
     return found
 
 
-def arrow_rows(store: Store, reader: Reader, book: Book, span: Span) -> Any:
+def arrow_rows(store: Store, reader: Reader, book: StreamBook, span: Span) -> Any:
     """Return the rows of a span as a table of text, as a CSV file would be read."""
     import pyarrow as pa
 

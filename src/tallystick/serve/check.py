@@ -10,7 +10,7 @@ from typing import Any
 from tallystick.serve.app import make_service
 from tallystick.serve.ingest import Source, apply, parse
 from tallystick.serve.ingest.write import unpacked_body
-from tallystick.serve.rows import Book, pieces
+from tallystick.serve.rows import StreamBook, pieces
 from tallystick.serve.service import Config, Service
 from tallystick.serve.settings import StreamRecord, StreamSettings, find_stream
 from tallystick.serve.span import Span
@@ -196,7 +196,7 @@ def _compare(
 
 def _words(store: Store, reader: Reader, stream: StreamRecord) -> dict[tuple[str, str], Any]:
     """Return every row as words, so that the numbers of two stores need not agree."""
-    book = Book(reader, stream, Span(), "all")
+    book = StreamBook(reader, stream, Span(), "all")
     names = book.table.columns
     found: dict[tuple[str, str], Any] = {}
     for piece in pieces(store, reader, book, Span()):

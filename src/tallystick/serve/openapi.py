@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["description"]
 
+_TEXT = {"type": "string"}
+_PATH: dict[str, Any] = {
+    "stream": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
+    "verb": {"type": "string", "enum": ["judge", "score", "compare", "bound"]},
+}
+"""What the parameters of paths may be."""
+
 _REF = "#/components/schemas/{name}"
 
 
@@ -49,7 +56,7 @@ def _is_type(one: Any) -> bool:
 def _operation(route: Route, of: dict[int, Any]) -> dict[str, Any]:
     """Describe one route."""
     parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        {"name": name, "in": "path", "required": True, "schema": _PATH.get(name, _TEXT)}
         for name in re.findall(r"{(\w+)", route.path)
     ]
     for one in route.query:

@@ -18,8 +18,10 @@ from tallystick.serve.settings import StreamRecord
 from tallystick.serve.span import Span
 from tallystick.serve.store import Reader, Store
 
-__all__ = ["CHANCE", "Book", "StreamTable", "book_of", "number_text", "pieces", "slices_of"]
+__all__ = ["CHANCE", "StreamBook", "StreamTable", "book_of", "number_text", "pieces", "slices_of"]
 
+
+EVERYTHING = Span()
 
 CHANCE = "probability"
 """The column with the probability with which a labelled row was drawn."""
@@ -72,7 +74,7 @@ def table_of_stream(reader: Reader, stream: StreamRecord) -> StreamTable:
     )
 
 
-class Book:
+class StreamBook:
     """Numbers back to words: the cells of patterns and slices."""
 
     def __init__(self, reader: Reader, stream: StreamRecord, span: Span, way: str) -> None:
@@ -113,7 +115,9 @@ def slices_of(reader: Reader, stream: StreamRecord) -> dict[int, dict[str, str]]
     return {ident: json.loads(body) for ident, body in rows}
 
 
-def book_of(reader: Reader, stream: StreamRecord, span: Span, *, way: str = "drawn") -> Book:
+def book_of(
+    reader: Reader, stream: StreamRecord, span: Span = EVERYTHING, *, way: str = "drawn"
+) -> StreamBook:
     """Return the words of a stream as they are now.
 
     Parameters
@@ -125,7 +129,7 @@ def book_of(reader: Reader, stream: StreamRecord, span: Span, *, way: str = "dra
     way
         Which labels count if the span does not say.
     """
-    return Book(reader, stream, span, span.labels or way)
+    return StreamBook(reader, stream, span, span.labels or way)
 
 
 def number_text(value: float) -> str:
@@ -138,7 +142,7 @@ def number_text(value: float) -> str:
 
 
 def pieces(
-    store: Store, reader: Reader, book: Book, span: Span
+    store: Store, reader: Reader, book: StreamBook, span: Span
 ) -> Iterator[list[tuple[str | None, ...]]]:
     """Return the rows of a span as cells of text, in the order in which they came, in pieces."""
     stream, table = book.stream, book.table
@@ -192,7 +196,7 @@ def pieces(
 
 def _learn(
     reader: Reader,
-    book: Book,
+    book: StreamBook,
     absent: set[int],
     patterns: dict[int, tuple[tuple[str | None, ...], str | None]],
 ) -> None:
