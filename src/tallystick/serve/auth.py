@@ -170,8 +170,10 @@ def allow(who: Principal, role: str, stream: str | None) -> None:
 def check_origin(headers: Mapping[str, str]) -> None:
     """Refuse a request that a page of another site sent: browsers say so, in one of two headers."""
     site = headers.get("sec-fetch-site")
-    if site is not None and site not in ("same-origin", "none"):
-        raise HttpProblem(403, "this request was sent by a page of another site")
+    if site is not None:
+        if site not in ("same-origin", "none"):
+            raise HttpProblem(403, "this request was sent by a page of another site")
+        return  # no script can set this header, and forms of a no-referrer page have Origin: null
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != headers.get("host"):
         raise HttpProblem(403, f"this request was sent by a page of {origin!r}, not by ours")

@@ -21,6 +21,8 @@ from tallystick.serve.store import Reader, Store
 __all__ = ["CHANCE", "StreamBook", "StreamTable", "book_of", "number_text", "pieces", "slices_of"]
 
 
+EVERYTHING = Span()
+
 CHANCE = "probability"
 """The column with the probability with which a labelled row was drawn."""
 
@@ -113,7 +115,9 @@ def slices_of(reader: Reader, stream: StreamRecord) -> dict[int, dict[str, str]]
     return {ident: json.loads(body) for ident, body in rows}
 
 
-def book_of(reader: Reader, stream: StreamRecord, span: Span, *, way: str = "drawn") -> StreamBook:
+def book_of(
+    reader: Reader, stream: StreamRecord, span: Span = EVERYTHING, *, way: str = "drawn"
+) -> StreamBook:
     """Return the words of a stream as they are now.
 
     Parameters

@@ -20,7 +20,7 @@ from tallystick.serve.app import make_app, make_service
 from tallystick.serve.service import Config
 from tallystick.serve.store import open_store
 from tests.report.browser import ABSENT, CHROMIUM, Browser, Visit
-from tests.report.test_accessibility import CONTRAST, FOCUS
+from tests.serve.pages.looks import CONTRAST, FOCUS
 from tests.serve.queue.people import JUDGES, InProcess
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=ABSENT)
@@ -197,7 +197,7 @@ PAGES = (
 def test_every_page_fits_a_phone_has_contrast_names_and_no_complaint(
     site: Site, browser: Browser, page: str
 ) -> None:
-    with browser.visit(site.base + page) as visit:
+    with browser.visit(site.base + page, patient=False) as visit:
         for width, mode in ((1280, "light"), (390, "dark"), (390, "light")):
             visit.send(
                 "Emulation.setDeviceMetricsOverride",

@@ -6,7 +6,7 @@ import numpy as np
 
 from tallystick.serve.pages.facts import WindowPoint
 from tallystick.serve.pages.stream import axis_of, panels_of
-from tallystick.serve.pages.view import Entry
+from tallystick.serve.pages.view import ForestEntry
 from tallystick.serve.service import Service
 from tests.serve.pages.form import submit
 from tests.serve.queue.people import STREAM, draw, fill, say, turn
@@ -91,6 +91,6 @@ def test_panels_put_the_judge_that_changed_first(service: Service) -> None:
 
 
 def test_an_axis_has_whole_tens() -> None:
-    found = axis_of([Entry("a", 72.3, 66.9, 77.2), Entry("b", 88.0, 83.0, 91.0)])
+    found = axis_of([ForestEntry("a", 72.3, 66.9, 77.2), ForestEntry("b", 88.0, 83.0, 91.0)])
     assert (found["low"], found["high"]) == (60, 100)
     assert axis_of([])["high"] == 100

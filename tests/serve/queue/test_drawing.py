@@ -8,10 +8,10 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.serve.queue.drawing import FramePlan, mixed, plan_frame
-from tallystick.serve.queue.population import Population, Words
+from tallystick.serve.queue.population import DrawPopulation, Words
 
 
-def rows_of(n: int, *, seed: int = 1, patterns: int = 4) -> Population:
+def rows_of(n: int, *, seed: int = 1, patterns: int = 4) -> DrawPopulation:
     """Rows with two votes each, codes 1 to 4; codes 5 and 6 are truths."""
     rng = np.random.default_rng(seed)
     packed = [np.array(pair, dtype="<u4").tobytes() for pair in ((1, 3), (1, 4), (2, 3), (2, 4))]
@@ -24,7 +24,7 @@ def rows_of(n: int, *, seed: int = 1, patterns: int = 4) -> Population:
         vote={1: (0, 0), 2: (0, 1), 3: (1, 0), 4: (1, 1)},
         truth={5: 0, 6: 1},
     )
-    return Population(
+    return DrawPopulation(
         as_of=9,
         row=np.arange(n),
         pattern=rng.integers(patterns, size=n),
@@ -36,7 +36,7 @@ def rows_of(n: int, *, seed: int = 1, patterns: int = 4) -> Population:
     )
 
 
-def plan(found: Population, **given: object) -> FramePlan:
+def plan(found: DrawPopulation, **given: object) -> FramePlan:
     order = {"budget": 60, "overlap": 0.1, "labels": {}, "seed": 3, **given}
     return plan_frame(found, **order)  # type: ignore[arg-type]
 
@@ -56,7 +56,7 @@ def test_probabilities_are_those_of_the_strata_and_the_overlap_is_exact() -> Non
     assert sum(one.size for one in made.strata) == 1_000
     for one in made.rows:
         stratum = made.strata[one.stratum]
-        assert one.probability == stratum.drawn / stratum.size
+        assert one.probability == stratum.rate == pytest.approx(100 / 1_000)
     assert sum(one.readers == 2 for one in made.rows) == 15
     assert len({one.row for one in made.rows}) == 100
 

@@ -46,7 +46,7 @@ def test_each_draw_has_the_probability_of_its_stratum(web: Web, service: Service
         )
     ):
         assert n == frame["strata"][h]["drawn"]
-        assert p == pytest.approx(n / frame["strata"][h]["size"])
+        assert p == frame["strata"][h]["probability"] == pytest.approx(60 / 300)
 
 
 def test_two_people_share_only_the_overlap(web: Web, readers: list[Web]) -> None:

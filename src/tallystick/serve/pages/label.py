@@ -10,7 +10,7 @@ from tallystick.serve.auth import LOCAL, make_session
 from tallystick.serve.pages.site import go, may, render, set_cookie, templates
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.queue.labels import LabelAnswer, person_of, take_answer
-from tallystick.serve.queue.turns import Progress, Turn, next_turn, progress
+from tallystick.serve.queue.turns import Turn, TurnProgress, next_turn, progress
 from tallystick.serve.routes import Incoming, Route
 from tallystick.serve.settings import StreamRecord, find_stream
 from tallystick.serve.store import Reader, Transaction
@@ -29,7 +29,7 @@ async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Res
     service, name, who = incoming.service, incoming.path["stream"], incoming.who
     person = person_of(who)
 
-    def work(transaction: Transaction) -> tuple[StreamRecord, Turn | None, Progress, Any]:
+    def work(transaction: Transaction) -> tuple[StreamRecord, Turn | None, TurnProgress, Any]:
         stream = find_stream(transaction, name)
         now = service.clock()
         opened = make_session(transaction, LOCAL, now=now) if who == LOCAL else (None, who)
@@ -121,7 +121,7 @@ async def get_queues(incoming: Incoming) -> Response:
     service, who = incoming.service, incoming.who
     person = person_of(who)
 
-    def look(reader: Reader) -> list[tuple[str, Progress]]:
+    def look(reader: Reader) -> list[tuple[str, TurnProgress]]:
         names = [one for (one,) in reader.all("select name from stream order by name limit 500")]
         return [
             (one, progress(reader, find_stream(reader, one), person, now=service.clock()))

@@ -17,7 +17,7 @@ from tallystick.serve.pages.facts import (
 )
 from tallystick.serve.pages.home import PART, base_of
 from tallystick.serve.pages.site import call, go, render
-from tallystick.serve.pages.view import Entry, StreamView, ask_view, verb_of
+from tallystick.serve.pages.view import ForestEntry, StreamView, ask_view, verb_of
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.queue.chances import chances
 from tallystick.serve.queue.labels import person_of
@@ -32,7 +32,7 @@ _TOP, _BOTTOM = 6.0, 144.0
 """Where a panel's plot begins and ends, in points."""
 
 
-def axis_of(entries: list[Entry]) -> dict[str, Any]:
+def axis_of(entries: list[ForestEntry]) -> dict[str, Any]:
     """Return the ends of the axis that all rows share, in whole tens, and its ticks."""
     ends = [x for one in entries for x in (one.estimate, one.low, one.high) if x is not None]
     low = max(0, int(min(ends, default=0.0) // 10) * 10)
@@ -244,7 +244,7 @@ async def get_slices(incoming: Incoming) -> Response:
     groups: list[dict[str, Any]] = []
     for whole in view.entries:
         mine = [
-            Entry(name, one.estimate, one.low, one.high)
+            ForestEntry(name, one.estimate, one.low, one.high)
             for name, entries, _ in view.slices
             for one in entries
             if one.name == whole.name and (one.estimate is not None or one.low is not None)
@@ -252,7 +252,7 @@ async def get_slices(incoming: Incoming) -> Response:
         mine.sort(key=lambda e: e.estimate if e.estimate is not None else e.low or 0.0)
         if mine:
             groups.append({"name": whole.name, "entries": mine, "mark": whole.estimate})
-    every: list[Entry] = [one for group in groups for one in group["entries"]]
+    every: list[ForestEntry] = [one for group in groups for one in group["entries"]]
     silent = [(name, why) for name, _, why in view.slices if why]
     return await render(
         incoming,

@@ -14,7 +14,7 @@ from tallystick.serve.settings import StreamRecord
 from tallystick.serve.span import Span
 from tallystick.serve.store import Reader, Store
 
-__all__ = ["Entry", "StreamView", "ask_view", "verb_of", "view"]
+__all__ = ["ForestEntry", "StreamView", "ask_view", "verb_of", "view"]
 
 _GROUPS = {
     "judge": ("judges", "accuracy"),
@@ -32,7 +32,7 @@ _WORDS = {
 """Heading, what a row is, and what its number is."""
 
 
-class Entry(msgspec.Struct):
+class ForestEntry(msgspec.Struct):
     """One row of the forest: a name, a number and its interval, in percent."""
 
     name: str
@@ -67,7 +67,7 @@ class StreamView(msgspec.Struct):
     needed: int | None
     n_items: int
     n_labels: int | None
-    entries: list[Entry]
+    entries: list[ForestEntry]
     heading: str
     row: str
     column: str
@@ -76,7 +76,7 @@ class StreamView(msgspec.Struct):
     pictures: list[str]
     command: str
     as_of: int
-    slices: list[tuple[str, list[Entry], str]] = []
+    slices: list[tuple[str, list[ForestEntry], str]] = []
 
 
 def verb_of(reader: Reader, stream: StreamRecord) -> str:
@@ -151,10 +151,12 @@ def _fill(shown: StreamView, result: Any) -> None:
     shown.slices = _slices(shown.verb, body)
 
 
-def _entries(verb: str, body: dict[str, Any]) -> list[Entry]:
+def _entries(verb: str, body: dict[str, Any]) -> list[ForestEntry]:
     if verb == "bound":
         return [
-            Entry(str(one.get("metric", "")), None, *_percent(one.get("lower"), one.get("upper")))
+            ForestEntry(
+                str(one.get("metric", "")), None, *_percent(one.get("lower"), one.get("upper"))
+            )
             for one in body.get("bounds") or ()
         ]
     group, number = _GROUPS[verb]
@@ -162,7 +164,7 @@ def _entries(verb: str, body: dict[str, Any]) -> list[Entry]:
     for one in body.get(group) or ():
         ends = one.get("interval") or one.get("range") or (None, None)
         (estimate,) = _percent(one.get(number))
-        found.append(Entry(str(one["name"]), estimate, *_percent(*ends)))
+        found.append(ForestEntry(str(one["name"]), estimate, *_percent(*ends)))
     return sorted(found, key=lambda e: -(e.estimate if e.estimate is not None else e.low or 0.0))
 
 
@@ -170,7 +172,7 @@ def _percent(*values: Any) -> list[float | None]:
     return [100.0 * one if isinstance(one, int | float) else None for one in values]
 
 
-def _slices(verb: str, body: dict[str, Any]) -> list[tuple[str, list[Entry], str]]:
+def _slices(verb: str, body: dict[str, Any]) -> list[tuple[str, list[ForestEntry], str]]:
     """Return the slices, the one with the lowest number first; one without says why."""
     found = []
     for one in body.get("slices") or ():

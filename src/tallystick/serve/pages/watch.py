@@ -11,7 +11,7 @@ from tallystick.serve.pages.facts import WatchLine, watch_lines
 from tallystick.serve.pages.home import PART
 from tallystick.serve.pages.site import call, go, render
 from tallystick.serve.pages.stream import axis_of
-from tallystick.serve.pages.view import Entry
+from tallystick.serve.pages.view import ForestEntry
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import Incoming, Route
 
@@ -25,7 +25,7 @@ def run_lines(watch: WatchLine) -> list[dict[str, Any]]:
         body = json.loads(result) if result else {}
         flips = body.get("flip_rate") or {}
         share, ends = flips.get("estimate"), flips.get("interval") or (None, None)
-        entry = Entry(
+        entry = ForestEntry(
             f"run {ident}",
             *(100.0 * x if isinstance(x, int | float) else None for x in (share, *ends)),
         )

@@ -11,7 +11,7 @@ import msgspec
 from tallystick.serve.settings import StreamRecord, find_stream
 from tallystick.serve.store import Reader, Store
 
-__all__ = ["Disagreement", "People", "Person", "people", "people_of"]
+__all__ = ["OpenDisagreement", "People", "Person", "people", "people_of"]
 
 Ends: TypeAlias = tuple[float, float]
 """The two ends of a 95 % interval."""
@@ -29,7 +29,7 @@ class Person:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Disagreement:
+class OpenDisagreement:
     """A row on which people disagree: who says what."""
 
     item: str
@@ -61,7 +61,7 @@ class People:
     share: Ends | None
     kappa: float | None
     kappa_interval: Ends | None
-    open: tuple[Disagreement, ...]
+    open: tuple[OpenDisagreement, ...]
 
 
 def people(store: Store, args: dict[str, Any]) -> bytes:
@@ -140,7 +140,7 @@ def _kappa(pairs: list[tuple[str, str]]) -> tuple[float | None, Ends | None]:
     return found.estimate, (found.interval.low, found.interval.high)
 
 
-def _open(reader: Reader, stream: StreamRecord, most: int) -> tuple[Disagreement, ...]:
+def _open(reader: Reader, stream: StreamRecord, most: int) -> tuple[OpenDisagreement, ...]:
     found = reader.all(
         "select d.row_id, r.item, r.system from draw d join frame f on f.id = d.frame"
         " join rows r on r.id = d.row_id where f.stream = ? and d.state = 'disagreed'"
@@ -154,5 +154,7 @@ def _open(reader: Reader, stream: StreamRecord, most: int) -> tuple[Disagreement
             " and value is not null order by id",
             (row,),
         )
-        open_.append(Disagreement(item=item, system=system, said=tuple((a, v) for a, v in said)))
+        open_.append(
+            OpenDisagreement(item=item, system=system, said=tuple((a, v) for a, v in said))
+        )
     return tuple(open_)

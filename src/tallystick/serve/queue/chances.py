@@ -1,12 +1,13 @@
 r"""With which probability each labelled row was chosen.
 
-A frame draws :math:`n_h` of the :math:`N_h` rows of a stratum. People read in the order of the draw,
-so what has been read before the first open draw is a random sample too, :math:`k_h` of
-:math:`N_h`. A row that was in the population of several frames was chosen with probability
+A frame takes a row of stratum h with a known probability :math:`p_h`. People read in the order of
+the draw, so what has been read before the first open draw is a random sample too: a share r of the
+draws takes a row with probability :math:`r p_h`. A row that was in the population of several frames
+was chosen with probability
 
-.. math:: \pi = 1 - \prod_f (1 - k_{fh}/N_{fh})   \tag{Q1}
+.. math:: \pi = 1 - \prod_f (1 - r_f p_{fh})   \tag{Q1}
 
-which is its share of the stratum where all frames have the same strata. Labels that came with the
+Labels that came with the
 records count as one more draw, of all rows alike: that is what the command line assumes of labels,
 and the page names it. A volunteered label that was there before the first draw that could have taken
 its row stands for itself only: :math:`\pi = 1`. Any other was volunteered for a row that a draw had
@@ -20,7 +21,7 @@ sample. (W1) is half proportional, so within one frame few labels are lost.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tallystick.serve.queue.population import Words, words_of
@@ -28,7 +29,16 @@ from tallystick.serve.settings import StreamRecord
 from tallystick.serve.span import Span, span_of
 from tallystick.serve.store import Reader
 
-__all__ = ["WAYS", "Chances", "LabelledRow", "chances", "even"]
+__all__ = [
+    "WAYS",
+    "Chances",
+    "DrawnFrame",
+    "LabelledRow",
+    "chances",
+    "drawn_frame",
+    "either",
+    "even",
+]
 
 WAYS = ("drawn", "even", "all")
 """Which labels count: those that were drawn, with their probability; of these an even sample; or
@@ -118,7 +128,7 @@ def even(u: int) -> float:
 
 
 @dataclass(frozen=True)
-class _Drawn:
+class DrawnFrame:
     """One frame: its rates by stratum, and where a row belongs."""
 
     as_of: int
@@ -138,6 +148,58 @@ class _Drawn:
         return 0.0 if known is None else self.rate[known]
 
 
+def drawn_frame(
+    as_of: int,
+    span: Span,
+    strata: Sequence[tuple[str, Sequence[int], float]],
+    drawn: Mapping[int, int],
+    share: float,
+) -> DrawnFrame:
+    """Return the rates of a frame, from what has been read of it.
+
+    Parameters
+    ----------
+    as_of, span
+        The rows that it was drawn from.
+    strata
+        System, patterns and probability of each stratum.
+    drawn
+        Row to stratum, for every draw.
+    share
+        The share of the draws that have been read.
+    """
+    return DrawnFrame(
+        as_of=as_of,
+        span=span,
+        rate=tuple(share * p for _, _, p in strata),
+        place={
+            (system, pattern): h
+            for h, (system, patterns, _) in enumerate(strata)
+            for pattern in patterns
+        },
+        whole={system: h for h, (system, patterns, _) in enumerate(strata) if not patterns},
+        stratum=drawn,
+    )
+
+
+def either(frames: Sequence[DrawnFrame], row: LabelledRow, *, before: float = 0.0) -> float:
+    """Return the probability that one of several frames took a row (Q1).
+
+    Parameters
+    ----------
+    frames
+        The frames, in order.
+    row
+        The row.
+    before
+        The probability that it was taken before them.
+    """
+    missed = 1.0 - before
+    for frame in frames:
+        missed *= 1.0 - frame.of(row)
+    return 1.0 - missed  # (Q1)
+
+
 def chances(reader: Reader, stream: StreamRecord) -> Chances:
     """Return how the labelled rows of a stream were chosen."""
     found = reader.all(
@@ -148,7 +210,7 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
         return Chances()
     words = words_of(reader, stream)
     labelled = _labelled(reader, stream, words)
-    frames: list[_Drawn] = []
+    frames: list[DrawnFrame] = []
     settled: dict[int, int] = {}
     waiting: set[int] = set()
     lost = {"skipped": 0, "disagreed": 0}
@@ -161,34 +223,17 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
             (k for k, (row, _, s) in enumerate(draws) if s == "open" and row not in labelled),
             len(draws),
         )
-        sizes = json.loads(strata)
-        right = [0] * len(sizes)
-        for k, (row, h, state) in enumerate(draws):
+        for k, (row, _, state) in enumerate(draws):
             if state in lost:
                 lost[state] += 1
-            if row not in labelled:
-                continue
-            if k < read:
-                right[h] += 1
+            if row in labelled and k < read:
                 settled[row] = len(frames)
-            else:
+            elif row in labelled:
                 waiting.add(row)
-        frames.append(
-            _Drawn(
-                as_of=as_of,
-                span=span_of(span or "", [], now=created),
-                rate=tuple(
-                    k / one["N"] if one["N"] else 0.0 for k, one in zip(right, sizes, strict=True)
-                ),
-                place={
-                    (one["system"], pattern): h
-                    for h, one in enumerate(sizes)
-                    for pattern in one["patterns"]
-                },
-                whole={one["system"]: h for h, one in enumerate(sizes) if not one["patterns"]},
-                stratum={row: h for row, h, _ in draws},
-            )
-        )
+        parts = [(one["system"], one["patterns"], one["rate"]) for one in json.loads(strata)]
+        seen = span_of(span or "", [], now=created)
+        places = {row: h for row, h, _ in draws}
+        frames.append(drawn_frame(as_of, seen, parts, places, read / max(1, len(draws))))
     chosen = _Chosen(frames=frames, settled=settled, waiting=waiting, lost=lost, rows=stream.rows)
     return _sorted(labelled, chosen, _first_labels(reader, stream))
 
@@ -197,7 +242,7 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
 class _Chosen:
     """What the draws have chosen, and what has been read of it."""
 
-    frames: list[_Drawn]
+    frames: list[DrawnFrame]
     settled: Mapping[int, int]
     waiting: set[int]
     lost: Mapping[str, int]
@@ -218,13 +263,10 @@ def _sorted(
     apart: set[int] = set()
     volunteered: set[int] = set()
     for ident, row in labelled.items():
-        missed = 1.0 - rate
-        for frame in frames:
-            missed *= 1.0 - frame.of(row)
         if ident in chosen.settled:
-            drawn[ident] = 1.0 - missed  # (Q1)
+            drawn[ident] = either(frames, row, before=rate)
         elif ident in came:
-            imported[ident] = 1.0 - missed
+            imported[ident] = either(frames, row, before=rate)
         elif ident not in chosen.waiting:
             could = [f.as_of for f in frames if f.as_of >= row.first and f.span.covers(row.bucket)]
             before = not could or known_since.get(ident, (0, 0))[0] <= min(could)
@@ -244,30 +286,25 @@ def _sorted(
 
 def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, LabelledRow]:
     """Return the rows with a truth, each with the number of its votes without that truth."""
-    patterns = {
-        ident: bytes(codes)
-        for ident, codes in reader.all(
-            "select id, codes from pattern where stream = ?", (stream.id,)
-        )
-    }
-    numbers = {codes: ident for ident, codes in patterns.items()}
-    with_truth = {
-        ident: numbers.get(words.votes_of(codes), -1)
-        for ident, codes in patterns.items()
-        if words.truth_of(codes) is not None
-    }
+    numbers: dict[bytes, int] = {}
     found: dict[int, LabelledRow] = {}
-    ids = sorted(with_truth)
-    for start in range(0, len(ids), 500):
-        part = ids[start : start + 500]
-        marks = ", ".join("?" * len(part))
-        for ident, system, bucket, slice_, pattern, u, first in reader.all(
-            "select id, system, bucket, slice, pattern, u, seq_first from rows"
-            f" where pattern in ({marks})",
-            part,
-        ):
-            votes = with_truth[pattern]
-            found[ident] = LabelledRow(ident, system, bucket, slice_, pattern, u, first, votes)
+    for *row, packed in reader.all(
+        "select r.id, r.system, r.bucket, r.slice, r.pattern, r.u, r.seq_first, p.codes from rows r"
+        " join pattern p on p.id = r.pattern where r.id in"
+        " (select row_id from label where stream = ? and current = 1 and value is not null)",
+        (stream.id,),
+    ):
+        codes = bytes(packed)
+        if words.truth_of(codes) is None:  # people disagree, and nobody has decided
+            continue
+        votes = words.votes_of(codes)
+        if votes not in numbers:
+            known = reader.one(
+                "select id from pattern where stream = ? and codes = ?", (stream.id, votes)
+            )
+            numbers[votes] = -1 if known is None else known[0]
+        ident, system, bucket, slice_, pattern, u, first = row
+        found[ident] = LabelledRow(ident, system, bucket, slice_, pattern, u, first, numbers[votes])
     return found
 
 

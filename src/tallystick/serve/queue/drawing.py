@@ -6,8 +6,11 @@ The next stratum is drawn with
 
 and inside it comes the next row in the order of `u`, mixed with the seed of the draw. Mixing is
 needed: rows that an earlier draw left over have large `u`, new rows have any, and without it new
-rows would come first. Given the sizes :math:`n_h`, each stratum is a simple random sample without
-replacement, so each of its rows was chosen with probability :math:`n_h/N_h`.
+rows would come first. Inside a stratum the draw is a simple random sample without replacement, and B
+draws take each of its :math:`N_h` rows with probability :math:`B q_h / N_h`, with :math:`q_h` at the
+first draw: exact while all spreads are alike, and to first order in :math:`B/N` else. The sizes that
+came out, :math:`n_h/N_h`, would be noisier: a stratum with 2 labels in place of 4 looks like
+another design, and `score` then has to widen its interval.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
-from tallystick.serve.queue.population import Population
+from tallystick.serve.queue.population import DrawPopulation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,12 +37,13 @@ MOST_PATTERNS = 5_000
 
 @dataclass(frozen=True, kw_only=True)
 class StratumPlan:
-    """One stratum: the patterns of one system, how many rows it holds, how many were drawn."""
+    """One stratum: the patterns of one system, its rows, how many were drawn, and at which rate."""
 
     system: str
     patterns: tuple[int, ...]
     size: int
     drawn: int
+    rate: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +67,7 @@ class FramePlan:
 
 
 def plan_frame(
-    found: Population,
+    found: DrawPopulation,
     *,
     budget: int,
     overlap: float,
@@ -102,8 +106,10 @@ def plan_frame(
     sizes = np.bincount(of, minlength=len(plans)).astype(np.int64)
     starts = np.cumsum(sizes) - sizes
     left = sizes.copy()
+    budget = min(budget, int(sizes.sum()))
+    rate = np.minimum(budget * drawing_probabilities(sizes, spread) / sizes, 1.0)
     rows: list[tuple[int, int]] = []
-    for chance in rng.random(min(budget, int(sizes.sum()))):
+    for chance in rng.random(budget):
         q = drawing_probabilities(left, spread)  # (W1)
         h = min(int(np.searchsorted(np.cumsum(q), chance, side="right")), len(plans) - 1)
         while not left[h]:  # rounding of the last step may point at an empty stratum
@@ -112,20 +118,21 @@ def plan_frame(
         left[h] -= 1
 
     taken = sizes - left
+    rate = np.where(taken == sizes, 1.0, rate)  # all of them: no chance is left
     twice = min(len(rows), ceil(round(overlap * len(rows), 6)))
     second = set(rng.choice(len(rows), size=twice, replace=False).tolist())
     return FramePlan(
         as_of=found.as_of,
         seed=seed,
         strata=tuple(
-            StratumPlan(system=system, patterns=patterns, size=int(n), drawn=int(k))
-            for (system, patterns), n, k in zip(plans, sizes, taken, strict=True)
+            StratumPlan(system=system, patterns=patterns, size=int(n), drawn=int(k), rate=float(p))
+            for (system, patterns), n, k, p in zip(plans, sizes, taken, rate, strict=True)
         ),
         rows=tuple(
             DrawnRow(
                 row=row,
                 stratum=h,
-                probability=float(taken[h] / sizes[h]),
+                probability=float(rate[h]),
                 readers=2 if k in second else 1,
             )
             for k, (row, h) in enumerate(rows)
@@ -150,7 +157,7 @@ def mixed(u: Ints, seed: int) -> NDArray[np.uint64]:
         return np.asarray(z ^ (z >> np.uint64(31)))
 
 
-def _strata(found: Population) -> tuple[Ints, list[tuple[str, tuple[int, ...]]]]:
+def _strata(found: DrawPopulation) -> tuple[Ints, list[tuple[str, tuple[int, ...]]]]:
     """Return the stratum of each row, and system and patterns of each stratum.
 
     Each system has strata of its own: what a judge's vote means differs between systems.
@@ -180,7 +187,7 @@ def _strata(found: Population) -> tuple[Ints, list[tuple[str, tuple[int, ...]]]]
     return of, plans
 
 
-def _votes(found: Population, patterns: Sequence[int]) -> Ints:
+def _votes(found: DrawPopulation, patterns: Sequence[int]) -> Ints:
     """Return patterns x columns of class codes, -1 for no vote."""
     import numpy as np
 
@@ -195,7 +202,7 @@ def _votes(found: Population, patterns: Sequence[int]) -> Ints:
 
 
 def _spread(
-    found: Population, plans: list[tuple[str, tuple[int, ...]]], labels: Mapping[int, int]
+    found: DrawPopulation, plans: list[tuple[str, tuple[int, ...]]], labels: Mapping[int, int]
 ) -> Floats:
     """Return one spread per stratum from labels that are there; without labels all are alike."""
     import numpy as np

@@ -45,10 +45,11 @@ class FrameOrder(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FrameStratum(msgspec.Struct):
-    """How many rows of a stratum there were, and how many were drawn."""
+    """How many rows of a stratum there were, how many were drawn, and with which probability."""
 
     size: int
     drawn: int
+    probability: float
 
 
 class FrameBody(msgspec.Struct):
@@ -132,7 +133,13 @@ def _kept(
 ) -> FrameBody:
     transaction.lock(stream.id)
     strata = [
-        {"system": one.system, "patterns": list(one.patterns), "N": one.size, "n": one.drawn}
+        {
+            "system": one.system,
+            "patterns": list(one.patterns),
+            "N": one.size,
+            "n": one.drawn,
+            "rate": one.rate,
+        }
         for one in plan.strata
     ]
     frame = transaction.insert(
@@ -181,7 +188,7 @@ def frames_of(reader: Reader, stream: StreamRecord) -> list[FrameBody]:
             as_of=as_of,
             seed=seed,
             budget=budget,
-            strata=[FrameStratum(one["N"], one["n"]) for one in json.loads(strata)],
+            strata=[FrameStratum(one["N"], one["n"], one["rate"]) for one in json.loads(strata)],
             created=created,
             **states.get(ident, {}),
         )

@@ -13,7 +13,7 @@ from tallystick.serve.store import Reader, Store
 if TYPE_CHECKING:
     from tallystick.sampling.labels.consensus import Ints
 
-__all__ = ["Population", "Words", "population", "words_of"]
+__all__ = ["DrawPopulation", "Words", "population", "words_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ def words_of(reader: Reader, stream: StreamRecord) -> Words:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Population:
+class DrawPopulation:
     """The rows that may be drawn, and what is known of them.
 
     Parameters
@@ -102,7 +102,7 @@ class Population:
 
 def population(
     store: Store, stream: StreamRecord, *, low: int | None = None, high: int | None = None
-) -> Population:
+) -> DrawPopulation:
     """Read the rows that may be drawn now.
 
     Parameters
@@ -152,7 +152,7 @@ def population(
         if kept:
             parts.append(np.array(kept, dtype=np.int64))
     table = np.concatenate(parts) if parts else np.empty((0, 4), np.int64)
-    return Population(
+    return DrawPopulation(
         as_of=as_of,
         row=table[:, 0],
         pattern=table[:, 1],

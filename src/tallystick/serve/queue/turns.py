@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from tallystick.serve.service import Service
 
 __all__ = [
-    "Progress",
     "Turn",
+    "TurnProgress",
     "answer_turn",
     "label_choices",
     "next_turn",
@@ -74,7 +74,7 @@ class Turn(msgspec.Struct):
     left: int
 
 
-class Progress(msgspec.Struct):
+class TurnProgress(msgspec.Struct):
     """How far one person is in the open draws of a stream."""
 
     done: int
@@ -95,7 +95,7 @@ def label_choices(reader: Reader, stream: StreamRecord) -> list[str]:
     return [word for (word,) in found]
 
 
-def progress(reader: Reader, stream: StreamRecord, person: str, *, now: float) -> Progress:
+def progress(reader: Reader, stream: StreamRecord, person: str, *, now: float) -> TurnProgress:
     """Return how far a person is."""
     counts = reader.one(
         f"select sum(case when {_MINE} then 1 else 0 end),"
@@ -106,7 +106,7 @@ def progress(reader: Reader, stream: StreamRecord, person: str, *, now: float) -
     last = _last(reader, stream, person, now)
     done, left = counts if counts is not None else (0, 0)
     said = "" if last is None else last[2] if last[2] is not None else "skip"
-    return Progress(done=int(done or 0), left=int(left or 0), last=said)
+    return TurnProgress(done=int(done or 0), left=int(left or 0), last=said)
 
 
 def next_turn(
