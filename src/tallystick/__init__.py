@@ -64,6 +64,7 @@ _ROOMS = _CAPABILITIES | {
     "data",
     "errors",
     "io",
+    "integrations",
     "label",
     "report",
     "results",

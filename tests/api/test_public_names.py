@@ -108,6 +108,10 @@ def test_what_trains_neural_networks_needs_numpy_and_torch_alone():
     assert {name for name in others if not name.startswith("_")} == set()
 
 
+LAST_DOORS = {("cli/__init__.py", "except Exception")}
+"""Where every error arrives in the end, is told to the user, and leaves with its own exit code."""
+
+
 def test_no_code_uses_global_randomness_or_swallows_errors():
     forbidden = (
         "np.random.seed",
@@ -120,4 +124,6 @@ def test_no_code_uses_global_randomness_or_swallows_errors():
     for path in ROOT.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         for phrase in forbidden:
+            if (str(path.relative_to(ROOT)), phrase) in LAST_DOORS:
+                continue
             assert phrase not in text, f"{path.name} has {phrase!r}"
