@@ -72,7 +72,7 @@ def spoken(result: CompareResult) -> CompareResult:
 
 
 def sentences_of(result: CompareResult) -> Sentences:
-    """Return the verdict line by line: the best, its lead, what stays open, what would settle it."""
+    """Return the verdict line by line: the best, its lead, what stays open, what settles it."""
     following = "" if result.needed is None else f"Next: get {result.needed}."
     if result.per_cluster or len(result.models) == 2:
         return Sentences(answer=verdict_of(result), next=following)

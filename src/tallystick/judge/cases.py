@@ -65,8 +65,8 @@ def _wrong(
     listed = [one for _, one in found]
     worst = sum(one.kind == "most judges wrong" for one in listed)
     line = (
-        f"At least one judge is wrong on {len(listed):,} of {labelled:,} labelled items, most judges"
-        f" on {worst:,}."
+        f"At least one judge is wrong on {len(listed):,} of {labelled:,} labelled items,"
+        f" most judges on {worst:,}."
     )
     return gather(data, listed, title="Items", line=line, texts=texts)
 
