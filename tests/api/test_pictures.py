@@ -14,7 +14,10 @@ spec.loader.exec_module(draw)
 # One verb shows that the script runs; all of them take as long as their demonstrations.
 @pytest.mark.parametrize(
     "name",
-    ["compare", *(pytest.param(one, marks=pytest.mark.slow) for one in draw.VERBS if one != "compare")],
+    [
+        "compare",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in draw.VERBS if one != "compare"),
+    ],
 )
 def test_the_committed_picture_is_fresh(name):
     committed = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
