@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tallystick.errors import FileError, InputError, TallystickError
-from tallystick.io import ColumnOptions, assign, scan, select
+from tallystick.io import scan
+from tallystick.tally import Tally
 
 VOTES = pa.table(
     {"item": ["x", "y", "z"], "a": pa.array([1, 0, None], pa.int8()), "b": [0.5, float("nan"), 1.0]}
@@ -115,7 +116,8 @@ def test_dates_become_text_decimals_floats_and_nested_columns_are_left_out() -> 
         "none": "text",
     }
     assert table.left_out.keys() == {"list", "bytes"}
-    assert assign(table).labels == ("day", "cost", "word", "none")
+    with pytest.raises(InputError, match="column 'list' holds"):
+        Tally.of(table, columns=["list"])
     assert table.query("select day, cost, word, none from rows") == [("1970-01-01", 1.5, "x", None)]
 
 
@@ -136,8 +138,8 @@ def test_files_whose_types_differ_are_usable_under_coerce_only(tmp_path: Path) -
     with pytest.raises(
         InputError, match=r"column 'a' is integer in .*1\.parquet and float in .*2\.parquet"
     ):
-        assign(table)
-    assert assign(table, ColumnOptions(coerce=True)).labels == ("a", "b")
+        Tally.of(table)
+    assert Tally.of(table, coerce=True).n == 2
 
 
 @pytest.mark.parametrize(
@@ -194,7 +196,6 @@ def test_nan_in_parquet_is_no_value_whatever_its_statistics_say(
     wanted = [None if value is None or value != value else value for value in values]
     with scan(path) as table:
         assert [a for (a,) in table.relation.fetchall()] == wanted
-        assert [a for (a,) in select(table, assign(table)).fetchall()] == wanted
         assert table.query("select count(*) from rows where a is null") == [(wanted.count(None),)]
         assert table.query("select count(*) from rows where a = 1") == [(wanted.count(1.0),)]
         assert str(table.row_of("a", None)) == f"row {wanted.index(None) + 1} of {path}"

@@ -4,9 +4,8 @@ browser."""
 from itertools import pairwise
 
 import pytest
-from tallystick.audit.reading import Reading, Taken
 
-from tallystick.audit.result import Skipped, conclude
+from tallystick.audit import audit
 from tallystick.report import write_page
 from tallystick.report.theme import THEMES, contrast
 from tests.report.conftest import result
@@ -47,8 +46,8 @@ def page(request, tmp_path):
     more = {"warnings": ("careful",), "assumptions": ("items are drawn at random",)}
     one = result([f"model {i}" for i in range(6)], **more)
     if request.param == "composed":
-        reading = Reading(taken=(Taken(("gold",), "truth", "its name"),), notes=("a note",))
-        one = conclude(reading, [one], [Skipped("shift", "no old answers")])
+        votes = {"a": [0, 1, 1, 0] * 20, "b": [0, 1, 0, 0] * 20, "gold": [0, 1, 1, 1] * 20}
+        one = audit(votes, truth="gold", judges=("a", "b"))
     write_page(tmp_path / "page.html", one)
     return tmp_path / "page.html"
 
