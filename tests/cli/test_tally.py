@@ -56,7 +56,13 @@ def test_a_score_is_cut_into_bins(tallystick):
         "tally", "-", "--cut", "score=0,0.5,1", "--json", stdin="score,vote\n0.2,1\n0.9,1\n1,0\n"
     )
     assert json.loads(done.stdout)["columns"]["score"] == [0, 1]
-    assert tallystick("tally", "-", "--cut", "score", stdin="score\n0.2\n").returncode == 1
+
+
+def test_edges_without_a_column_or_without_numbers_are_refused(in_process):
+    for given in ("score", "=0,1", "score=a,b"):
+        done = in_process("tally", "-", "--cut", given, stdin="score\n0.2\n")
+        assert done.returncode == 1
+        assert "--cut wants COLUMN=EDGE,EDGE" in done.stderr
 
 
 def test_weights_are_summed(tallystick):

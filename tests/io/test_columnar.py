@@ -9,9 +9,9 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from tallystick.data import Door, read
 from tallystick.errors import FileError, InputError, TallystickError
 from tallystick.io import scan
+from tallystick.tally import Tally
 
 VOTES = pa.table(
     {"item": ["x", "y", "z"], "a": pa.array([1, 0, None], pa.int8()), "b": [0.5, float("nan"), 1.0]}
@@ -116,6 +116,8 @@ def test_dates_become_text_decimals_floats_and_nested_columns_are_left_out() -> 
         "none": "text",
     }
     assert table.left_out.keys() == {"list", "bytes"}
+    with pytest.raises(InputError, match="column 'list' holds"):
+        Tally.of(table, columns=["list"])
     assert table.query("select day, cost, word, none from rows") == [("1970-01-01", 1.5, "x", None)]
 
 
@@ -136,9 +138,8 @@ def test_files_whose_types_differ_are_usable_under_coerce_only(tmp_path: Path) -
     with pytest.raises(
         InputError, match=r"column 'a' is integer in .*1\.parquet and float in .*2\.parquet"
     ):
-        read(table, Door(want="judges"), judges=("a", "b"))
-    with read(table, Door(want="judges"), judges=("a", "b"), coerce=True) as data:
-        assert data.roles.judges == ("a", "b")
+        Tally.of(table)
+    assert Tally.of(table, coerce=True).n == 2
 
 
 @pytest.mark.parametrize(

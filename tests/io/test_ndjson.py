@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.data import Door, read
 from tallystick.errors import FileError, InputError
 from tallystick.io import ndjson, scan
 from tallystick.io.table import Table
-
-VOTES = Door(want="judges")
+from tallystick.tally import Tally
 
 
 def _scan(path: Path, content: str) -> Table:
@@ -67,9 +65,9 @@ def test_nested_values_are_left_out_with_a_note_and_refused_when_named(tmp_path:
     table = _scan(tmp_path / "a.jsonl", '{"a": 1, "meta": null}\n{"a": 0, "meta": {"x": [1]}}\n')
     assert table.left_out.keys() == {"meta"}
     assert "column 'meta' holds an object at line 2 of" in table.notes[0]
+    assert Tally.of(table, columns=["a"]).n == 2
     with pytest.raises(InputError, match="column 'meta' holds an object at line 2"):
-        read(table, VOTES, judges=("meta",))
-    assert read(table, VOTES, judges=("a",)).roles.judges == ("a",)
+        Tally.of(table, columns=["meta"])
 
 
 def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path: Path) -> None:
@@ -77,14 +75,14 @@ def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path: Path) -> No
     with pytest.raises(
         InputError, match=r"mixes integer at line 1 of .* and text at line 2 of .*--coerce"
     ):
-        read(table, VOTES, judges=("a",))
-    assert read(table, VOTES, judges=("a",), coerce=True).roles.judges == ("a",)
+        Tally.of(table)
+    assert Tally.of(table, coerce=True).labels == {"a": (1,)}
 
 
 def test_an_integer_beyond_64_bits_is_refused(tmp_path: Path) -> None:
     table = _scan(tmp_path / "a.jsonl", '{"a": 123456789012345678901234567890}\n')
     with pytest.raises(InputError, match="an integer beyond 64 bits at line 1"):
-        read(table, VOTES, judges=("a",))
+        Tally.of(table)
 
 
 def test_keys_that_appear_after_the_first_batch_are_kept(

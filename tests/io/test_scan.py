@@ -85,16 +85,15 @@ def test_real_votes_are_labels_as_written(shared_data: Path) -> None:
     with read(shared_data / "judge" / "dog.csv.gz", Door(want="judges"), truth="truth") as data:
         assert data.roles.item == "item"
         assert len(data.roles.judges) == 109
-        words = data.label_lists(*data.roles.judges).values()
-        assert {label for held in words for label in held if label is not None} == set("0123")
+        labels = data.tally("judges").labels
+        assert set().union(*labels.values()) == {"0", "1", "2", "3", None}
 
 
 def test_real_weak_labels_have_their_abstentions_missing(shared_data: Path) -> None:
-    source = shared_data / "bound" / "youtube.parquet"
-    door = Door(want="weak", pivots=False)
-    with read(source, door, weak=("lf_*",), truth="y", missing=("-1",)) as data:
-        words = data.label_lists(*data.roles.weak).values()
-        assert {label for held in words for label in held if label is not None} == {0, 1}
+    path = shared_data / "bound" / "youtube.parquet"
+    with read(path, Door(want="weak"), weak=["lf_*"], truth="y", missing=["-1"]) as data:
+        labels = data.tally("weak").labels
+        assert set().union(*labels.values()) == {0, 1, None}
 
 
 @pytest.mark.parametrize("name", ["bound/youtube_minilm.npz", "dynamic/cifar10_60k_jpeg.npz"])
@@ -108,3 +107,10 @@ def test_a_real_file_without_a_header_is_refused(shared_data: Path) -> None:
         InputError, match="if the first line is data, put a line with column names above it"
     ):
         scan(shared_data / "judge" / "agaricus-lepiota.data.gz")
+
+
+def test_files_of_two_formats_are_refused_by_both_names(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\n1\n", encoding="utf-8")
+    (tmp_path / "b.ndjson").write_text('{"x": 1}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"a\.csv is delimited and .*b\.ndjson is ndjson: read"):
+        scan([tmp_path / "a.csv", tmp_path / "b.ndjson"])

@@ -99,10 +99,13 @@ def opened(data: Any) -> AbstractContextManager[Table]:
 
 
 def _refuse_doubtful(table: Table, recipe: Recipe) -> None:
-    """Refuse a column whose values had several types in the source, unless they are to be
-    coerced.
+    """Refuse a column of nested values, and one whose values had several types in the source unless
+    they are to be coerced.
     """
     for name in recipe.select(table.columns):
+        # Its cells would all count as missing.
+        if name in table.left_out:
+            raise InputError(f"{table.source}: {table.left_out[name]}, or leave it out")
         if name in table.doubtful and not recipe.coerce:
             raise InputError(
                 f"column {name!r} of {table.source}: {table.doubtful[name]}; coerce it, or leave"
