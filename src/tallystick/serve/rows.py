@@ -29,7 +29,7 @@ CHANCE = "probability"
 
 @dataclass(frozen=True, kw_only=True)
 class StreamTable:
-    """The columns of a stream: their kinds and numbers, and whether rows have systems or chances."""
+    """The columns of a stream, and whether its rows have systems or chances."""
 
     votes: dict[str, int]
     grades: dict[str, int]

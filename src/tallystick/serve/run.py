@@ -81,6 +81,7 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
     import uvicorn
 
     from tallystick.serve.app import make_app
+    from tallystick.serve.pages import start_link
 
     config = service.config
     logging.getLogger("tallystick.serve").setLevel(logging.INFO)
@@ -92,6 +93,8 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
                 say(f"Everything is kept in {config.folder}. Press Ctrl-C to stop.")
             if not is_loopback(config.host):
                 say("! This is plain HTTP: put a proxy with TLS before it, or keys can be read.")
+                link = start_link(service)
+                say(f"Open the pages once, within 15 minutes, by {link} behind this address.")
             # No proxy header is believed: it would make any caller a local one.
             uvicorn.Server(
                 uvicorn.Config(

@@ -29,8 +29,8 @@ __all__ = ["label_app", "serve_labels"]
 _PAGES = Path(__file__).parents[1] / "pages"
 """Template, style and script are those of the service: there is one labelling page."""
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
-    " frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self';"
+    " base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {
     "Content-Security-Policy": _POLICY,

@@ -1,4 +1,4 @@
-"""What pages say of a stream, a watch or an alarm without asking a question: read from the tables."""
+"""What pages say of streams, watches and alarms without a question: read from the tables."""
 
 from __future__ import annotations
 

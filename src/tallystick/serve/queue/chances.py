@@ -7,11 +7,11 @@ was chosen with probability
 
 .. math:: \pi = 1 - \prod_f (1 - r_f p_{fh})   \tag{Q1}
 
-Labels that came with the
-records count as one more draw, of all rows alike: that is what the command line assumes of labels,
-and the page names it. A volunteered label that was there before the first draw that could have taken
-its row stands for itself only: :math:`\pi = 1`. Any other was volunteered for a row that a draw had
-left out; it says nothing of other rows, and is left out unless it is asked for.
+Labels that came with the records count as one more draw, of all rows alike: that is what the
+command line assumes of labels, and the page names it. A volunteered label that was there before
+the first draw that could have taken its row stands for itself only: :math:`\pi = 1`. Any other was
+volunteered for a row that a draw had left out; it says nothing of other rows, and is left out
+unless it is asked for.
 
 ``score`` takes the probabilities. The other verbs need labels that were drawn evenly, so for them a
 row is kept with probability :math:`\pi_{min}/\pi`, decided by its `u`: what is left is an even

@@ -6,11 +6,11 @@ The next stratum is drawn with
 
 and inside it comes the next row in the order of `u`, mixed with the seed of the draw. Mixing is
 needed: rows that an earlier draw left over have large `u`, new rows have any, and without it new
-rows would come first. Inside a stratum the draw is a simple random sample without replacement, and B
-draws take each of its :math:`N_h` rows with probability :math:`B q_h / N_h`, with :math:`q_h` at the
-first draw: exact while all spreads are alike, and to first order in :math:`B/N` else. The sizes that
-came out, :math:`n_h/N_h`, would be noisier: a stratum with 2 labels in place of 4 looks like
-another design, and `score` then has to widen its interval.
+rows would come first. Inside a stratum the draw is a simple random sample without replacement, and
+B draws take each of its :math:`N_h` rows with probability :math:`B q_h / N_h`, with :math:`q_h` at
+the first draw: exact while all spreads are alike, and to first order in :math:`B/N` else. The
+sizes that came out, :math:`n_h/N_h`, would be noisier: a stratum with 2 labels in place of 4 looks
+like another design, and `score` then has to widen its interval.
 """
 
 from __future__ import annotations
