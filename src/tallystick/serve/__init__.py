@@ -1,4 +1,4 @@
-"""The service that a team leaves running, and pages on this machine; they need the extra ``serve``."""
+"""The service that a team leaves running, and pages on this machine (extra ``serve``)."""
 
 from __future__ import annotations
 

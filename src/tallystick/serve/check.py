@@ -143,7 +143,8 @@ def _again(reader: Reader, stream: StreamRecord, service: Service, clock: _Then)
     first, n, last = 0, 0, 0
     while True:
         part = reader.all(
-            "select seq, at, by, body from batch where stream = ? and seq > ? order by seq limit 200",
+            "select seq, at, by, body from batch where stream = ? and seq > ?"
+            " order by seq limit 200",
             (stream.id, last),
         )
         if not part:

@@ -1,8 +1,8 @@
 """``serve.Client``: post records from a program, and lose none.
 
-Records are gathered into batches. A batch is written to the spool file before it is sent, with a key
-of its own, and sent as the very same bytes until the service answers: whatever fails in between, it
-counts once.
+Records are gathered into batches. A batch is written to the spool file before it is sent, with a
+key of its own, and sent as the very same bytes until the service answers: whatever fails in
+between, it counts once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_BYTES = 4 * 1024 * 1024
 
 
 class RefusedBatch(TallystickError):
-    """The service refuses a batch for good (a 4xx): the message says why, `problem` has the body."""
+    """The service refuses a batch for good: the message says why, `problem` has the body."""
 
     def __init__(self, problem: Mapping[str, Any]) -> None:
         errors = problem.get("errors") or []

@@ -1,6 +1,6 @@
 """What the service does by itself: rows with leases, and one loop that takes them.
 
-A job is taken by one UPDATE that names its holder, until when, and a fencing number that only grows.
+A job is taken by one UPDATE that names its holder, until when, and a fencing number that grows.
 Whoever stops longer than the lease loses it: `Held.check` then refuses its writes.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tallystick.serve.jobs import Held, Job
@@ -22,13 +23,13 @@ def drop_old(service: Service, held: Held) -> None:
     """Drop the old buckets of every stream with a retention."""
     now = service.clock()
     for (name,) in service.read(lambda reader: reader.all("select name from stream")):
-        stream = service.read(lambda reader, name=name: find_stream(reader, name))  # type: ignore[misc]  # bound at once
+        stream = service.read(partial(find_stream, name=name))
         days = stream.settings.retention_days
         if days is None:
             continue
         first = math.floor((now - days * 86_400.0) / 3600)
         old = service.read(
-            lambda reader, stream=stream, first=first: reader.all(  # type: ignore[misc]  # bound at once
+            lambda reader, stream=stream, first=first: reader.all(  # type: ignore[misc]
                 "select distinct bucket from rows where stream = ? and bucket < ? order by bucket",
                 (stream.id, first),
             )
@@ -43,7 +44,7 @@ def drop_old(service: Service, held: Held) -> None:
 
             service.writer.do(work)
         service.writer.do(
-            lambda transaction, stream=stream, first=first: _drop_batches(  # type: ignore[misc]  # bound at once
+            lambda transaction, stream=stream, first=first: _drop_batches(  # type: ignore[misc]
                 transaction, stream, first, now
             )
         )

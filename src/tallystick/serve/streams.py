@@ -160,7 +160,7 @@ def check_settings(settings: StreamSettings) -> None:
 def index_draws(transaction: Transaction, stream: StreamRecord) -> None:
     """Make what a draw needs: the rows of a pattern in the order of `u`.
 
-    Only streams that are labelled by draws pay for it: the index takes a third of the cost of a vote.
+    Only streams that are labelled by draws pay for it: the index takes a third of a vote.
     The query must say ``stream = ID`` with the number in the text, or the index is not used.
     """
     transaction.run(

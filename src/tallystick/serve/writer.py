@@ -37,8 +37,8 @@ _MOST_TOGETHER = 512
 class Operation:
     """One thing to write: a function of the transaction, and how many bytes it keeps in memory.
 
-    Whoever waits is a thread (a `Future`), or an event loop with a future of its own: all futures of
-    a group and a loop are resolved by one call into that loop.
+    Whoever waits is a thread (a `Future`), or an event loop with a future of its own: all futures
+    of a group and a loop are resolved by one call into that loop.
     """
 
     work: Callable[[Transaction], Any]

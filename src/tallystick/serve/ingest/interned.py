@@ -198,7 +198,7 @@ class Interned:
         replace: bool,
         kind: str = "vote",
     ) -> bytes:
-        """Return *pattern* with a vote set: a register, which another value needs leave to change."""
+        """Return *pattern* with a vote set: a register, and another value needs leave."""
         key = (name, (value.__class__, value))
         code = self.codes.get(key)
         if code is None:

@@ -234,7 +234,7 @@ def _labels(
 ) -> list[tuple[Any, ...]]:
     """Decide the truth of every row that got a label; return the labels to write.
 
-    Each person's label of a row is a register of its own; a correction supersedes, never overwrites.
+    Each person's label of a row is a register of its own; a correction supersedes the old one.
     """
     if not changes.labels:
         return []

@@ -84,8 +84,8 @@ class SqliteTransaction(SqliteReader):
             for item, system in names:
                 found += self._connection.execute(sql, (stream, item, system))
             return found
-        # One statement for the whole batch: the loop runs inside SQLite. "cross join" keeps the names
-        # outside: without it the planner may walk all rows of the stream once per name.
+        # One statement for the whole batch: the loop runs inside SQLite. "cross join" keeps the
+        # names outside: without it the planner may walk all rows of the stream once per name.
         sql = (
             f"select {columns} from json_each(?) j cross join rows r"
             " where r.stream = ? and r.item = j.value ->> 0 and r.system = j.value ->> 1"
