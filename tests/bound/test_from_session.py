@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick import bound
-from tallystick.data.session import SessionSettings
-from tallystick.label.work import begin
+from tallystick.label.begin import begin
+from tallystick.label.settings import SessionSettings
 
 N = 300
 

@@ -1,8 +1,8 @@
 """One process that computes, so that the server stays quick.
 
 It is started at the first question and again whenever it dies or gives no answer in time. Both
-sides talk JSON over a pipe, each message with its length before it. The address of the database goes
-over the pipe too: a command line would show its password to everybody on the machine.
+sides talk JSON over a pipe, each message with its length before it. The address of the database
+goes over the pipe too: a command line would show its password to everybody on the machine.
 """
 
 from __future__ import annotations
