@@ -101,7 +101,7 @@ def differences(web: Web, stream: str, folder: Path, verb: str, query: dict[str,
     if ran.exit_code != 0:
         # What the command line refuses, a stream cannot know.
         return [] if by_http["decision"] == "unknowable" else [f"refused: {ran.exception}"]
-    by_hand = json.loads(ran.stdout)
+    by_hand = json.loads(ran.stdout.replace(str(path), "rows.csv"))
     names = by_http.keys() | by_hand.keys()
     return [
         f"{name}: {by_http.get(name)!r:.300} / {by_hand.get(name)!r:.300}"

@@ -24,3 +24,17 @@ def test_wrong_settings_name_the_field(web: Web) -> None:
     assert web.put("/v1/streams/qa", content=b"{").status_code == 400
     reserved = web.put("/v1/streams/qa", json={"columns": {"label": "vote"}})
     assert reserved.json()["errors"][0]["column"] == "label"
+
+
+def test_a_new_stream_of_an_old_name_has_nothing_of_the_old_one(web: Web) -> None:
+    url = "/v1/streams/qa"
+    etags = set()
+    for n in (20, 30):
+        web.put(url, json={})
+        votes = [{"item": k, "votes": {"a": "x", "b": "y" if k % 3 else "x"}} for k in range(n)]
+        web.post(f"{url}/records", json=votes)
+        answer = web.get(f"{url}/results/judge")
+        assert answer.json()["n_items"] == n
+        etags.add(answer.headers["etag"])
+        web.delete(url)
+    assert len(etags) == 2

@@ -271,19 +271,17 @@ class Data:
 
     def where(self, column: str, label: Label) -> Data:
         """Return the rows that show *label* in *column* (None: the blank ones)."""
+        shown = "blank" if label is None else repr(label)
+        source = f"{self.source} where {column} is {shown}"
         if isinstance(self.held, Tally):
-            return replace(self, held=self.held.where(**{column: label}), notes=())
+            counted = _occurring(self.held.where(**{column: label}))
+            return replace(self, held=counted, source=source, notes=())
         import duckdb
 
         cell = duckdb.ColumnExpression(column)
         blank = f"{without_missing(column, self.table.kinds[column], ())} is null"
         same = blank if label is None else cell == duckdb.ConstantExpression(label)
-        shown = "blank" if label is None else repr(label)
-        part = replace(
-            self.table,
-            relation=self.table.relation.filter(same),
-            source=f"{self.source} where {column} is {shown}",
-        )
+        part = replace(self.table, relation=self.table.relation.filter(same), source=source)
         return replace(self, held=part, source=part.source, notes=())
 
     def place(self, row: int) -> Place:
@@ -309,6 +307,14 @@ class Data:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _occurring(tally: Tally) -> Tally:
+    """Return a part of a tally with the labels that occur in it, as the rows of the part would."""
+    if tally.cut or not tally.names or not tally.patterns:
+        return tally
+    columns = {name: tally.column(name) for name in tally.names}
+    return Tally.from_patterns(columns, tally.counts.tolist(), apart=tally.names)
 
 
 def arrow_of(frame: Any) -> pa.Table:

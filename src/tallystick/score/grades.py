@@ -141,7 +141,8 @@ def _misfit(
     families = [set(family) for family in PASS_FAIL]
     fits = [sum(as_word(label) in family for label in said) for family in families]
     best = max(range(len(families)), key=fits.__getitem__)
-    if fits[best] > len(said) - len(odd):
+    # A letter alone, such as C, fits its family but may be the name of a choice: no cell is odd then.
+    if len(said) - len(odd) < fits[best] < len(said):
         known = [str(label) for label in said if as_word(label) in families[best]]
         wrong = next(label for label in said if as_word(label) not in families[best])
         meant = get_close_matches(str(wrong), sorted(families[best]), n=1)

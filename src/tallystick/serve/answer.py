@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from tallystick.data import conclude, read
@@ -12,7 +13,7 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.io import scan
 from tallystick.results import Result
 from tallystick.serve.question import arguments, call_of, counts_suffice, label_way
-from tallystick.serve.rows import StreamBook, book_of, pieces
+from tallystick.serve.rows import StreamBook, StreamTable, book_of, pieces
 from tallystick.serve.settings import find_stream
 from tallystick.serve.span import Span
 from tallystick.serve.store import Reader, Store
@@ -47,6 +48,7 @@ def answer_stream(
         book = book_of(reader, stream, span, way=label_way(verb))
         words = arguments(verb, book.table, stream.settings, given)
         call = call_of(verb, words)
+        _check_columns(call, book.table, given)
         shared = {"as_of": as_of, "version": stream.version}
         command = shlex.join(["tallystick", verb, "rows.csv", *words])
         source = _source(store, reader, book, call, span)
@@ -55,14 +57,22 @@ def answer_stream(
         return StreamAnswer(result=None, why=why, command=command, **shared)
     try:
         result = _concluded(call, source)
-    except NotIdentifiable as error:
-        return StreamAnswer(result=None, why=str(error), command=command, **shared)
-    except InputError as error:
-        # With no column named, it is the data that cannot answer, not the request that is wrong.
-        if any(name.replace("-", "_") in call.capability.reads for name in given):
-            raise
+    except (InputError, NotIdentifiable) as error:
+        # The request was sound: it is the rows that cannot answer it, or not yet.
         return StreamAnswer(result=None, why=str(error), command=command, **shared)
     return StreamAnswer(result=result, why="", command=command, **shared)
+
+
+def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a column that the request names and the stream does not have."""
+    for flag, values in given.items():
+        if flag.replace("-", "_") not in call.capability.reads:
+            continue
+        for name in (part for value in values for part in value.split(",")):
+            if name not in table.columns and not set(name) & set("*?["):
+                near = get_close_matches(name, table.columns, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"it has {table.columns}"
+                raise InputError(f"{flag}: the stream has no column {name!r}: {hint}")
 
 
 def _source(store: Store, reader: Reader, book: StreamBook, call: Call, span: Span) -> Any:
@@ -84,7 +94,7 @@ def _concluded(call: Call, source: Any) -> Result:
         held = replace(scan(source), source="rows.csv")
     more = call.question.reading()
     with read(held, call.capability.door, **reading, **more) as data:
-        return conclude(call.capability, data, call.question)
+        return conclude(call.capability, replace(data, source="rows.csv"), call.question)
 
 
 def stream_tally(reader: Reader, book: StreamBook, span: Span, *, by: str | None = None) -> Tally:

@@ -111,7 +111,8 @@ def _key(
 ) -> tuple[str, ...]:
     """Return what an answer depends on: the question, and the version of the stream."""
     asked = repr((sorted(given.items()), span, sorted(args.items())))
-    return kind, str(stream.id), str(stream.version), verb, asked
+    # The salt tells a stream from another that once had its name, or its number.
+    return kind, stream.salt.hex(), str(stream.version), verb, asked
 
 
 def etag_of(*parts: str) -> str:

@@ -1,7 +1,7 @@
 -- What the service keeps. One row per thing; JSON is text; times are seconds since 1970.
 
 create table stream (
-    id integer primary key,
+    id integer primary key autoincrement,  -- a number is never given twice
     name text not null unique,
     settings text not null,          -- JSON: see tallystick.serve.settings
     salt blob not null,              -- key of the hash `u`: nobody can foretell a draw
