@@ -1,6 +1,6 @@
 """Coverage of `score` from labels that the queue of `serve` has drawn: one command.
 
-    python benchmarks/truth/serve_queue.py [--runs 2000] [--write]
+    python benchmarks/truth/serve_queue.py [--runs 2000] [--write] [--only useless]
 
 Each run draws two frames from one fixed stream (the second is steered by the labels of the first,
 after a third of the rows has come in between), labels them, and asks `score` with the probability
@@ -195,10 +195,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2_000)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default="", help="Streams whose name has this in it.")
     options = parser.parse_args()
     rows = [
         row
         for seed, name in enumerate(SETS, start=41)
+        if options.only in name
         for row in coverage(name, options.runs, seed)
     ]
     notes = [
