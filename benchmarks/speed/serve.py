@@ -37,6 +37,7 @@ from tallystick.serve.settings import find_stream
 from tallystick.serve.store import open_store
 
 JUDGES = ("gpt", "claude", "llama", "qwen", "rule")
+_CLIENT = httpx.Client(timeout=120)  # one for all: making one takes longer than an answer
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -320,7 +321,7 @@ def cpu_tree(pid: int) -> float:
 
 def _timed(url: str, **given: Any) -> tuple[float, httpx.Response]:
     begun = time.perf_counter()
-    answer = httpx.get(url, timeout=120, **given)
+    answer = _CLIENT.get(url, **given)
     if answer.status_code not in (200, 304):
         raise RuntimeError(answer.text)
     return time.perf_counter() - begun, answer
