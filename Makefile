@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 UV_VERSION := 0.13.7
 
-.PHONY: help demo test test-slow fuzz mutants check format docs bench lock clean
+.PHONY: help demo demo-serve test test-slow fuzz mutants check format docs bench lock clean
 
 help:  ## show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,6 +18,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: $(STAMP)  ## answer four questions from a generated table and write the report
 	$(BIN)/tallystick demo
+
+demo-serve: $(STAMP)  ## a day of the service in less than a minute: votes, drift, silence, labels
+	$(BIN)/python examples/serve_a_day.py
 
 test: $(STAMP)  ## run the tests, the README and the docs
 	$(BIN)/python -m pytest -n auto -m "not slow"
