@@ -33,6 +33,18 @@ OWN = {
 GROUPS = {"dynamic": "Is another round of this benchmark worth it?"}
 """Verbs of two words, by the first one."""
 
+START = """\
+Tallystick says how good systems, models, judges and APIs are when labels are scarce.
+
+  tallystick demo                                       see it at work, in half a minute
+  tallystick score outputs.csv --truth human            judges graded all outputs, people a few
+  tallystick compare old.csv new.csv --metric correct   which run is better, and how sure is that?
+  tallystick audit table.csv --html report.html         what can this table say?
+
+All verbs: tallystick --help. How to read an answer: tallystick explain score.
+"""
+"""What ``tallystick`` alone prints: the four commonest commands."""
+
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -49,6 +61,13 @@ def summaries() -> dict[str, str]:
 
 class _Verbs(click.Group):
     """A group that lists its verbs without opening them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show how to begin to somebody who typed the name alone."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(START, nl=False)
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(summaries())
@@ -113,7 +132,6 @@ app = _Verbs(
     name="tallystick",
     help="How good your systems, models, judges and APIs are when labels are scarce, and how sure"
     " that is.",
-    no_args_is_help=True,
     context_settings=_HELP,
     params=[
         click.Option(
