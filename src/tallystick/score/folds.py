@@ -146,7 +146,7 @@ def _judges(result: ScoreResult) -> Section:
         best = max(known, key=lambda row: float(row.kappa.estimate))  # type: ignore[arg-type]
         line = f"{best.name} agrees most with people."
     if result.enough:
-        line += f" {result.enough} alone would be enough."
+        line += f" Corrected by people, {result.enough} alone tells as much as all of them."
     return Section(
         title="Judges",
         line=line,
