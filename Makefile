@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 UV_VERSION := 0.13.7
+# Commands that start without compiled modules take three times as long.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo demo-serve test test-slow fuzz mutants check format docs bench lock clean
 
