@@ -245,3 +245,14 @@ def test_more_groups_than_colours_differ_by_their_dashes():
     assert turns[:7] == [turns[0]] * 7
     assert turns[7:] == [turns[8]] * 2 != [turns[0]] * 2
     assert dashes["scale"]["domain"] == [str(group) for group in range(n)]
+
+
+def test_a_title_is_cut_at_one_hundred_and_ten_characters():
+    columns = {"model": ["a"], "score": [0.7]}
+    roles = {"name": "model", "x": "score"}
+
+    def title(words):
+        return chart(Figure("forest", words, columns, roles)).to_dict()["title"]["text"]
+
+    assert title("x" * 110) == "x" * 110
+    assert title("x" * 111) == shorten("x" * 111, 110) != "x" * 111
