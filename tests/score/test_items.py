@@ -99,3 +99,8 @@ def test_grades_on_a_scale_come_back_on_that_scale():
     assert min(found["consensus"]) >= 1
     assert max(found["consensus"]) > 1.5
     assert all(1 <= value <= 5 for value in found["expected"])
+
+
+def test_the_order_of_grading_is_drawn_by_the_seed():
+    orders = [columns_of(drawn(), seed=seed)["label_next"] for seed in (0, 1, 1)]
+    assert orders[0] != orders[1] == orders[2]
