@@ -232,7 +232,8 @@ def main() -> None:
             sys.stdout.write(f"{place} {one.old!r} -> {one.new!r}\n")
             continue
         known = results.get(place)
-        todo = known is None or (given.again and known.get("now", known["first"]) == "survived")
+        alive = known is not None and known.get("now", known["first"]) == "survived"
+        todo = known is None or (given.again and alive and "why" not in known)
         if not todo or left <= 0:
             continue
         left -= 1

@@ -239,3 +239,15 @@ def test_rounds_are_read_in_the_spelling_that_coercion_gives():
     rounds = next(part for part in told.sections if part.verb == "dynamic").rounds
     # one model never errs, the other on half of the items
     assert [each.model_risk for each in rounds] == [0.25, 0.25]
+
+
+def test_slices_are_answered_only_if_a_column_of_slices_is_named():
+    votes = {
+        "a": [0, 1, 1, 0] * 40,
+        "b": [0, 1, 0, 0] * 40,
+        "gold": [0, 1, 1, 1] * 40,
+        "lang": ["en", "de"] * 80,
+    }
+    roles = {"truth": "gold", "judges": ("a", "b")}
+    assert [part.label for part in audit(votes, by="lang", **roles).slices] == ["de", "en"]
+    assert audit(votes, ignore=["lang"], **roles).slices == ()

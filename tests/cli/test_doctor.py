@@ -15,3 +15,11 @@ def test_a_missing_requirement_is_named(monkeypatch):
     monkeypatch.setattr(doctor, "_version", lambda name: None if name == "duckdb" else "1")
     result = examine()
     assert "cannot work here: duckdb missing" in result.verdict
+
+
+def test_optional_parts_are_named_only_if_they_are_missing(monkeypatch):
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "dask" else "1")
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: "java")
+    assert examine().verdict == "Tallystick is ready; optional parts missing: dask."
+    monkeypatch.setattr(doctor, "_version", lambda name: "1")
+    assert examine().verdict == "Tallystick is ready."

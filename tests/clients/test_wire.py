@@ -101,6 +101,7 @@ def test_the_server_says_how_long_to_wait():
         (says("404 Not Found"), False, False, True),
         (says("400 Bad Request"), False, False, False),
         (says("500 Internal Server Error"), True, False, False),
+        (says("529 Overloaded"), True, False, False),
         (says("200 OK", b'{"label": '), True, True, False),
         (says("200 OK", b"no gzip", "Content-Encoding: gzip"), True, True, False),
         (b"", True, True, False),  # broken off after the request was sent: it may have been billed
@@ -112,3 +113,8 @@ def test_each_failure_says_whether_to_try_again_and_whether_it_may_be_billed(
     found = fault(answer)
     assert str(found).startswith("127.0.0.1:")
     assert (found.retry, found.billed, found.fatal) == (retry, billed, fatal)
+
+
+def test_only_an_encrypted_address_is_verified():
+    assert Connections("https://localhost/x", {}, timeout=1)._verify is not None
+    assert Connections("http://localhost/x", {}, timeout=1)._verify is None

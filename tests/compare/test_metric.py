@@ -45,3 +45,7 @@ def test_a_rating_model_is_refused_in_words(metric):
 def test_no_runs_at_all_are_refused():
     with pytest.raises(InputError, match="k must be at least 1"):
         split_metric("pass@0")
+
+
+def test_one_run_is_enough():
+    assert split_metric("pass@1") == (PassMetric("pass@k", 1), None)

@@ -99,3 +99,13 @@ def test_an_unknown_option_is_refused_with_its_nearest_name() -> None:
 def test_what_is_no_table_is_refused(source: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
         read(source)
+
+
+def test_rules_that_come_later_apply_to_a_saved_tally() -> None:
+    votes = Tally.of({"a": ["x", "none", "x"], "b": ["x", "y", "y"]})
+    with read(votes, Door(), judges=["a", "b"], missing=["none"]) as data:
+        assert data.tally("judges").labels["a"] == ("x", None)
+    with read(votes, Door(), judges=["a"]) as data:
+        plain = data._count(["a"], (), None)
+    assert plain.counts.dtype.kind == "i", "counted once, not again as weights"
+    assert plain == votes.marginal(["a"])

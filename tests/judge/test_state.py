@@ -29,6 +29,7 @@ def test_a_restart_in_mid_window_gives_the_same_windows_and_alarms(tmp_path):
     expected = [window.to_dict() for window in whole.push(data)]
     assert any(window["change"] for window in expected)
 
+    assert load_state(whole, tmp_path / "state.json") is False
     found = []
     for start, end in ((0, 410), (410, 1733), (1733, 2600)):
         again = Windows(size=300, evaluation=majority)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import ceil, log
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tallystick.data import read
 from tallystick.errors import InputError
-from tallystick.label.plan import plan
+from tallystick.label.plan import _sign_plan, plan
 from tests.label.conftest import JUDGES
 
 
@@ -40,3 +43,14 @@ def test_one_question_that_does_not_fit_is_an_error_and_several_are_notes(table)
         found = plan(data, ("bound", "judge"))
         assert any(note.startswith("bound is left out") for note in found.notes)
         assert plan(data, ("bound", "compare")).decision == "unknowable"
+
+
+def test_the_labels_of_a_sign_follow_from_the_spread_of_its_strata():
+    """Of a difference between -1 and 1, guessed .5 in each of 400 items: p = .75, lead .5."""
+    measure = SimpleNamespace(name="a - b", bounds=(-1.0, 1.0), guess=np.array([0.5, 0.5]))
+    strata = SimpleNamespace(sizes=np.array([100, 300]))
+    one = _sign_plan("compare", SimpleNamespace(measures=[measure], strata=strata), 0.05)
+    growth = 0.5 * 0.5**2 / (0.75 * 0.25 * 4 + 0.5**2)
+    assert one.labels == ceil(log(2 / 0.05) / growth)
+    alone = 0.5 * 0.5**2 / (0.25 * 4 + 0.5**2)
+    assert one.labels_alone == ceil(log(2 / 0.05) / alone)

@@ -172,6 +172,11 @@ def test_the_summary_opens_with_the_verdict_and_ends_with_what_it_rests_on():
     assert lines[0].startswith("gpt is right")
     assert lines[1] == "To settle it: more labels."
     assert lines[-2:] == ["Rests on: items drawn at random", "Warning: few items"]
+    assert any("llama" in line and "never voted" not in line for line in lines[2:-2]), "the table"
+
+
+def test_a_result_without_a_table_of_its_own_is_not_told_twice():
+    assert Result(verdict="4 items.", n_items=4).summary() == "4 items."
 
 
 def test_html_is_escaped():

@@ -32,6 +32,8 @@ def test_a_gate_names_its_criterion():
     assert result.gates[0].passed is True
     with pytest.raises(InputError, match="names one"):
         evaluate(table(), criterion="kind", gates=("b >= a",), **ROLES)
+    with pytest.raises(InputError, match="names one"):
+        evaluate(table(), criterion="kind", gates=("kind(b) >= kind(a)",), **ROLES)
 
 
 def test_a_criterion_that_cannot_be_answered_says_why_and_the_other_stands():

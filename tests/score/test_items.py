@@ -89,3 +89,18 @@ def test_several_criteria_are_written_one_at_a_time():
         pytest.raises(InputError, match="criterion"),
     ):
         item_columns(result, data)
+
+
+def test_grades_on_a_scale_come_back_on_that_scale():
+    table = drawn()
+    grades = {"pass": "5", "fail": "1", None: None}
+    table = {name: [grades.get(value, value) for value in values] for name, values in table.items()}
+    found = columns_of(table, scale=(1.0, 5.0))
+    assert min(found["consensus"]) >= 1
+    assert max(found["consensus"]) > 1.5
+    assert all(1 <= value <= 5 for value in found["expected"])
+
+
+def test_the_order_of_grading_is_drawn_by_the_seed():
+    orders = [columns_of(drawn(), seed=seed)["label_next"] for seed in (0, 1, 1)]
+    assert orders[0] != orders[1] == orders[2]

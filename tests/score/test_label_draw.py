@@ -5,6 +5,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.score import evaluate
+from tallystick.score.label_draw import _all_inside
 from tests.score.tables import ROLES, drawn
 
 
@@ -72,3 +73,9 @@ def test_labels_on_one_system_only_are_said_and_not_taken_for_a_bad_draw():
     assert any("does not carry over to" in text for text in result.warnings)
     assert not any("random draw does not" in text for text in result.warnings)
     assert result.decision == "undecided"
+
+
+def test_the_chance_that_all_labels_fall_inside_a_part_is_hypergeometric():
+    assert _all_inside(10, 5, 2) == pytest.approx(10 / 45)
+    assert _all_inside(10, 10, 3) == pytest.approx(1)
+    assert _all_inside(10, 2, 3) == 0

@@ -76,6 +76,7 @@ def test_weights_lead_questions_to_what_matters(items):
 def test_weights_are_read_or_refused():
     assert weight_matrix("accuracy", ["a", "b"]).tolist() == [[1, 0, 0], [0, 1, 0]]
     assert weight_matrix("a>(other)", ["a", "b"])[0, 2] == 1
+    assert weight_matrix([[1, 2], [3, 4]], ["a", "b"]).tolist() == [[1, 2, 0], [3, 4, 0]]
     for bad in ("a>c", "a", [[1.0]], [[0, 0], [0, 0]], [[-1, 0], [0, 1]]):
         with pytest.raises(InputError):
             weight_matrix(bad, ["a", "b"])

@@ -54,3 +54,9 @@ def test_values_out_of_range_are_refused_by_name(options, words):
 def test_a_limit_on_money_without_a_price_is_refused():
     with pytest.raises(InputError, match="price"):
         ShiftQuestion(max_cost=3.0).wire()
+
+
+def test_one_bin_is_allowed_and_none_is_not():
+    assert ShiftQuestion(bins=1).bins == 1
+    with pytest.raises(InputError, match="bins must be at least 1"):
+        ShiftQuestion(bins=0)

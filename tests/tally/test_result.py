@@ -28,6 +28,7 @@ def test_rows_and_figure_show_the_commonest_pattern_first() -> None:
     assert result.rows()[0] == {"a": 1, "count": 5, "tally_count": 2, "share": pytest.approx(2 / 3)}
     [figure] = result.figures()
     assert figure.columns["pattern"] == ["a=1, count=5", "a=0, count=5"]
+    assert figure.columns["share"] == pytest.approx([2 / 3, 1 / 3])
     assert result.to_frame().num_rows == 2
     assert "67 %" in result.summary()
 

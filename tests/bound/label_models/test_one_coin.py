@@ -38,3 +38,12 @@ def test_a_known_balance_is_the_law_of_a_row_without_votes():
     table = votes(500, 2, [0.8, 0.7, 0.7], 2, 0.2)
     model = one_coin(table, balance=[0.9, 0.1])
     assert model.predict(np.array([[-1, -1, -1]]))[0] == pytest.approx([0.9, 0.1])
+
+
+def test_a_weak_label_that_never_votes_is_taken_for_a_coin():
+    """Its accuracy is the prior's, 1 / classes: one vote of it must tell nothing."""
+    rows = {"a": [0, 1] * 50, "b": [0, 1] * 50, "never": [None] * 100}
+    table = weak_table(Tally.of(rows), weak=list(rows), classes=range(2))
+    with np.errstate(all="raise"):
+        model = one_coin(table, balance=[0.5, 0.5])
+    assert model.predict(np.array([[-1, -1, 1]]))[0] == pytest.approx([0.5, 0.5])
