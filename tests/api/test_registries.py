@@ -6,6 +6,7 @@ import ast
 import json
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -35,8 +36,13 @@ def install(monkeypatch, home, name, **content):
     monkeypatch.setattr(home, "MODULES", (*home.MODULES, name))
 
 
-def strings(path: Path) -> Iterator[str]:
-    """Yield every text in the code of a file, docstrings apart."""
+@cache
+def strings(path: Path) -> tuple[str, ...]:
+    """Return every text in the code of a file, docstrings apart."""
+    return tuple(_strings(path))
+
+
+def _strings(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docs = {
         id(node.value)

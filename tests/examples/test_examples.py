@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+SCRIPTS = [
+    # The day of the service takes half a minute.
+    pytest.param(path, marks=pytest.mark.slow if path.stem == "serve_a_day" else ())
+    for path in sorted((ROOT / "examples").glob("*.py"))
+]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
