@@ -73,3 +73,8 @@ def test_a_tie_is_a_half_and_no_longer_pass_or_fail():
     found = read_column("gpt", ["win", "tie", "loss"], None, place)
     assert found.values["tie"] == 0.5
     assert not found.pass_fail
+
+
+def test_words_that_say_only_one_side_are_refused_in_a_sentence():
+    with pytest.raises(InputError, match="'c' is not a grade. Grades here are pass and fail"):
+        read_column("x", ["c"], None, place)

@@ -141,7 +141,8 @@ def _misfit(
     families = [set(family) for family in PASS_FAIL]
     fits = [sum(as_word(label) in family for label in said) for family in families]
     best = max(range(len(families)), key=fits.__getitem__)
-    if fits[best] > len(said) - len(odd):
+    # Where all words are of one family they say only one side of it, and none of them is odd.
+    if len(said) > fits[best] > len(said) - len(odd):
         known = [str(label) for label in said if as_word(label) in families[best]]
         wrong = next(label for label in said if as_word(label) not in families[best])
         meant = get_close_matches(str(wrong), sorted(families[best]), n=1)
