@@ -27,6 +27,7 @@ from pathlib import Path
 from tests.fuzz.tables import Case, case
 
 ALLOWED = (0, 1, 2, 10, 11)
+MOST_MEMORY = 8 << 30
 PATIENCE = 120.0
 """Seconds after which a case counts as hanging, on a machine that may be busy."""
 
@@ -66,6 +67,8 @@ def fault(one: Case, outcome: Outcome) -> str | None:
     """Say what is wrong with an outcome, None if nothing is."""
     if "Traceback" in outcome.err:
         return f"traceback: {outcome.err.strip().splitlines()[-1]}"
+    if "MemoryError" in outcome.err:
+        return "out of memory"
     if outcome.code == 70:
         return f"internal error: {outcome.err.strip().splitlines()[-1]}"
     if outcome.code not in ALLOWED:
@@ -84,6 +87,11 @@ def fault(one: Case, outcome: Outcome) -> str | None:
 def _work(start: int, stop: int, seed: int) -> None:
     """Run cases one after the other and report each on stdout."""
     report = os.fdopen(os.dup(1), "w", buffering=1)
+    with contextlib.suppress(ImportError):
+        import resource
+
+        # A small file that asks for this much is a finding, and must not take the machine along.
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     with tempfile.TemporaryDirectory() as home:
         for number in range(start, stop):
             report.write(f"begin {number}\n")

@@ -34,6 +34,7 @@ def test_the_fuzzer_notices_each_kind_of_fault():
     assert fault(tally, Outcome(0, good, "")) is None
     assert fault(tally, Outcome(1, "", "t.csv is empty")) is None
     assert "traceback" in (fault(tally, Outcome(1, "", "Traceback …\nKeyError")) or "")
+    assert "memory" in (fault(tally, Outcome(1, "", "MemoryError: Unable to allocate")) or "")
     assert "internal" in (fault(tally, Outcome(70, "", "internal error")) or "")
     assert "exit code 3" in (fault(tally, Outcome(3, "", "x")) or "")
     assert "without a message" in (fault(tally, Outcome(1, "", "")) or "")

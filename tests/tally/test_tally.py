@@ -202,3 +202,8 @@ def test_a_tally_shows_itself() -> None:
     assert weighted.weighted
     with pytest.raises(TypeError, match="unhashable"):
         hash(weighted)
+
+
+def test_weights_beyond_a_number_are_refused() -> None:
+    with pytest.raises(InputError, match="add up to more than a number holds"):
+        Tally.of({"a": ["x", "y"], "w": [1e308, 1e308]}, weight="w")

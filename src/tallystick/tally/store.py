@@ -148,7 +148,11 @@ def checked_total(counts: Counts) -> int | float:
     tallystick.errors.InputError: the counts add up to 9223372036854775808, more than a 64-bit integer holds: ...
     """
     if counts.dtype.kind == "f":
-        return float(counts.sum())
+        with np.errstate(over="ignore"):
+            weight = float(counts.sum())
+        if not math.isfinite(weight):
+            raise InputError("the weights add up to more than a number holds: divide them all")
+        return weight
     # the float sum is off by far less than a factor of 2
     if counts.sum(dtype=np.float64) < 2.0**62:
         return int(counts.sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ from tallystick.stats.latent import (
     simulate,
 )
 from tallystick.stats.latent.model import pack, unpack
+
+latent_information = import_module("tallystick.stats.latent.information")
 
 
 def moved(info, eta):
@@ -50,6 +53,16 @@ def noisy(ternary):
     codes[np.random.default_rng(1).random(codes.shape) < 0.2] = -1
     codes, counts = np.unique(codes, axis=0, return_counts=True)
     return fit(codes, counts, n_classes=3, n_votes=ternary.n_votes)
+
+
+def test_a_model_of_too_many_parameters_is_refused_before_memory_is_full(
+    noisy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(latent_information, "MOST_PARAMETERS", 5)
+    with pytest.raises(
+        NotIdentifiable, match=r"labels and .* judges have .* parameters, more than"
+    ):
+        information(noisy)
 
 
 def test_scores_are_derivatives_of_the_log_likelihood(noisy) -> None:

@@ -37,6 +37,9 @@ from tallystick.stats.latent.votes import FloatArray, IntArray
 
 __all__ = ["LatentInformation", "information"]
 
+MOST_PARAMETERS = 10_000
+"""Their matrix takes 800 MB; nobody means a model of more."""
+
 _BOUNDARY = 1e-6  # a probability this near to 0 or 1 has no interval of this kind
 # smallest eigenvalue of the information, scaled to unit diagonal, that is still inverted
 _SINGULAR = 1e-9
@@ -189,6 +192,12 @@ def information(
     if not position.size:
         raise NotIdentifiable(
             "every parameter is known or on the boundary: there is nothing to be unsure of"
+        )
+    if len(position) > MOST_PARAMETERS:
+        raise NotIdentifiable(
+            f"{model.n_classes} labels and {model.n_judges} judges have {len(position):,}"
+            f" parameters, more than {MOST_PARAMETERS:,}: leave out a column that names items, or"
+            " merge labels"
         )
     scores = _scores(fit.posterior, fit.votes.codes, position, model)
     scores[fit.votes.weights == 0] = 0.0
