@@ -183,6 +183,7 @@ def test_a_section_that_only_counts_these_items_is_said_to():
     assert not any("very items" in text for text in audit(table_of("judge")).remarks)
 
 
+@pytest.mark.slow
 def test_whole_weights_reach_the_bounds_and_others_are_refused_there():
     few = {name: list(values[:400]) for name, values in generate("bound", rng=0).items()}
     plain, twice = (

@@ -313,6 +313,7 @@ def test_minus_one_is_a_class_where_the_predictions_show_it(tallystick, edited):
     assert json.loads(done.stdout)["classes"] == ["-1", "1"]
 
 
+@pytest.mark.slow
 def test_a_saved_tally_is_bounded_like_its_table(tallystick, tmp_path):
     rows = "".join(f"{i % 2},{(i // 3) % 2},{i % 2},{int(i % 7 > 2)}\n" for i in range(240))
     (tmp_path / "rows.csv").write_text("a,b,c,h\n" + rows, encoding="utf-8")

@@ -331,8 +331,8 @@ def test_an_api_that_spells_a_label_in_another_way_is_told_of(inside, tmp_path):
         (("--items-out", "none/items.csv"), "none/items.csv"),
         (("--items-out", "items.doc"), "items.doc"),
         (("--html", "none/page.html"), "none/page.html"),
-        (("--history", "."), "folder"),
-        (("--history", "data.csv"), "not an assessment"),
+        (("--history", "."), "not a regular file"),
+        (("--history", "data.csv"), "is the input"),
     ],
 )
 def test_what_can_be_known_to_be_wrong_is_refused_before_a_call_is_paid_for(

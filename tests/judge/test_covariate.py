@@ -53,6 +53,7 @@ def test_what_all_judges_share_cannot_be_seen_without_labels():
     assert max(one.error_p for one in seen.values()) < 0.001
 
 
+@pytest.mark.slow
 def test_false_findings_are_held_over_judges_and_covariates():
     false = 0
     for seed in range(40):

@@ -144,6 +144,7 @@ def test_what_is_needed_follows_the_level():
     assert counts == sorted(set(counts))
 
 
+@pytest.mark.slow
 def test_certified_intervals_are_exact():
     result = few_labels(drawn(1000, labelled=100), truth="truth", certified=True)
     assert {score.interval.guarantee for score in result.judges} == {"exact"}

@@ -71,6 +71,7 @@ def test_a_mix_needs_a_column_of_slices():
         evaluate(table(), target_mix={"easy": 1}, **ROLES)
 
 
+@pytest.mark.slow
 def test_coverage_of_the_mixed_score():
     inside = 0
     for seed in range(60):

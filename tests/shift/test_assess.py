@@ -160,7 +160,7 @@ def test_the_contract_holds(items, new):
     assert np.shape(body["interval"]) == (3, 4, 2)
     assert body["seed"] == 7
     kinds = [figure.kind for figure in result.figures()]
-    assert kinds == ["matrix", "forest", "curve"]
+    assert kinds == ["forest", "matrix", "curve"]
     assert isinstance(result.accuracy_change.interval, Interval)
     assert set(result.baselines) == {"this run", "uniform", "proportional", "optimal"}
 

@@ -38,6 +38,5 @@ def test_an_alarm_says_what_it_proves_and_where_it_was_sent(web: Web, service: S
     [line] = service.read(lambda r: alarm_lines(r, unseen=True))
     assert line.stream == "bot"
     assert service.read(lambda r: alarm_lines(r, streams=("other",))) == []
-    known = {(one.method, one.path) for one in service.memory["routes"]}
     sent = submit(web, "/alarms", "/alarms/1/seen")
-    assert sent.status_code == (303 if ("POST", "/v1/alerts/{alert}/seen") in known else 404)
+    assert sent.status_code == 303
