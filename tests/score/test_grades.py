@@ -76,5 +76,5 @@ def test_a_tie_is_a_half_and_no_longer_pass_or_fail():
 
 
 def test_words_that_say_only_one_side_are_refused_in_a_sentence():
-    with pytest.raises(InputError, match="'c' is not a grade. Grades here are pass and fail"):
+    with pytest.raises(InputError, match=r"'c' is not a grade. Grades here are pass and fail"):
         read_column("x", ["c"], None, place)
