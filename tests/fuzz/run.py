@@ -91,7 +91,7 @@ def _work(start: int, stop: int, seed: int) -> None:
         import resource
 
         # A small file that asks for this much is a finding, and must not take the machine along.
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     with tempfile.TemporaryDirectory() as home:
         for number in range(start, stop):
             report.write(f"begin {number}\n")
