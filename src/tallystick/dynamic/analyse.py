@@ -59,7 +59,7 @@ def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
     ... )
     >>> found = analyse(panel)
     >>> found.advice.decision, found.rounds[0].risk
-    ('cannot tell', 0.2)
+    ('not worth it', 0.2)
     """
     seen = log.repeated()
     cost = Unknown("the log has no cost") if seen.cost is None else float(seen.cost.sum())

@@ -43,7 +43,7 @@ def evaluate(source: Any, **options: Any) -> LogResult | AttemptResult:
     >>> log = {"round": [1] * 4, "gold": list("aaaa"), "m": list("aabb"), "n": list("abab"), "o": list("aaab")}
     >>> found = evaluate(log, truth="gold")
     >>> found.advice.decision, found.rounds[0].risk
-    ('cannot tell', 0.25)
+    ('not worth it', 0.25)
     >>> tries = {"annotator": list("xxyyzz"), "round": [1] * 6, "fooled": [1, 0, 1, 1, 0, 0]}
     >>> evaluate(tries).rounds[0].success.rate
     0.5

@@ -184,9 +184,10 @@ def _best(
 def rows_by_item(outputs: Outputs) -> Ints:
     """Return items x systems of rows; items that lack an output of some system are left out.
 
-    >>> from tallystick.data import read
+    >>> from tallystick.data import Door, read
     >>> table = {"id": [1, 2, 1, 3], "system": ["a", "a", "b", "b"], "gpt": [1, 0, 1, 1]}
-    >>> data = read(table, judges=("gpt",), system="system", item="id")
+    >>> door = Door(want="judges", repeats=True, outputs=True)
+    >>> data = read(table, door, judges=("gpt",), system="system", item="id")
     >>> rows_by_item(read_outputs(data, scale=None)).tolist()
     [[0, 2]]
     """
