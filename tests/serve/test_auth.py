@@ -133,7 +133,7 @@ def test_no_key_is_ever_logged_or_taken_from_the_address(
     with caplog.at_level(logging.DEBUG):
         assert far(made).get("/v1/streams").status_code == 200
         assert far(made + "x").get("/v1/streams").status_code == 401
-    assert made.rpartition("_")[2] not in caplog.text
+    assert made.split("_", 2)[2] not in caplog.text
     assert far().get(f"/v1/streams?key={made}").status_code == 401
 
 
