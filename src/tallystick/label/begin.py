@@ -195,5 +195,6 @@ def _show(data: Data, task: LabelTask, wanted: Sequence[str]) -> tuple[str, ...]
     if wanted:
         return tuple(wanted)
     hidden = {*task.columns, *data.roles.columns("truth", "system", "item", "judges", "models")}
-    found = tuple(name for name in columns if name not in hidden)
-    return found or tuple(name for name in (data.roles.item,) if name is not None)
+    # The item comes first: it may be the question itself, and without it nobody finds the output.
+    named = tuple(name for name in (data.roles.item,) if name is not None)
+    return named + tuple(name for name in columns if name not in hidden)
