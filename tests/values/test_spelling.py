@@ -121,3 +121,12 @@ def test_the_canonical_spelling_is_its_own(label: Label) -> None:
 def test_a_coerced_vocabulary_is_one_vocabulary(a: list[Label], b: list[Label]) -> None:
     renaming = check_vocabulary({"a": a, "b": b}, coerce=True)
     check_vocabulary({column: list(names.values()) for column, names in renaming.items()})
+
+
+def test_the_message_does_not_depend_on_the_order_in_which_an_engine_gives_the_labels() -> None:
+    def message(first: list[Label], second: list[Label]) -> str:
+        with pytest.raises(InputError) as refused:
+            check_vocabulary({"a": first, "b": second})
+        return str(refused.value)
+
+    assert message(["1", "0"], ["1.0", "0.0"]) == message(["0", "1"], ["0.0", "1.0"])

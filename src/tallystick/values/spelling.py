@@ -80,7 +80,8 @@ def check_vocabulary(
                 " the item"
             )
 
-        for value in present:
+        # An engine gives labels in any order: sorted, the same table gets the same message.
+        for value in sorted(present, key=identity):
             _check_size(value, column, coerce, locate_row)
             other, where = first.setdefault(_meaning(value), (value, column))
             if not coerce and identity(other) != identity(value):
