@@ -2,13 +2,15 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, xlogy
 
+from tallystick.compare import exact_pair
 from tallystick.compare.exact_pair import exact_score
 from tallystick.compare.pairs import tango
 from tallystick.errors import InputError
 
 
 @pytest.mark.parametrize("n", [6, 15, 30])
-def test_no_difference_is_covered_less_often_than_promised_by_enumeration(n):
+def test_no_difference_is_covered_less_often_than_promised_by_enumeration(n, monkeypatch):
+    monkeypatch.setattr(exact_pair, "FEW_ITEMS", 10)  # compiled, which pays from many calls on
     b, c = np.array([(b, c) for b in range(n + 1) for c in range(n + 1 - b)]).T
     ends = np.array([tuple(exact_score(int(x), int(y), n)) for x, y in zip(b, c, strict=True)])
     ways = gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(n - b - c + 1)
@@ -52,3 +54,13 @@ def test_counts_beyond_the_items_are_refused():
         exact_score(7, 7, 10)
     with pytest.raises(InputError, match="whole number"):
         exact_score(1.5, 0, 10)
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "n"),
+    [(9, 1, 50), (0, 0, 50), (50, 0, 50), (0, 50, 50), (3, 3, 6), (0, 1, 1), (40, 21, 300)],
+)
+def test_few_and_many_items_are_summed_to_the_same_ends(b, c, n, monkeypatch):
+    few = exact_score(b, c, n)
+    monkeypatch.setattr(exact_pair, "FEW_ITEMS", 0)
+    assert tuple(exact_score(b, c, n)) == pytest.approx(tuple(few), abs=4e-9)

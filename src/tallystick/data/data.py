@@ -16,6 +16,7 @@ from tallystick.data.roles import Roles
 from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.io import Place, Table, identifier, scan
+from tallystick.io.arrays import codes_of
 from tallystick.tally import Tally
 from tallystick.values import (
     Label,
@@ -263,7 +264,7 @@ class Data:
                 if codes.setdefault(identity(word), len(labels)) == len(labels):
                     labels.append(word)
                 places.append(codes[identity(word)])
-            index = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            index = codes_of(encoded, missing=-1)
             coded.append(np.array([*places, -1], np.int32)[index])
         matrix = np.stack(coded, axis=1) if coded else np.zeros((self.n_rows, 0), np.int32)
         return Coded(matrix, tuple(labels))

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 from tallystick.io import Table, identifier
+from tallystick.io.arrays import codes_of
 
 __all__ = ["fingerprint"]
 
@@ -37,7 +38,7 @@ def fingerprint(table: Table, columns: Sequence[str]) -> str:
         for place, name in enumerate(block):
             # Few distinct cells, many rows: the codes and the cells they stand for are enough.
             coded = part[f"c{place}"].combine_chunks().dictionary_encode()
-            codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            codes = codes_of(coded, missing=-1)
             words = "\x1f".join(str(word) for word in coded.dictionary.to_pylist())
             digest.update(f"\x1e{name}\x1e{len(codes)}\x1e{words}\x1e".encode())
             digest.update(np.ascontiguousarray(codes, dtype="<i4").tobytes())

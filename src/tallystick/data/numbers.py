@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
 from tallystick.io import Table, check_numbers, identifier
+from tallystick.io.arrays import as_numpy
 from tallystick.values import (
     as_number,
     as_pass_fail,
@@ -68,7 +69,7 @@ def _column(
         check_numbers(table, name, missing=tokens, low=low, high=high)
         number = as_number(f"({cell})", kind)
     fetched = table.arrow(f"select {number} as number from rows")["number"]
-    return np.asarray(fetched.to_numpy(), dtype=np.float64)
+    return np.asarray(as_numpy(fetched), dtype=np.float64)
 
 
 def _distinct_words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:

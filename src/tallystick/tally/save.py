@@ -13,6 +13,7 @@ import numpy as np
 
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.io import atomic
+from tallystick.io.arrays import as_numpy
 from tallystick.tally.patterns import Patterns, settle
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.sources import Sources
@@ -56,11 +57,11 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None, Sources]:
             str(name): tuple(_label_in(item) for item in column) for name, column in head["labels"]
         }
         codes = (
-            np.stack([table[f"c{j}"].to_numpy() for j in range(len(labels))], axis=1)
+            np.stack([as_numpy(table[f"c{j}"]) for j in range(len(labels))], axis=1)
             if labels
             else None
         )
-        counts = table["count"].to_numpy()
+        counts = as_numpy(table["count"])
         recipe = _recipe_in(head["recipe"])
         sizes = [len(column) for column in labels.values()]
         codes = np.zeros((len(counts), 0), np.int32) if codes is None else codes.astype(np.int32)
@@ -193,8 +194,8 @@ def load_moments(path: Path) -> tuple[Sums, Recipe | None, str | None]:
             weighted=bool(head["weighted"]),
             exact=bool(head["exact"]),
             dropped=int(head["dropped"]),
-            counts=table["count"].to_numpy(),
-            sums=np.stack([table[f"c{j}"].to_numpy() for j in range(len(names))], axis=1),
+            counts=as_numpy(table["count"]),
+            sums=np.stack([as_numpy(table[f"c{j}"]) for j in range(len(names))], axis=1),
             products=products,
         )
         if len(sums.counts) != (len(sums.groups) if sums.grouped else 1):

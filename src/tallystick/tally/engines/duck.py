@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
+from tallystick.io.arrays import as_numpy
 from tallystick.tally.engines.encode import bad_weight, outside_edges
 from tallystick.tally.engines.memory import Counted, count_groups
 from tallystick.tally.recipe import Recipe
@@ -130,7 +131,7 @@ def _check_weights(name: str, groups: Any) -> None:
 
     if sum(groups["absent"].to_pylist()):
         raise bad_weight(name, "a missing one, or one that is not a number")
-    least, total = groups["least"].to_numpy(), groups["total"].to_numpy()
+    least, total = as_numpy(groups["least"]), as_numpy(groups["total"])
     if (least < 0).any():
         raise bad_weight(name, least.min())
     if not np.isfinite(total).all():  # a sum passes NaN and infinity on

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
+from tallystick.io.arrays import as_numpy, codes_of
 from tallystick.values.label import MOST_LABELS, Label, identity, not_labels, plain, too_many
 from tallystick.values.missing import is_missing, numbers_among
 
@@ -100,9 +101,7 @@ def _from_arrow(name: str, column: Any, most: int) -> Encoded:
     if not column.null_count and (
         pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
     ):
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        return encode(name, column.to_numpy(zero_copy_only=False), most=most)
+        return encode(name, as_numpy(column), most=most)
     return _by_dictionary(name, column, most)
 
 
@@ -132,9 +131,7 @@ def _by_dictionary(name: str, column: Any, most: int) -> Encoded:
     labels = [plain(value, column=name) for value in coded.dictionary.to_pylist()]
     if len(labels) > most:
         raise too_many(name, len(labels), labels)
-    return Encoded(
-        coded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False), labels=(*labels, None)
-    )
+    return Encoded(codes_of(coded, missing=len(labels)), labels=(*labels, None))
 
 
 def _by_identity(name: str, column: Sequence[Any], most: int) -> Encoded:
@@ -188,11 +185,7 @@ def numbers_of(
 ) -> NDArray[np.float64]:
     """Return the column as floats, what is missing as NaN; what is not a number is refused."""
     if hasattr(column, "dictionary_encode"):
-        column = (
-            column.to_numpy(zero_copy_only=False)
-            if not hasattr(column, "chunks")
-            else column.to_numpy()
-        )
+        column = as_numpy(column)
     if isinstance(column, np.ma.MaskedArray):
         column = np.where(np.ma.getmaskarray(column), np.nan, column.data.astype(np.float64))
     values = np.asarray(column)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
+from tallystick.io.arrays import as_numpy
 from tallystick.tally.counter import count_integers
 from tallystick.tally.engines.encode import Encoded, cut_numbers, encode, weights_of
 from tallystick.tally.recipe import Recipe
@@ -53,7 +54,7 @@ def count_groups(
     """
     encoded = [encode(name, columns[name]) for name in names]
     values = np.stack([column.values.astype(np.int64) for column in encoded], axis=1)
-    held = counts.to_numpy() if hasattr(counts, "to_numpy") else np.asarray(counts)
+    held = as_numpy(counts) if hasattr(counts, "dictionary_encode") else np.asarray(counts)
     return decode(names, encoded, values, held.astype(np.float64 if weighted else np.int64))
 
 
