@@ -54,10 +54,10 @@ def test_masked_and_strided_arrays_are_read_right() -> None:
     [
         (
             {"a": ["1", "0"], "b": [1, 0]},
-            r"'1' \(text, in column 'a'\).*1 \(integer, in column 'b'\)",
+            r"'0' \(text, in column 'a'\).*0 \(integer, in column 'b'\)",
         ),
         ({"a": [1, "1.0"]}, r"1 \(integer.*'1\.0' \(text"),
-        ({"a": [1, True]}, r"1 \(integer.*True \(boolean"),
+        ({"a": [1, True]}, r"True \(boolean.*1 \(integer"),
     ],
 )
 def test_two_spellings_of_one_label_are_refused_unless_coerced(
