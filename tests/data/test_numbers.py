@@ -45,3 +45,12 @@ def test_columns_stand_side_by_side_in_the_order_asked_for() -> None:
     table = scan(pa.table({"a": [1, 2], "b": [3, 4]}))
     assert read_numbers(table, ["b", "a"], ()).tolist() == [[3.0, 1.0], [4.0, 2.0]]
     assert read_numbers(table, [], ()).shape == (0, 0)
+
+
+def test_many_columns_are_read_as_each_would_be_alone() -> None:
+    cells: dict[str, list[Any]] = {f"c{k}": [f"{k}.5", None, "2"] for k in range(60)}
+    cells |= {"word": ["pass", "fail", None], "gap": ["1", "n/a", "0"], "flag": [True, None, False]}
+    table = scan(pa.table(cells))
+    together = read_numbers(table, list(cells), ())
+    for k, name in enumerate(cells):
+        np.testing.assert_equal(together[:, k], read_numbers(table, [name], ())[:, 0])

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tallystick.io.arrays import as_numpy, codes_of, present
+from tallystick.io.arrays import as_arrow, as_numpy, codes_of, present
 
 COLUMNS = [
     pa.array([1, 2, 3], pa.int8()),
@@ -42,6 +42,12 @@ def test_codes_of_words_say_where_nothing_stands() -> None:
     assert codes_of(coded.slice(1, 2), missing=9).tolist() == [9, 1]
     assert codes_of(pa.array(["b"]).dictionary_encode(), missing=-1).tolist() == [0]
     assert present(coded).tolist() == [True, False, True, True]
+
+
+@pytest.mark.parametrize("numbers", [[1, 2, 3], [0.5, float("nan")], []])
+def test_numbers_come_back_from_arrow_as_they_went(numbers: list[float]) -> None:
+    held = np.array(numbers)
+    np.testing.assert_array_equal(as_numpy(as_arrow(held[::-1])), held[::-1])
 
 
 @pytest.mark.parametrize("verb", ["judge", "compare"])

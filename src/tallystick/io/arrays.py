@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["as_numpy", "codes_of", "present"]
+__all__ = ["as_arrow", "as_numpy", "codes_of", "present"]
 
 
 def as_numpy(column: Any) -> NDArray[Any]:
@@ -44,6 +44,21 @@ def as_numpy(column: Any) -> NDArray[Any]:
         return _values(column)
     floats = kind if pa.types.is_floating(kind) else pa.float64()
     return np.where(present(column), _values(column.cast(floats)), floats.to_pandas_dtype()("nan"))
+
+
+def as_arrow(numbers: NDArray[Any]) -> Any:
+    """Return NumPy's numbers as an Arrow array over the same memory.
+
+    >>> import numpy as np
+    >>> as_arrow(np.array([1, 2])).to_pylist()
+    [1, 2]
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    held = np.ascontiguousarray(numbers)
+    kind = pa.from_numpy_dtype(held.dtype)
+    return pa.Array.from_buffers(kind, len(held), [None, pa.py_buffer(held)])
 
 
 def present(column: Any) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.io import atomic
-from tallystick.io.arrays import as_numpy
+from tallystick.io.arrays import as_arrow, as_numpy
 from tallystick.tally.patterns import Patterns, settle
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.sources import Sources
@@ -35,8 +35,8 @@ def save_tally(patterns: Patterns, recipe: Recipe | None, sources: Sources, path
     import pyarrow as pa
 
     codes = patterns.store.codes
-    columns = {f"c{j}": pa.array(codes[:, j]) for j in range(codes.shape[1])}
-    columns["count"] = pa.array(patterns.store.counts)
+    columns = {f"c{j}": as_arrow(codes[:, j]) for j in range(codes.shape[1])}
+    columns["count"] = as_arrow(patterns.store.counts)
     write_table(
         path,
         "tally",
