@@ -71,28 +71,27 @@ def _plain(
     """Return the columns that hold numbers within bounds and nothing else, in two queries."""
     import numpy as np
 
-    candidates = [name for name in names if table.kinds.get(name) in ("text", "integer", "float")]
-    numbers, faults = {}, {}
-    for name in candidates:
-        cell = f"({without_missing(name, table.kinds[name], missing)})"
-        number = numbers[name] = as_number(cell, table.kinds[name])
-        tests = [f"({number}) is null and {cell} is not null", f"not isfinite({number})"]
-        tests += [f"({number}) < {float(low)!r}"] if low is not None else []
-        tests += [f"({number}) > {float(high)!r}"] if high is not None else []
-        faults[name] = f"count(*) filter ({' or '.join(tests)})"
-    if not candidates:
+    kinds = {n: table.kinds[n] for n in names if table.kinds.get(n) in ("text", "integer", "float")}
+    if not kinds:
         return {}
+    cells = {name: without_missing(name, kind, missing) for name, kind in kinds.items()}
+    counts = ", ".join(f"count({cell})" for cell in cells.values())
+    [filled] = table.query(f"select {counts} from rows")
+    numbers = ", ".join(
+        f"{as_number(f'({cell})', kinds[name])} as c{k}"
+        for k, (name, cell) in enumerate(cells.items())
+    )
+    fetched = table.arrow(f"select {numbers} from rows")
 
-    [counted] = table.query(f"select {', '.join(faults.values())} from rows")
-    plain = [name for name, bad in zip(candidates, counted, strict=True) if not bad]
-    if not plain:
-        return {}
-    selected = ", ".join(f"{numbers[name]} as c{k}" for k, name in enumerate(plain))
-    fetched = table.arrow(f"select {selected} from rows")
-    return {
-        name: np.asarray(as_numpy(fetched[f"c{k}"]), dtype=np.float64)
-        for k, name in enumerate(plain)
-    }
+    # What is left to the slow way: a cell that is no number, or a number that is refused there.
+    found = {}
+    for k, (name, cells_seen) in enumerate(zip(kinds, filled, strict=True)):
+        values = np.asarray(as_numpy(fetched[f"c{k}"]), dtype=np.float64)
+        held = values[~np.isnan(values)]
+        within = (low is None or held >= low) & (high is None or held <= high)
+        if len(held) == cells_seen and bool(np.all(np.isfinite(held) & within)):
+            found[name] = values
+    return found
 
 
 def _column(

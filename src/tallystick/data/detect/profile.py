@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from tallystick.data.detect.sample import Sample
 from tallystick.io import Label
+from tallystick.io.arrays import as_numpy
 from tallystick.values.missing import NUMBER
 from tallystick.values.spelling import spelling
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
 
 __all__ = ["MOST_VALUES", "Nature", "Profile", "look"]
 
@@ -96,11 +100,9 @@ def _profile(name: str, sample: Sample) -> Profile:
     often = (
         np.bincount(np.from_dlpack(encoded.indices), minlength=len(words)).tolist() if seen else []
     )
-    numbers = _numbers(words)
-    whole = numbers is not None and all(
-        number == math.floor(number) for number in numbers if math.isfinite(number)
-    )
-    finite = numbers is not None and all(map(math.isfinite, numbers))
+    numeric, numbers = _numbers(encoded.dictionary)
+    finite = numbers is not None and bool(np.isfinite(numbers).all())
+    whole = numbers is not None and bool((np.floor(numbers) == numbers)[np.isfinite(numbers)].all())
     counts: dict[Label, int] = {}
     if len(words) <= MOST_VALUES and (numbers is None or (whole and finite)):
         for word, count in zip(words, often, strict=True):
@@ -121,23 +123,29 @@ def _profile(name: str, sample: Sample) -> Profile:
         seen=seen,
         distinct=len(words),
         nature=nature,
-        low=min(numbers) if numbers else None,
-        high=max(numbers) if numbers else None,
-        numeric=_numeric(words),
+        low=None if numbers is None or not len(numbers) else float(numbers.min()),
+        high=None if numbers is None or not len(numbers) else float(numbers.max()),
+        numeric=numeric,
         counts=counts,
     )
 
 
-def _numeric(words: list[Any]) -> float:
-    numbers = sum(not isinstance(w, str) or bool(NUMBER.fullmatch(w.strip())) for w in words)
-    return numbers / len(words) if words else 0.0
+def _numbers(words: pa.Array) -> tuple[float, NDArray[np.float64] | None]:
+    """Return the share of values that are numbers, and the numbers if all of them are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
+    if not len(words):
+        return 0.0, np.zeros(0)
+    if not pa.types.is_string(words.type) and not pa.types.is_large_string(words.type):
+        return 1.0, np.array([float(word) for word in words.to_pylist()])
 
-def _numbers(words: list[Any]) -> list[float] | None:
-    """Return the values as numbers, or None if one of them is not."""
-    out = []
-    for word in words:
-        if isinstance(word, str) and not NUMBER.fullmatch(word.strip()):
-            return None
-        out.append(float(word))
-    return out
+    # A column of names has as many values as rows: they are looked at where they lie.
+    trimmed = pc.utf8_trim_whitespace(words)
+    share = float(np.mean(as_numpy(pc.match_substring_regex(trimmed, f"^(?:{NUMBER.pattern})$"))))
+    if share < 1.0:
+        return share, None
+    try:
+        return share, as_numpy(trimmed.cast(pa.float64()))
+    except pa.ArrowInvalid:  # +1 and 1e999, which Python reads
+        return share, np.array([float(word) for word in trimmed.to_pylist()])
