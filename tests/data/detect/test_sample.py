@@ -84,3 +84,11 @@ def test_nothing_in_common_is_nothing_said():
     assert np.isnan(agreement[0])
     assert z[0] == 0
     assert plurality(np.full((2, 2), -1, np.int32)).tolist() == [-1, -1]
+
+
+def test_more_columns_than_one_query_takes_are_all_looked_at(monkeypatch) -> None:
+    monkeypatch.setattr("tallystick.data.detect.sample._AT_ONCE", 3)
+    cells = {f"c{k}": ["yes", "", "no"] for k in range(8)}
+    looked = sample.draw(scan(pa.table(cells)))
+    assert looked.cells.column_names == list(cells)
+    assert set(looked.filled.values()) == {2}
