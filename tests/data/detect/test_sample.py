@@ -87,7 +87,7 @@ def test_nothing_in_common_is_nothing_said():
 
 
 def test_more_columns_than_one_query_takes_are_all_looked_at(monkeypatch) -> None:
-    monkeypatch.setattr("tallystick.data.detect.sample._AT_ONCE", 3)
+    monkeypatch.setattr(sample, "_AT_ONCE", 3)
     cells = {f"c{k}": ["yes", "", "no"] for k in range(8)}
     looked = sample.draw(scan(pa.table(cells)))
     assert looked.cells.column_names == list(cells)
