@@ -7,7 +7,8 @@ import pytest
 
 from tallystick.results import Unknown
 from tallystick.score import evaluate
-from tallystick.score.pairs import board_of, crossed
+from tallystick.score.board import board_of
+from tallystick.score.system_pair import crossed
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")

@@ -104,7 +104,7 @@ def _best(
                 f" {_text(beaten[0], units)}."
             )
         return (
-            f"{leader.name} is the best of {_number(len(scored))} systems: {_text(leader, units)}."
+            f"{leader.name} is the best of {number_word(len(scored))} systems: {_text(leader, units)}."
             f" The next best, {scored[1].name}, scores {_text(scored[1], units)}."
         )
     if beaten:
@@ -320,7 +320,7 @@ def without_labels(
     outputs = items * len(rows)
     whom = "" if len(rows) == 1 else f" for {'both' if len(rows) == 2 else 'all'} systems"
     if len(rows) > 2:
-        whom = f" for all {_number(len(rows))} systems"
+        whom = f" for all {number_word(len(rows))} systems"
     return Sentences(
         answer=answer,
         contrast=said,
@@ -387,7 +387,7 @@ def basis(
     where = f" on {count(items)} {_plural(outputs.unit, items)}" if items else ""
     text = f"{level}, {kind}, from {count(outputs.n_labels)} human grades{where}."
     if pairs > 1:
-        text += f" Differences and p are adjusted for {_number(pairs)} pairs."
+        text += f" Differences and p are adjusted for {number_word(pairs)} pairs."
     if isinstance(worth, float) and outputs.n_labels and worth > 1.05 * outputs.n_labels:
         text += (
             f" The judges' grades make these {count(outputs.n_labels)} grades as informative as"
@@ -516,7 +516,8 @@ def _is(names: Sequence[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def _number(n: int) -> str:
+def number_word(n: int) -> str:
+    """Write a small number as a word."""
     words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     return words[n] if n < len(words) else count(n)
 

@@ -11,15 +11,15 @@ import numpy as np
 from tallystick._rng import seed_of
 from tallystick.results import Interval, Unknown
 from tallystick.score import verdict as words
-from tallystick.score.assemble import ranked
 from tallystick.score.consensus import consensus
 from tallystick.score.judges import grade_judges
 from tallystick.score.label_draw import check_draw, chosen_by_consensus
 from tallystick.score.needed import SettlePlan, for_precision, settle_plan
 from tallystick.score.outputs import Floats, Outputs
-from tallystick.score.pairs import HALVINGS, SMALLEST, SystemPair
 from tallystick.score.question import ScoreQuestion
+from tallystick.score.ranking import ranked
 from tallystick.score.result import NOT_SETTLED, Rate, ScoreResult, SystemPairRow, SystemRow
+from tallystick.score.system_pair import HALVINGS, SMALLEST, SystemPair
 from tallystick.score.systems import System, estimate_systems, judge_only
 from tallystick.score.units import Units
 from tallystick.stats.adverse import AdverseEstimate
