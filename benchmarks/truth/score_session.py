@@ -59,6 +59,18 @@ CONTESTS = ("5 spread", "5 tied", "5 tied at 90 %", "3, hidden losses on 3 % and
 Snapshot = tuple[SessionDraws, int]
 
 
+class Remembered(SessionDraws):
+    """Draws that compute each difference once: it is asked for twice here."""
+
+    def difference(self, first: int, second: int, alpha: float) -> object:
+        """Return the interval of a difference."""
+        key = first, second, alpha
+        kept = self.__dict__.setdefault("kept", {})
+        if key not in kept:
+            kept[key] = super().difference(first, second, alpha)
+        return kept[key]
+
+
 class Ground:
     """One population with everything that does not change from run to run."""
 
@@ -83,7 +95,7 @@ class Ground:
     def draws(self, drawn: np.ndarray, order: SessionOrder | None) -> SessionDraws:
         """Return what score sees of a session in which these outputs were labelled."""
         truth = np.where(drawn, self.truth, np.nan)
-        return SessionDraws(
+        return Remembered(
             outputs=replace(self.outputs, truth=truth),
             values=self.values,
             stratum=self.stratum,

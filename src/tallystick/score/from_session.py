@@ -29,7 +29,7 @@ from tallystick.data import Data
 from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.sampling.labels.existing import Apart
+from tallystick.sampling.labels.existing import Apart, both_ways, for_drawing
 from tallystick.sampling.labels.planned_mean import planned_mean
 from tallystick.sampling.labels.session_order import SessionOrder, session_order
 from tallystick.score.consensus import consensus
@@ -112,8 +112,10 @@ class SessionDraws:
             )[1]
         judged = self.values[a] - self.values[b]
         every, mine = Spread.of(judged), judged[self.drawn[a] & self.drawn[b]]
-        ends = [adverse_difference(part, mine, every, alpha=alpha).interval for part in (low, high)]
-        return replace(ends[0], high=ends[1].high)
+        below = above = adverse_difference(low, mine, every, alpha=alpha).interval
+        if not np.array_equal(low, high):
+            above = adverse_difference(high, mine, every, alpha=alpha).interval
+        return replace(below, high=above.high)
 
     def _both(self, first: int, second: int) -> tuple[Ints, Ints]:
         """Return the outputs of two systems on the items that were drawn for both."""
@@ -124,38 +126,46 @@ class SessionDraws:
         both = self.drawn[a] & self.drawn[b]
         return a[both], b[both]
 
-    def _system(self, s: int, alpha: float) -> System:
-        outputs = self.outputs
-        mine = outputs.of(s)
-        inside, seen = mine & (self.stratum >= 0), mine & self.drawn
-        known = mine & self.apart
-        name, n = outputs.systems[s], int(mine.sum())
+    def estimate(self, s: int, alpha: float) -> tuple[float, Interval] | None:
+        """Return the score of one system and its interval, None if none of it was drawn."""
+        outputs, mine = self.outputs, self.outputs.of(s)
+        inside, seen, known = mine & (self.stratum >= 0), mine & self.drawn, mine & self.apart
         if not seen.any():
-            return System(name=name, found=None, outlook=None, n=n, n_labels=int(known.sum()))
-        labels = outputs.truth[seen]
-        low, high = (np.where(np.isnan(labels), end, labels) for end in (0.0, 1.0))
-        sizes = np.bincount(self.stratum[inside])
+            return None
         value, ends = planned_mean(
-            sizes, self.stratum[seen], (low, high), counted=outputs.pass_fail, alpha=alpha
+            np.bincount(self.stratum[inside]),
+            self.stratum[seen],
+            both_ways(*_skips(outputs.truth[seen])),
+            counted=outputs.pass_fail,
+            alpha=alpha,
         )
         apart = Apart(
             known=int(known.sum()),
             total=float(outputs.truth[known].sum()),
             sampled=int(inside.sum()),
         )
-        interval = apart.interval(replace(ends, method=METHOD))
+        return apart.whole(value), apart.interval(replace(ends, method=METHOD))
 
-        m = int(seen.sum())
-        alone = _labels_alone(n, (low + high) / 2, value, alpha, counted=outputs.pass_fail)
+    def _system(self, s: int, alpha: float) -> System:
+        outputs, mine = self.outputs, self.outputs.of(s)
+        known, n = int((mine & self.apart).sum()), int(mine.sum())
+        found = self.estimate(s, alpha)
+        name = outputs.systems[s]
+        if found is None:
+            return System(name=name, found=None, outlook=None, n=n, n_labels=known)
+        value, interval = found
+        labels = for_drawing(*_skips(outputs.truth[mine & self.drawn]))
+        alone = _labels_alone(n, labels, value, alpha, counted=outputs.pass_fail)
+        m = labels.size
         worth = labels_worth(np.array([m]), np.array([alone.width]), np.array([interval.width]))[0]
-        found = AdverseEstimate(
-            estimate=apart.whole(value),
-            interval=interval,
-            labels_only=alone,
-            n_labels=m,
-            worth=float(worth),
+        held = AdverseEstimate(
+            estimate=value, interval=interval, labels_only=alone, n_labels=m, worth=float(worth)
         )
-        return System(name=name, found=found, outlook=None, n=n, n_labels=m + apart.known)
+        return System(name=name, found=held, outlook=None, n=n, n_labels=m + known)
+
+
+def _skips(labels: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    return labels, np.isnan(labels)
 
 
 def _labels_alone(n: int, labels: Floats, value: float, alpha: float, *, counted: bool) -> Interval:

@@ -69,14 +69,14 @@ def agreeing(
     return replace(interval, high=min(interval.high, 0.0))
 
 
-def inverted(interval: Callable[[float], Interval]) -> float:
+def inverted(interval: Callable[[float], Interval], *, halvings: int = HALVINGS) -> float:
     """Return the p-value that an interval implies: the least α at which it excludes 0."""
     if crossed(interval(1 - 1e-9)):
         return 1.0
     if not crossed(interval(SMALLEST)):
         return SMALLEST
     low, high = math.log(SMALLEST), 0.0
-    for _ in range(HALVINGS):
+    for _ in range(halvings):
         middle = (low + high) / 2
         if crossed(interval(math.exp(middle))):
             low = middle
