@@ -23,7 +23,7 @@ from tallystick.score.preferences import read_preferences
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.reading import read_outputs
 from tallystick.score.result import ScoreResult
-from tallystick.score.verdict import swap_note
+from tallystick.score.verdict_preferences import swap_note
 from tallystick.score.win_rates import score_preferences
 from tallystick.tally import Tally
 

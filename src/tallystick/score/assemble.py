@@ -36,6 +36,8 @@ from tallystick.score.session_pairs import session_pairs
 from tallystick.score.system_pair import SystemPair
 from tallystick.score.systems import System, estimate_systems, judge_means, judge_only
 from tallystick.score.units import Units
+from tallystick.score.verdict_basis import ASSUMED_DRAW, assumptions, basis, warnings_of
+from tallystick.score.verdict_next import needed_of
 from tallystick.score.verdict_session import needed_draws, with_session
 
 __all__ = ["score_outputs"]
@@ -136,10 +138,10 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         decision=decision,
         needed=_needed(scored, None if settled else plan, settled=settled),
         n_items=outputs.n,
-        assumptions=words.assumptions(
+        assumptions=assumptions(
             outputs, question, same_items=bool(pairs) and same, session=scored.draws is not None
         ),
-        warnings=words.warnings_of(
+        warnings=warnings_of(
             outputs,
             question,
             systems,
@@ -163,7 +165,7 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         scale=outputs.scale,
         alpha=question.alpha,
         sentences=said,
-        basis=words.basis(outputs, question, pairs=len(pairs), worth=worth, items=items),
+        basis=basis(outputs, question, pairs=len(pairs), worth=worth, items=items),
         label_goal=None if settled or session is not None else _label_goal(outputs),
     )
 
@@ -175,7 +177,7 @@ def _needed(
     if scored.draws is not None and scored.draws.order is not None:
         return None if settled else needed_draws(scored.draws.order)
     outputs = scored.outputs
-    return words.needed_of(
+    return needed_of(
         plan,
         labels=outputs.n_labels,
         systems=len(outputs.systems),
@@ -194,14 +196,12 @@ def _without_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
     return ScoreResult(
         verdict=said.verdict,
         decision="undecided",
-        needed=words.needed_of(
+        needed=needed_of(
             None, labels=0, systems=len(outputs.systems), unit=outputs.unit, single=False
         ),
         n_items=outputs.n,
-        assumptions=words.assumptions(outputs, question, same_items=False),
-        warnings=words.warnings_of(
-            outputs, question, systems, partial=(), chosen=None, complete=True
-        ),
+        assumptions=assumptions(outputs, question, same_items=False),
+        warnings=warnings_of(outputs, question, systems, partial=(), chosen=None, complete=True),
         seed=seed_of(question.seed),
         systems=systems,
         pairs=none,
@@ -301,7 +301,7 @@ def _promised(interval: Interval, question: ScoreQuestion) -> Interval:
     """Return the interval with what it assumes, where nobody said how outputs were chosen."""
     if question.label_draw != "unknown":
         return interval
-    return replace(interval, guarantee="under", assumption=words.ASSUMED_DRAW)
+    return replace(interval, guarantee="under", assumption=ASSUMED_DRAW)
 
 
 def _pair_rows(scored: _Scored, question: ScoreQuestion) -> tuple[SystemPairRow, ...]:

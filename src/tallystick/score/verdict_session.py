@@ -13,7 +13,7 @@ from tallystick.results import Interval, Needed, Sentences, Unknown, about, coun
 from tallystick.sampling.labels.session_order import NEITHER, SessionOrder
 from tallystick.score.result import SystemPairRow, SystemRow
 from tallystick.score.units import Units
-from tallystick.score.verdict import number_word
+from tallystick.score.verdict_words import number_word
 
 __all__ = ["needed_draws", "with_session"]
 
