@@ -37,7 +37,7 @@ from tallystick.score.system_pair import SystemPair
 from tallystick.score.systems import System, estimate_systems, judge_means, judge_only
 from tallystick.score.units import Units
 from tallystick.score.verdict_basis import ASSUMED_DRAW, assumptions, basis, warnings_of
-from tallystick.score.verdict_next import needed_of
+from tallystick.score.verdict_next import first_grades, first_of, needed_of
 from tallystick.score.verdict_session import needed_draws, with_session
 
 __all__ = ["score_outputs"]
@@ -136,7 +136,7 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
     return ScoreResult(
         verdict=said.verdict,
         decision=decision,
-        needed=_needed(scored, None if settled else plan, settled=settled),
+        needed=_needed(scored, systems, None if settled else plan, settled=settled),
         n_items=outputs.n,
         assumptions=assumptions(
             outputs, question, same_items=bool(pairs) and same, session=scored.draws is not None
@@ -171,12 +171,19 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
 
 
 def _needed(
-    scored: _Scored, plan: tuple[SystemPairRow, SettlePlan] | None, *, settled: bool
+    scored: _Scored,
+    rows: Sequence[SystemRow],
+    plan: tuple[SystemPairRow, SettlePlan] | None,
+    *,
+    settled: bool,
 ) -> Needed | None:
     """Return what would settle the order: of a session, the draws that it forecasts itself."""
     if scored.draws is not None and scored.draws.order is not None:
         return None if settled else needed_draws(scored.draws.order)
     outputs = scored.outputs
+    few = first_grades(rows)
+    if plan is None and few and not settled:
+        return Needed(few, first_of(outputs.unit))
     return needed_of(
         plan,
         labels=outputs.n_labels,

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from tallystick.results import Interval, Sentences, Unknown
 from tallystick.score.needed import SettlePlan
+from tallystick.score.reading import ALONE
 from tallystick.score.result import CovariateRow, JudgeBreakdown, SystemPairRow, SystemRow
 from tallystick.score.units import Units
-from tallystick.score.verdict_next import next_step
+from tallystick.score.verdict_next import first_step, next_step
 from tallystick.score.verdict_words import is_are, names_of, number_word
 
 __all__ = [
@@ -42,11 +43,12 @@ def sentences(
     scored = [row for row in rows if not isinstance(row.score, Unknown)]
     if len(scored) == 1:
         return _one_system(scored[0], rows, units, unit)
+    left = _open(scored, pairs, contenders, units) or _ungraded(rows)
     return Sentences(
         answer=_best(scored, pairs, contenders, units),
         contrast=_contrast(rows, scored, units),
-        open=_open(scored, pairs, contenders, units) or _ungraded(rows),
-        next=next_step(plan, unit),
+        open=left,
+        next=next_step(plan, unit) or (first_step(rows, unit) if left else ""),
     )
 
 
@@ -147,6 +149,8 @@ def _ungraded(rows: Sequence[SystemRow]) -> str:
 def _one_system(row: SystemRow, rows: Sequence[SystemRow], units: Units, unit: str) -> Sentences:
     others = [other.name for other in rows if other.name != row.name]
     answer = f"{row.name} scores {_text(row, units)}."
+    if row.name == ALONE:  # a table without a column of systems
+        answer = f"The outputs score {_text(row, units)}."
     more = ""
     if others:
         answer = f"Only {row.name} has human grades: it scores {_text(row, units)}."

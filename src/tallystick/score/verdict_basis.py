@@ -102,7 +102,11 @@ def warnings_of(
             name for s, name in enumerate(outputs.systems) if not (graded & outputs.of(s)).any()
         ]
         if never and graded.any():
-            found.append(f"{judge} never graded {names_of(never)}. Its grades favour nobody there.")
+            whose = "the other judges" if len(outputs.judges) > 1 else "nobody"
+            found.append(
+                f"{judge} never graded {names_of(never)}, so the judges' score there comes from"
+                f" {whose}. Do not compare it with the judges' score of the others."
+            )
         elif not graded.any():
             found.append(f"{judge} graded nothing.")
     # One line per judge: the strongest favour says it.

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tallystick.results import Needed, Unknown, about, count
 from tallystick.score.needed import SettlePlan
 from tallystick.score.result import SystemPairRow, SystemRow
-from tallystick.score.verdict_words import plural, span
+from tallystick.score.verdict_words import number_word, plural, span
 
-__all__ = ["gate_hint", "needed_of", "next_step"]
+__all__ = ["first_grades", "first_of", "first_step", "gate_hint", "needed_of", "next_step"]
+
+
+FIRST = 20
+"""Random items that every system should have grades on before anything can be forecast."""
+
+
+def first_grades(rows: Sequence[SystemRow]) -> int:
+    """Return how many human grades are missing until every system has the first few."""
+    return sum(max(0, min(FIRST, row.n_outputs) - row.n_labels) for row in rows)
+
+
+def first_step(rows: Sequence[SystemRow], unit: str) -> str:
+    """Say to grade the first few items, where too few are graded for a forecast."""
+    more = first_grades(rows)
+    if not more:
+        return ""
+    all_ = "both" if len(rows) == 2 else f"all {number_word(len(rows))}"
+    return f"Next: grade {FIRST} random {unit}s for {all_} systems ({count(more)} more outputs)."
 
 
 def next_step(
@@ -61,8 +81,13 @@ def needed_of(
         )
         return Needed(each * more, of)
     if not labels:
-        return Needed(20 * systems, f"human grades, on 20 random {unit}s for every system")
+        return Needed(FIRST * systems, first_of(unit))
     return None
+
+
+def first_of(unit: str) -> str:
+    """Return what the first grades are grades of."""
+    return f"human grades, on {FIRST} random {unit}s for every system"
 
 
 def gate_hint(text: str, row: SystemRow) -> str:
