@@ -2,7 +2,7 @@ r"""Pairs of systems from a labelling session: who is better by its own rule, an
 
 A session that asks who is better stops when its anytime evidence says so. People look at it after
 every batch, so only that evidence may order two systems: an approximate interval that is looked at
-again and again excludes 0 far too often. The p-value of a pair is (W12), for both directions, and
+again and again excludes 0 far too often. The p-value of a pair is (W13), for both directions, and
 Holm's rule adjusts it for the number of pairs. The interval of the difference is approximate, for
 the size of the difference, and agrees with the verdict about 0.
 
@@ -91,7 +91,7 @@ def _evidence(draws: SessionDraws, order: SessionOrder, pair: tuple[int, int]) -
     if low.sum() > left or high.sum() < -left:
         return 0.0, 1 if low.sum() > left else -1
     ahead, behind = order.p_values[a, b], order.p_values[b, a]
-    return min(1.0, 2 * float(min(ahead, behind))), 1 if ahead <= behind else -1  # (W12)
+    return min(1.0, 2 * float(min(ahead, behind))), 1 if ahead <= behind else -1  # (W13)
 
 
 def _pair(

@@ -5,7 +5,7 @@ answer from here, so a verdict that one of them gave is never withdrawn by the o
 is anytime valid: E-values of two systems by (W7), of several by (W8). The largest E-value so far
 also gives a p-value that holds whenever one looks,
 
-.. math:: p_{ab} = \min\bigl(1, 1/\max_t E_t(D_{ab} \le 0)\bigr)   \tag{W12}
+.. math:: p_{ab} = \min\bigl(1, 1/\max_t E_t(D_{ab} \le 0)\bigr)   \tag{W13}
 
 by Ville's inequality. It is for one direction; twice the smaller of the two is for both.
 """
@@ -51,7 +51,7 @@ class SessionOrder:
     live
         Who may still be the best.
     p_values
-        Competitors x competitors (W12): how well "a is not better than b" fits the labels.
+        Competitors x competitors (W13): how well "a is not better than b" fits the labels.
     labelled, left
         How many units were read, and how many can still be drawn.
     missing
@@ -118,7 +118,7 @@ def _sign(session: Session, task: LabelTask, read: Read, alpha: float) -> Sessio
         winner=winner,
         certain=bool(winner and low.certain and high.certain),
         live=np.array([winner in (None, NEITHER, name) for name in task.names]),
-        p_values=np.array([[1.0, 1 / ahead[0]], [1 / ahead[1], 1.0]]),  # (W12)
+        p_values=np.array([[1.0, 1 / ahead[0]], [1 / ahead[1], 1.0]]),  # (W13)
         labelled=read.n,
         left=task.strata.n_items - session.n_draws,
         missing=missing if read.n else None,
@@ -143,7 +143,7 @@ def _contest(session: Session, task: LabelTask, read: Read) -> SessionOrder:
         winner=None if state.named is None else task.names[state.named],
         certain=state.named is not None and not left,
         live=state.live,
-        p_values=np.exp(-np.maximum(state.log_ahead, 0.0)),  # (W12)
+        p_values=np.exp(-np.maximum(state.log_ahead, 0.0)),  # (W13)
         labelled=read.n,
         left=left,
         missing=0 if state.named is not None else None,
