@@ -76,8 +76,9 @@ def _best(
                 f" {_text(beaten[0], units)}."
             )
         return (
-            f"{leader.name} is the best of {number_word(len(scored))} systems: {_text(leader, units)}."
-            f" The next best, {scored[1].name}, scores {_text(scored[1], units)}."
+            f"{leader.name} is the best of {number_word(len(scored))} systems:"
+            f" {_text(leader, units)}. The next best, {scored[1].name}, scores"
+            f" {_text(scored[1], units)}."
         )
     if beaten:
         return (

@@ -1,4 +1,4 @@
-r"""The mean of bounded numbers from labels drawn by strata: the stratified adverse likelihood (AL19).
+r"""The mean of bounded numbers from labels drawn by strata: their own likelihood (AL19).
 
 The binary formula (AL1, AL2) asks how often a label is 1. Grades and differences of two systems
 take more values than two, and most differences are 0. Writing D as (D + 1)/2 and treating it as a
