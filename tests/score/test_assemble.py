@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from tallystick.results import Interval, Unknown
-from tallystick.score.assemble import ranked, score_outputs
-from tallystick.score.pairs import SystemPair
+from tallystick.score.assemble import score_outputs
 from tallystick.score.question import ScoreQuestion
+from tallystick.score.ranking import ranked
+from tallystick.score.system_pair import SystemPair
 from tallystick.score.systems import System
 from tallystick.stats.adverse import AdverseEstimate
 from tests.score.tables import outputs_of

@@ -149,11 +149,12 @@ def test_an_empty_session_is_refused(tmp_path):
         score.evaluate(rows, truth_file=str(tmp_path / "s.label"), **ROLES)
 
 
-def test_slices_of_a_session_are_refused_with_the_reason(tmp_path):
+@pytest.mark.parametrize("role", [{"covariate": "length"}, {"criterion": "topic"}])
+def test_what_needs_a_random_draw_is_refused_with_a_way_out(tmp_path, role):
     rows, truth, _ = outputs(60)
-    rows = {**rows, "topic": ["x", "y"] * 60}
+    rows = {**rows, "topic": ["x", "y"] * 60, "length": list(range(120))}
     with begin(tmp_path / "s.label", rows, question="score", reading=ROLES) as work:
         for ask in work.next(20):
             work.answer(ask.number, truth[ask.row].item(), reader="1")
-    with pytest.raises(InputError, match="slices"):
-        score.evaluate(rows, truth_file=str(tmp_path / "s.label"), by="topic", **ROLES)
+    with pytest.raises(InputError, match="graded in a column of the table"):
+        score.evaluate(rows, truth_file=str(tmp_path / "s.label"), **role, **ROLES)

@@ -6,7 +6,7 @@ from tallystick.results import Interval, Unknown
 from tallystick.score import ScoreQuestion, evaluate
 from tallystick.score.consensus import consensus
 from tallystick.score.needed import for_precision, pair_range, settle_plan
-from tallystick.score.pairs import SystemPair
+from tallystick.score.system_pair import SystemPair
 from tallystick.score.systems import System, estimate_systems
 from tests.score.tables import ROLES, drawn, outputs_of
 

@@ -7,7 +7,8 @@ import pytest
 
 from tallystick.results import Unknown
 from tallystick.score import evaluate
-from tallystick.score.pairs import board_of, crossed
+from tallystick.score.board import board_of
+from tallystick.score.system_pair import crossed
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")
@@ -30,41 +31,6 @@ def test_test_and_interval_tell_one_story():
                 assert pair.interval.low >= 0
             else:
                 assert crossed(pair.interval)
-
-
-def test_labels_on_different_items_are_compared_by_the_scores():
-    table = drawn(items=300, graded=300)
-    half = [
-        value if (system == "a") == (int(item[1:]) % 2 == 0) and int(item[1:]) < 120 else None
-        for value, system, item in zip(table["human"], table["system"], table["item"], strict=True)
-    ]
-    result = evaluate({**table, "human": half}, **ROLES)
-    pair = result.pair("a", "b")
-    assert pair.common_labels == 0
-    assert pair.interval.method == "adverse likelihood, MOVER"
-    assert pair.settled
-
-
-def test_a_pair_with_all_labels_in_common_is_paired_even_if_a_third_system_is_not():
-    table = drawn(items=200, graded=200)
-    shown = [
-        value if (int(item[1:]) < 40 if system != "c" else 60 <= int(item[1:]) < 90) else None
-        for value, system, item in zip(table["human"], table["system"], table["item"], strict=True)
-    ]
-    result = evaluate({**table, "human": shown}, **ROLES)
-    assert result.pair("a", "b").common_labels == 40
-    assert result.pair("a", "b").interval.method == "adverse empirical likelihood"
-    assert result.pair("b", "c").common_labels == 0
-
-
-def test_without_items_the_worst_correlation_is_assumed():
-    table = drawn(items=200, graded=40)
-    known = evaluate(table, **ROLES)
-    table.pop("item")
-    roles = {name: value for name, value in ROLES.items() if name != "item"}
-    blind = evaluate(table, **roles)
-    assert [row.score for row in blind.systems] == [row.score for row in known.systems]
-    assert blind.pair("b", "a").interval.width > known.pair("b", "a").interval.width * 0.9
 
 
 def test_a_system_without_labels_is_in_no_pair():

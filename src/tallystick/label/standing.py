@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log
-
-import numpy as np
 
 from tallystick.data.session import Session
 from tallystick.results import Interval, Unknown
@@ -14,17 +11,12 @@ from tallystick.sampling.labels import (
     BestOf,
     DrawJournal,
     LabelProgress,
-    SignVerdict,
     StopReason,
     anytime_share,
-    best_of,
-    classifier_difference,
     forecast,
-    judged_difference,
     rectified_steps,
     share_verdict,
     stop_reason,
-    verdict_forecast,
 )
 from tallystick.sampling.labels.answers import (
     Read,
@@ -34,8 +26,8 @@ from tallystick.sampling.labels.answers import (
     read_answers,
 )
 from tallystick.sampling.labels.batches import FIRST
-from tallystick.sampling.labels.consensus import Floats
 from tallystick.sampling.labels.planned_measure import apart_of, planned_measure
+from tallystick.sampling.labels.session_order import session_order
 from tallystick.sampling.labels.task import LabelTask, Measure
 
 __all__ = ["MeasureStanding", "Standing", "standing"]
@@ -116,7 +108,8 @@ def standing(session: Session, task: LabelTask) -> Standing:
 
     winner, certain, grown = None, False, None
     if task.claim in ("classifiers", "judged"):
-        winner, certain, grown = _sign(session, task, read, journal)
+        order = session_order(session, task, read=read)
+        winner, certain, grown = order.winner, order.certain, order.missing
     limits = [one for one in measures if one.limit is not None]
     settled = winner is not None or bool(limits and all(one.verdict for one in limits))
     wanted = session.head.options.get("target")
@@ -210,70 +203,29 @@ def _shown(interval: Interval, apart: Apart, measure: Measure) -> Interval:
     return replace(whole, low=min(low, high), high=high)
 
 
-def _sign(
-    session: Session, task: LabelTask, read: Read, journal: DrawJournal
-) -> tuple[str | None, bool, int | None]:
-    """Return who is better, whether that is certain, and about how many labels are missing."""
-    measure, alpha = task.measures[0], session.head.alpha
-    judge = classifier_difference if task.claim == "classifiers" else judged_difference
-    low, high = (
-        judge(journal, values, measure.guess, alpha=alpha) for values in measured(read, measure)
-    )
-    # Skips count against whoever is to be named: at the least value for the first, and so on.
-    named: SignVerdict = low if low.verdict == "first" else high
-    places = {"first": task.names[0], "second": task.names[1], "tie": "neither"}
-    agree = low.verdict == "first" or high.verdict == "second" or low.verdict == high.verdict
-    winner = places[named.verdict] if agree and named.verdict is not None else None
-    e = max(1.0, float(low.first[-1]) if low.first.size else 1.0)
-    e = max(e, float(high.second[-1]) if high.second.size else 1.0)
-    missing = verdict_forecast(log(min(e, 1e300)), max(low.growth, high.growth), alpha=alpha)
-    return winner, bool(winner and low.certain and high.certain), missing if read.n else None
-
-
 def _contest(session: Session, task: LabelTask, read: Read) -> Standing:
     """Say where a contest of several models stands."""
-    assert task.contest is not None
-    batch = [b for b, one in enumerate(session.batches) for _ in one.units]
-    state = best_of(
-        task.contest,
-        [unit for one in session.batches for unit in one.units],
-        _contest_labels(task, read),
-        batch,
-        epsilon=task.epsilon,
-        alpha=session.head.alpha,
-    )
-    left = int(state.contested().sum())
-    winner = None if state.named is None else task.names[state.named]
+    order = session_order(session, task, read=read)
+    assert order.best is not None
+    asks = int(order.live.sum()) if task.rows.shape[1] > 1 else 1
     progress = LabelProgress(
         labelled=read.n,
-        left=left,
-        verdict=winner is not None,
-        certain=not left,
-        budget=_affordable(session, int(state.live.sum()) if task.rows.shape[1] > 1 else 1),
+        left=order.left,
+        verdict=order.winner is not None,
+        certain=not order.left,
+        budget=_affordable(session, asks),
     )
     return Standing(
         read=read,
         measures=(),
-        winner=winner,
-        certain=winner is not None and not left,
+        winner=order.winner,
+        certain=order.certain,
         progress=progress,
         stop=stop_reason(progress),
-        forecast=0 if winner is not None else None,
-        left=left,
-        best=state,
+        forecast=order.missing,
+        left=order.left,
+        best=order.best,
     )
-
-
-def _contest_labels(task: LabelTask, read: Read) -> Floats:
-    """Return what people said, as the contest reads it."""
-    if task.passing is None:
-        # No model is right on an item that was skipped, or on which readers disagree for good.
-        same = read.answers[:, 0, 0] == read.answers[:, 0, 1]
-        return np.where(
-            read.skipped | ~same, len(task.classes), np.nan_to_num(read.answers[:, 0, 0])
-        )
-    passed = np.where(np.isnan(read.answers), np.nan, read.answers == task.passing).mean(axis=2)
-    return np.where(read.skipped[:, None], -1.0, passed)
 
 
 def _affordable(session: Session, asks: int) -> int | None:

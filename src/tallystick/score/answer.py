@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tallystick.data import Capability, Data, Door, Roles, answered
+from tallystick.data import Capability, Data, Door, Roles, answered, slice_labels
 from tallystick.errors import InputError
 from tallystick.results import Result, parse_gate
 from tallystick.score.assemble import score_outputs
@@ -23,7 +23,8 @@ from tallystick.score.preferences import read_preferences
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.reading import read_outputs
 from tallystick.score.result import ScoreResult
-from tallystick.score.verdict import swap_note
+from tallystick.score.session_slices import session_slices
+from tallystick.score.verdict_preferences import swap_note
 from tallystick.score.win_rates import score_preferences
 from tallystick.tally import Tally
 
@@ -75,7 +76,8 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     mix = question.mix()
     if data.in_engine and _needs_rows(data, question):
         data = replace(data, held=data.table)
-    outputs = read_outputs(data, scale=question.scale, sliced=mix is not None)
+    sliced = mix is not None or (data.session is not None and data.roles.by is not None)
+    outputs = read_outputs(data, scale=question.scale, sliced=sliced)
     # Gates are parsed before the work, so that a misspelt one costs nothing.
     for text in question.gates:
         parse_gate(text, known=outputs.systems, measures=MEASURES)
@@ -84,7 +86,11 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     result = score_outputs(
         outputs, question, covariates=_covariates(data, outputs), shares=shares, draws=draws
     )
-    return replace(result, gates=checked(question.gates, result, outputs.systems))
+    result = replace(result, gates=checked(question.gates, result, outputs.systems))
+    if draws is None or data.roles.by is None:
+        return result
+    slice_labels(data)  # refuses more slices than anybody reads
+    return replace(result, slices=session_slices(draws, question))
 
 
 def _needs_rows(data: Data, question: ScoreQuestion) -> bool:
@@ -116,10 +122,11 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             raise InputError("scale and target_mix are for grades, and these are preferences")
         if isinstance(data.held, Tally):
             raise InputError("preferences need rows: give the table itself")
-    if data.session is not None and (roles.covariate or roles.criterion or roles.by):
+    if data.session is not None and (roles.covariate or roles.criterion or question.target_mix):
         raise InputError(
-            "covariates, criteria and slices (--covariate, --criterion, --by) need human grades"
-            " drawn at random, and these come from a labelling session: leave them out"
+            "--covariate, --criterion and --target-mix need human grades drawn at random, and these"
+            " come from a labelling session, which draws what tells most. Leave them out, or have"
+            " outputs that were drawn at random graded in a column of the table (--truth)"
         )
     if question.certified and roles.probability is not None:
         raise InputError(

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tallystick._rng import seed_of
-from tallystick.results import Decision, Interval, Unknown
+from tallystick.results import Decision, Interval, Needed, Unknown
 from tallystick.score import verdict as words
+from tallystick.score.board import board_of
 from tallystick.score.consensus import consensus
 from tallystick.score.covariate import covariate_rows
 from tallystick.score.from_session import SessionDraws
@@ -20,8 +21,9 @@ from tallystick.score.mix import mixed_judges, mixed_systems
 from tallystick.score.needed import SettlePlan, for_precision, pair_range, settle_plan
 from tallystick.score.no_labels import breakdown
 from tallystick.score.outputs import Floats, Outputs
-from tallystick.score.pairs import SystemPair, board_of, compare_pairs
+from tallystick.score.pairs import compare_pairs
 from tallystick.score.question import ScoreQuestion
+from tallystick.score.ranking import Known, ranked, sign_of
 from tallystick.score.result import (
     NOT_SETTLED,
     JudgeRow,
@@ -30,9 +32,13 @@ from tallystick.score.result import (
     SystemPairRow,
     SystemRow,
 )
+from tallystick.score.session_pairs import session_pairs
+from tallystick.score.system_pair import SystemPair
 from tallystick.score.systems import System, estimate_systems, judge_means, judge_only
 from tallystick.score.units import Units
-from tallystick.stats.ranks import ranks
+from tallystick.score.verdict_basis import ASSUMED_DRAW, assumptions, basis, warnings_of
+from tallystick.score.verdict_next import first_grades, first_of, needed_of
+from tallystick.score.verdict_session import needed_draws, with_session
 
 __all__ = ["score_outputs"]
 
@@ -82,14 +88,7 @@ def score_outputs(
         check_draw(outputs, question.label_draw)
     if draws is not None:
         systems, judges = draws.systems(question.alpha), judge_only(outputs)
-        pairs = compare_pairs(
-            outputs,
-            values,
-            systems,
-            question,
-            estimates=draws.systems,
-            differences=draws.difference,
-        )
+        pairs = session_pairs(draws, systems, question)
     elif shares is None:
         systems = estimate_systems(outputs, values, question)
         judges = judge_only(outputs)
@@ -111,7 +110,8 @@ def score_outputs(
 
 def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
     outputs, units = scored.outputs, scored.units
-    known = ranked(scored.systems, scored.pairs, question.alpha)
+    session = None if scored.draws is None else scored.draws.order
+    known = ranked(scored.systems, scored.pairs, question.alpha, session)
     systems = _system_rows(scored, question, known)
     pairs = _pair_rows(scored, question)
     board = board_of(outputs, scored.values, tuple(range(len(outputs.systems))))
@@ -122,9 +122,12 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
     partial = favours(outputs, question.alpha) if scored.draws is None else ()
     plan = _plan(scored, pairs, known.contenders, question)
     said = words.sentences(systems, pairs, known.contenders, units, plan=plan, unit=outputs.unit)
+    if session is not None:
+        said = with_session(said, session, systems, pairs, units, question.alpha)
     worth = float(sum(one.found.worth for one in graded if one.found is not None))
     only_one = len(outputs.systems) == 1
     settled = only_one or (len(graded) == len(outputs.systems) and len(known.contenders) == 1)
+    settled = settled or (session is not None and session.winner is not None)
     told: tuple[SystemPairRow, ...] | Unknown = pairs
     if not pairs and len(outputs.systems) > 1 and len(graded) > 1:
         told = Unknown(outputs.no_items or "no pair of systems has human grades")
@@ -133,18 +136,12 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
     return ScoreResult(
         verdict=said.verdict,
         decision=decision,
-        needed=words.needed_of(
-            None if settled else plan,
-            labels=outputs.n_labels,
-            systems=len(outputs.systems),
-            unit=outputs.unit,
-            single=False,
-        ),
+        needed=_needed(scored, systems, None if settled else plan, settled=settled),
         n_items=outputs.n,
-        assumptions=words.assumptions(
+        assumptions=assumptions(
             outputs, question, same_items=bool(pairs) and same, session=scored.draws is not None
         ),
-        warnings=words.warnings_of(
+        warnings=warnings_of(
             outputs,
             question,
             systems,
@@ -168,8 +165,31 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         scale=outputs.scale,
         alpha=question.alpha,
         sentences=said,
-        basis=words.basis(outputs, question, pairs=len(pairs), worth=worth, items=items),
-        label_goal=None if settled or scored.draws is not None else _label_goal(outputs),
+        basis=basis(outputs, question, pairs=len(pairs), worth=worth, items=items),
+        label_goal=None if settled or session is not None else _label_goal(outputs),
+    )
+
+
+def _needed(
+    scored: _Scored,
+    rows: Sequence[SystemRow],
+    plan: tuple[SystemPairRow, SettlePlan] | None,
+    *,
+    settled: bool,
+) -> Needed | None:
+    """Return what would settle the order: of a session, the draws that it forecasts itself."""
+    if scored.draws is not None and scored.draws.order is not None:
+        return None if settled else needed_draws(scored.draws.order)
+    outputs = scored.outputs
+    few = first_grades(rows)
+    if plan is None and few and not settled:
+        return Needed(few, first_of(outputs.unit))
+    return needed_of(
+        plan,
+        labels=outputs.n_labels,
+        systems=len(outputs.systems),
+        unit=outputs.unit,
+        single=False,
     )
 
 
@@ -183,14 +203,12 @@ def _without_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
     return ScoreResult(
         verdict=said.verdict,
         decision="undecided",
-        needed=words.needed_of(
+        needed=needed_of(
             None, labels=0, systems=len(outputs.systems), unit=outputs.unit, single=False
         ),
         n_items=outputs.n,
-        assumptions=words.assumptions(outputs, question, same_items=False),
-        warnings=words.warnings_of(
-            outputs, question, systems, partial=(), chosen=None, complete=True
-        ),
+        assumptions=assumptions(outputs, question, same_items=False),
+        warnings=warnings_of(outputs, question, systems, partial=(), chosen=None, complete=True),
         seed=seed_of(question.seed),
         systems=systems,
         pairs=none,
@@ -214,47 +232,6 @@ def _label_goal(outputs: Outputs) -> str:
     if not outputs.pass_fail or outputs.item is None or outputs.counted:
         return "mean"
     return "difference" if len(outputs.systems) == 2 else "best"
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of the order: names and rank intervals."""
-
-    order: tuple[int, ...]
-    rank: Mapping[int, tuple[int, int]]
-    contenders: tuple[str, ...]
-    tiers: tuple[tuple[str, ...], ...]
-
-
-def ranked(systems: Sequence[System], pairs: Sequence[SystemPair], alpha: float) -> Known:
-    """Return ranks, contenders and tiers of the systems that have a score.
-
-    A system without one may stand anywhere: it is a contender, and widens every rank.
-    """
-    graded = [s for s, one in enumerate(systems) if one.score is not None]
-    blank = len(systems) - len(graded)
-    order = sorted(graded, key=lambda s: -float(systems[s].score or 0.0))
-    place = {s: i for i, s in enumerate(graded)}
-    first = np.array([place[pair.first] for pair in pairs], dtype=np.intp)
-    second = np.array([place[pair.second] for pair in pairs], dtype=np.intp)
-    sign = [_sign(pair, alpha) for pair in pairs]
-    found = ranks(first, second, sign, [place[s] for s in order])
-    names = [systems[s].name for s in graded]
-    contenders, tiers = found.named(names)
-    rest = tuple(one.name for one in systems if one.score is None)
-    return Known(
-        order=tuple(order),
-        rank={s: (int(found.low[i]), int(found.high[i]) + blank) for s, i in place.items()},
-        contenders=(*contenders, *rest),
-        tiers=tiers,
-    )
-
-
-def _sign(pair: SystemPair, alpha: float) -> int:
-    """Return 1 or -1 where the order is shown: by the test, in the direction that is displayed."""
-    if pair.adjusted_p > alpha or pair.interval.low < 0 < pair.interval.high:
-        return 0
-    return int(np.sign(pair.difference))
 
 
 def _system_rows(
@@ -331,35 +308,35 @@ def _promised(interval: Interval, question: ScoreQuestion) -> Interval:
     """Return the interval with what it assumes, where nobody said how outputs were chosen."""
     if question.label_draw != "unknown":
         return interval
-    return replace(interval, guarantee="under", assumption=words.ASSUMED_DRAW)
+    return replace(interval, guarantee="under", assumption=ASSUMED_DRAW)
 
 
 def _pair_rows(scored: _Scored, question: ScoreQuestion) -> tuple[SystemPairRow, ...]:
     systems, units = scored.systems, scored.units
     rows = []
     for pair in scored.pairs:
-        ahead = pair.difference >= 0
+        decided = sign_of(pair, question.alpha)
+        ahead = decided > 0 if decided else pair.difference >= 0
         a, b = (pair.first, pair.second) if ahead else (pair.second, pair.first)
         sign = 1.0 if ahead else -1.0
         ends = sorted((sign * pair.interval.low, sign * pair.interval.high))
         interval = _promised(
             units.sizes(replace(pair.interval, low=ends[0], high=ends[1])), question
         )
-        shown = _sign(pair, question.alpha) != 0
         gap = float(scored.judges[a] - scored.judges[b])
         count = len(scored.pairs)
         rows.append(
             SystemPairRow(
                 a=systems[a].name,
                 b=systems[b].name,
-                difference=units.size(abs(pair.difference)),
+                difference=units.size(sign * pair.difference),
                 interval=interval,
                 p_value=pair.p_value,
                 adjusted_p=pair.adjusted_p,
                 judge_only_difference=(
                     units.size(gap) if np.isfinite(gap) else Unknown("no judge graded one of them")
                 ),
-                verdict=f"{systems[a].name} is better" if shown else NOT_SETTLED,
+                verdict=f"{systems[a].name} is better" if decided else NOT_SETTLED,
                 needed=pair_range(pair, question.alpha / count),
                 common_labels=pair.common,
             )

@@ -1,16 +1,26 @@
 r"""Score systems from a labelling session: intervals that know how each output was drawn.
 
-Labels of a session are not a uniform sample: draws favour outputs on which judges tell little.
-Inside a stratum every output (or item) was equally likely to be drawn, so each system is estimated
-by the stratified adverse likelihood on the session's own strata. An output that a person skipped,
-or on which two readers disagree for good, counts as a fail for the lower end and as a pass for the
-upper one. Labels of unknown origin are known, and no part of the sample.
+Labels of a session are not a uniform sample of outputs. What is uniform depends on its goal:
+
+==============  ====================================================================================
+goal            how labels were drawn, and what their intervals rest on
+==============  ====================================================================================
+``mean``        outputs, by strata with known probabilities: inside a stratum every output was
+                equally likely, so each system is a stratified mean on the session's own strata
+``difference``  whole items, by strata of the vote difference: stratified means, and the difference
+                of the two labels of each item, in the same strata (AL19)
+``best``        whole items, uniformly: the strata of ``score`` itself, and the difference of the
+                two labels adjusted for the judges (AL6) on the items labelled for both
+==============  ====================================================================================
+
+An output that a person skipped, or on which two readers disagree for good, counts as a fail for the
+lower end and as a pass for the upper one. Labels of unknown origin are known, and no part of the
+sample. Who is better is said by the rule that the session itself stops by (`session_pairs`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +29,21 @@ from tallystick.data import Data
 from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.sampling.labels.existing import Apart
-from tallystick.sampling.labels.planned_share import planned_share
-from tallystick.score.labelling import rows_by_item
+from tallystick.sampling.labels.existing import Apart, both_ways, for_drawing
+from tallystick.sampling.labels.planned_mean import planned_mean
+from tallystick.sampling.labels.session_order import SessionOrder, session_order
+from tallystick.score.consensus import consensus
+from tallystick.score.labelling import rows_by_item, session_goal, session_task
 from tallystick.score.outputs import Floats, Ints, Outputs
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.systems import System
-from tallystick.stats.adverse import AdverseEstimate, adverse_shares
+from tallystick.score.systems import System, system_strata
+from tallystick.stats.adverse import (
+    AdverseEstimate,
+    Spread,
+    adverse_difference,
+    adverse_means,
+    adverse_shares,
+)
 from tallystick.stats.adverse.estimate import labels_worth
 
 __all__ = ["SessionDraws", "session_draws"]
@@ -39,8 +57,8 @@ class SessionDraws:
 
     Parameters
     ----------
-    outputs
-        The outputs with the labels of the session as human grades.
+    outputs, values
+        The outputs with the labels of the session as human grades, and their consensus.
     stratum
         The stratum of each output, -1 for those that could not be drawn.
     drawn
@@ -49,75 +67,116 @@ class SessionDraws:
         Which outputs have a label of unknown origin.
     rows
         Items x systems of outputs, where all outputs of an item were labelled together.
+    uniform
+        Whether items were drawn uniformly.
+    order
+        Who is better by the rule of the session; None where its goal was the means.
+    level
+        The level at which the session settles its question.
     """
 
     outputs: Outputs
+    values: Floats
     stratum: Ints
     drawn: NDArray[np.bool_]
     apart: NDArray[np.bool_]
     rows: Ints | None
+    uniform: bool = False
+    order: SessionOrder | None = None
+    level: float = 0.95
 
     def systems(self, alpha: float) -> list[System]:
         """Return the score of every system at a level."""
         return [self._system(s, alpha) for s in range(len(self.outputs.systems))]
 
-    def difference(self, first: int, second: int) -> Callable[[float], Interval] | None:
-        """Return the interval of a difference at any level, where items were drawn as a whole."""
-        if self.rows is None:
+    def gaps(self, first: int, second: int) -> tuple[Floats, Floats]:
+        """Return the differences of two systems on the items labelled for both, in item order.
+
+        Skips are at the least value in the first array and at the largest in the second.
+        """
+        a, b = self._both(first, second)
+        gap = self.outputs.truth[a] - self.outputs.truth[b]
+        return np.where(np.isnan(gap), -1.0, gap), np.where(np.isnan(gap), 1.0, gap)
+
+    def difference(self, first: int, second: int, alpha: float) -> Interval | None:
+        """Return the interval of a difference, where items were drawn as a whole."""
+        low, high = self.gaps(first, second)
+        if self.rows is None or not low.size:
             return None
         a, b = self.rows[:, first], self.rows[:, second]
+        if not self.uniform:
+            sizes = np.bincount(self.stratum[a])
+            where = self.stratum[self._both(first, second)[0]]
+            return planned_mean(
+                sizes, where, (low, high), bounds=(-1.0, 1.0), counted=False, alpha=alpha
+            )[1]
+        judged = self.values[a] - self.values[b]
+        every, mine = Spread.of(judged), judged[self.drawn[a] & self.drawn[b]]
+        below = above = adverse_difference(low, mine, every, alpha=alpha).interval
+        if not np.array_equal(low, high):
+            above = adverse_difference(high, mine, every, alpha=alpha).interval
+        return replace(below, high=above.high)
+
+    def _both(self, first: int, second: int) -> tuple[Ints, Ints]:
+        """Return the outputs of two systems on the items that were drawn for both."""
+        if self.rows is None:
+            none = np.empty(0, np.int64)
+            return none, none
+        a, b = self.rows[:, first], self.rows[:, second]
         both = self.drawn[a] & self.drawn[b]
-        if not both.any():
-            return None
-        truth, stratum = self.outputs.truth, self.stratum[a]
-        gap = truth[a] - truth[b]
-        low, high = (np.where(np.isnan(gap), end, (gap + 1) / 2)[both] for end in (0.0, 1.0))
+        return a[both], b[both]
 
-        def interval(alpha: float) -> Interval:
-            found = _planned(stratum, stratum[both], (low, high), alpha)
-            return Interval(
-                2 * found[1] - 1, 2 * found[2] - 1, 1 - alpha, "approximate", None, METHOD
-            )
-
-        return interval
-
-    def _system(self, s: int, alpha: float) -> System:
-        outputs = self.outputs
-        mine = outputs.of(s)
-        inside, seen = mine & (self.stratum >= 0), mine & self.drawn
-        known = mine & self.apart
-        name, n = outputs.systems[s], int(mine.sum())
+    def estimate(self, s: int, alpha: float) -> tuple[float, Interval] | None:
+        """Return the score of one system and its interval, None if none of it was drawn."""
+        outputs, mine = self.outputs, self.outputs.of(s)
+        inside, seen, known = mine & (self.stratum >= 0), mine & self.drawn, mine & self.apart
         if not seen.any():
-            return System(name=name, found=None, outlook=None, n=n, n_labels=int(known.sum()))
-        values = outputs.truth[seen]
-        low, high = (np.where(np.isnan(values), end, values) for end in (0.0, 1.0))
-        value, low_end, high_end = _planned(
-            self.stratum[inside], self.stratum[seen], (low, high), alpha
+            return None
+        value, ends = planned_mean(
+            np.bincount(self.stratum[inside]),
+            self.stratum[seen],
+            both_ways(*_skips(outputs.truth[seen])),
+            counted=outputs.pass_fail,
+            alpha=alpha,
         )
         apart = Apart(
             known=int(known.sum()),
             total=float(outputs.truth[known].sum()),
             sampled=int(inside.sum()),
         )
-        interval = apart.interval(
-            Interval(low_end, high_end, 1 - alpha, "approximate", None, METHOD)
-        )
+        return apart.whole(value), apart.interval(replace(ends, method=METHOD))
 
-        # What as many labels alone, drawn at random, would have given.
-        m = int(seen.sum())
-        passes = float(np.clip(round(m * value), 0, m))
-        alone = adverse_shares(
-            np.array([[float(n)]]), np.array([[float(m)]]), np.array([[passes]]), alpha=alpha
-        )[0].interval
+    def _system(self, s: int, alpha: float) -> System:
+        outputs, mine = self.outputs, self.outputs.of(s)
+        known, n = int((mine & self.apart).sum()), int(mine.sum())
+        found = self.estimate(s, alpha)
+        name = outputs.systems[s]
+        if found is None:
+            return System(name=name, found=None, outlook=None, n=n, n_labels=known)
+        value, interval = found
+        labels = for_drawing(*_skips(outputs.truth[mine & self.drawn]))
+        alone = _labels_alone(n, labels, value, alpha, counted=outputs.pass_fail)
+        m = labels.size
         worth = labels_worth(np.array([m]), np.array([alone.width]), np.array([interval.width]))[0]
-        found = AdverseEstimate(
-            estimate=apart.whole(value),
-            interval=interval,
-            labels_only=alone,
-            n_labels=m,
-            worth=float(worth),
+        held = AdverseEstimate(
+            estimate=value, interval=interval, labels_only=alone, n_labels=m, worth=float(worth)
         )
-        return System(name=name, found=found, outlook=None, n=n, n_labels=m + apart.known)
+        return System(name=name, found=held, outlook=None, n=n, n_labels=m + known)
+
+
+def _skips(labels: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    return labels, np.isnan(labels)
+
+
+def _labels_alone(n: int, labels: Floats, value: float, alpha: float, *, counted: bool) -> Interval:
+    """Return what as many labels alone, drawn at random, would have given."""
+    m = labels.size
+    if not counted:
+        rows = labels[None], np.zeros((1, m))
+        return adverse_means(*rows, Spread.constant(n), alpha=alpha)[0].interval
+    passes = float(np.clip(round(m * value), 0, m))
+    counts = (np.array([[float(part)]]) for part in (n, m, passes))
+    return adverse_shares(*counts, alpha=alpha)[0].interval
 
 
 def session_draws(data: Data, outputs: Outputs, question: ScoreQuestion) -> SessionDraws:
@@ -138,16 +197,37 @@ def session_draws(data: Data, outputs: Outputs, question: ScoreQuestion) -> Sess
         )
     if not session.readable():
         raise InputError(f"{session.path} has no labels to read yet: answer its first items")
+    goal, values = session_goal(session), consensus(outputs)
     of, rows = session.strata().astype(np.int64), None
     stratum = of
     if head.units == "items":
         rows = rows_by_item(outputs)
+        own = system_strata(outputs, values)[rows] if goal == "best" else of[:, None]
         stratum = np.full(outputs.system.size, -1, np.int64)
-        stratum[rows] = of[:, None]
+        stratum[rows] = own
     if stratum.size != outputs.system.size:
         raise InputError(f"{session.path} was drawn from a table with other rows")
     drawn, apart = _drawn(session, stratum.size)
-    return SessionDraws(outputs=outputs, stratum=stratum, drawn=drawn, apart=apart, rows=rows)
+    return SessionDraws(
+        outputs=outputs,
+        values=values,
+        stratum=stratum,
+        drawn=drawn,
+        apart=apart,
+        rows=rows,
+        uniform=goal == "best",
+        order=None if goal == "mean" else _order(data, session, outputs, question.alpha),
+        level=1 - head.alpha,
+    )
+
+
+def _order(data: Data, session: Session, outputs: Outputs, alpha: float) -> SessionOrder:
+    """Say who is better, at the level that is asked for."""
+    order = session_order(session, session_task(data, session, outputs), alpha=alpha)
+    if order.best is not None and alpha < session.head.alpha:
+        # Systems left the contest at its own level, which proves less than is asked for.
+        return replace(order, winner=None, certain=False, live=np.ones_like(order.live))
+    return order
 
 
 def _drawn(session: Session, rows: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -157,16 +237,3 @@ def _drawn(session: Session, rows: int) -> tuple[NDArray[np.bool_], NDArray[np.b
     drawn[[ask.row for ask in session.asks if ask.draw < last]] = True
     apart[list(session.apart)] = True
     return drawn, apart
-
-
-def _planned(
-    every: Ints, seen: Ints, values: tuple[Floats, Floats], alpha: float
-) -> tuple[float, float, float]:
-    """Return estimate and ends of a mean, from values at the least and at the largest."""
-    count = int(every.max()) + 1
-    sizes = np.bincount(every[every >= 0], minlength=count)
-    labelled = np.bincount(seen, minlength=count)
-    sums = [np.bincount(seen, weights=part, minlength=count) for part in values]
-    found = planned_share(sizes, labelled, *sums, alpha=alpha)
-    interval = found.interval(alpha=alpha)
-    return float(found.estimate[0]), interval.low, interval.high

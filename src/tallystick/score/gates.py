@@ -9,7 +9,7 @@ from typing import Literal
 from tallystick.results import Gate, GateEstimate, GateOutcome, Interval, Unknown, check_gates
 from tallystick.score.result import ScoreResult
 from tallystick.score.units import Units
-from tallystick.score.verdict import gate_hint
+from tallystick.score.verdict_next import gate_hint
 
 __all__ = ["MEASURES", "checked", "margin"]
 

@@ -7,12 +7,13 @@ system by system, since what a judge's vote means differs between systems.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tallystick.data import Data
+from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.sampling.labels.consensus import Floats, Ints
 from tallystick.sampling.labels.contest import JudgedContest
@@ -28,7 +29,7 @@ from tallystick.score.reading import read_outputs
 from tallystick.values import NUMBER, PASS_FAIL, Label, as_pass_fail, is_no_answer
 from tallystick.values.words import as_word
 
-__all__ = ["labelling", "rows_by_item"]
+__all__ = ["labelling", "rows_by_item", "session_goal", "session_task"]
 
 _UNITS = "means of grades are shown as shares of the scale: 0 % is {:g}, 100 % is {:g}"
 
@@ -91,6 +92,30 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         if classes
         else f"Which grade from {low:g} to {high:g} does this output deserve?",
     )
+
+
+def session_goal(session: Session) -> str:
+    """Return what a session was begun for: mean, difference or best."""
+    return str(session.head.options.get("fields", {}).get("goal", "mean"))
+
+
+def session_task(data: Data, session: Session, outputs: Outputs) -> LabelTask:
+    """Return the task that a session of two or more systems was drawn for.
+
+    What the judges lead one to expect is part of its evidence, so the judges are those that the
+    session was begun with, whichever the caller asks about now.
+    """
+    head = session.head
+    judges = tuple(head.options.get("reading", {}).get("judges", ())) or data.roles.judges
+    if judges != data.roles.judges:
+        data = replace(data, roles=replace(data.roles, judges=judges))
+        outputs = read_outputs(data, scale=None)
+    code = _passing(head.classes)
+    answers = head.classes, 1 if code is None else code
+    make = _difference if session_goal(session) == "difference" else _best
+    task = make(data, outputs, answers, session.strata().astype(np.int64))
+    epsilon = head.options.get("epsilon")
+    return task if epsilon is None else replace(task, epsilon=float(epsilon))
 
 
 def _check(data: Data, question: ScoreQuestion) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tallystick.results import Unknown
-from tallystick.score.pairs import SystemPair
+from tallystick.score.system_pair import SystemPair
 from tallystick.score.systems import System
 from tallystick.stats.adverse import LabelRange, labels_to_settle
 from tallystick.stats.adverse.forecast import label_range, settle_at

@@ -10,18 +10,20 @@ import numpy as np
 
 from tallystick._rng import seed_of
 from tallystick.results import Interval, Unknown
-from tallystick.score import verdict as words
-from tallystick.score.assemble import ranked
 from tallystick.score.consensus import consensus
 from tallystick.score.judges import grade_judges
 from tallystick.score.label_draw import check_draw, chosen_by_consensus
 from tallystick.score.needed import SettlePlan, for_precision, settle_plan
 from tallystick.score.outputs import Floats, Outputs
-from tallystick.score.pairs import HALVINGS, SMALLEST, SystemPair
 from tallystick.score.question import ScoreQuestion
+from tallystick.score.ranking import ranked
 from tallystick.score.result import NOT_SETTLED, Rate, ScoreResult, SystemPairRow, SystemRow
+from tallystick.score.system_pair import HALVINGS, SMALLEST, SystemPair
 from tallystick.score.systems import System, estimate_systems, judge_only
-from tallystick.score.units import Units
+from tallystick.score.verdict import NO_LABELS
+from tallystick.score.verdict_basis import assumptions, basis, warnings_of
+from tallystick.score.verdict_next import needed_of
+from tallystick.score.verdict_preferences import preference_sentences, without_preferences
 from tallystick.stats.adverse import AdverseEstimate
 from tallystick.stats.multiplicity import holm
 
@@ -46,11 +48,9 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
     rows = tuple(_row(outputs, s, one, float(judges[s]), question) for s, one in enumerate(found))
     shown = _pair_rows(outputs, pairs, judges, question)
     said = (
-        words.sentences(
-            rows, shown, (), Units(None), plan=_plan(pairs, shown, question), preferences=True
-        )
+        preference_sentences(rows, shown, plan=_plan(pairs, shown, question))
         if scored
-        else words.without_preferences(rows, outputs.unit)
+        else without_preferences(rows, outputs.unit)
     )
     contenders, tiers = _order(outputs, names, pairs, question)
     judge_rows = tuple(
@@ -63,7 +63,7 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
     return ScoreResult(
         verdict=said.verdict,
         decision="undecided" if undecided else "decided",
-        needed=words.needed_of(
+        needed=needed_of(
             _plan(pairs, shown, question),
             labels=outputs.n_labels,
             systems=len(names),
@@ -71,10 +71,8 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
             single=True,
         ),
         n_items=outputs.n,
-        assumptions=words.assumptions(outputs, question, same_items=False),
-        warnings=words.warnings_of(
-            outputs, question, rows, partial=(), chosen=chosen, complete=True
-        ),
+        assumptions=assumptions(outputs, question, same_items=False),
+        warnings=warnings_of(outputs, question, rows, partial=(), chosen=chosen, complete=True),
         seed=seed_of(question.seed),
         systems=rows,
         pairs=shown if scored else Unknown("there are no human preferences"),
@@ -86,9 +84,7 @@ def score_preferences(outputs: Outputs, question: ScoreQuestion) -> ScoreResult:
         population=question.population,
         alpha=question.alpha,
         sentences=said,
-        basis=(
-            words.basis(outputs, question, pairs=len(shown), worth=worth, items=0) if scored else ""
-        ),
+        basis=(basis(outputs, question, pairs=len(shown), worth=worth, items=0) if scored else ""),
     )
 
 
@@ -167,7 +163,7 @@ def _p_value(interval: Callable[[float], Interval]) -> float:
 def _row(
     outputs: Outputs, s: int, one: System, judged: float, question: ScoreQuestion
 ) -> SystemRow:
-    none = Unknown(words.NO_LABELS)
+    none = Unknown(NO_LABELS)
     known: float | Unknown = judged if np.isfinite(judged) else Unknown("no judge answered")
     score: float | Unknown = none
     interval: Interval | Unknown = none

@@ -194,6 +194,8 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
 
     right, skipped, total, scatter = state.right, state.skipped, state.total, state.scatter
     log_e, peak = state.log_e, np.stack((state.log_ahead, state.log_near))
+    # Who has left is not labelled any more: from then on its pairs are no e-processes.
+    both = state.live[:, None] & state.live[None, :]
     for t, (item, label) in enumerate(zip(batch.tolist(), truth, strict=True), state.drawn.size):
         rho = view.chance(item)
         hit = contest.hit(item, label, rho)
@@ -202,7 +204,7 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
         z = (base + left * (d - _gaps(rho))) / contest.n_items  # (W8)
         low = (base + left * np.minimum(0.0, -1 - view.worst)) / contest.n_items
         log_e = log_e + _log_growth(z, low, total / (t + 1), scatter / (t + 1), state.epsilon)
-        peak = np.maximum(peak, log_e)
+        peak = np.where(both, np.maximum(peak, log_e), peak)
 
         total = total + z
         scatter = scatter + (z - total / (t + 2)) ** 2

@@ -7,10 +7,13 @@ import numpy as np
 from tallystick.results import Interval, Unknown
 from tallystick.sampling.labels.answers import Read, measured
 from tallystick.sampling.labels.existing import Apart
-from tallystick.sampling.labels.planned_share import planned_share
+from tallystick.sampling.labels.planned_mean import planned_mean
 from tallystick.sampling.labels.task import LabelTask, Measure
 
 __all__ = ["apart_of", "planned_measure"]
+
+GAP = (-1.0, 1.0)
+"""The values of a difference of two labels."""
 
 
 def apart_of(known: Read, measure: Measure, task: LabelTask) -> Apart:
@@ -43,22 +46,26 @@ def planned_measure(
         return reason, reason
     cells = int(cell.max()) + 1
     sizes = np.bincount(cell[cell >= 0], minlength=cells)
-    labelled = np.bincount(drawn[drawn >= 0], minlength=cells)
-    floor, ceiling = measure.bounds
-    span = ceiling - floor
-    sums = [
-        np.bincount(drawn[drawn >= 0], weights=((v - floor) / span)[drawn >= 0], minlength=cells)
-        for v in values
-    ]
-    found = planned_share(sizes, labelled, *sums, alpha=alpha)
+    inside = drawn >= 0
+    # Differences and grades take more than two values, so their own likelihood is narrower.
+    gap = measure.bounds == GAP
+    floor, span = (0.0, 1.0) if gap else (measure.bounds[0], float(np.ptp(measure.bounds)))
+    low, high = ((part[inside] - floor) / span for part in values)
+    estimate, interval = planned_mean(
+        sizes,
+        drawn[inside],
+        (low, high),
+        bounds=GAP if gap else (0.0, 1.0),
+        counted=not gap and task.scale is None,
+        alpha=alpha,
+    )
 
     # Units outside the cells have value 0, so the mean over all drawn units is a part of it.
-    inside = float(sizes.sum()) / task.strata.n_items
+    part = float(sizes.sum()) / task.strata.n_items
 
     def over_all(mean: float) -> float:
-        return measure.shown(apart.whole(inside * (floor + span * mean)))
+        return measure.shown(apart.whole(part * (floor + span * mean)))
 
-    interval = found.interval(alpha=alpha)
-    low, high = sorted((over_all(interval.low), over_all(interval.high)))
-    shown = Interval(low, high, level=interval.level, method=interval.method)
-    return over_all(float(found.estimate[0])), shown
+    ends = sorted((over_all(interval.low), over_all(interval.high)))
+    shown = Interval(ends[0], ends[1], level=interval.level, method=interval.method)
+    return over_all(estimate), shown

@@ -7,6 +7,7 @@ possible value. Judges, grades or votes on every item make it narrower; they are
 |---|---|
 | how many items pass? | :func:`adverse_share`, :func:`adverse_share_weighted` |
 | what is the mean score? | :func:`adverse_mean` |
+| the same, from labels drawn by strata | :func:`adverse_stratified_mean` |
 | how much better is A than B, on the same items? | :func:`adverse_difference` |
 | the same, on different or partly common items | :func:`difference_of_estimates` |
 | which order of several systems is proved? | :func:`compare_systems` |
@@ -63,6 +64,7 @@ from tallystick.stats.adverse.strata import (
     stratum_counts,
     two_strata,
 )
+from tallystick.stats.adverse.stratified import StratifiedMean, adverse_stratified_mean
 from tallystick.stats.adverse.systems import (
     SystemPairs,
     compare_systems,
@@ -81,6 +83,7 @@ __all__ = [
     "Outlook",
     "Population",
     "Spread",
+    "StratifiedMean",
     "SystemPairs",
     "WeightedStrata",
     "adjust",
@@ -95,6 +98,7 @@ __all__ = [
     "adverse_share",
     "adverse_share_weighted",
     "adverse_shares",
+    "adverse_stratified_mean",
     "auc_pilot",
     "certified_difference",
     "certified_mean",

@@ -1,0 +1,73 @@
+"""The mean of bounded numbers by strata: the formulas it contains, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.stats.adverse import Spread, adverse_difference, adverse_stratified_mean
+from tallystick.stats.adverse.binary import raw_share_ends
+from tallystick.stats.adverse.stratified import _raw_ends
+
+
+def test_passes_and_fails_give_the_ends_of_the_binary_formula():
+    sizes, k, x = np.array([28.0, 80.0]), np.array([10, 20]), np.array([3, 19])
+    labels = np.concatenate([np.r_[np.ones(a), np.zeros(b - a)] for a, b in zip(x, k, strict=True)])
+    each = (sizes - 1) / (sizes - k)
+    ends = _raw_ends(labels, np.repeat([0, 1], k), sizes / 108, each, (0.0, 1.0), 0.05)
+    wanted = raw_share_ends(sizes[None], (k * each)[None], (x / k)[None])
+    assert ends == pytest.approx([float(end[0]) for end in wanted], abs=1e-10)
+
+
+def test_one_stratum_is_the_difference_without_judges():
+    gaps = np.array([1.0] * 5 + [0.0] * 30 + [-1.0] * 2)
+    found = adverse_stratified_mean(gaps, np.zeros(37, int), [400], bounds=(-1, 1))
+    alone = adverse_difference(gaps, np.zeros(37), Spread.constant(400))
+    assert found.estimate == pytest.approx(alone.estimate)
+    assert found.interval.low == pytest.approx(alone.interval.low, abs=1e-9)
+    assert found.interval.high == pytest.approx(alone.interval.high, abs=1e-9)
+
+
+def test_turning_the_values_round_turns_the_interval_round():
+    rng = np.random.default_rng(3)
+    gaps, where = rng.choice([-1.0, 0.0, 1.0], 40), rng.integers(0, 3, 40)
+    sizes = [60, 90, 150]
+    one = adverse_stratified_mean(gaps, where, sizes, bounds=(-1, 1))
+    two = adverse_stratified_mean(-gaps, where, sizes, bounds=(-1, 1))
+    assert one.interval.low == pytest.approx(-two.interval.high, abs=1e-12)
+    assert one.estimate == pytest.approx(-two.estimate)
+
+
+def test_ties_are_no_coin_tosses():
+    """(D + 1)/2 as a share gave ± .28 for these fifty items."""
+    gaps = np.array([1.0] * 8 + [0.0] * 42)
+    found = adverse_stratified_mean(gaps, np.zeros(50, int), [500], bounds=(-1, 1))
+    assert found.interval.width / 2 < 0.13
+
+
+def test_a_stratum_without_labels_may_lie_anywhere():
+    some = adverse_stratified_mean([1.0] * 20, [0] * 20, [100, 100])
+    assert some.estimate == 1.0
+    assert some.interval.low < 0.5
+    assert some.interval.high == 1.0
+
+
+def test_all_items_labelled_leave_no_doubt():
+    found = adverse_stratified_mean([1.0, 0.0, 0.5, 0.5], [0, 0, 1, 1], [2, 2])
+    assert (found.interval.low, found.estimate, found.interval.high) == pytest.approx((0.5,) * 3)
+
+
+@pytest.mark.parametrize(
+    ("labels", "where", "sizes", "bounds", "text"),
+    [
+        ([0.5], [0], [10], (0, 5), "bounds must be"),
+        ([2.0], [0], [10], (0, 1), "must lie in"),
+        ([1.0], [1], [10], (0, 1), "positions"),
+        ([1.0, 1.0], [0, 0], [1], (0, 1), "more labels than items"),
+        ([], [], [10], (0, 1), "at least one label"),
+    ],
+)
+def test_bad_input_is_refused(labels, where, sizes, bounds, text):
+    with pytest.raises(InputError, match=text):
+        adverse_stratified_mean(labels, where, sizes, bounds=bounds)
