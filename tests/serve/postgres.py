@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,20 @@ def postgres_server() -> Iterator[str]:
     place = tempfile.TemporaryDirectory(prefix="tallystick-postgres-")
     with place as folder, _started(Path(folder)) as address:
         yield address
+
+
+@contextlib.contextmanager
+def fresh_database(address: str) -> Iterator[str]:
+    """Yield the address of a new database on a running server; it is dropped at the end."""
+    import psycopg
+
+    name = f"t{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"create database {name}")
+        try:
+            yield f"{address.rpartition('/')[0]}/{name}"
+        finally:
+            connection.execute(f"drop database {name} with (force)")
 
 
 @contextlib.contextmanager

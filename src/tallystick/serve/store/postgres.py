@@ -53,6 +53,16 @@ class PostgresReader:
         ).fetchone()
         return found
 
+    def stream(
+        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Return the rows of a long query in pieces, as this reader sees them."""
+        # A cursor of the server lives inside a transaction only.
+        with self._connection.transaction(), self._connection.cursor(name="rows") as cursor:
+            cursor.execute(_translated(sql), parameters)
+            while piece := cursor.fetchmany(size):
+                yield piece
+
 
 class PostgresTransaction(PostgresReader):
     """One transaction of the writer."""
@@ -246,19 +256,6 @@ class PostgresStore:
             if not (self._writer.closed or self._writer.broken):
                 self._writer.rollback()
             raise
-
-    def stream_rows(
-        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
-    ) -> Iterator[list[tuple[Any, ...]]]:
-        """Return the rows of a long query in pieces, on a connection of its own."""
-        connection = self._connect(autocommit=False)
-        try:
-            with connection.cursor(name="rows") as cursor:
-                cursor.execute(_translated(sql), parameters)
-                while piece := cursor.fetchmany(size):
-                    yield piece
-        finally:
-            connection.close()
 
     def address(self) -> str:
         """Return what `open_store` needs to open this store in another process."""
