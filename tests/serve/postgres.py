@@ -10,7 +10,8 @@ import socket
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -42,9 +43,45 @@ def postgres_server() -> Iterator[str]:
 
     Its folder lies outside pytest's, which another user cannot enter.
     """
+    with postgres_process() as server:
+        yield server.address
+
+
+@contextlib.contextmanager
+def postgres_process(*options: str) -> Iterator[PostgresProcess]:
+    """Start a server of its own, which a test may restart."""
     place = tempfile.TemporaryDirectory(prefix="tallystick-postgres-")
-    with place as folder, _started(Path(folder)) as address:
-        yield address
+    with place as folder, _started(Path(folder), options) as server:
+        yield server
+
+
+@dataclass(frozen=True)
+class PostgresProcess:
+    """A server on loopback."""
+
+    address: str
+    control: tuple[str, ...]
+    options: str
+    folder: Path
+
+    def restart(self) -> None:
+        """Stop it as a power cut would, and start it again: what was committed comes from its log."""
+        _run([*self.control, "-m", "immediate", "stop"], self.folder)
+        self.start()
+
+    def start(self) -> None:
+        log = str(self.folder / "data" / "log")
+        _run([*self.control, "-o", self.options, "-l", log, "start"], self.folder)
+
+
+def _run(words: Sequence[str], folder: Path) -> None:
+    subprocess.run(
+        _as_user(list(words)),
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+    )
 
 
 @contextlib.contextmanager
@@ -62,7 +99,7 @@ def fresh_database(address: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _started(folder: Path) -> Iterator[str]:
+def _started(folder: Path, more: Sequence[str]) -> Iterator[PostgresProcess]:
     found = shutil.which("initdb")
     binaries = Path(found).parent if found else (_BINARIES[-1].parent if _BINARIES else None)
     if binaries is None:
@@ -74,24 +111,20 @@ def _started(folder: Path) -> Iterator[str]:
     if user is not None:
         shutil.chown(folder, user)
     data = folder / "data"
-    quiet = {
-        "check": True,
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.DEVNULL,
-        "cwd": folder,
-    }
     words = ["-D", str(data), "-U", "tally", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
-    subprocess.run(_as_user([str(binaries / "initdb"), *words]), **quiet)  # type: ignore[call-overload]
+    _run([str(binaries / "initdb"), *words], folder)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = f"-c listen_addresses=127.0.0.1 -p {port} -c unix_socket_directories= -c fsync=off"
-    control = [str(binaries / "pg_ctl"), "-D", str(data), "-w", "-t", "60"]
-    subprocess.run(
-        _as_user([*control, "-o", options, "-l", str(data / "log"), "start"]),
-        **quiet,  # type: ignore[call-overload]
+    settings = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", *more)
+    server = PostgresProcess(
+        address=f"postgresql://tally@127.0.0.1:{port}/postgres",
+        control=(str(binaries / "pg_ctl"), "-D", str(data), "-w", "-t", "60"),
+        options=f"-p {port} " + " ".join(f"-c {one}" for one in settings),
+        folder=folder,
     )
+    server.start()
     try:
-        yield f"postgresql://tally@127.0.0.1:{port}/postgres"
+        yield server
     finally:
-        subprocess.run(_as_user([*control, "-m", "immediate", "stop"]), **quiet)  # type: ignore[call-overload]
+        _run([*server.control, "-m", "immediate", "stop"], folder)

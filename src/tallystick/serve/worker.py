@@ -231,6 +231,8 @@ def _answered(store: Any, order: WorkerOrder) -> Computed:
         return Computed(status=error.status, detail=error.detail)
     if isinstance(error, TallystickError):
         return Computed(status=422, detail=str(error))
+    if isinstance(error, store.away):
+        return Computed(status=503, detail="the database cannot be reached: ask again later")
     _LOG.error("the worker failed at %s", order.kind, exc_info=error)
     return Computed(status=500, detail=f"the worker made an error: {type(error).__name__}")
 

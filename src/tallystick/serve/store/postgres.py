@@ -172,6 +172,7 @@ class PostgresStore:
             raise MissingExtra("psycopg", "postgres") from error
         self._psycopg = psycopg
         self.errors: tuple[type[Exception], ...] = (psycopg.OperationalError, OSError)
+        self.away: tuple[type[Exception], ...] = (psycopg.OperationalError, psycopg.InterfaceError)
         self._dsn = dsn
         self._idle: queue.SimpleQueue[psycopg.Connection[Any]] = queue.SimpleQueue()
         try:
@@ -229,7 +230,9 @@ class PostgresStore:
             yield PostgresReader(connection)
         finally:
             if connection.closed or connection.broken:
+                # The server restarted, so those that wait are dead, too: nobody need find out again.
                 connection.close()
+                self._drop_idle()
             else:
                 self._idle.put(connection)
 
@@ -274,5 +277,11 @@ class PostgresStore:
     def close(self) -> None:
         """Close every connection."""
         self._writer.close()
-        while not self._idle.empty():
-            self._idle.get_nowait().close()
+        self._drop_idle()
+
+    def _drop_idle(self) -> None:
+        while True:
+            try:
+                self._idle.get_nowait().close()
+            except queue.Empty:
+                return

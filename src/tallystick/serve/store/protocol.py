@@ -81,6 +81,9 @@ class Store(Protocol):
     errors: tuple[type[Exception], ...]
     """What it raises when it is broken: the whole group is answered 503 and comes again."""
 
+    away: tuple[type[Exception], ...]
+    """What a read raises while the database cannot be reached: it is answered 503."""
+
     def read(self) -> AbstractContextManager[Reader]:
         """Return a reader that belongs to the calling thread until the block ends."""
 

@@ -149,6 +149,7 @@ class SqliteStore:
     """
 
     errors: tuple[type[Exception], ...] = (sqlite3.DatabaseError, OSError)
+    away: tuple[type[Exception], ...] = (sqlite3.OperationalError,)
 
     def __init__(self, path: Path, *, durability: str = "full", migrate: bool = True) -> None:
         self.path = Path(path)
