@@ -1,4 +1,4 @@
-"""A service for tests: in this process, on SQLite in a folder, with a clock that tests turn."""
+"""A service for tests: in this process, on SQLite or PostgreSQL, with a clock that tests turn."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ pytest.importorskip("msgspec", reason="the extra serve is not installed")
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.service import Config, Service
 from tallystick.serve.store import open_store
+from tests.serve.postgres import fresh_database, postgres_server
 from tests.serve.web import Clock, Loop, Web
 
 
@@ -21,10 +22,35 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """One PostgreSQL for all tests of this process; skipped with a reason where there is none."""
+    with postgres_server() as address:
+        yield address
+
+
 @pytest.fixture
-def service(tmp_path: Path, clock: Clock) -> Iterator[Service]:
-    """A service on SQLite; its jobs run only by ``service.jobs.run_due()``."""
-    store = open_store(tmp_path / "serve.sqlite", durability="normal")
+def database(postgres: str) -> Iterator[str]:
+    """An empty database of its own."""
+    with fresh_database(postgres) as address:
+        yield address
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> str:
+    """``sqlite``; folders whose tests hold on both engines parametrise it."""
+    return str(getattr(request, "param", "sqlite"))
+
+
+@pytest.fixture
+def service(
+    tmp_path: Path, clock: Clock, engine: str, request: pytest.FixtureRequest
+) -> Iterator[Service]:
+    """A service; its jobs run only by ``service.jobs.run_due()``."""
+    place = (
+        request.getfixturevalue("database") if engine == "postgres" else tmp_path / "serve.sqlite"
+    )
+    store = open_store(place, durability="normal")
     service = make_service(store, config=Config(job_pause=0.0, folder=tmp_path), clock=clock)
     yield service
     service.close()

@@ -9,7 +9,9 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -41,13 +43,63 @@ def postgres_server() -> Iterator[str]:
 
     Its folder lies outside pytest's, which another user cannot enter.
     """
-    place = tempfile.TemporaryDirectory(prefix="tallystick-postgres-")
-    with place as folder, _started(Path(folder)) as address:
-        yield address
+    with postgres_process() as server:
+        yield server.address
 
 
 @contextlib.contextmanager
-def _started(folder: Path) -> Iterator[str]:
+def postgres_process(*options: str) -> Iterator[PostgresProcess]:
+    """Start a server of its own, which a test may restart."""
+    place = tempfile.TemporaryDirectory(prefix="tallystick-postgres-")
+    with place as folder, _started(Path(folder), options) as server:
+        yield server
+
+
+@dataclass(frozen=True)
+class PostgresProcess:
+    """A server on loopback."""
+
+    address: str
+    control: tuple[str, ...]
+    options: str
+    folder: Path
+
+    def restart(self) -> None:
+        """Stop it as a power cut would, and start it again: what was committed comes from its log."""
+        _run([*self.control, "-m", "immediate", "stop"], self.folder)
+        self.start()
+
+    def start(self) -> None:
+        log = str(self.folder / "data" / "log")
+        _run([*self.control, "-o", self.options, "-l", log, "start"], self.folder)
+
+
+def _run(words: Sequence[str], folder: Path) -> None:
+    subprocess.run(
+        _as_user(list(words)),
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+    )
+
+
+@contextlib.contextmanager
+def fresh_database(address: str) -> Iterator[str]:
+    """Yield the address of a new database on a running server; it is dropped at the end."""
+    import psycopg
+
+    name = f"t{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"create database {name}")
+        try:
+            yield f"{address.rpartition('/')[0]}/{name}"
+        finally:
+            connection.execute(f"drop database {name} with (force)")
+
+
+@contextlib.contextmanager
+def _started(folder: Path, more: Sequence[str]) -> Iterator[PostgresProcess]:
     found = shutil.which("initdb")
     binaries = Path(found).parent if found else (_BINARIES[-1].parent if _BINARIES else None)
     if binaries is None:
@@ -59,24 +111,20 @@ def _started(folder: Path) -> Iterator[str]:
     if user is not None:
         shutil.chown(folder, user)
     data = folder / "data"
-    quiet = {
-        "check": True,
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.DEVNULL,
-        "cwd": folder,
-    }
     words = ["-D", str(data), "-U", "tally", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
-    subprocess.run(_as_user([str(binaries / "initdb"), *words]), **quiet)  # type: ignore[call-overload]
+    _run([str(binaries / "initdb"), *words], folder)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = f"-c listen_addresses=127.0.0.1 -p {port} -c unix_socket_directories= -c fsync=off"
-    control = [str(binaries / "pg_ctl"), "-D", str(data), "-w", "-t", "60"]
-    subprocess.run(
-        _as_user([*control, "-o", options, "-l", str(data / "log"), "start"]),
-        **quiet,  # type: ignore[call-overload]
+    settings = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", *more)
+    server = PostgresProcess(
+        address=f"postgresql://tally@127.0.0.1:{port}/postgres",
+        control=(str(binaries / "pg_ctl"), "-D", str(data), "-w", "-t", "60"),
+        options=f"-p {port} " + " ".join(f"-c {one}" for one in settings),
+        folder=folder,
     )
+    server.start()
     try:
-        yield f"postgresql://tally@127.0.0.1:{port}/postgres"
+        yield server
     finally:
-        subprocess.run(_as_user([*control, "-m", "immediate", "stop"]), **quiet)  # type: ignore[call-overload]
+        _run([*server.control, "-m", "immediate", "stop"], folder)

@@ -18,7 +18,7 @@ def test_the_kept_counts_are_the_tally_of_the_rows(web: Web, service: Service) -
     with service.store.snapshot() as reader:
         book = book_of(reader, find_stream(reader, "qa"))
         kept = stream_tally(reader, book, Span())
-        table = arrow_rows(service.store, reader, book, Span())
+        table = arrow_rows(reader, book, Span())
     assert kept.n == table.num_rows
     assert kept == Tally.of(table, columns=list(kept.names))
 

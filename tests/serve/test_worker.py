@@ -10,7 +10,7 @@ import pytest
 from tallystick.serve.computed import COMPUTED
 from tallystick.serve.service import Service
 from tallystick.serve.span import Span
-from tallystick.serve.worker import _answered, _receive, _send, order_of
+from tallystick.serve.worker import Computed, Worker, _answered, _receive, _send, order_of
 from tests.serve.web import Web
 
 
@@ -38,3 +38,17 @@ def test_an_error_is_an_answer(web: Web, service: Service) -> None:
 @pytest.mark.parametrize("kind", ["os:system", "nothing"])
 def test_the_worker_calls_our_own_functions_only(service: Service, kind: str) -> None:
     assert _answered(service.store, order_of(kind, "", "", {}, Span())).status == 500
+
+
+def test_a_worker_that_holds_too_much_is_replaced(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What leaves is said by the answer itself, so that no question goes to a process that ends.
+    leaving = msgspec.json.encode(Computed(status=200, body=b"1", leaving=True))
+    worker = Worker(service.store.address())
+    monkeypatch.setattr(worker, "_receive", lambda process, patience: leaving)
+    try:
+        assert worker.ask(order_of("tally", "qa", "", {}, Span())).body == b"1"
+        assert worker.pid is None
+    finally:
+        worker.close()

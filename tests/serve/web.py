@@ -106,6 +106,9 @@ def running(folder: Path, *options: str, env: Mapping[str, str] | None = None) -
                 break
         if not address:
             raise RuntimeError("the service did not start")
+        # Whatever it logs is read: a full pipe would stop the service.
+        drain = threading.Thread(target=lambda: list(process.stderr or ()), daemon=True)
+        drain.start()
         wait_until_ready(address)
         yield Running(process, address)
     finally:
@@ -116,6 +119,8 @@ def running(folder: Path, *options: str, env: Mapping[str, str] | None = None) -
             except subprocess.TimeoutExpired:
                 process.kill()
         process.wait()
+        if address:
+            drain.join()
         if process.stderr is not None:
             process.stderr.close()
 

@@ -5,7 +5,7 @@ and names items only once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -15,13 +15,29 @@ from tallystick.errors import InputError
 from tallystick.io import Table, identifier
 from tallystick.io.nearest import missing_column
 
-__all__ = ["assign", "check_usable", "expand", "find_item", "first_repeat"]
+__all__ = ["ColumnNames", "assign", "check_usable", "expand", "find_item", "first_repeat"]
 
 _NEARLY = 0.9
 """Share of rows that are different outputs, above which repeated ones are a mistake."""
 
 
-def assign(table: Table, given: Roles, *, coerce: bool = False) -> Roles:
+@dataclass(frozen=True, kw_only=True)
+class ColumnNames:
+    """The columns of something that is counted already: all that roles need of a table.
+
+    Parameters
+    ----------
+    columns, source, left_out, doubtful
+        As in `tallystick.io.Table`.
+    """
+
+    columns: tuple[str, ...]
+    source: str
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    doubtful: Mapping[str, str] = field(default_factory=dict)
+
+
+def assign(table: Table | ColumnNames, given: Roles, *, coerce: bool = False) -> Roles:
     """Return *given* with commas and globs expanded; refuse by name what the table does not have.
 
     One column has one role, except that a table may be sliced by any of its columns.
@@ -58,7 +74,7 @@ def assign(table: Table, given: Roles, *, coerce: bool = False) -> Roles:
 
 
 def expand(
-    patterns: Sequence[str], table: Table, taken: Mapping[str, str] | None = None
+    patterns: Sequence[str], table: Table | ColumnNames, taken: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
     """Return the columns that names, comma lists and globs mean, each once, in the order given.
 
@@ -81,7 +97,7 @@ def expand(
     return tuple(found)
 
 
-def _matches(table: Table, name: str, taken: Mapping[str, str]) -> list[str]:
+def _matches(table: Table | ColumnNames, name: str, taken: Mapping[str, str]) -> list[str]:
     if name in table.columns:
         return [name]
     usable = [column for column in table.columns if column not in {*taken, *table.left_out}]
@@ -95,7 +111,7 @@ def _matches(table: Table, name: str, taken: Mapping[str, str]) -> list[str]:
     return matches
 
 
-def check_usable(table: Table, column: str, *, coerce: bool = False) -> None:
+def check_usable(table: Table | ColumnNames, column: str, *, coerce: bool = False) -> None:
     """Refuse a column that is not there, holds nested values, or mixes types."""
     if not isinstance(column, str):
         raise InputError(f"a column is named by its text, got {column!r}")
@@ -108,7 +124,7 @@ def check_usable(table: Table, column: str, *, coerce: bool = False) -> None:
         raise InputError(f"{table.source}: {table.doubtful[column]}")
 
 
-def _reason(table: Table, column: str) -> str | None:
+def _reason(table: Table | ColumnNames, column: str) -> str | None:
     return f"{table.source}: {table.left_out[column]}" if column in table.left_out else None
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tallystick.data.assign import assign, expand, find_item, first_repeat
+from tallystick.data.assign import ColumnNames, assign, expand, find_item, first_repeat
 from tallystick.data.data import Data, arrow_of
 from tallystick.data.defaults import default_columns
 from tallystick.data.detect.names import ITEM_NAMES, is_truth
@@ -28,6 +28,7 @@ from tallystick.data.session_truth import join_session
 from tallystick.data.truth_file import join_truth
 from tallystick.errors import InputError
 from tallystick.io import Table, scan, unmatched
+from tallystick.io.names import check_names
 from tallystick.tally import Tally
 from tallystick.values import LabelRules
 
@@ -443,12 +444,11 @@ def _counted(
     tally: Tally, door: Door, given: Roles, layout: Layout, rules: LabelRules, source: str
 ) -> Data:
     """Give the columns of a tally their roles; its rows are counted already."""
-    import pyarrow as pa
-
     if not tally.names:
         raise InputError("the tally is empty: count at least one item first")
-    names = scan(pa.table({name: pa.array([], pa.string()) for name in tally.names}))
-    names = replace(names, source=source)
+    # Names suffice: neither Arrow nor DuckDB is loaded for a table that has no rows.
+    check_names(tally.names, "the table")
+    names = ColumnNames(columns=tally.names, source=source)
     if door.outputs and given.system is None:
         found = next((name for name in SYSTEM_NAMES if name in tally.names), None)
         given = replace(given, system=found)

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal, TypeAlias
 
-__all__ = ["TOKENS", "Mode", "contrast", "script", "style", "svg_style"]
+__all__ = ["TOKENS", "Mode", "contrast", "page_style", "script", "style", "svg_style"]
 
 Mode: TypeAlias = Literal["light", "dark", "auto"]
 """``auto`` follows the reader's system."""
@@ -57,11 +57,19 @@ def _file(name: str) -> str:
 
 @cache
 def style() -> str:
-    """Return the style sheet of pages, the colours first."""
+    """Return the style sheet of reports."""
+    return page_style(_file("style.css"))
+
+
+def page_style(own: str) -> str:
+    """Return the style sheet of a kind of page: the look that all pages share, and its *own* rules.
+
+    Colours come first and phones and paper last, so that each overrides what stands before it.
+    """
     return (
         f":root {{ color-scheme: light dark; {_tokens('light')} }}\n"
         f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_tokens('dark')} }} }}\n"
-        f"{_file('marks.css')}{_file('style.css')}"
+        f"{_file('marks.css')}{_file('shared.css')}{own}{_file('narrow.css')}"
     )
 
 

@@ -24,7 +24,7 @@ class AlertNote:
     ----------
     name
         One word for its kind: ``change``, ``silent``, ``spelling``, ``panel``, ``naming``,
-        ``shift``, ``watch``.
+        ``shift``, ``watch``, ``check``.
     what
         One sentence that stands alone.
     proves, does_not_prove

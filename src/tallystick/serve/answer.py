@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,15 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.io import scan
 from tallystick.results import Result
 from tallystick.serve.question import arguments, call_of, counts_suffice, label_way
-from tallystick.serve.rows import StreamBook, StreamTable, book_of, pieces
+from tallystick.serve.rows import (
+    Cells,
+    StreamBook,
+    StreamTable,
+    book_of,
+    grade_texts,
+    learn,
+    raw_rows,
+)
 from tallystick.serve.settings import find_stream
 from tallystick.serve.span import Span
 from tallystick.serve.store import Reader, Store
@@ -51,7 +59,7 @@ def answer_stream(
         _check_columns(call, book.table, given)
         shared = {"as_of": as_of, "version": stream.version}
         command = shlex.join(["tallystick", verb, "rows.csv", *words])
-        source = _source(store, reader, book, call, span)
+        source = _source(reader, book, call, span)
     if source is None:
         why = "no row is in this window" if stream.rows else "the stream has no row yet"
         return StreamAnswer(result=None, why=why, command=command, **shared)
@@ -75,13 +83,13 @@ def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[
                 raise InputError(f"{flag}: the stream has no column {name!r}: {hint}")
 
 
-def _source(store: Store, reader: Reader, book: StreamBook, call: Call, span: Span) -> Any:
+def _source(reader: Reader, book: StreamBook, call: Call, span: Span) -> Any:
     """Return the counts where they suffice, else the rows; None where there is neither."""
     if span.last is None and counts_suffice(call, book.table):
         by = call.reading.get("by")
         tally = stream_tally(reader, book, span, by=by)
         return tally if tally.n else None
-    table = arrow_rows(store, reader, book, span)
+    table = arrow_rows(reader, book, span)
     return table if table.num_rows else None
 
 
@@ -155,16 +163,60 @@ def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:
     return found
 
 
-def arrow_rows(store: Store, reader: Reader, book: StreamBook, span: Span) -> Any:
+def arrow_rows(reader: Reader, book: StreamBook, span: Span) -> Any:
     """Return the rows of a span as a table of text, as a CSV file would be read."""
     import pyarrow as pa
 
     names = book.table.columns
     schema = pa.schema([(name, pa.string()) for name in names])
-    batches = [
-        pa.record_batch(
-            [pa.array(column, pa.string()) for column in zip(*piece, strict=True)], schema=schema
-        )
-        for piece in pieces(store, reader, book, span)
-    ]
+    patterns: dict[int, Cells] = {}
+    batches = []
+    for piece in raw_rows(reader, book, span):
+        learn(reader, book, {one[4] for one in piece}, patterns)
+        batches.append(pa.record_batch(_arrow_columns(book, piece, patterns), schema=schema))
     return pa.Table.from_batches(batches, schema=schema)
+
+
+def _arrow_columns(
+    book: StreamBook, piece: Sequence[tuple[Any, ...]], patterns: Mapping[int, Cells]
+) -> list[Any]:
+    """Return the columns of a piece of rows, as `tallystick.serve.rows.pieces` orders them.
+
+    Words are made once per pattern and slice and taken by their place, so that Python's loop runs
+    over items and not over cells.
+    """
+    import pyarrow as pa
+
+    table = book.table
+    ids, items, systems, slices, held, packed = zip(*piece, strict=True)
+
+    def texts(cells: Iterable[str | None]) -> Any:
+        return pa.array(list(cells), pa.string())
+
+    def taken(keys: Sequence[int], words: Mapping[int, Sequence[str | None]]) -> list[Any]:
+        """Return one column per word of a key."""
+        order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        places = pa.array([order[key] for key in keys], pa.int32())
+        return [texts(cells).take(places) for cells in zip(*map(words.get, order), strict=True)]
+
+    columns = [texts(items)]
+    if table.has_systems:
+        columns += [texts(map(str, ids)), texts(one or None for one in systems)]
+    *votes, truths = taken(held, {one: (*votes, truth) for one, (votes, truth) in patterns.items()})
+    columns += votes
+    if table.grades:
+        numbers = list(table.grades.values())
+        rows = [grade_texts(one, numbers) for one in packed]
+        columns += [texts(column) for column in zip(*rows, strict=True)]
+    if table.slices:
+        marks = {one: [body.get(k) for k in table.slices] for one, body in book.slices.items()}
+        columns += taken(slices, marks)
+    if table.has_truth:
+        counted = book.counted
+        if counted is not None:
+            cells = zip(ids, truths.to_pylist(), strict=True)
+            truths = texts(truth if one in counted else None for one, truth in cells)
+        columns.append(truths)
+    if table.has_chances:
+        columns.append(texts(map(book.chance_text, ids)))
+    return columns

@@ -36,6 +36,7 @@ FILES = (
     "tallystick.serve.watches.runs",
     "tallystick.serve.metrics",
     "tallystick.serve.retention",
+    "tallystick.serve.nightly",
     "tallystick.serve.health",
     "tallystick.serve.queue.labels",
     "tallystick.serve.pages.site",

@@ -47,7 +47,7 @@ def check_stream(store: Store, name: str, *, replay: bool = True) -> Checked:
         [(batches,)] = reader.all("select count(*) from batch where stream = ?", (stream.id,))
         replayed = 0
         if replay:
-            replayed, different = _replay(store, reader, stream)
+            replayed, different = _replay(reader, stream)
             problems += different
     return Checked(
         stream=name,
@@ -110,7 +110,7 @@ def _orphans(reader: Reader, stream: StreamRecord) -> list[str]:
     return [*found, f"{n} payloads without a row"] if n else found
 
 
-def _replay(store: Store, reader: Reader, stream: StreamRecord) -> tuple[int, list[str]]:
+def _replay(reader: Reader, stream: StreamRecord) -> tuple[int, list[str]]:
     """Take the batches that are still kept again, into an empty store, and compare the rows."""
     with tempfile.TemporaryDirectory() as folder:
         empty = open_store(Path(folder) / "replay.sqlite", durability="off")
@@ -118,7 +118,7 @@ def _replay(store: Store, reader: Reader, stream: StreamRecord) -> tuple[int, li
         service = make_service(empty, config=Config(job_pause=0.0), clock=clock)
         try:
             first, n = _again(reader, stream, service, clock)
-            return n, _compare(store, reader, stream, service, first)
+            return n, _compare(reader, stream, service, first)
         finally:
             service.close()
 
@@ -169,17 +169,15 @@ def _again(reader: Reader, stream: StreamRecord, service: Service, clock: _Then)
             n += 1
 
 
-def _compare(
-    store: Store, reader: Reader, stream: StreamRecord, service: Service, first: int
-) -> list[str]:
+def _compare(reader: Reader, stream: StreamRecord, service: Service, first: int) -> list[str]:
     """Compare the rows that only kept batches made with what the replay made of them."""
     whole = reader.all(
         "select item, system from rows where stream = ? and seq_first >= ?", (stream.id, first)
     )
     mine = {(item, system) for item, system in whole}
-    kept = _words(store, reader, stream)
-    with service.store.read() as other:
-        made = _words(service.store, other, find_stream(other, "replay"))
+    kept = _words(reader, stream)
+    with service.store.snapshot() as other:
+        made = _words(other, find_stream(other, "replay"))
     fact = reader.one("select value from fact where name = ?", (f"kept_from:{stream.id}",))
     found = []
     for name in sorted(mine):
@@ -195,12 +193,12 @@ def _compare(
     return found
 
 
-def _words(store: Store, reader: Reader, stream: StreamRecord) -> dict[tuple[str, str], Any]:
+def _words(reader: Reader, stream: StreamRecord) -> dict[tuple[str, str], Any]:
     """Return every row as words, so that the numbers of two stores need not agree."""
     book = StreamBook(reader, stream, Span(), "all")
     names = book.table.columns
     found: dict[tuple[str, str], Any] = {}
-    for piece in pieces(store, reader, book, Span()):
+    for piece in pieces(reader, book, Span()):
         for row in piece:
             cells = {k: v for k, v in zip(names, row, strict=True) if v is not None and k != "row"}
             found[(cells["item"], cells.get("system", ""))] = cells

@@ -89,10 +89,10 @@ def parquet(store: Store, order: WorkerOrder) -> Computed:
     """Write the rows as Parquet to a file that the server sends and deletes."""
     import pyarrow.parquet as pq
 
-    with store.read() as reader:
+    with store.snapshot() as reader:
         stream = find_stream(reader, order.stream)
         span = _span(order)
-        table = arrow_rows(store, reader, book_of(reader, stream, span), span)
+        table = arrow_rows(reader, book_of(reader, stream, span), span)
     with tempfile.NamedTemporaryFile(suffix=".parquet", delete=False) as held:
         pq.write_table(table, held)
     return Computed(status=200, body=held.name.encode(), head={"version": stream.version})

@@ -51,12 +51,12 @@ def harmless_cell(text: str | None) -> str:
 
 def exported(service: Service, name: str, span: Span, form: str) -> Iterator[bytes]:
     """Return the rows of a stream as text, piece by piece: no stream is too long for that."""
-    with service.store.read() as reader:
+    with service.store.snapshot() as reader:
         book = book_of(reader, find_stream(reader, name), span)
         names = book.table.columns
         if form == "csv":
             yield _csv([names])
-        for piece in pieces(service.store, reader, book, span):
+        for piece in pieces(reader, book, span):
             if form == "csv":
                 yield _csv([[harmless_cell(cell) for cell in row] for row in piece])
             else:

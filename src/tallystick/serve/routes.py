@@ -195,6 +195,12 @@ def _failed(service: Service, route: Route, error: Exception) -> Response:
         return _refused(service, route, HttpProblem(422, str(error)))
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
+    if isinstance(error, service.store.away):
+        _LOG.warning("%s %s: the database is away: %s", route.method, route.path, error)
+        problem = HttpProblem(
+            503, "the database cannot be reached: ask again later", Retry_After="2"
+        )
+        return _refused(service, route, problem)
     _LOG.error("%s %s failed", route.method, route.path, exc_info=error)
     return _refused(
         service, route, HttpProblem(500, "the service made an error; its log has the trace")

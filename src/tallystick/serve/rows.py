@@ -9,19 +9,34 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from tallystick.serve.ingest.interned import TRUTH, unpack_codes
 from tallystick.serve.ingest.merge import unpack_grades
 from tallystick.serve.queue.chances import Chances, chances
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.span import Span
-from tallystick.serve.store import Reader, Store
+from tallystick.serve.store import Reader
 
-__all__ = ["CHANCE", "StreamBook", "StreamTable", "book_of", "number_text", "pieces", "slices_of"]
+__all__ = [
+    "CHANCE",
+    "Cells",
+    "StreamBook",
+    "StreamTable",
+    "book_of",
+    "grade_texts",
+    "learn",
+    "number_text",
+    "pieces",
+    "raw_rows",
+    "slices_of",
+]
 
 
 EVERYTHING = Span()
+
+Cells: TypeAlias = tuple[tuple[str | None, ...], str | None]
+"""The votes of a pattern, column by column, and its truth."""
 
 CHANCE = "probability"
 """The column with the probability with which a labelled row was drawn."""
@@ -96,7 +111,7 @@ class StreamBook:
             self._words[code] = (self._places.get(column), label)
         self.slices = slices_of(reader, stream)
 
-    def cells(self, codes: bytes) -> tuple[tuple[str | None, ...], str | None]:
+    def cells(self, codes: bytes) -> Cells:
         """Return the votes of a pattern, column by column, and its truth."""
         votes: list[str | None] = [None] * len(self._places)
         truth: str | None = None
@@ -107,6 +122,11 @@ class StreamBook:
             else:
                 votes[place] = word
         return tuple(votes), truth
+
+    def chance_text(self, row: int) -> str | None:
+        """Return the probability with which a labelled row was drawn, as text."""
+        chance = (self.counted or {}).get(row)
+        return None if chance is None else number_text(chance)
 
 
 def slices_of(reader: Reader, stream: StreamRecord) -> dict[int, dict[str, str]]:
@@ -141,20 +161,20 @@ def number_text(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def pieces(
-    store: Store, reader: Reader, book: StreamBook, span: Span
-) -> Iterator[list[tuple[str | None, ...]]]:
-    """Return the rows of a span as cells of text, in the order in which they came, in pieces."""
-    stream, table = book.stream, book.table
+def raw_rows(
+    reader: Reader, book: StreamBook, span: Span
+) -> Iterator[list[tuple[int, str, str, int, int, bytes | None]]]:
+    """Return (id, item, system, slice, pattern, grades) of the rows of a span, in pieces.
+
+    They come in the order in which they arrived.
+    """
     where, values = span.condition("r")
     wanted = {ident for ident, body in book.slices.items() if span.holds(body)}
-    patterns: dict[int, tuple[tuple[str | None, ...], str | None]] = {}
-    grades = list(table.grades.values())
     sql = (
         "select r.id, r.item, r.system, r.slice, r.pattern, r.grades from rows r"
         f" where r.stream = ?{where} order by r.id"
     )
-    parameters: Sequence[Any] = (stream.id, *values)
+    parameters: Sequence[Any] = (book.stream.id, *values)
     if span.last is not None:
         # The last rows of the slice, but in the order in which they came.
         marks = ", ".join(map(str, sorted(wanted))) or "-1"
@@ -163,22 +183,33 @@ def pieces(
             f" where r.stream = ? and r.slice in ({marks}) order by r.id desc limit ?) t"
             " order by id"
         )
-        parameters = (stream.id, span.last)
-    for piece in store.stream_rows(sql, parameters):
-        absent = {one[4] for one in piece} - patterns.keys()
-        _learn(reader, book, absent, patterns)
+        parameters = (book.stream.id, span.last)
+    for piece in reader.stream(sql, parameters):
+        found: list[Any] = [one for one in piece if one[3] in wanted]
+        if found:
+            yield found
+
+
+def pieces(reader: Reader, book: StreamBook, span: Span) -> Iterator[list[tuple[str | None, ...]]]:
+    """Return the rows of a span as cells of text, in the order in which they came, in pieces.
+
+    The reader is the one that read the book, and of `Store.snapshot`: words that came since would
+    be missing in the book.
+    """
+    table = book.table
+    patterns: dict[int, Cells] = {}
+    grades = list(table.grades.values())
+    for piece in raw_rows(reader, book, span):
+        learn(reader, book, {one[4] for one in piece}, patterns)
         found = []
         for ident, item, system, slice_, pattern, packed in piece:
-            if slice_ not in wanted:
-                continue
             votes, truth = patterns[pattern]
             cells: tuple[str | None, ...] = (item,)
             if table.has_systems:
                 cells += (str(ident), system or None)
             cells += votes
             if grades:
-                held = unpack_grades(bytes(packed) if packed is not None else None)
-                cells += tuple(number_text(held[one]) if one in held else None for one in grades)
+                cells += grade_texts(packed, grades)
             if table.slices:
                 body = book.slices[slice_]
                 cells += tuple(body.get(name) for name in table.slices)
@@ -187,21 +218,20 @@ def pieces(
             if table.has_truth:
                 cells += (truth,)
             if table.has_chances:
-                chance = (book.counted or {}).get(ident)
-                cells += (None if chance is None else number_text(chance),)
+                cells += (book.chance_text(ident),)
             found.append(cells)
-        if found:
-            yield found
+        yield found
 
 
-def _learn(
-    reader: Reader,
-    book: StreamBook,
-    absent: set[int],
-    patterns: dict[int, tuple[tuple[str | None, ...], str | None]],
-) -> None:
+def grade_texts(packed: bytes | None, grades: Sequence[int]) -> tuple[str | None, ...]:
+    """Return the grades of a row as text, column by column."""
+    held = unpack_grades(bytes(packed) if packed is not None else None)
+    return tuple(number_text(held[one]) if one in held else None for one in grades)
+
+
+def learn(reader: Reader, book: StreamBook, wanted: set[int], patterns: dict[int, Cells]) -> None:
     """Read the cells of patterns that were not seen before."""
-    numbers = sorted(absent)
+    numbers = sorted(wanted - patterns.keys())
     for start in range(0, len(numbers), 500):
         part = numbers[start : start + 500]
         marks = ", ".join("?" * len(part))

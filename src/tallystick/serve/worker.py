@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,6 +31,9 @@ __all__ = ["Computed", "Worker", "WorkerOrder"]
 
 _LOG = logging.getLogger("tallystick.serve")
 _HEAD = struct.Struct("<Q")
+
+_MOST_HELD = 350 * 1024 * 1024
+"""Bytes that a worker may go on holding after an answer; one that holds more is replaced."""
 
 
 class WorkerOrder(msgspec.Struct):
@@ -57,6 +61,8 @@ class Computed(msgspec.Struct):
     body: bytes = b""
     detail: str = ""
     head: dict[str, Any] = {}
+    leaving: bool = False
+    """Whether the process ends after this answer: it holds more memory than it should keep."""
 
 
 class Worker:
@@ -101,7 +107,9 @@ class Worker:
                     [Fix(way_out="ask about a smaller window, or fewer columns")],
                     Retry_After="30",
                 ) from error
-        answer = msgspec.json.decode(body, type=Computed)
+            answer = msgspec.json.decode(body, type=Computed)
+            if answer.leaving:
+                self._end()
         if answer.status >= 400:
             raise HttpProblem(answer.status, answer.detail, [Fix(way_out=answer.detail)])
         return answer
@@ -197,8 +205,21 @@ def main() -> None:
     store = open_store(address.decode(), migrate=False)
     while (body := _receive(inward)) is not None:
         order = msgspec.json.decode(body, type=WorkerOrder)
-        _send(outward, msgspec.json.encode(_answered(store, order)))
+        answer = _answered(store, order)
+        # A question about a million single rows takes a gigabyte, which neither Python nor Arrow
+        # gives back: the next question starts a small process instead.
+        answer.leaving = _held_bytes() > _MOST_HELD
+        _send(outward, msgspec.json.encode(answer))
     store.close()
+
+
+def _held_bytes() -> int:
+    """Return the memory that this process holds now; 0 where the system does not say."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def _answered(store: Any, order: WorkerOrder) -> Computed:
@@ -210,6 +231,8 @@ def _answered(store: Any, order: WorkerOrder) -> Computed:
         return Computed(status=error.status, detail=error.detail)
     if isinstance(error, TallystickError):
         return Computed(status=422, detail=str(error))
+    if isinstance(error, store.away):
+        return Computed(status=503, detail="the database cannot be reached: ask again later")
     _LOG.error("the worker failed at %s", order.kind, exc_info=error)
     return Computed(status=500, detail=f"the worker made an error: {type(error).__name__}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tallystick.serve.service import Service
+from tallystick.serve.store import Transaction
 from tests.serve.pages.form import submit
 from tests.serve.web import Web
 
@@ -24,19 +25,23 @@ def keep(service: Service) -> None:
         }
     )
 
-    def work(tx: object) -> None:
-        tx.run(  # type: ignore[attr-defined]
-            "insert into watch (id, name, spec, every, next, cap_run, cap_month, spent, reserved,"
-            " month, baseline, by_operator, state, created)"
-            " values (1, 'api', ?, 86400, 99.0, 1.2, 30, 10.8, 0, '2026-11', 1, 0, 'on', 0)",
+    def work(transaction: Transaction) -> None:
+        watch = transaction.insert(
+            "insert into watch (name, spec, every, next, cap_run, cap_month, spent, reserved,"
+            " month, by_operator, state, created)"
+            " values ('api', ?, 86400, 99.0, 1.2, 30, 10.8, 0, '2026-11', 0, 'on', 0)"
+            " returning id",
             (spec,),
         )
-        for ident, kind, body in ((1, "baseline", None), (2, "check", result)):
-            tx.run(  # type: ignore[attr-defined]
-                "insert into run (id, watch, kind, state, started, ended, reserved, cost, result,"
-                " fence) values (?, 1, ?, 'done', 5, 6, 0, 1.2, ?, 0)",
-                (ident, kind, body),
+        runs = [
+            transaction.insert(
+                "insert into run (watch, kind, state, started, ended, reserved, cost, result,"
+                " fence) values (?, ?, 'done', 5, 6, 0, 1.2, ?, 0) returning id",
+                (watch, kind, body),
             )
+            for kind, body in (("baseline", None), ("check", result))
+        ]
+        transaction.run("update watch set baseline = ? where id = ?", (runs[0], watch))
 
     service.writer.do(work)
 

@@ -8,6 +8,12 @@ from tallystick.serve.service import Service
 from tests.serve.queue.people import InProcess
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Whatever uses the service holds on both engines."""
+    if "service" in metafunc.fixturenames:
+        metafunc.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+
+
 @pytest.fixture(autouse=True)
 def no_worker_process(service: Service) -> None:
     service.worker = InProcess(service.store)

@@ -62,6 +62,8 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
     from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
     from starlette.routing import Route
 
+    from tallystick.serve.pages.assets import ASSETS, asset
+
     loader = FileSystemLoader(_PAGES / "templates")
     pages = Environment(loader=loader, autoescape=True, trim_blocks=True)
     template = pages.get_template("label.html")
@@ -98,8 +100,8 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
             return page(reader, problem=f"Not saved: {error}", status=409)
         return RedirectResponse(request.url.path, 303, headers=_HEADERS)
 
-    def asset(name: str, kind: str) -> Any:
-        content = (_PAGES / name).read_bytes()
+    def sent(name: str, kind: str) -> Any:
+        content = asset(name)
 
         async def send(request: Request) -> Response:
             return Response(content, media_type=kind, headers=_HEADERS)
@@ -109,9 +111,7 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
     return Starlette(
         routes=[
             Route("/r/{token}", show, methods=["GET", "POST"]),
-            Route("/style.css", asset("style.css", "text/css")),
-            Route("/script.js", asset("script.js", "text/javascript")),
-            Route("/icon.svg", asset("icon.svg", "image/svg+xml")),
+            *(Route(f"/{name}", sent(name, kind)) for name, kind in ASSETS),
         ]
     )
 

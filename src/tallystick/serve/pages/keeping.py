@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 import tallystick
 from tallystick.serve.keys import listed
+from tallystick.serve.nightly import last_check
 from tallystick.serve.pages.site import call, go, render
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import Incoming, Route
@@ -30,6 +31,7 @@ async def _page(incoming: Incoming, *, shown: str = "", secret: str = "") -> Res
         names = [one for (one,) in reader.all("select name from stream order by name limit 500")]
         return {
             "keys": listed(reader),
+            "checked": last_check(reader),
             "kept": [find_stream(reader, one) for one in names],
             "hooks": reader.all("select name, url, state from hook order by name"),
             "deliveries": reader.all(

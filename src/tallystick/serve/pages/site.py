@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from tallystick.results import count, percent
 from tallystick.serve.auth import COOKIE, LOCAL, SESSION_SECONDS, Principal, make_session
+from tallystick.serve.pages.assets import ASSETS, asset
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import Incoming, Route
 from tallystick.serve.store import Reader
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["ROUTES", "call", "go", "may", "problem_page", "render", "set_cookie", "templates"]
 
 HERE = Path(__file__).parent
-
-ASSETS = (
-    ("style.css", "text/css"),
-    ("script.js", "text/javascript"),
-    ("icon.svg", "image/svg+xml"),
-)
-"""Everything that a page loads."""
 
 
 @cache
@@ -224,7 +218,7 @@ def problem_page(problem: HttpProblem) -> Response:
 
 
 def _asset(name: str, kind: str) -> Any:
-    content = (HERE / name).read_bytes()
+    content = asset(name)
     etag = '"' + hashlib.sha256(content).hexdigest()[:24] + '"'
 
     async def send(incoming: Incoming) -> Response:

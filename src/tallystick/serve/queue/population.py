@@ -114,7 +114,8 @@ def population(
     """
     import numpy as np
 
-    with store.read() as reader:
+    # One snapshot for words and rows: a vote that comes meanwhile makes patterns nobody read.
+    with store.snapshot() as reader:
         newest = reader.one("select max(seq) from batch where stream = ?", (stream.id,))
         as_of = int((newest and newest[0]) or 0)
         words = words_of(reader, stream)
@@ -131,26 +132,26 @@ def population(
                 (stream.id,),
             )
         }
-    labelled = {ident for ident, packed in codes.items() if words.truth_of(packed) is not None}
+        labelled = {ident for ident, packed in codes.items() if words.truth_of(packed) is not None}
 
-    where = ""
-    values: list[int] = []
-    for bound, sign in ((low, ">="), (high, "<=")):
-        if bound is not None:
-            where, values = where + f" and bucket {sign} ?", [*values, bound]
-    parts: list[Any] = []
-    systems: dict[str, int] = {}
-    for piece in store.stream_rows(
-        f"select id, pattern, u, system from rows where stream = ? and seq_first <= ?{where}",
-        (stream.id, as_of, *values),
-    ):
-        kept = [
-            (row, pattern, u, systems.setdefault(system, len(systems)))
-            for row, pattern, u, system in piece
-            if pattern not in labelled and row not in drawn
-        ]
-        if kept:
-            parts.append(np.array(kept, dtype=np.int64))
+        where = ""
+        values: list[int] = []
+        for bound, sign in ((low, ">="), (high, "<=")):
+            if bound is not None:
+                where, values = where + f" and bucket {sign} ?", [*values, bound]
+        parts: list[Any] = []
+        systems: dict[str, int] = {}
+        for piece in reader.stream(
+            f"select id, pattern, u, system from rows where stream = ? and seq_first <= ?{where}",
+            (stream.id, as_of, *values),
+        ):
+            kept = [
+                (row, pattern, u, systems.setdefault(system, len(systems)))
+                for row, pattern, u, system in piece
+                if pattern not in labelled and row not in drawn
+            ]
+            if kept:
+                parts.append(np.array(kept, dtype=np.int64))
     table = np.concatenate(parts) if parts else np.empty((0, 4), np.int64)
     return DrawPopulation(
         as_of=as_of,

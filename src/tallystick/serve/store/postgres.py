@@ -53,6 +53,16 @@ class PostgresReader:
         ).fetchone()
         return found
 
+    def stream(
+        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Return the rows of a long query in pieces, as this reader sees them."""
+        # A cursor of the server lives inside a transaction only.
+        with self._connection.transaction(), self._connection.cursor(name="rows") as cursor:
+            cursor.execute(_translated(sql), parameters)
+            while piece := cursor.fetchmany(size):
+                yield piece
+
 
 class PostgresTransaction(PostgresReader):
     """One transaction of the writer."""
@@ -162,6 +172,7 @@ class PostgresStore:
             raise MissingExtra("psycopg", "postgres") from error
         self._psycopg = psycopg
         self.errors: tuple[type[Exception], ...] = (psycopg.OperationalError, OSError)
+        self.away: tuple[type[Exception], ...] = (psycopg.OperationalError, psycopg.InterfaceError)
         self._dsn = dsn
         self._idle: queue.SimpleQueue[psycopg.Connection[Any]] = queue.SimpleQueue()
         try:
@@ -219,7 +230,9 @@ class PostgresStore:
             yield PostgresReader(connection)
         finally:
             if connection.closed or connection.broken:
+                # The server restarted, so those that wait are dead, too: nobody need find out again.
                 connection.close()
+                self._drop_idle()
             else:
                 self._idle.put(connection)
 
@@ -247,19 +260,6 @@ class PostgresStore:
                 self._writer.rollback()
             raise
 
-    def stream_rows(
-        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
-    ) -> Iterator[list[tuple[Any, ...]]]:
-        """Return the rows of a long query in pieces, on a connection of its own."""
-        connection = self._connect(autocommit=False)
-        try:
-            with connection.cursor(name="rows") as cursor:
-                cursor.execute(_translated(sql), parameters)
-                while piece := cursor.fetchmany(size):
-                    yield piece
-        finally:
-            connection.close()
-
     def address(self) -> str:
         """Return what `open_store` needs to open this store in another process."""
         return self._dsn
@@ -277,5 +277,11 @@ class PostgresStore:
     def close(self) -> None:
         """Close every connection."""
         self._writer.close()
-        while not self._idle.empty():
-            self._idle.get_nowait().close()
+        self._drop_idle()
+
+    def _drop_idle(self) -> None:
+        while True:
+            try:
+                self._idle.get_nowait().close()
+            except queue.Empty:
+                return

@@ -28,6 +28,15 @@ class Reader(Protocol):
     def one(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, None if there is none."""
 
+    def stream(
+        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Return the rows of a long query in pieces, as this reader sees them.
+
+        With a reader of `Store.snapshot` they agree with everything else that it reads, however
+        much is written meanwhile.
+        """
+
 
 class Transaction(Reader, Protocol):
     """What the writer does: all of it is kept, or nothing."""
@@ -72,6 +81,9 @@ class Store(Protocol):
     errors: tuple[type[Exception], ...]
     """What it raises when it is broken: the whole group is answered 503 and comes again."""
 
+    away: tuple[type[Exception], ...]
+    """What a read raises while the database cannot be reached: it is answered 503."""
+
     def read(self) -> AbstractContextManager[Reader]:
         """Return a reader that belongs to the calling thread until the block ends."""
 
@@ -80,11 +92,6 @@ class Store(Protocol):
 
     def write(self) -> AbstractContextManager[Transaction]:
         """Begin a transaction; it is committed at the end of the block. For the writer only."""
-
-    def stream_rows(
-        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
-    ) -> Iterator[list[tuple[Any, ...]]]:
-        """Return the rows of a long query in pieces, on a connection of its own."""
 
     def address(self) -> str:
         """Return what `open_store` needs to open this store in another process."""

@@ -39,6 +39,17 @@ class SqliteReader:
         cursor.close()  # a cursor left open would keep its snapshot, and the log would grow
         return found
 
+    def stream(
+        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Return the rows of a long query in pieces, as this reader sees them."""
+        cursor = self._connection.execute(sql, parameters)
+        try:
+            while piece := cursor.fetchmany(size):
+                yield piece
+        finally:
+            cursor.close()
+
 
 class SqliteTransaction(SqliteReader):
     """One transaction of the writer."""
@@ -138,6 +149,7 @@ class SqliteStore:
     """
 
     errors: tuple[type[Exception], ...] = (sqlite3.DatabaseError, OSError)
+    away: tuple[type[Exception], ...] = (sqlite3.OperationalError,)
 
     def __init__(self, path: Path, *, durability: str = "full", migrate: bool = True) -> None:
         self.path = Path(path)
@@ -235,18 +247,6 @@ class SqliteStore:
                 if self._writer.in_transaction:
                     self._writer.execute("rollback")
                 raise
-
-    def stream_rows(
-        self, sql: str, parameters: Sequence[Any] = (), *, size: int = 10_000
-    ) -> Iterator[list[tuple[Any, ...]]]:
-        """Return the rows of a long query in pieces, on a connection of its own."""
-        connection = self._connect(reads=True)
-        try:
-            cursor = connection.execute(sql, parameters)
-            while piece := cursor.fetchmany(size):
-                yield piece
-        finally:
-            connection.close()
 
     def address(self) -> str:
         """Return what `open_store` needs to open this store in another process."""
