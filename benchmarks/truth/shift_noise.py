@@ -11,9 +11,7 @@ of runs that say "better or worse". Peers draw uniformly, with as many calls as 
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from scipy.stats import binomtest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from noise_cases import LABELS, Run, World, assess, world
-from record import record
+from record import kept_row, record
 
 from tallystick.clients import Client
 from tallystick.sampling import Budget, Flips, Observed, Plan, history_cells, replay
@@ -33,18 +31,6 @@ from tallystick.shift.noisy_change import sample_of
 from tallystick.shift.noisy_intervals import blind_gap, flip_rate_bounds, stretched
 
 Z = 1.959964
-
-
-def row_of(key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return a row that was kept by an earlier call, or make it and keep it."""
-    path = Path(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else None
-    kept = json.loads(path.read_text()) if path is not None and path.exists() else {}
-    if key not in kept:
-        kept[key] = make()
-        if path is not None:
-            path.write_text(json.dumps(kept))
-    print(kept[key], flush=True)
-    return kept[key]
 
 
 class Score:
@@ -184,7 +170,7 @@ def table(runs: int, noises: tuple[float, ...], changed: float) -> list[dict[str
                         cell.run(calls, rng)
                     return cell.row(title, oracle=changed > 0)
 
-                rows.append(row_of(f"{changed:g}, {title}, {runs}", make))
+                rows.append(kept_row(f"{changed:g}, {title}, {runs}", make))
     return rows
 
 
@@ -247,7 +233,7 @@ def verdicts(runs: int) -> None:
                         "some cell proved": float(proved),
                     }
 
-                rows.append(row_of(f"verdicts, {title}, {runs}", make))
+                rows.append(kept_row(f"verdicts, {title}, {runs}", make))
     still = [row for row in rows if ", 0, " in row["noise, changed, N of M"]]
     record(
         "shift-noise-verdicts",
@@ -348,7 +334,7 @@ def gate(runs: int) -> None:
                 said = [passes(case, calls, limit, rng) for _ in range(runs)]
                 return {"case": title, "passes": float(np.mean(said))}
 
-            rows.append(row_of(f"gate, {title}, {runs}", make))
+            rows.append(kept_row(f"gate, {title}, {runs}", make))
     wrong = max(row["passes"] for row in rows[:-2])
     record(
         "shift-gate",
@@ -370,7 +356,7 @@ def flips(runs: int) -> None:
         print("real data is absent: set TALLYSTICK_DATA to its folder")
         return
     rows = [
-        row_of(f"flips, {case.name}, {runs}", lambda case=case: _flip_row(case, codes, runs))
+        kept_row(f"flips, {case.name}, {runs}", lambda case=case: _flip_row(case, codes, runs))
         for case in [*drifts(), *swaps()]
     ]
     ours = [row[key] for row in rows for key in row if key.startswith("ours, N =")]

@@ -125,6 +125,30 @@ def test_without_true_differences_new_clusters_err_rarely_where_items_err_often(
     assert wrong["items"] > 40
 
 
+@pytest.mark.parametrize("models", [2, 5])
+@pytest.mark.parametrize("clusters", [8, 20])
+def test_the_verb_rests_on_the_table_of_its_cluster_sums(models, clusters):
+    """benchmarks/truth/compare_clusters.py measures the table; this holds the verb to it."""
+    rng = np.random.default_rng([models, clusters])
+    names = [f"m{j}" for j in range(models)]
+    right = rng.random((clusters, 5, models)) < 0.6
+    rows = {name: right[:, :, j].ravel().astype(int) for j, name in enumerate(names)}
+    rows["doc"] = np.repeat([f"d{i:02}" for i in range(clusters)], 5)
+    found = compare.evaluate(rows, cluster="doc", models=names)
+
+    held = ClusterSample(
+        names=tuple(map(str, range(clusters))),
+        counts=np.full(clusters, 5.0),
+        sums=right.sum(axis=1).astype(float),
+    )
+    table = sign_flip_table(held, bounds=(0.0, 1.0), settings=Settings(), rng=0)
+    wanted = {
+        frozenset((names[i], names[j])): p
+        for i, j, p in zip(table.first, table.second, table.adjusted_p, strict=True)
+    }
+    assert {frozenset((p.a, p.b)): p.adjusted_p for p in found.pairs} == pytest.approx(wanted)
+
+
 def test_evaluate_takes_the_weight_of_clusters():
     rng = np.random.default_rng(3)
     table = {
