@@ -12,6 +12,7 @@ of runs that say "better or worse". Peers draw uniformly, with as many calls as 
 from __future__ import annotations
 
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ from tallystick.shift.noisy_change import sample_of
 from tallystick.shift.noisy_intervals import blind_gap, flip_rate_bounds, stretched
 
 Z = 1.959964
+SEED = 16
+"""Of the draws; no rule was fixed on them."""
 
 
 class Score:
@@ -157,13 +160,14 @@ def table(runs: int, noises: tuple[float, ...], changed: float) -> list[dict[str
     rows = []
     for noise in noises:
         for items in (500, 1000, 2000):
-            case = world(items, noise, changed, np.random.default_rng([items, round(100 * noise)]))
+            seed = [items, round(100 * noise), SEED]
+            case = world(items, noise, changed, np.random.default_rng(seed))
             for part in (0.25, 0.5, 1.0):
                 calls = round(part * items)
                 title = f"noise {noise:g}, {calls} of {items}"
 
                 def make(case: World = case, calls: int = calls, title: str = title) -> Any:
-                    seed = [len(case.truth), round(100 * case.old.noise), calls]
+                    seed = [len(case.truth), round(100 * case.old.noise), calls, SEED]
                     rng = np.random.default_rng([*seed, round(1e3 * changed)])
                     cell = Cell(case)
                     for _ in range(runs):
@@ -211,46 +215,55 @@ def changed(runs: int) -> None:
 def verdicts(runs: int) -> None:
     """Let the product speak, end to end: blind phase, repeats, assessment, cells."""
     rows = []
-    for noise, moved in ((0.05, 0.0), (0.15, 0.0), (0.3, 0.0), (0.05, 0.06), (0.15, 0.06)):
+    for moved, noise in product((0.0, 0.06), (0.05, 0.15, 0.3)):
+        # Power needs fewer runs than a level of .05.
+        some = runs if not moved else max(1, runs // 4)
         for items in (500, 2000):
-            case = world(items, noise, moved, np.random.default_rng([items, round(100 * noise)]))
+            seed = [items, round(100 * noise), SEED]
+            case = world(items, noise, moved, np.random.default_rng(seed))
             for part in (0.25, 0.5, 1.1):
                 calls = round(part * items)
                 title = f"{noise:g}, {moved:g}, {calls} of {items}"
 
-                def make(case: World = case, calls: int = calls, title: str = title) -> Any:
-                    seed = [len(case.truth), round(100 * case.old.noise), calls, 5]
+                def make(
+                    case: World = case, calls: int = calls, title: str = title, some: int = some
+                ) -> Any:
+                    seed = [len(case.truth), round(100 * case.old.noise), calls, SEED]
                     rng = np.random.default_rng(seed)
-                    said = [product(case, calls, rng) for _ in range(runs)]
+                    said = [one_verdict(case, calls, rng) for _ in range(some)]
                     accuracy, beyond, proved, known = (
                         np.mean(one) for one in zip(*said, strict=True)
                     )
                     return {
                         "noise, changed, N of M": title,
+                        "runs": some,
                         "better or worse": float(accuracy),
                         "an oracle that knows the noise": float(known),
                         "flips beyond noise proved": float(beyond),
                         "some cell proved": float(proved),
                     }
 
-                rows.append(kept_row(f"verdicts, {title}, {runs}", make))
+                rows.append(kept_row(f"verdicts, {title}, {some}", make))
     still = [row for row in rows if ", 0, " in row["noise, changed, N of M"]]
     record(
         "shift-noise-verdicts",
         "What shift says of an API with random answers",
         rows,
         notes=[
-            f"{runs} runs per row, through the product's own sampler, repeats and assessment.",
+            "Through the product's own sampler, repeats and assessment, on draws that no rule was"
+            " fixed on; the standard error of .05 is"
+            f" {np.sqrt(0.05 * 0.95 / runs):.3f} in the unchanged rows.",
             "Unchanged: better or worse in "
             f"{np.mean([row['better or worse'] for row in still]):.3f} of runs on average, "
             f"{max(row['better or worse'] for row in still):.3f} at most; some cell proved in "
             f"{max(row['some cell proved'] for row in still):.3f} at most.",
+            "Changed: 6 % of the base answers moved, accuracy falls by 3 points less what noise hides.",
             "The oracle draws uniformly, as many calls, and knows the variance of its estimate.",
         ],
     )
 
 
-def product(case: World, calls: int, rng: np.random.Generator) -> tuple[bool, bool, bool, bool]:
+def one_verdict(case: World, calls: int, rng: np.random.Generator) -> tuple[bool, bool, bool, bool]:
     """Run the product once on a simulated API; say what its intervals exclude."""
     from tallystick.shift import Items
     from tallystick.shift import run as ask_api

@@ -145,6 +145,14 @@ class Repeats:
         """Unweighted counts (a, b): second answer as the first, second answer as the old one."""
         return int((self.second == self.first).sum()), int((self.second == self.old).sum())
 
+    @property
+    def correctness_decided(self) -> tuple[int, int]:
+        """Unweighted counts (a, b) over flips between right and wrong: confirmed, reverted."""
+        truth = self._truths()
+        was, first, second = (codes == truth for codes in (self.old, self.first, self.second))
+        moved = was != first
+        return int((moved & (second == first)).sum()), int((moved & (second == was)).sum())
+
     def flips(self) -> Confirmed:
         """Return the counts over all flips, for the flip rate and for change beyond noise."""
         return self._counted(self.old, self.first, self.second, np.ones(len(self), bool))
