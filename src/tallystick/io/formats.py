@@ -16,8 +16,8 @@ from tallystick.io.sources import File
 __all__ = ["Format", "detect", "is_gzip", "opening"]
 
 Format: TypeAlias = str
-"""``delimited``, ``ndjson``, ``json-array``, ``parquet``, ``arrow-file``, ``arrow-stream``, ``workbook``, or the
-name of a log format in ``io.logs.registry``."""
+"""``delimited``, ``ndjson``, ``json-array``, ``parquet``, ``arrow-file``, ``arrow-stream``,
+``workbook``, or the name of a log format in ``io.logs.registry``."""
 
 _OPENING = 1 << 16
 

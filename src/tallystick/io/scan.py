@@ -46,11 +46,11 @@ def scan(
 ) -> Table:
     """Read a table from files, standard input or memory, out of core and with bounded memory.
 
-    CSV, TSV, NDJSON, a JSON array (each also gzipped), Parquet and Arrow IPC are told apart by content first and
-    by name second. Text comes as VARCHAR exactly as written (``"1.0"`` stays ``"1.0"``, ``"NA"``
-    stays ``"NA"``), a blank cell as NULL; typed formats keep their types. Parquet and Arrow are
-    read where they lie; text is parsed once, checked on the way, into scratch files that
-    `Table.close` removes (so does the end of the process).
+    CSV, TSV, NDJSON, a JSON array (each also gzipped), Parquet and Arrow IPC are told apart by
+    content first and by name second. Text comes as VARCHAR exactly as written (``"1.0"`` stays
+    ``"1.0"``, ``"NA"`` stays ``"NA"``), a blank cell as NULL; typed formats keep their types.
+    Parquet and Arrow are read where they lie; text is parsed once, checked on the way, into scratch
+    files that `Table.close` removes (so does the end of the process).
 
     Parameters
     ----------
