@@ -43,8 +43,10 @@ def kept_row(key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     rows = json.loads(path.read_text()) if path is not None and path.exists() else {}
     if key not in rows:
         rows[key] = make()
-        if path is not None:
-            path.write_text(json.dumps(rows))
+        if path is not None:  # whole or not at all: the call may be stopped at any time
+            part = path.with_suffix(".part")
+            part.write_text(json.dumps(rows))
+            part.replace(path)
     print(rows[key], flush=True)
     return rows[key]
 
