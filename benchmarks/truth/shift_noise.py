@@ -103,7 +103,7 @@ class Cell:
         scores["flips"].add(*ends(flips), case.flips)
         beyond = beyond_noise(flips, run.repeats.flips())
         scores["beyond"].add(float(beyond.low), float(beyond.high), case.beyond)
-        self.chance.append(float(chance_p_value(*run.repeats.decided)) <= 0.05)
+        self.chance.append(float(chance_p_value(*run.repeats.flips().decided)) <= 0.05)
         self.shares.append(run.accuracy_share)
         self._entries(run)
 

@@ -91,6 +91,14 @@ class Confirmed:
         """X: the second answer differs from the first."""
         return self.repeats - self.confirmed
 
+    @property
+    def decided(self) -> tuple[FloatArray, FloatArray]:
+        """Confirmed and reverted, as counts of so many repeats as the weights are worth."""
+        worth = np.where(
+            self.repeats > 0, self.size / np.where(self.repeats > 0, self.repeats, 1), 0
+        )
+        return self.confirmed * worth, self.reverted * worth
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Repeats:
@@ -144,14 +152,6 @@ class Repeats:
     def decided(self) -> tuple[int, int]:
         """Unweighted counts (a, b): second answer as the first, second answer as the old one."""
         return int((self.second == self.first).sum()), int((self.second == self.old).sum())
-
-    @property
-    def correctness_decided(self) -> tuple[int, int]:
-        """Unweighted counts (a, b) over flips between right and wrong: confirmed, reverted."""
-        truth = self._truths()
-        was, first, second = (codes == truth for codes in (self.old, self.first, self.second))
-        moved = was != first
-        return int((moved & (second == first)).sum()), int((moved & (second == was)).sum())
 
     def flips(self) -> Confirmed:
         """Return the counts over all flips, for the flip rate and for change beyond noise."""

@@ -85,8 +85,8 @@ def noise_shares(
 def accuracy_noise_share(repeats: Repeats) -> float:
     """Return λ of the accuracy: (N1), but 1 until the repeats refute that chance explains all.
 
-    If nothing changed, a repeat of a flip between right and wrong confirms or reverts it with
-    probability ½ each, so the sign test is exact.
+    If nothing changed, repeats of flips between right and wrong confirm and revert equally often
+    (:func:`~tallystick.shift.beyond_noise.chance_p_value`).
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def accuracy_noise_share(repeats: Repeats) -> float:
     >>> [round(accuracy_noise_share(confirmed(number)), 4) for number in (8, 9, 10, 12)]
     [1.0, 1.0, 0.4939, 0.1303]
     """
-    if float(chance_p_value(*repeats.correctness_decided)) > CHANCE_REFUTED:
-        return 1.0
     moved = repeats.correctness()
+    if float(chance_p_value(*moved.decided)) > CHANCE_REFUTED:
+        return 1.0
     return float(noise_share(moved.repeats, moved.unconfirmed))
 
 
