@@ -10,14 +10,15 @@ import re
 
 __all__ = ["final_part"]
 
-_REASONING = r"(?:think|thinking|thought|thoughts|reasoning|reason|scratchpad|analysis|reflection)"
-_BLOCK = re.compile(rf"<({_REASONING})\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-_CLOSED = re.compile(rf"^.*</{_REASONING}\s*>", re.DOTALL | re.IGNORECASE)
-_OPEN = re.compile(rf"<{_REASONING}\b[^>]*>.*$", re.DOTALL | re.IGNORECASE)
+_REASONING = re.compile(
+    r"<(/?)(?:think|thinking|thought|thoughts|reasoning|reason|scratchpad|analysis|reflection)"
+    r"(?:\s[^<>]{0,80})?>",
+    re.IGNORECASE,
+)
 _ANSWER = re.compile(
-    r"<((?:final[_-]?)?(?:answer|verdict|label|rating|score|grade|decision|choice|result|output))\b"
-    r"[^>]*>(.*?)</\1\s*>",
-    re.DOTALL | re.IGNORECASE,
+    r"<(/?)((?:final[_-]?)?(?:answer|verdict|label|rating|score|grade|decision|choice|result"
+    r"|output))(?:\s[^<>]{0,80})?>",
+    re.IGNORECASE,
 )
 
 
@@ -41,6 +42,28 @@ def final_part(text: str) -> str:
     """
     if "<" not in text:
         return text
-    rest = _OPEN.sub("", _CLOSED.sub("", _BLOCK.sub("", text))).strip()
-    found = _ANSWER.findall(rest)
-    return str(found[-1][1]).strip() if found else rest
+    rest = _without_reasoning(text)
+    opened: dict[str, int] = {}
+    found = None
+    for tag in _ANSWER.finditer(rest):
+        name = tag[2].casefold()
+        if not tag[1]:
+            opened[name] = tag.end()
+        elif name in opened:
+            found = rest[opened.pop(name) : tag.start()].strip()
+    return rest if found is None else found
+
+
+def _without_reasoning(text: str) -> str:
+    """Return the text outside reasoning tags, in one pass over the tags."""
+    kept: list[str] = []
+    start, inside = 0, False
+    for tag in _REASONING.finditer(text):
+        if not tag[1] and not inside:
+            kept.append(text[start : tag.start()])
+            inside = True
+        elif tag[1]:
+            if not inside:
+                kept.clear()  # the opening tag was left out
+            start, inside = tag.end(), False
+    return "".join(kept if inside else [*kept, text[start:]]).strip()
