@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,20 @@ def record(
         page = [f"# {title}", "", *table, "", *(f"- {note}" for note in notes)]
         page += ["", f"Measured on {machine}; remade by `make bench`.", ""]
         (DOCS / f"{name}.md").write_text("\n".join(page), encoding="utf-8")
+
+
+def kept_row(key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return a row that an earlier, stopped call kept (``--keep FILE``), or make and keep it."""
+    path = Path(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else None
+    rows = json.loads(path.read_text()) if path is not None and path.exists() else {}
+    if key not in rows:
+        rows[key] = make()
+        if path is not None:  # whole or not at all: the call may be stopped at any time
+            part = path.with_suffix(".part")
+            part.write_text(json.dumps(rows))
+            part.replace(path)
+    print(rows[key], flush=True)
+    return rows[key]
 
 
 def _cell(value: Any) -> str:

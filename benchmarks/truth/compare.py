@@ -180,8 +180,8 @@ def new_scenarios(board: Board) -> None:
             | {f"p of the second, {law}": float(found[closest]) for law, found in p.items()}
         )
     record(
-        "compare-new-scenarios",
-        "HELM Lite on new scenarios: neighbours told apart, each pair on its own",
+        "compare-neighbours",
+        "HELM Lite, items weighted: neighbours told apart, each pair on its own",
         rows,
         notes=[
             (
@@ -194,8 +194,9 @@ def new_scenarios(board: Board) -> None:
             ),
             f"The second pair is {a} over {b}, by {mean[closest]:.4f}",
             (
-                f"Ours is CR2 with {freedom:.1f} degrees, which covers .94-.95 in"
-                " docs/coverage/clusters.md"
+                f"`--cluster-weight items` bounds each score by CR2 with {freedom:.1f} degrees, which"
+                " covers .94-.95 (docs/coverage/clusters.md). The default counts every scenario"
+                " once: compare-new-scenarios."
             ),
         ],
     )

@@ -13,6 +13,7 @@ from tallystick.shift.counts import Counts, collapse, count
 from tallystick.shift.intervals import SumBounds
 from tallystick.shift.noise_rules import BLIND_SHARE, more_repeats
 from tallystick.shift.noise_share import Repeats, noise_share
+from tallystick.shift.noise_shares import accuracy_noise_share
 from tallystick.shift.noisy_change import noisy_accuracy, noisy_entries, noisy_flips
 
 LABELS = ("a", "b", "c", "d")
@@ -125,8 +126,7 @@ class Run:
     @property
     def accuracy_share(self) -> float:
         """λ over flips of correctness."""
-        found = self.repeats.correctness()
-        return float(noise_share(found.repeats, found.unconfirmed))
+        return accuracy_noise_share(self.repeats)
 
     def flips(self) -> SumBounds:
         """Return the flip rate with its interval."""

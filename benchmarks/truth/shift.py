@@ -1,11 +1,12 @@
 """Remake the tables and figures of the paper on API shifts, and ours against MASA.
 
-    python benchmarks/truth/shift.py [SECTION…] [--write] [--runs 1000]
+    python benchmarks/truth/shift.py [SECTION…] [--write] [--runs 1000] [--keep FILE]
 
 Sections: masa (error of the policies), default (ours against MASA), real (the same on real changes
 and vendor swaps), table1 (calls to 1 % error), figure2 (the fleet), figure4 (the case of Amazon on
 YELP), figure5 (error against budget), figure6 (confusion matrices and their shifts), figure7 (K);
-all without a name. Data: the folder shift/ under TALLYSTICK_DATA (default ../shared/data). Section
+all without a name. --keep FILE goes on from the rows of default and real that an earlier, stopped
+call made. Data: the folder shift/ under TALLYSTICK_DATA (default ../shared/data). Section
 masa takes the real 2020 predictions as the answers (that is the side on which the reference figures
 were measured: their oracle column is reproduced to all printed digits), the others the simulated
 2021 predictions.
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from record import record
+from record import kept_row, record
 from shift_cases import (
     BUDGETS,
     DATA,
@@ -127,17 +128,20 @@ def real(runs: int) -> None:
     kinds = {"real changes": list(drifts()), "vendor swaps": list(swaps())}
     for case in (case for part in kinds.values() for case in part):
         many = max(runs, 3000) if len(np.unique(case.true)) == 2 else runs
-        row: dict[str, Any] = {
-            "case": case.name,
-            "runs": many,
-            "flips": float((case.old != case.new).mean()),
-        }
-        for calls in BUDGETS:
-            if calls < len(case.true):
-                ours, masa = ours_and_masa(case, calls, many)
-                row[f"ours / MASA, N = {calls}"] = ours / masa
-        rows.append(row)
-        print(row, flush=True)
+
+        def make(case: Any = case, many: int = many) -> dict[str, Any]:
+            row = {
+                "case": case.name,
+                "runs": many,
+                "flips": float((case.old != case.new).mean()),
+            }
+            for calls in BUDGETS:
+                if calls < len(case.true):
+                    ours, masa = ours_and_masa(case, calls, many)
+                    row[f"ours / MASA, N = {calls}"] = ours / masa
+            return row
+
+        rows.append(kept_row(f"real, {case.name}, {many}", make))
     keys = [f"ours / MASA, N = {calls}" for calls in BUDGETS]
     values = np.array([row[key] for row in rows for key in keys if key in row])
     for kind, part in kinds.items():
@@ -319,12 +323,16 @@ def default_section(runs: int) -> None:
     """Ours against MASA on the shifted cases."""
     ratios: list[dict[str, Any]] = []
     for case in cases():
-        row: dict[str, Any] = {"case": case.name}
-        for calls in BUDGETS:
-            if calls < len(case.true):
-                ours, masa = ours_and_masa(case, calls, runs)
-                row[f"MASA, N = {calls}"], row[f"ours / MASA, N = {calls}"] = masa, ours / masa
-        ratios.append(row)
+
+        def make(case: Any = case) -> dict[str, Any]:
+            row: dict[str, Any] = {"case": case.name}
+            for calls in BUDGETS:
+                if calls < len(case.true):
+                    ours, masa = ours_and_masa(case, calls, runs)
+                    row |= {f"MASA, N = {calls}": masa, f"ours / MASA, N = {calls}": ours / masa}
+            return row
+
+        ratios.append(kept_row(f"default, {case.name}, {runs}", make))
     mean: dict[str, Any] = {"case": "geometric mean"}
     for calls, reference in PUBLISHED.items():
         logs = [

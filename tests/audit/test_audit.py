@@ -8,7 +8,7 @@ import pytest
 from tallystick.audit import AuditResult, audit
 from tallystick.audit.result import Skipped, question_of
 from tallystick.audit.verdict import concluded
-from tallystick.compare.verdict import SHARES
+from tallystick.compare.verdict_notes import SHARES
 from tallystick.data import detect
 from tallystick.errors import InputError
 from tallystick.io import scan

@@ -128,6 +128,13 @@ def as_ndjson(columns: dict[str, list[Any]], folder: Path) -> Any:
     return path
 
 
+def as_json_array(columns: dict[str, list[Any]], folder: Path) -> Any:
+    path = folder / "rows.json"
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    path.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    return path
+
+
 def as_parquet(columns: dict[str, list[Any]], folder: Path) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -167,6 +174,7 @@ def as_dict(columns: dict[str, list[Any]], folder: Path) -> Any:
 SOURCES: tuple[Callable[[dict[str, list[Any]], Path], Any], ...] = (
     as_csv,
     as_ndjson,
+    as_json_array,
     as_parquet,
     as_arrow,
     as_pandas,

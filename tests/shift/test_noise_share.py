@@ -79,7 +79,31 @@ def test_weights_are_scaled_to_mean_one_over_the_repeats_that_count():
     assert found.repeats == pytest.approx(5)
     assert found.unconfirmed == pytest.approx(w[1] + w[3])
     assert found.size == pytest.approx(25 / (w**2).sum())
-    assert uneven.decided == (2, 2)  # never weighted
+    assert uneven.decided == (2, 2)  # what is printed is never weighted
+    worth = found.size / found.repeats
+    assert found.decided == pytest.approx((found.confirmed * worth, found.reverted * worth))
+
+
+def test_strata_asked_more_often_than_their_share_do_not_make_chance_look_like_change():
+    """Right answers with slips: every old slip is asked, and one in nine of the other items."""
+    rng = np.random.default_rng(2)
+    plain, weighted = [], []
+    for _ in range(400):
+        old, first, second = (rng.random((3, 400)) < 0.1).astype(int)  # 1 is a slip
+        asked = np.flatnonzero((old == 1) | (np.arange(400) % 9 == 0))
+        flipped = asked[old[asked] != first[asked]]
+        found = Repeats(
+            old=old[flipped],
+            first=first[flipped],
+            second=second[flipped],
+            weight=np.where(old[flipped] == 1, 1.0, 9.0),
+        )
+        a, b = found.decided
+        plain.append(a - b)
+        a, b = found.flips().decided
+        weighted.append(float(a - b))
+    assert np.mean(plain) > 20  # unweighted, an unchanged API looks changed in every run
+    assert abs(np.mean(weighted)) < 4 * np.std(weighted) / 20
 
 
 def test_no_repeat_of_correctness_leaves_all_noise_possible():

@@ -10,7 +10,7 @@ from tallystick.values.spelling import LARGEST, spelling
 
 __all__ = ["exact_label", "read_label", "same_label"]
 
-_TRIM = " \t\r\n.,;:!\"'`*()[]{}_#~“”‘’…"
+_TRIM = " \t\r\n.,;:!\"'`*()[]{}_#~“”‘’…。，！：；（）「」【】"
 """What may stand around a label: blanks, punctuation, quotes and markup."""
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tallystick.clients.answers import exact_label, same_label
+from tallystick.clients.final_part import final_part
 from tallystick.clients.statements import is_refusal, last_label, stated_label
 from tallystick.clients.template import find, parse_path
 from tallystick.errors import InputError
@@ -34,7 +35,8 @@ class Reading:
     Parameters
     ----------
     how
-        ``exact``: the whole answer is the label, apart from case, markup and punctuation.
+        ``exact``: the whole answer is the label, apart from case, markup and punctuation. As in
+        ``words`` and ``last-letter``, reasoning in tags (``<think>…</think>``) is no part of it.
         ``words``: the answer states one label in a sentence. ``last-letter``: the answer reasons
         first and ends with its label. ``regex:PATTERN``: the last match (its first group if it has
         one). ``json:PATH``: a field of a JSON answer, such as ``json:$.verdict``.
@@ -62,7 +64,7 @@ class Reading:
         """Return what takes the part of an answer that holds the label."""
         kind, colon, rest = self.how.partition(":")
         if kind in ("exact", "words", "last-letter") and not colon:
-            return str
+            return final_part
         if kind == "regex" and rest:
             try:
                 pattern = re.compile(rest)

@@ -71,7 +71,24 @@ _LETTER_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _LETTER_AFTER = re.compile(r"^(?:[)\]*`\"'”’.:]|\s*$)")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|(?<=[。！？；])")
+# The "no" of "there is no way to know" belongs to a noun; that of "no, because …" is an answer.
+_OF_A_NOUN = re.compile(
+    r"[ \t]+(?!(?:because|since|as|given|due|for|if|when|while|and|or|but|the|it|this|that|there"
+    r"|they|he|she|we|i|you|in|on|with|here|at|to|by|again|too|either|overall|still)\b)[a-z]"
+)
+_CONDITION = re.compile(
+    r"\bif\b.*\b(?:otherwise|else)\b|\bdepend(?:s|ing)\s+on\b", re.I | re.DOTALL
+)
+_CLOSING = re.compile(r"[\s*_`\"'“”‘’)\]}.!。！]*$")
+_DENIES = re.compile(
+    r"\b(?:not|never|no|neither|nor|cannot|without|wrong|false|incorrect)\b|n['’]t\b|[不非没沒無无]",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\bnot\s*:[\s*_`\"'“‘(\[]*$|[不非没沒無无]\w?\s*$", re.IGNORECASE)
+"""What it is not: B. In Chinese the word for not stands right before."""
+_WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Chinese, Japanese and Korean signs: they stand beside a letter without a space."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +127,8 @@ def stated_label(text: str, labels: Sequence[str]) -> int:
     if code < none:
         return code
     mentions = list(_mentions(text, tuple(labels)))
-    explicit = [one.code for one in mentions if one.stated and not one.negated]
-    if explicit:
-        return explicit[-1]
+    if (explicit := _explicit(text, labels, mentions)) is not None:
+        return explicit
     if is_refusal(text):
         return none
     stated = {one.code for one in mentions if not one.negated}
@@ -138,9 +154,8 @@ def last_label(text: str, labels: Sequence[str]) -> int:
     if lines and (code := exact_label(lines[-1], labels)) < none:
         return code
     mentions = list(_mentions(text, tuple(labels)))
-    explicit = [one.code for one in mentions if one.stated and not one.negated]
-    if explicit:
-        return explicit[-1]
+    if (explicit := _explicit(text, labels, mentions)) is not None:
+        return explicit
     if is_refusal(text):
         return none
 
@@ -150,7 +165,33 @@ def last_label(text: str, labels: Sequence[str]) -> int:
     for end in ends:
         here = {one.code for one in mentions if start <= one.at < end and not one.negated}
         last, start = here or last, end
-    return last.pop() if len(last) == 1 else none
+    # "B. It makes energy, whereas option A …": the answer may be the one that opens the text.
+    opening = {one.code for one in mentions[:1] if not one.negated and _opens(text, one.at)}
+    return last.pop() if len(last) == 1 and opening <= last else none
+
+
+def _explicit(text: str, labels: Sequence[str], mentions: Sequence[_Mention]) -> int | None:
+    """Return the label that a text states in so many words, of several the last; None if none.
+
+    ``len(labels)`` says that it states a condition: "A if the gas is ideal, otherwise B".
+    """
+    none = len(labels)
+    stated = [one for one in mentions if one.stated and not one.negated]
+    if stated:
+        at = stated[-1].at
+        start = max((m.end() for m in _SENTENCE.finditer(text) if m.end() <= at), default=0)
+        end = min((m.start() for m in _SENTENCE.finditer(text) if m.start() > at), default=None)
+        return none if _CONDITION.search(text[start:end]) else stated[-1].code
+
+    # "Negative. Although …": a first sentence that is a label, and not the head of a list of them.
+    heads = [exact_label(part, labels) for part in _SENTENCE.split(text) if part.strip()]
+    named = [code for code in heads if code < none]
+    return heads[0] if len(heads) > 1 and heads[0] < none and len(named) == 1 else None
+
+
+def _opens(text: str, at: int) -> bool:
+    """Say whether nothing but markup stands before this place."""
+    return not text[:at].strip(" \t\r\n*_`\"'“‘([{#>")
 
 
 def _mentions(text: str, labels: tuple[str, ...]) -> Iterator[_Mention]:
@@ -162,7 +203,9 @@ def _mentions(text: str, labels: tuple[str, ...]) -> Iterator[_Mention]:
         code = codes.get(word, codes.get(word.casefold(), -1))
         if code < 0:
             continue
-        lead = _LEAD.search(before) is not None
+        lead = _LEAD.search(before) is not None or _closes(text[: match.start()], after)
+        if word.casefold() == "no" and not lead and _OF_A_NOUN.match(after):
+            continue
         letter = len(word) == 1 and word.isalpha()
         # "a" and "I" are words: a letter is a label only where it is written as one.
         if letter and not (
@@ -173,6 +216,7 @@ def _mentions(text: str, labels: tuple[str, ...]) -> Iterator[_Mention]:
             continue  # the 5 of "4 out of 5", and both ends of "from 1 to 5"
         clause = re.split(r"[.!?;:\n]|,\s*(?:but|so|hence|and|it|this)\b|\bbut\b", before)[-1]
         negated = bool(_NEGATION.search(clause)) or bool(_AFTER_NEGATION.match(after))
+        negated = negated or bool(_DENIED.search(before))
         stated = lead or bool(_CORRECT.match(after)) or bool(_OUT_OF.match(after))
         yield _Mention(code, match.start(), stated, negated)
 
@@ -181,10 +225,25 @@ _SCALE_FROM = re.compile(r"\s*(?:-|–|to)\s*\d")
 _SCALE = re.compile(r"(?:\d\s*/|\d\s*[*_`]*\s+out\s+of|\b\d\s*(?:-|–|to)|scale\s+of)\s*$", re.I)
 
 
+def _closes(before: str, after: str) -> bool:
+    """Say whether a label is all that follows the last colon of a text that denies nothing there.
+
+    >>> _closes("Choosing between yes and no: ", "."), _closes("What it is not: ", "")
+    (True, False)
+    """
+    if not _CLOSING.fullmatch(after) or not re.search(r":[\s*_`\"'“‘(\[]*$", before):
+        return False
+    sentence = re.split(r"[.!?;\n]", before.rpartition(":")[0])[-1]
+    named = re.sub(r"\b(?:yes|no)(?:\s*(?:,|/|and|or)\s*(?:yes|no))+\b", "", sentence, flags=re.I)
+    return not _DENIES.search(named)
+
+
 def _is_option(before: str, after: str) -> bool:
     """Say whether a single letter is written as an option: (C), C., option C."""
     if before == "" or before.endswith("\n"):
         return bool(re.match(r"[).:*\]]|\s*$", after))
+    if re.search(rf"[{_WIDE}：]\s*$", before):
+        return True  # a letter in Chinese or Japanese is no article
     if re.search(r"\b(?:option|choice|letter)s?\s+$|[(\[*`\"“‘]$", before, re.IGNORECASE):
         return True
     if re.search(r"\b[A-Z]\s+(?:and|or)\s+$", before):
@@ -207,5 +266,8 @@ def _pattern(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
     codes |= {label: j for j, label in enumerate(labels)}
     longest = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
     # Not inside a word, a hyphenated word ("non-toxic"), or a number ("-1", "1.5", "10 %").
-    pattern = rf"(?<![\w-])(?<!\d\.)(?:{longest})(?![\w-])(?!\.\d)(?!\s*%)"
+    # Chinese and Japanese have no spaces, so their signs may touch a label of Latin letters.
+    wide = f"{_WIDE}" if all(label.isascii() for label in labels) else ""
+    word = rf"[^\W{wide}]|-"
+    pattern = rf"(?<!{word})(?<!\d\.)(?:{longest})(?!{word})(?!\.\d)(?!\s*%)"
     return re.compile(pattern, re.IGNORECASE), codes

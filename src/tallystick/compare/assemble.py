@@ -19,7 +19,8 @@ from tallystick.compare.result import (
     ModelRow,
     PairRow,
 )
-from tallystick.compare.verdict import spoken, unlisted_pairs, without_spread, would_be_seen
+from tallystick.compare.verdict import spoken
+from tallystick.compare.verdict_notes import unlisted_pairs, without_spread, would_be_seen
 from tallystick.results import Interval, PatternTable, Unknown
 from tallystick.stats.ranks import Ranks, ranks
 

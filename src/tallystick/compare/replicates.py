@@ -14,7 +14,8 @@ import numpy as np
 
 from tallystick.compare.metric import PassMetric
 from tallystick.compare.result import NOT_TOLD, CompareResult, ModelRow, PairRow, Replicates
-from tallystick.compare.verdict import purchase, spoken
+from tallystick.compare.verdict import spoken
+from tallystick.compare.verdict_notes import purchase
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval, Unknown
 from tallystick.stats.purchase import runs_per_item, variance_parts

@@ -16,8 +16,8 @@ from tallystick.io.sources import File
 __all__ = ["Format", "detect", "is_gzip", "opening"]
 
 Format: TypeAlias = str
-"""``delimited``, ``ndjson``, ``parquet``, ``arrow-file``, ``arrow-stream``, ``workbook``, or the
-name of a log format in ``io.logs.registry``."""
+"""``delimited``, ``ndjson``, ``json-array``, ``parquet``, ``arrow-file``, ``arrow-stream``,
+``workbook``, or the name of a log format in ``io.logs.registry``."""
 
 _OPENING = 1 << 16
 
@@ -130,8 +130,11 @@ def _text(file: File, head: bytes) -> Format:
     if text[:1] == "{" and (_is_object(text.partition("\n")[0]) or not _named_delimited(file.name)):
         return "ndjson"
     if text[:1] == "[" and not _named_delimited(file.name):
+        if text[1:].lstrip()[:1] in ("{", "]", ""):
+            return "json-array"
         raise FileError(
-            f"{file.name} is one JSON array; write one object a line instead (jq -c '.[]')"
+            f"{file.name} is a JSON array without objects: write one object per row,"
+            " [{'item': 1, 'gpt': 'yes'}, …]"
         )
     if text[:9].lower().startswith(("<!doctype", "<html", "<?xml")):
         raise FileError(

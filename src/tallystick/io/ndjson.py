@@ -1,4 +1,4 @@
-"""NDJSON: one object a line, each value with the type that it has there.
+"""JSON objects as rows, one per line (NDJSON) or the entries of one array, with their types.
 
 Cells are spooled as text and cast on the way out, once the types of the whole column are known: a
 column of integers comes as BIGINT, of numbers as DOUBLE, of strings as VARCHAR, of booleans as
@@ -8,18 +8,20 @@ BOOLEAN. NaN is missing.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from tallystick.errors import FileError
+from tallystick.io.json_array import EXACT, FAST, entries
 from tallystick.io.names import check_names
 from tallystick.io.spool import BATCH, Spool
 from tallystick.io.table import Part
 from tallystick.io.text import CheckedText
 from tallystick.values.sql import identifier
 
-__all__ = ["JsonColumns", "read_ndjson"]
+__all__ = ["JsonColumns", "read_json_array", "read_ndjson"]
 
 _NAMES = {
     str: "text",
@@ -101,33 +103,69 @@ class JsonColumns:
 
 def read_ndjson(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:
     """Write every object of *text* to *spool* and note its types in *columns*."""
-    before = spool.rows
-    batch: list[dict[str, Any]] = []
-    lines: list[int] = []
     blank = False
-    with text.path.open(encoding="utf-8-sig", newline="\n") as stream:
-        for number, line in enumerate(stream, start=1):
-            if line.isspace():
-                blank = True
-                continue
-            batch.append(_object(line, number, text.name))
-            lines.append(number)
-            if len(batch) >= BATCH:
-                _flush(batch, lines, text.name, spool, columns)
-    if batch:
-        _flush(batch, lines, text.name, spool, columns)
+
+    def each() -> Iterator[tuple[int, dict[str, Any]]]:
+        nonlocal blank
+        with text.path.open(encoding="utf-8-sig", newline="\n") as stream:
+            for number, line in enumerate(stream, start=1):
+                if line.isspace():
+                    blank = True
+                    continue
+                yield number, _object(line, number, text.name)
+
+    rows = _spooled(each(), Places("line", text.name), spool, columns)
+    return Part(text.name, rows, None if blank else 1)
+
+
+def read_json_array(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:
+    """Write every entry of the one array in *text* to *spool*, a piece of the file at a time."""
+    rows = _spooled(entries(text), Places("entry", text.name), spool, columns)
+    return Part(text.name, rows)
+
+
+@dataclass(frozen=True)
+class Places:
+    """How messages say where a row stands: ``line 3 of votes.ndjson``, ``entry 3 of votes.json``.
+
+    Parameters
+    ----------
+    unit
+        ``line`` or ``entry``.
+    name
+        How messages call the file.
+    """
+
+    unit: str
+    name: str
+
+    def within(self, number: int) -> str:
+        """Return the start of a sentence about this row."""
+        return f"{self.name}, {self.unit} {number}"
+
+
+def _spooled(
+    rows: Iterator[tuple[int, dict[str, Any]]],
+    places: Places,
+    spool: Spool,
+    columns: JsonColumns,
+) -> int:
+    """Write numbered objects in batches; return how many there were."""
+    before = spool.rows
+    while batch := list(islice(rows, BATCH)):
+        _flush([row for _, row in batch], [number for number, _ in batch], places, spool, columns)
     if spool.rows == before:
-        raise FileError(f"{text.name} has no rows: nothing to count")
-    return Part(text.name, spool.rows - before, None if blank else 1)
+        raise FileError(f"{places.name} has no rows: nothing to count")
+    return spool.rows - before
 
 
 def _object(text: str, number: int, name: str) -> dict[str, Any]:
     line = text.strip()
     try:
-        value = _FAST.decode(line)
+        value = FAST.decode(line)
         # perhaps a key twice, which a dict hides
         if not isinstance(value, dict) or line.count(":") > len(value):
-            value = _EXACT.decode(line)
+            value = EXACT.decode(line)
     except json.JSONDecodeError as error:
         way_out = (
             "put each object on one line (jq -c .)"
@@ -149,33 +187,20 @@ def _object(text: str, number: int, name: str) -> dict[str, Any]:
     return value
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"key {twice!r} occurs twice in one object")
-    return value
-
-
-def _constant(word: str) -> float | None:
-    return None if word == "NaN" else float(word)
-
-
-_FAST = json.JSONDecoder(parse_constant=_constant)
-_EXACT = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_pairs)
-
-
 def _flush(
-    batch: list[dict[str, Any]], lines: list[int], name: str, spool: Spool, columns: JsonColumns
+    batch: list[dict[str, Any]],
+    numbers: list[int],
+    places: Places,
+    spool: Spool,
+    columns: JsonColumns,
 ) -> None:
     for row in batch:
         if not row.keys() <= columns.seen.keys():
             for key in row:
                 columns.seen.setdefault(key, {})
-    keys, _ = check_names(tuple(columns.seen), name)
+    keys, _ = check_names(tuple(columns.seen), places.name)
     if tuple(columns.seen) != keys:
-        raise FileError(f"{name}, line {lines[0]}: a key is blank, so its column has no name")
+        raise FileError(f"{places.within(numbers[0])}: a key is blank, so its column has no name")
     cells: list[Sequence[str | None]] = []
     for key in columns.seen:
         values = [row.get(key) for row in batch]
@@ -188,18 +213,16 @@ def _flush(
                 word = "an integer beyond 64 bits"
             if word not in columns.seen[key]:
                 first = next(i for i, value in enumerate(values) if type(value) is kind)
-                columns.note(key, word, f"line {lines[first]} of {name}")
+                columns.note(key, word, f"{places.unit} {numbers[first]} of {places.name}")
         cells.append(values if kinds <= {str} else [_written(value) for value in values])
     try:
         spool.add(keys, cells)
     except UnicodeEncodeError as error:
         at = next(i for i, row in enumerate(batch) if not _is_text(row))
         raise FileError(
-            f"{name}, line {lines[at]} holds half of a surrogate pair, which is not text:"
-            " correct the line or remove it"
+            f"{places.within(numbers[at])} holds half of a surrogate pair, which is not text:"
+            f" correct the {places.unit} or remove it"
         ) from error
-    batch.clear()
-    lines.clear()
 
 
 def _is_text(row: dict[str, Any]) -> bool:

@@ -21,7 +21,7 @@ from tallystick.io.formats import detect
 from tallystick.io.logs.registry import log_readers, read_logs
 from tallystick.io.logs.side_by_side import side_by_side
 from tallystick.io.names import check_names
-from tallystick.io.ndjson import JsonColumns, read_ndjson
+from tallystick.io.ndjson import JsonColumns, read_json_array, read_ndjson
 from tallystick.io.sources import File, resolve
 from tallystick.io.spool import Spool
 from tallystick.io.table import Part, Table
@@ -46,11 +46,11 @@ def scan(
 ) -> Table:
     """Read a table from files, standard input or memory, out of core and with bounded memory.
 
-    CSV, TSV, NDJSON (each also gzipped), Parquet and Arrow IPC are told apart by content first and
-    by name second. Text comes as VARCHAR exactly as written (``"1.0"`` stays ``"1.0"``, ``"NA"``
-    stays ``"NA"``), a blank cell as NULL; typed formats keep their types. Parquet and Arrow are
-    read where they lie; text is parsed once, checked on the way, into scratch files that
-    `Table.close` removes (so does the end of the process).
+    CSV, TSV, NDJSON, a JSON array (each also gzipped), Parquet and Arrow IPC are told apart by
+    content first and by name second. Text comes as VARCHAR exactly as written (``"1.0"`` stays
+    ``"1.0"``, ``"NA"`` stays ``"NA"``), a blank cell as NULL; typed formats keep their types.
+    Parquet and Arrow are read where they lie; text is parsed once, checked on the way, into scratch
+    files that `Table.close` removes (so does the end of the process).
 
     Parameters
     ----------
@@ -124,6 +124,9 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
         raise InputError(
             f"metric {metric!r} is for evaluation logs, but {files[0].name} is {formats[0]}"
         )
+    # Objects are objects, one per line or in one array.
+    arrays = [one == "json-array" for one in formats]
+    formats = ["ndjson" if one == "json-array" else one for one in formats]
     if len(set(formats)) > 1:
         other = next(i for i, one in enumerate(formats) if one != formats[0])
         raise InputError(
@@ -132,7 +135,7 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
         )
     loaders = {
         "delimited": lambda: _delimited(files, delimiter),
-        "ndjson": lambda: _ndjson(files),
+        "ndjson": lambda: _objects(files, arrays),
         "parquet": lambda: _parquet(files),
         "arrow-file": lambda: _arrow(files, stream=False),
         "arrow-stream": lambda: _arrow(files, stream=True),
@@ -209,13 +212,14 @@ def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
     return _table(relation, parts, notes=tuple(notes), spools=tuple(spool.paths))
 
 
-def _ndjson(files: Sequence[File]) -> Table:
+def _objects(files: Sequence[File], arrays: Sequence[bool]) -> Table:
     columns = JsonColumns()
     parts = []
     with Spool() as spool:
-        for file in files:
-            with checked(file) as text:
-                parts.append(read_ndjson(text, spool, columns))
+        for file, array in zip(files, arrays, strict=True):
+            read = read_json_array if array else read_ndjson
+            with checked(file, by_line=not array) as text:
+                parts.append(read(text, spool, columns))
     relation = parquet_relation(connect(), spool.paths).project(columns.projection())
     table = _table(relation, parts, spools=tuple(spool.paths))
     return replace(table, left_out=columns.left_out, doubtful=columns.doubtful)

@@ -49,28 +49,45 @@ class CheckedText:
 
 
 @contextmanager
-def checked(file: File) -> Iterator[CheckedText]:
+def checked(file: File, *, by_line: bool = True) -> Iterator[CheckedText]:
     """Check the whole of *file* and hold its plain text ready; an unpacked copy is removed at the
     end.
+
+    Parameters
+    ----------
+    file
+        What to check.
+    by_line
+        Whether it will be read line by line, so that a line of more than 64 MB is refused. One JSON
+        array may well be one line.
     """
+    longest = MAX_LINE if by_line else None
     if not is_gzip(file.path):
         with file.path.open("rb") as stream:
-            quoted, lines = _check(stream, None, file.name, None)
+            quoted, lines = _check(stream, None, file.name, _Limits(None, longest))
         yield CheckedText(file.path, file.name, quoted, lines)
         return
     with tempfile.NamedTemporaryFile(dir=scratch(), prefix="text-", suffix=".txt") as copy:
-        most = most_unpacked(file.path)
+        limits = _Limits(most_unpacked(file.path), longest)
         with spooling(file.name), gzip.open(file.path, "rb") as stream:
-            quoted, lines = _check(stream, copy, file.name, most)
+            quoted, lines = _check(stream, copy, file.name, limits)
             copy.flush()
         yield CheckedText(Path(copy.name), file.name, quoted, lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """How many bytes may be unpacked, and how many may stand on one line; None sets no limit."""
+
+    unpacked: int | None
+    line: int | None
 
 
 def _check(
     stream: io.BufferedReader | gzip.GzipFile,
     copy: IO[bytes] | None,
     name: str,
-    most: int | None,
+    limits: _Limits,
 ) -> tuple[bool, int]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, offset, quoted = 1, 0, False
@@ -98,12 +115,12 @@ def _check(
             return quoted, line - 1
         if copy is not None:
             copy.write(chunk)
-        if most is not None and offset + len(chunk) > most:
-            raise too_large(most, name)
+        if limits.unpacked is not None and offset + len(chunk) > limits.unpacked:
+            raise too_large(limits.unpacked, name)
         quoted = quoted or b'"' in chunk
         end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         run = run + len(chunk) if end < 0 else len(chunk) - end - 1
-        if run > MAX_LINE:
+        if limits.line is not None and run > limits.line:
             raise FileError(
                 f"{name}, line {line} is longer than {MAX_LINE >> 20} MB: this is not a table of"
                 " lines"

@@ -11,7 +11,7 @@ from tallystick.sampling import FAILED, Strata, difficulty_cells
 from tallystick.shift.items import Items
 from tallystick.shift.optimal import optimal_allocation, optimal_loss
 from tallystick.shift.result import Stratum
-from tallystick.shift.verdict import stratum_name
+from tallystick.shift.verdict_notes import stratum_name
 from tallystick.stats.ustat import uncertainty, uncertainty_score
 
 __all__ = ["allocation_path", "baselines", "strata_rows"]

@@ -41,7 +41,7 @@ from tallystick.shift.result import ShiftResult
 from tallystick.shift.run import identity_of, run
 from tallystick.shift.several import several
 from tallystick.shift.slices import part_of
-from tallystick.shift.verdict import WITHOUT_OLD
+from tallystick.shift.verdict_notes import WITHOUT_OLD
 from tallystick.shift.with_old_draws import with_old_draws
 
 __all__ = ["CAPABILITY", "answer", "evaluate"]

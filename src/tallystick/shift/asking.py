@@ -18,7 +18,7 @@ from tallystick.shift.items import Items
 from tallystick.shift.noise_rules import CLEAN_REPEATS, more_repeats
 from tallystick.shift.run_plan import Progress, Run
 from tallystick.shift.stopping import FlipGate, frobenius_bound, looks
-from tallystick.shift.verdict import money_warnings
+from tallystick.shift.verdict_notes import money_warnings
 
 __all__ = ["Asking"]
 

@@ -22,7 +22,8 @@ from tallystick.shift.noise_shares import AnswersAre, noise_shares, repeats_of
 from tallystick.shift.result import Change, Noise, ShiftResult
 from tallystick.shift.stopping import frobenius_bound
 from tallystick.shift.top_cells import top_cells
-from tallystick.shift.verdict import Facts, assumptions_of, decide, warnings_of
+from tallystick.shift.verdict import Facts, assumptions_of, decide
+from tallystick.shift.verdict_notes import warnings_of
 
 __all__ = ["Answers", "assess"]
 
@@ -259,7 +260,7 @@ def _noise(
         share=found.shares.flips,
         accuracy_share=found.shares.accuracy,
         beyond=found.flips() if certain else _beyond(found, repeats),
-        p_value=float(chance_p_value(a, b)) if some else None,
+        p_value=float(chance_p_value(*repeats.flips().decided)) if repeats and some else None,
         equal_noise=equal and not certain,
         whole_noise=found.accuracy(share=1.0) if found.by_item and items.labelled else None,
         new_items=found.new_items() if found.by_item and items.labelled else None,

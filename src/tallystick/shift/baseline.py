@@ -33,7 +33,8 @@ from tallystick.results import Interval, Result, Unknown
 from tallystick.shift.old_draws import old_noise
 from tallystick.shift.prepare import client_columns
 from tallystick.shift.result import Change
-from tallystick.shift.verdict import baseline_verdict, baseline_warnings
+from tallystick.shift.verdict import baseline_verdict
+from tallystick.shift.verdict_notes import baseline_warnings
 from tallystick.values import whole
 
 __all__ = ["BASELINE", "BaselineQuestion", "BaselineResult", "baseline"]

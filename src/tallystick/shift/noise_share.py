@@ -91,6 +91,14 @@ class Confirmed:
         """X: the second answer differs from the first."""
         return self.repeats - self.confirmed
 
+    @property
+    def decided(self) -> tuple[FloatArray, FloatArray]:
+        """Confirmed and reverted, as counts of so many repeats as the weights are worth."""
+        worth = np.where(
+            self.repeats > 0, self.size / np.where(self.repeats > 0, self.repeats, 1), 0
+        )
+        return self.confirmed * worth, self.reverted * worth
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Repeats:

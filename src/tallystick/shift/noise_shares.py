@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.sampling import FAILED
+from tallystick.shift.beyond_noise import chance_p_value
 from tallystick.shift.counts import Counts
 from tallystick.shift.items import Items
+from tallystick.shift.noise_rules import CHANCE_REFUTED
 from tallystick.shift.noise_share import Repeats, noise_share
 
-__all__ = ["AnswersAre", "NoiseShares", "noise_shares", "repeats_of"]
+__all__ = ["AnswersAre", "NoiseShares", "accuracy_noise_share", "noise_shares", "repeats_of"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -71,13 +73,39 @@ def noise_shares(
     if repeats is None or not len(repeats):
         return NoiseShares.constant(1.0, cells)
     flips = repeats.flips()
-    moved = repeats.correctness() if labelled else flips
+    share = float(noise_share(flips.repeats, flips.unconfirmed))
     return NoiseShares(
-        accuracy=float(noise_share(moved.repeats, moved.unconfirmed)),
-        flips=float(noise_share(flips.repeats, flips.unconfirmed)),
+        accuracy=accuracy_noise_share(repeats) if labelled else share,
+        flips=share,
         entries=repeats.entry_shares(counts.true, counts.answer),
         joint=repeats.entry_shares(counts.true, counts.answer, joint=True),
     )
+
+
+def accuracy_noise_share(repeats: Repeats) -> float:
+    """Return λ of the accuracy: (N1), but 1 until the repeats refute that chance explains all.
+
+    If nothing changed, repeats of flips between right and wrong confirm and revert equally often
+    (:func:`~tallystick.shift.beyond_noise.chance_p_value`).
+
+    Parameters
+    ----------
+    repeats
+        Flips that were asked again, with true labels.
+
+    Examples
+    --------
+    >>> def confirmed(number: int) -> Repeats:  # of 12 right answers that became wrong
+    ...     second = [1] * number + [0] * (12 - number)
+    ...     return Repeats(old=[0] * 12, first=[1] * 12, second=second, weight=[1.0] * 12,
+    ...                    truth=[0] * 12)
+    >>> [round(accuracy_noise_share(confirmed(number)), 4) for number in (8, 9, 10, 12)]
+    [1.0, 1.0, 0.4939, 0.1303]
+    """
+    moved = repeats.correctness()
+    if float(chance_p_value(*moved.decided)) > CHANCE_REFUTED:
+        return 1.0
+    return float(noise_share(moved.repeats, moved.unconfirmed))
 
 
 def repeats_of(

@@ -15,7 +15,7 @@ from tallystick.errors import InputError
 from tallystick.shift.items import Items
 from tallystick.shift.matrix_file import read_matrix
 from tallystick.shift.question import ShiftQuestion
-from tallystick.shift.verdict import reading_notes
+from tallystick.shift.verdict_notes import reading_notes
 from tallystick.values import Label, check_vocabulary, spelling, whole
 
 __all__ = ["PreparedShift", "client_columns", "prepare", "rows_of", "slices_of"]

@@ -19,13 +19,12 @@ from tallystick.shift.items import Items
 from tallystick.shift.noise_shares import AnswersAre
 from tallystick.shift.result import Requests, ShiftGate, ShiftResult
 from tallystick.shift.run_plan import Progress, Run
-from tallystick.shift.verdict import (
+from tallystick.shift.verdict import unread_verdict, watched_basis
+from tallystick.shift.verdict_notes import (
     noise_notes,
     request_notes,
     spelling_warnings,
-    unread_verdict,
     unread_warnings,
-    watched_basis,
 )
 
 __all__ = ["Progress", "Run", "identity_of", "run", "run_async"]

@@ -12,7 +12,7 @@ from tallystick.results import Interval
 from tallystick.sampling import FAILED
 from tallystick.shift.items import Items
 from tallystick.shift.result import TopCell
-from tallystick.shift.verdict import top_cell_words
+from tallystick.shift.verdict_notes import top_cell_words
 
 __all__ = ["Ends", "top_cells"]
 

@@ -15,7 +15,8 @@ from tallystick.shift.grades import GradedAnswers
 from tallystick.shift.noise_shares import repeats_of
 from tallystick.shift.old_draws import fresh_noise, old_draws_change
 from tallystick.shift.result import Change, ShiftResult
-from tallystick.shift.verdict import EQUAL_NOISE, Facts, decide, old_draw_notes
+from tallystick.shift.verdict import EQUAL_NOISE, Facts, decide
+from tallystick.shift.verdict_notes import old_draw_notes
 
 __all__ = ["with_old_draws"]
 
