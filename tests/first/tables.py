@@ -219,7 +219,8 @@ def leaderboard(folder: Path, rng: Rng) -> Told:
         "subject": rng.choice(["law", "physics", "history"], 1400).tolist(),
         "answer": key.tolist(),
     }
-    truth = {}
+    right: dict[str, np.ndarray] = {}
+    whole = np.ones(1400, bool)
     for name, level in (
         ("llama-3-8b", 0.61),
         ("mistral-7b", 0.60),
@@ -235,9 +236,11 @@ def leaderboard(folder: Path, rng: Rng) -> Told:
             "" if r else (str(s).lower() if low else str(s))
             for s, r, low in zip(said, refused, small, strict=True)
         ]
-        truth[name] = _mean(good)
+        right[name], whole = good, whole & ~refused
     rows = list(zip(*columns.values(), strict=True))
     _csv(folder / "mmlu_small.csv", list(columns), rows, delimiter=";", encoding="utf-8-sig")
+    # The verdict speaks, in so many words, of the items that all models answered.
+    truth = {name: _mean(good[whole]) for name, good in right.items()}
     return Told(command=("compare", "mmlu_small.csv", "--truth", "answer"), truth=truth)
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "cluster_assumptions",
     "flat_models",
+    "left_out_warning",
     "no_true_label",
     "purchase",
     "shown_levels",
@@ -43,6 +44,7 @@ __all__ = [
     "undeclared_bounds",
     "unlisted_pairs",
     "verdict_of",
+    "with_left_out",
     "without_spread",
     "would_be_seen",
 ]
@@ -76,6 +78,30 @@ def spoken(result: CompareResult) -> CompareResult:
         verdict=verdict_of(result),
         sentences=sentences_of(result),
         basis=basis_of(result),
+    )
+
+
+def with_left_out(result: CompareResult, lost: int) -> CompareResult:
+    """Return the result with sentences that say on which items it rests, where some are left
+    out.
+    """
+    return spoken(replace(result, left_out=lost)) if lost else result
+
+
+def left_out_warning(lost: int, total: int, *, most: str | None = None, lacks: int = 0) -> str:
+    """Warn that items without an answer of every model are left out.
+
+    Parameters
+    ----------
+    lost, total
+        Items left out, and all of them.
+    most, lacks
+        The model that lacks most answers, where it is known, and how many.
+    """
+    whose = "" if most is None else f" (most often {most}: {count(lacks)})"
+    return (
+        f"{count(lost)} of {count(total)} items are left out because a model gave no answer"
+        f" there{whose}. If a blank means wrong, write 0 or refused in those cells"
     )
 
 
@@ -207,10 +233,11 @@ def _head_of_several(result: CompareResult) -> str:
 def _best_of_several(result: CompareResult) -> str:
     """Return the first sentence alone; which way is better stands in the basis."""
     leader, total = result.models[0], len(result.models)
+    where = f" {_where(result)}" if result.left_out else ""
     if len(result.contenders) == 1:
-        return f"{leader.name} is the best of {total} models{_scored(leader, result)}."
+        return f"{leader.name} is the best of {total} models{where}{_scored(leader, result)}."
     return (
-        f"{leader.name} leads {total} models{_scored(leader, result)}, but {_rivals(result)} may be"
+        f"{leader.name} leads {total} models{where}{_scored(leader, result)}, but {_rivals(result)} may be"
         " as good."
     )
 
@@ -294,11 +321,19 @@ def _p(pair: PairRow, result: CompareResult) -> str:
 
 def _on(result: CompareResult) -> str:
     if not result.clusters:
-        return f"on {count(result.n_items)} items"
+        return _where(result) or f"on {count(result.n_items)} items"
     weight = "" if result.estimand == "cluster mean" else ", every item counting once"
     if result.estimand == "cluster mean":
         weight = ", every cluster counting once"
     return f"on {count(result.clusters)} clusters ({count(result.n_items)} items){weight}"
+
+
+def _where(result: CompareResult) -> str:
+    """Name the items that are left, where some are left out."""
+    if not result.left_out:
+        return ""
+    all_ = "both models" if len(result.models) == 2 else "all models"
+    return f"on the {count(result.n_items)} items that {all_} answered"
 
 
 def _score(model: ModelRow, result: CompareResult) -> str:
