@@ -4,13 +4,16 @@ listed by hand.
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 MARKER = "<!-- every page of this folder -->"
 WORDS = "<!-- the words of tallystick explain -->"
 VERBS = "<!-- the verbs of tallystick explain -->"
+SENTENCES = "<!-- every sentence that a user may read -->"
 EXPLAINED = Path(__file__).resolve().parent.parent / "src" / "tallystick" / "cli" / "explained"
 TOPICS = (
     "audit",
@@ -35,7 +38,21 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         markdown = markdown.replace(WORDS, (EXPLAINED / "words.md").read_text(encoding="utf-8"))
     if VERBS in markdown:
         markdown = markdown.replace(VERBS, _verbs())
+    if SENTENCES in markdown:
+        markdown = markdown.replace(SENTENCES, _sentences())
     return markdown
+
+
+def _sentences() -> str:
+    """Return every sentence that a user may read, from the code as it is now."""
+    here = Path(__file__).resolve().parent
+    found = importlib.util.spec_from_file_location("sentences", here / "sentences.py")
+    if found is None or found.loader is None:
+        raise FileNotFoundError(here / "sentences.py")
+    module = importlib.util.module_from_spec(found)
+    sys.modules[found.name] = module  # dataclasses look their module up
+    found.loader.exec_module(module)
+    return str(module.page())
 
 
 def _verbs() -> str:

@@ -218,13 +218,15 @@ def _of_two_by_signs(result: CompareResult, pair: PairRow, told: bool, tail: str
 
 def _of_several(result: CompareResult) -> str:
     told, pairs = count(result.pairs_told), count(result.pairs_total)
-    return f"{_head_of_several(result)} {told} of {pairs} pairs are told apart {_on(result)}."
+    where = "" if result.left_out else f" {_on(result)}"
+    return f"{_head_of_several(result)} {told} of {pairs} pairs are told apart{where}."
 
 
 def _head_of_several(result: CompareResult) -> str:
     leader, total = result.models[0], len(result.models)
     way = f" ({_direction(result)})"
-    score = _scored(leader, result)
+    where = f" {_where(result)}" if result.left_out else ""
+    score = f"{where}{_scored(leader, result)}"
     if len(result.contenders) == 1:
         return f"{leader.name} is the best of {total} models{score}{way}. {_beats(result)}"
     return f"{leader.name} leads {total} models{score}{way}, but {_rivals(result)} may be as good."
