@@ -6,7 +6,7 @@ UV_VERSION := 0.13.7
 # Commands that start without compiled modules take three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-serve test test-slow fuzz mutants check format docs bench lock clean
+.PHONY: help demo demo-serve test test-slow fuzz mutants check format notebooks sentences docs bench lock clean
 
 help:  ## show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,12 @@ check: $(STAMP)  ## format, lint, types, import rules, docs build
 format: $(STAMP)  ## rewrite the code in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+notebooks: $(STAMP)  ## run the notebooks of docs/notebooks and store their outputs
+	$(BIN)/python docs/notebooks/run.py
+
+sentences: $(STAMP)  ## list every sentence that a user may read, in build/sentences.md
+	$(BIN)/python docs/sentences.py build/sentences.md
 
 docs: $(STAMP)  ## serve the documentation on this machine
 	$(BIN)/mkdocs serve

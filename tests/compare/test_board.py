@@ -19,7 +19,7 @@ def test_replicates_are_averaged_within_the_item_and_said():
     data = {"q": ["1", "1", "2", "2"], "x": [1, 0, 1, 1], "y": [0, 0, 1, 0]}
     board = Board.of(data, item="q")
     assert board.scores.tolist() == [[0.5, 0.0], [1.0, 0.5]]
-    assert any("averaged" in note for note in board.notes)
+    assert "2 of 2 items have several rows: each item counts once" in board.notes[0]
 
 
 def test_a_column_named_like_the_items_that_repeats_is_not_overlooked():
@@ -36,7 +36,7 @@ def test_an_item_in_two_clusters_is_refused():
 def test_an_item_without_a_score_is_left_out_and_said():
     board = Board.of({"x": [1, None, 0], "y": [1, 1, 0]})
     assert board.n == 2
-    assert "'x' lacks 1" in board.notes[0]
+    assert "most often x: 1" in board.notes[0]
 
 
 def test_no_common_item_is_refused():
@@ -65,11 +65,13 @@ def test_a_truth_that_is_blank_everywhere_is_refused():
         )
 
 
-def test_two_spellings_of_an_answer_are_refused_or_coerced():
+def test_two_spellings_of_an_answer_are_one_unless_the_truth_tells_them_apart():
     data = {"gold": ["Yes", "no"], "x": ["yes", "no"], "y": ["Yes", "no"]}
+    assert Board.of(data, truth="gold").scores.tolist() == [[1, 1], [1, 1]]
+    data["gold"] = ["Yes", "yes"]
     with pytest.raises(InputError, match="coerce"):
         Board.of(data, truth="gold")
-    assert Board.of(data, truth="gold", coerce=True).scores.tolist() == [[1, 1], [1, 1]]
+    assert Board.of(data, truth="gold", coerce=True).scores.tolist() == [[1, 1], [0, 0]]
 
 
 def test_two_models_of_one_name_are_refused():

@@ -126,15 +126,15 @@ def test_every_design_for_many_models_counts_all_their_pairs():
 
 
 def test_models_with_nothing_in_common_disagree_as_their_accuracy_lets_them():
-    assert "disagree on 0.5 of them" in plan(0.02).verdict
-    assert "disagree on 0.18 of them" in plan(0.02, mean=0.9).verdict
-    assert "disagree on 0.02 of them" in plan(0.02, mean=0.99).verdict
+    assert "disagree on 50.0\xa0% of them" in plan(0.02).verdict
+    assert "disagree on 18.0\xa0% of them" in plan(0.02, mean=0.9).verdict
+    assert "disagree on 2.0\xa0% of them" in plan(0.02, mean=0.99).verdict
 
 
 def test_the_union_bound_is_said_to_have_no_power():
     answer = plan(0.02, disagreement=0.1)
     assert (
-        "with power 0.8; 21,911 items put every score within half of it of the truth"
+        "80.0\xa0% of the time. 21,911 items put every score within 1.0 points of the truth"
         in answer.verdict
     )
     assert by_name(answer)["Hoeffding and the union bound"].note.endswith("no power")

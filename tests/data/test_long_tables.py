@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tallystick import compare
 from tallystick.data.layout import Layout
 from tallystick.data.long_tables import to_wide
 from tallystick.errors import InputError
@@ -118,3 +119,27 @@ def test_pivoting_loses_and_invents_no_vote(votes: dict[tuple[int, str], str]) -
         if vote is not None
     }
     assert found == votes
+
+
+def runs_of_agents() -> dict[str, list]:
+    rows = [(f"t{t}", who, k, (t + k) % 3 > 0) for t in range(9) for who in "xy" for k in (1, 2)]
+    task, agent, trial, resolved = (list(column) for column in zip(*rows, strict=True))
+    return {"task": task, "agent": agent, "trial": trial, "resolved": resolved}
+
+
+def test_one_column_of_models_names_who_answered():
+    table = runs_of_agents()
+    result = compare.evaluate(
+        table, models="agent", metric="resolved", item="task", replicate="trial"
+    )
+    assert {row.name for row in result.models} == {"x", "y"}
+    assert result.n_items == 9
+    assert not any("several rows" in text for text in result.warnings)
+
+
+def test_an_invented_key_is_not_shown_to_the_user():
+    with pytest.raises(InputError) as refused:
+        compare.evaluate(
+            {**runs_of_agents(), "cost": [0.5] * 36}, item="task", replicate="trial", vote="cost"
+        )
+    assert "item and run" not in str(refused.value)

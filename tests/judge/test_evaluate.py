@@ -56,7 +56,7 @@ def test_without_labels_there_is_a_range_and_no_interval():
     assert result.method == "dawid-skene with unreadable items"
     assert result.decision == "undecided"
     assert "By their votes alone" in result.verdict
-    assert any("share" in warning for warning in result.warnings)
+    assert "an error that all judges share does not show" in result.verdict
     for score in result.judges:
         assert isinstance(score.interval, Unknown)
         assert score.logical.low <= score.range[0] < score.accuracy < score.range[1]
@@ -92,7 +92,8 @@ def test_labels_reject_estimates_that_are_wrong_and_keep_those_that_are_not():
     by_name = {estimate.method: estimate for estimate in result.estimates}
     assert by_name["dawid-skene"].rejected
     assert "dawid-skene is rejected" in {alarm.name for alarm in result.alarms}
-    assert "reject" in result.verdict
+    # What another method would have said is a detail: the answer stays with the labels.
+    assert "dawid-skene" not in result.verdict
     fair = evaluate(drawn(4000, labelled=400), truth="truth")
     assert {estimate.method: estimate.rejected for estimate in fair.estimates}[
         "dawid-skene"

@@ -11,7 +11,7 @@ from tallystick.judge import (
     supervised,
 )
 from tallystick.judge.ballots import Ballots
-from tallystick.judge.leader import by_labels, by_votes, leader
+from tallystick.judge.leader import Leader, as_shown, by_labels, by_votes, leader
 from tallystick.tally import Tally
 
 
@@ -119,3 +119,17 @@ def test_a_wrong_sole_leader_is_named_at_most_as_often_as_alpha():
         found = by_labels(ballots, right, np.full(3, 40.0), alpha=0.05)
         false += not found.rivals
     assert false <= 100
+
+
+def test_where_nothing_is_settled_the_reader_sees_the_highest_lower_end_first():
+    best = Leader(place=2, name="wei", rivals=("lena", "maria"), judges=4)
+    low = np.array([0.904, 0.95, 0.885, 0.833])
+    graded = np.full(4, 100.0)
+    shown = as_shown(best, ("maria", "beaten", "wei", "lena"), low, graded)
+    assert (shown.name, shown.place) == ("maria", 0)
+    assert set(shown.rivals) == {"wei", "lena"}
+
+
+def test_a_leader_without_rivals_stays():
+    best = Leader(place=0, name="a", rivals=(), judges=2)
+    assert as_shown(best, ("a", "b"), np.array([0.1, 0.9]), np.ones(2)) is best

@@ -208,3 +208,30 @@ def test_a_column_that_does_not_vote_is_held_to_the_same_spelling() -> None:
     table: dict[str, list[Label]] = {"gold": ["a", "b"], "lf": ["a"], "model": ["A"]}
     with pytest.raises(InputError, match="column 'model'"):
         agree(table, truth="gold", votes=["lf"], rules=LabelRules())
+
+
+def test_minus_one_of_a_labelling_function_is_no_answer_and_said():
+    table = {"lf_a": [0, 1, -1], "lf_b": [1, -1], "h": [0, 1]}
+    meaning = agree(
+        table, truth=None, votes=["lf_a", "lf_b", "h"], weak=["lf_a", "lf_b"], rules=LabelRules()
+    )
+    assert meaning.missing == ("-1",)
+    assert "read as no answer, as labelling functions write it" in meaning.notes[0]
+
+
+def test_minus_one_that_the_truth_says_too_is_a_class():
+    table = {"lf": [0, 1, -1], "h": [0, 1], "gold": [0, 1, -1]}
+    meaning = agree(table, truth="gold", votes=["lf", "h"], weak=["lf"], rules=LabelRules())
+    assert meaning.missing == ()
+
+
+def test_minus_one_that_a_prediction_says_too_is_asked_about():
+    table = {"lf": [0, 1, -1], "h": [0, 1, -1]}
+    with pytest.raises(InputError, match="--missing=-1"):
+        agree(table, truth=None, votes=["lf", "h"], weak=["lf"], rules=LabelRules())
+
+
+def test_minus_one_that_the_user_lists_is_a_class():
+    table = {"lf": [0, 1, -1], "h": [0, 1]}
+    rules = LabelRules(labels=(0, 1, -1))
+    assert agree(table, truth=None, votes=["lf", "h"], weak=["lf"], rules=rules).missing == ()

@@ -78,9 +78,9 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
 
 def look(data: Data, found: Detection, question: Question) -> AuditResult:
     """Ask every capability that applies to columns that have been told."""
-    answers, skipped = _ask_all(data, found, question)
+    answers, skipped, asked = _ask_all(data, found, question)
     result = concluded(found, answers, skipped, seed=seed_of(question.seed))
-    result = replace(result, notes=data.notes)
+    result = replace(result, notes=data.notes, asked=asked)
     if data.roles.by is None:
         return result
 
@@ -107,9 +107,10 @@ def _narrow(table: Table, roles: Roles) -> Table:
 
 def _ask_all(
     data: Data, found: Detection, question: Question
-) -> tuple[list[Result], list[Skipped]]:
+) -> tuple[list[Result], list[Skipped], dict[str, Mapping[str, Any]]]:
     """Run all that applies; what applies but cannot answer says why."""
     answers: list[Result] = []
+    asked: dict[str, Mapping[str, Any]] = {}
     skipped: list[Skipped] = []
     rules = LabelRules(missing=found.missing, coerce=data.rules.coerce, labels=data.rules.labels)
     table = _narrow(data.table, found.roles)
@@ -125,6 +126,7 @@ def _ask_all(
         }
         try:
             answers.append(answered(capability, table, given))
+            asked[answers[-1].verb] = given
         except TallystickError as error:
             skipped.append(Skipped(capability.verb, str(error)))
-    return answers, skipped
+    return answers, skipped, asked

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from tallystick.data import Taken
@@ -38,6 +39,8 @@ class AuditResult(Result):
         One result per capability that applied.
     skipped
         Capabilities that seemed to apply but could not answer, and why.
+    asked
+        By verb, the options with which a section was answered.
     """
 
     verb: ClassVar[str] = "audit"
@@ -45,6 +48,9 @@ class AuditResult(Result):
     columns: tuple[Taken, ...]
     sections: tuple[Result, ...]
     skipped: tuple[Skipped, ...] = ()
+    asked: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict, repr=False, metadata={"private": True}
+    )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per question, answered or not."""

@@ -64,10 +64,10 @@ def _limits(found: Detection, sections: Sequence[Result]) -> list[str]:
     counted = [part.verb for part in sections if _is_count(part)]
     if counted:
         said.append(
-            f"every label is known: the answer of {' and '.join(counted)} counts these very items,"
-            " without doubt and without a word on others"
+            f"every label is known, so the answer of {' and '.join(counted)} is exact for these"
+            " items and says nothing about new ones"
             + (
-                "; the intervals of compare speak of such items at large"
+                ". The intervals of compare are for new items like these"
                 if sections[0].verb == "compare"
                 else ""
             )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tallystick.bound.cases import cases_of
 from tallystick.bound.classifier import bound
 from tallystick.bound.costs import read_costs
 from tallystick.bound.demo import demo
@@ -228,4 +229,5 @@ CAPABILITY: Capability[Any] = Capability(
     applies=applies,
     demo=demo,
     labelling=labelling,
+    cases=cases_of,
 )

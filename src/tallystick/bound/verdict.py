@@ -85,7 +85,7 @@ def first_labels(rows: int, had: int = 0) -> Needed:
     """Ask for the first random labels: 20 to 50, never more than there are rows."""
     most = min(_MOST_FIRST, rows)
     least = min(ENOUGH, rows)
-    enough = f"{_RANDOM} ({least} to {most} in all; from {ENOUGH} on they decide)"
+    enough = f"{_RANDOM} ({least} replace the label models, {most} make it precise)"
     return Needed(max(1, least - had), enough)
 
 
@@ -223,7 +223,7 @@ def conclude_thresholds(
         name = metric_name(first, top.positive, score)
         return Conclusion(
             verdict=(
-                f"The {name} has its largest lower end at threshold {top.threshold:g}:"
+                f"The {name} is safest at threshold {top.threshold:g}:"
                 f" {between(top.interval.low, top.interval.high, first)} ({level}, from"
                 f" {count(top.labels)} random labels, one threshold at a time)."
             ),
@@ -248,10 +248,10 @@ def conclude_thresholds(
         else f"if the label model {best.label_model} is right"
     )
     answer = (
-        f"The {name} has its largest lower end at threshold {best.threshold:g}:"
+        f"The {name} is safest at threshold {best.threshold:g}:"
         f" {between(best.low or 0.0, best.high or 1.0, first)}, {basis}."
     )
-    together = f"The {len(own)} thresholds hold together ({level})."
+    together = f"The ranges of all {len(own)} thresholds hold at once ({level})."
     return Conclusion(
         verdict=f"{answer} {together} Without labels nothing is decided.",
         decision="undecided",
@@ -318,9 +318,9 @@ def warnings_of(
     out = [text for one in ready for text in one.warnings]
     if table.singletons >= _SINGLETONS or len(table.votes) > table.n / 10:
         out.append(
-            f"{len(table.votes):,} patterns of votes on {table.n:,} rows,"
-            f" {100 * table.singletons:.1f} % of the rows with a pattern of their own: the plug-in"
-            " bounds collapse here, only the forward dual is to be relied on"
+            f"{percent(table.singletons)} of the rows have a vote pattern of their own"
+            f" ({len(table.votes):,} patterns on {table.n:,} rows): do not rely on the plug-in"
+            " bounds, which are too narrow here; the range shown allows for it"
         )
     predicted = table.counts.sum(axis=0)
     if len(predicted) == len(table.classes):

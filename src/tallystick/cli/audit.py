@@ -43,6 +43,7 @@ def _run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -> None
     What cannot be told is asked by naming the option that answers it; nothing is guessed.
     """
     from tallystick.audit import audit as look
+    from tallystick.audit.cases import cases_of
     from tallystick.data import Door, read
 
     reading, delivery = sorted_options(given)
@@ -55,7 +56,7 @@ def _run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -> None
         result = look(data, alpha=alpha, rng=seed, **ignored, **groups)
         if delivery.as_json:  # otherwise it is part of the answer
             tell(map(str, result.columns))
-        deliver(result, delivery, data=data)
+        deliver(result, delivery, data=data, cases=cases_of)
 
 
 audit = click.Command(

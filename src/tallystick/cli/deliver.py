@@ -70,6 +70,7 @@ def deliver(
     *,
     data: Data | None = None,
     capability: Capability[Any] | None = None,
+    cases: Callable[..., Cases | None] | None = None,
 ) -> None:
     """Write the files, then print the result and make sure that it arrived.
 
@@ -77,7 +78,8 @@ def deliver(
     """
     to = delivery or Delivery()
     failed: FileError | None = None
-    for write in _writers(result, to, data, capability):
+    behind = cases or (None if capability is None else capability.cases)
+    for write in _writers(result, to, data, capability, behind):
         try:
             write()
         except FileError as error:
@@ -100,6 +102,7 @@ def _writers(
     to: Delivery,
     data: Data | None,
     capability: Capability[Any] | None,
+    behind: Callable[..., Cases | None] | None,
 ) -> list[Callable[[], None]]:
     found: list[Callable[[], None]] = []
     if to.items_out is not None and data is not None:
@@ -108,7 +111,7 @@ def _writers(
         found.append(lambda: _write_items(items_out, learnt(result, data)))
     if to.html is not None:
         html = to.html
-        found.append(lambda: _write_page(html, result, data, _cases(result, to, data, capability)))
+        found.append(lambda: _write_page(html, result, data, _cases(result, to, data, behind)))
     if to.summary is not None:
         summary = to.summary
         found.append(lambda: _append(summary, _markdown(result)))
@@ -158,12 +161,12 @@ def _write_items(path: Path, learnt: Mapping[str, Any] | ItemTable) -> None:
 
 
 def _cases(
-    result: Result, to: Delivery, data: Data | None, capability: Capability[Any] | None
+    result: Result, to: Delivery, data: Data | None, behind: Callable[..., Cases | None] | None
 ) -> Cases | None:
     """Return the items behind the claim, where the capability knows them."""
-    if data is None or capability is None or capability.cases is None:
+    if data is None or behind is None:
         return None
-    return capability.cases(result, data, texts=not to.no_text)
+    return behind(result, data, texts=not to.no_text)
 
 
 def _write_page(path: Path, result: Result, data: Data | None, cases: Cases | None) -> None:

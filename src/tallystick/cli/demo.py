@@ -58,11 +58,12 @@ def _one(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool
 
 def _audit(seed: int) -> tuple[Demo, Callable[[Path, Delivery], None]]:
     from tallystick.audit import audit
+    from tallystick.audit.cases import cases_of
     from tallystick.audit.demo import demo as audit_demo
 
     def ask(table: Path, delivery: Delivery) -> None:
         with read(table, Door(repeats=True)) as data:
-            deliver(audit(data, rng=seed), delivery, data=data)
+            deliver(audit(data, rng=seed), delivery, data=data, cases=cases_of)
 
     return audit_demo(seed), ask
 

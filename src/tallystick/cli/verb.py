@@ -29,6 +29,7 @@ from tallystick.data import (
     read,
 )
 from tallystick.errors import InputError
+from tallystick.io.logs import Loss
 from tallystick.results import GateOutcome, Result, exit_code
 from tallystick.tally import Tally
 
@@ -135,13 +136,16 @@ def run(call: Call) -> None:
         return
     more = call.question.reading()
     with read(list(call.source), call.capability.door, **call.reading, **more) as data:
-        tell(data.notes)
+        # What was lost while reading is a warning of most answers: said once, there.
+        early = [note for note in data.notes if not isinstance(note, Loss)]
+        tell(early)
         if call.delivery.items_out is not None and isinstance(data.held, Tally):
             raise InputError(
                 f"--items-out needs the rows, and {data.source} holds counts: give the table itself"
             )
         result = with_label_command(conclude(call.capability, data, call.question), call)
-        tell(note for note in result.notes if note not in data.notes)
+        told = {*early, *result.warnings}
+        tell(note for note in result.notes if note not in told)
         deliver(result, call.delivery, data=data, capability=call.capability)
     _leave(result.gates)
 

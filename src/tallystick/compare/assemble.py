@@ -19,7 +19,7 @@ from tallystick.compare.result import (
     ModelRow,
     PairRow,
 )
-from tallystick.compare.verdict import spoken
+from tallystick.compare.verdict import spoken, with_left_out
 from tallystick.compare.verdict_notes import unlisted_pairs, without_spread, would_be_seen
 from tallystick.results import Interval, PatternTable, Unknown
 from tallystick.stats.ranks import Ranks, ranks
@@ -258,6 +258,7 @@ def _count(value: float) -> int | Unknown:
 
 def finish(result: CompareResult, board: Board) -> CompareResult:
     """Add what was said while reading, and what was learnt of each item."""
+    result = with_left_out(result, board.left_out)
     result = replace(result, warnings=(*board.notes, *result.warnings))
     if board.rows is None:
         return result

@@ -52,6 +52,8 @@ class Board:
         What a new item and one more run of an item cost; None if nobody said.
     notes
         What was left out or averaged, for the reader.
+    left_out
+        Items that are left out because a model gave no answer there.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Board:
     runs: Floats | None = None
     prices: tuple[float, float] | None = None
     notes: tuple[str, ...] = ()
+    left_out: int = 0
 
     def __post_init__(self) -> None:
         if len(set(self.names)) < len(self.names):
@@ -196,6 +199,7 @@ class Board:
             weights=None if self.weights is None else self.weights[mine],
             truth=truth,
             notes=tuple(notes),
+            left_out=self.left_out + other.left_out,
         )
 
     def _common_truth(

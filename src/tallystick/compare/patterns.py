@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tallystick._rng import Rng
 from tallystick.compare.ranking import leaderboard
 from tallystick.compare.settings import Settings
+from tallystick.compare.verdict import left_out_warning, with_left_out
 from tallystick.data import Data
 from tallystick.data.frames import first_repeat_in, lazily
 from tallystick.io import Table, identifier
@@ -53,12 +54,15 @@ class CountedScores:
         Mean score over the models, by pattern; NaN where a model has none.
     notes
         What was left out.
+    lost
+        Items that are left out because a model gave no answer there.
     """
 
     moments: Moments
     tally: Tally
     mean_score: Floats
     notes: tuple[str, ...] = ()
+    lost: int = 0
 
 
 def counted_moments(
@@ -103,6 +107,7 @@ def rank_counted(
     """Rank models from counts of patterns: the same answer as from the rows."""
     chosen = settings or Settings()
     result = leaderboard(counted.moments, settings=replace(chosen, bounds=(0.0, 1.0)), rng=rng)
+    result = with_left_out(result, counted.lost)
     mean = [None if np.isnan(one) else float(one) for one in counted.mean_score]
     learnt = PatternTable(counted.tally, {"mean_score": mean})
     return replace(result, warnings=(*counted.notes, *result.warnings), learnt=learnt)
@@ -184,10 +189,10 @@ def _counted(
         lacking = (np.isnan(scores) * counts[:, None]).sum(axis=0)
         worst = int(np.argmax(lacking))
         notes.append(
-            f"{lost} of {int(counts.sum())} items are left out because a model has no score there"
-            f" ({models[worst]!r} lacks {int(lacking[worst])}); if no answer means wrong, write it"
-            " as such"
+            left_out_warning(lost, int(counts.sum()), most=models[worst], lacks=int(lacking[worst]))
         )
     with np.errstate(invalid="ignore"):
         mean = np.where(whole, scores.mean(axis=1), np.nan)
-    return CountedScores(moments=moments, tally=tally, mean_score=mean, notes=tuple(notes))
+    return CountedScores(
+        moments=moments, tally=tally, mean_score=mean, notes=tuple(notes), lost=lost
+    )

@@ -11,6 +11,7 @@ from scipy.special import ndtr
 from tallystick.compare.board import Board
 from tallystick.errors import InputError
 from tallystick.results import Figure, Result
+from tallystick.results.numbers import percent, points
 from tallystick.stats.acceptance import zero_failure_items
 from tallystick.stats.power import (
     exact_paired_items,
@@ -134,17 +135,17 @@ def plan(
     warnings = []
     if assumed:
         warnings.append(
-            f"no disagreement was given: {apart:.4g} is taken, as for two models of accuracy"
-            f" {mean:g} with nothing in common; real models agree far more often and need far fewer"
-            " items: give a pilot file or --disagreement"
+            f"You did not say how often the models disagree, so {percent(apart)} is assumed, as for"
+            f" two models of accuracy {percent(mean)} with nothing in common. Real models agree far"
+            " more often and need far fewer items: give a pilot file or --disagreement"
         )
     by = source or ("assumed" if assumed else "given")
     whom = "two models" if models == 2 else f"any two of {models} models"
     verdict = (
-        f"About {needed:,} items show a difference of {difference:.4g} between {whom} that disagree"
-        f" on {apart:.3g} of them ({by}), with power {power:g};"
-        f" {union_items(difference, models, alpha=alpha):,} items put every score within half of it"
-        " of the truth, whatever the models do (Hoeffding and the union bound)."
+        f"About {needed:,} items show a difference of {points(difference, sign=False)} between"
+        f" {whom} that disagree on {percent(apart)} of them ({by}), {percent(power)} of the time."
+        f" {union_items(difference, models, alpha=alpha):,} items put every score within"
+        f" {points(difference / 2, sign=False)} of the truth, whatever the models do."
     )
     steps = [
         step

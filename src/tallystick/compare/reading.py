@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tallystick.compare.board import Board
 from tallystick.compare.grouped import Grouped
+from tallystick.compare.verdict import left_out_warning
 from tallystick.data import Data
 from tallystick.data.detect.names import ITEM_NAMES
 from tallystick.errors import InputError
@@ -85,10 +86,12 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
             first,
             "has the weights {} and {}: give its replicates one weight",
         )
-        notes.append(
-            f"{int(grouped.used.sum())} rows are replicates of {len(first)} items and were averaged"
-            " within each item"
-        )
+        if roles.replicate is None:
+            many = int((np.bincount(places[grouped.used]) > 1).sum())
+            notes.append(
+                f"{many:,} of {len(first):,} items have several rows: each item counts once, by the"
+                " mean of its rows"
+            )
     else:
         scores, answers = scores[first], None if answers is None else answers[first]
     return Board(
@@ -103,6 +106,7 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
         right=right,
         runs=runs,
         notes=tuple(notes),
+        left_out=grouped.lost,
     )
 
 
@@ -139,15 +143,15 @@ def _codes(
 
 
 def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], grouped: Grouped) -> list[str]:
-    """Say how many items are left out because a model has no score there."""
+    """Say how many items are left out because a model gave no answer there."""
     lost = grouped.lost
     if not lost:
         return []
     worst = int(np.argmin(answered.sum(axis=0)))
     return [
-        f"{lost} of {grouped.total} items are left out because a model has no score there"
-        f" ({models[worst]!r} lacks {int((~answered[:, worst]).sum())}); if no answer means wrong,"
-        " write it as such"
+        left_out_warning(
+            lost, grouped.total, most=models[worst], lacks=int((~answered[:, worst]).sum())
+        )
     ]
 
 

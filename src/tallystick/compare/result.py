@@ -190,6 +190,8 @@ class CompareResult(Result):
         The scores in each cluster, where clusters are too few for a verdict.
     replicates
         What several runs per item say; None where every item was run once.
+    left_out
+        Items that count nowhere because a model gave no answer there.
     """
 
     verb: ClassVar[str] = "compare"
@@ -213,6 +215,7 @@ class CompareResult(Result):
     clusters: int = 0
     per_cluster: tuple[ClusterRow, ...] = ()
     replicates: Replicates | None = None
+    left_out: int = 0
     learnt: PatternTable | None = field(default=None, repr=False, metadata={"private": True})
 
     def pair(self, a: str, b: str) -> PairRow:

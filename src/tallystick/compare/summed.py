@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tallystick._rng import Rng
 from tallystick.compare.ranking import leaderboard
 from tallystick.compare.settings import Settings
+from tallystick.compare.verdict import left_out_warning, with_left_out
 from tallystick.data import Data
 from tallystick.data.frames import first_repeat_in, lazily, rows_fit
 from tallystick.errors import InputError
@@ -62,10 +63,10 @@ def rank_summed(data: Data, *, settings: Settings, rng: Rng = 0) -> CompareResul
     warnings = result.warnings
     if lost:
         warnings = (
-            f"{lost:,} of {lost + int(moments.n):,} items are left out because a model has no score"
-            " there; if no answer means wrong, write it as such",
+            left_out_warning(lost, lost + int(moments.n)),
             *warnings,
         )
+        result = with_left_out(result, lost)
     return replace(result, assumptions=(*result.assumptions, SUMS_ONLY), warnings=warnings)
 
 

@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from tallystick.compare.result import CompareResult, ModelRow, PairRow
 
 __all__ = [
+    "left_out_warning",
     "slice_cells",
     "spoken",
     "verdict_of",
+    "with_left_out",
 ]
 
 MOST_NAMED = 5
@@ -54,6 +56,30 @@ def spoken(result: CompareResult) -> CompareResult:
         verdict=verdict_of(result),
         sentences=sentences_of(result),
         basis=basis_of(result),
+    )
+
+
+def with_left_out(result: CompareResult, lost: int) -> CompareResult:
+    """Return the result with sentences that say on which items it rests, where some are left
+    out.
+    """
+    return spoken(replace(result, left_out=lost)) if lost else result
+
+
+def left_out_warning(lost: int, total: int, *, most: str | None = None, lacks: int = 0) -> str:
+    """Warn that items without an answer of every model are left out.
+
+    Parameters
+    ----------
+    lost, total
+        Items left out, and all of them.
+    most, lacks
+        The model that lacks most answers, where it is known, and how many.
+    """
+    whose = "" if most is None else f" (most often {most}: {count(lacks)})"
+    return (
+        f"{count(lost)} of {count(total)} items are left out because a model gave no answer"
+        f" there{whose}. If a blank means wrong, write 0 or refused in those cells"
     )
 
 
@@ -170,13 +196,15 @@ def _of_two_by_signs(result: CompareResult, pair: PairRow, told: bool, tail: str
 
 def _of_several(result: CompareResult) -> str:
     told, pairs = count(result.pairs_told), count(result.pairs_total)
-    return f"{_head_of_several(result)} {told} of {pairs} pairs are told apart {_on(result)}."
+    where = "" if result.left_out else f" {_on(result)}"
+    return f"{_head_of_several(result)} {told} of {pairs} pairs are told apart{where}."
 
 
 def _head_of_several(result: CompareResult) -> str:
     leader, total = result.models[0], len(result.models)
     way = f" ({_direction(result)})"
-    score = _scored(leader, result)
+    where = f" {_where(result)}" if result.left_out else ""
+    score = f"{where}{_scored(leader, result)}"
     if len(result.contenders) == 1:
         return f"{leader.name} is the best of {total} models{score}{way}. {_beats(result)}"
     return f"{leader.name} leads {total} models{score}{way}, but {_rivals(result)} may be as good."
@@ -185,10 +213,11 @@ def _head_of_several(result: CompareResult) -> str:
 def _best_of_several(result: CompareResult) -> str:
     """Return the first sentence alone; which way is better stands in the basis."""
     leader, total = result.models[0], len(result.models)
+    where = f" {_where(result)}" if result.left_out else ""
     if len(result.contenders) == 1:
-        return f"{leader.name} is the best of {total} models{_scored(leader, result)}."
+        return f"{leader.name} is the best of {total} models{where}{_scored(leader, result)}."
     return (
-        f"{leader.name} leads {total} models{_scored(leader, result)}, but {_rivals(result)} may be"
+        f"{leader.name} leads {total} models{where}{_scored(leader, result)}, but {_rivals(result)} may be"
         " as good."
     )
 
@@ -272,11 +301,19 @@ def _p(pair: PairRow, result: CompareResult) -> str:
 
 def _on(result: CompareResult) -> str:
     if not result.clusters:
-        return f"on {count(result.n_items)} items"
+        return _where(result) or f"on {count(result.n_items)} items"
     weight = "" if result.estimand == "cluster mean" else ", every item counting once"
     if result.estimand == "cluster mean":
         weight = ", every cluster counting once"
     return f"on {count(result.clusters)} clusters ({count(result.n_items)} items){weight}"
+
+
+def _where(result: CompareResult) -> str:
+    """Name the items that are left, where some are left out."""
+    if not result.left_out:
+        return ""
+    all_ = "both models" if len(result.models) == 2 else "all models"
+    return f"on the {count(result.n_items)} items that {all_} answered"
 
 
 def _score(model: ModelRow, result: CompareResult) -> str:

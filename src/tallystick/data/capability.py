@@ -130,6 +130,13 @@ class Question:
         """Return what this question adds to the options of reading; nothing by default."""
         return {}
 
+    def settled(self, data: Data) -> tuple[Question, tuple[str, ...]]:
+        """Return the question with what the data decide of it, and a note on each such thing.
+
+        It is asked once, of the whole table: slices are answered alike.
+        """
+        return self, ()
+
     def outputs(self) -> dict[str, Path]:
         """Return the files that this question writes, by field."""
         return {
@@ -278,10 +285,11 @@ def _check_roles(capability: Capability[Result], given: Mapping[str, Any]) -> No
 
 def conclude(capability: Capability[R], data: Data | None, question: Question) -> R:
     """Answer from data that was read, slice by slice too where a column of slices is named."""
-    result = capability.answer(data, question)
     if data is None:
-        return result
-    notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *result.notes)))
+        return capability.answer(data, question)
+    question, settled = question.settled(data)
+    result = capability.answer(data, question)
+    notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))
     result = replace(result, notes=notes)
     if data.roles.by is None or result.slices:
         return result

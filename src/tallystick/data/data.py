@@ -114,6 +114,7 @@ class Data:
             truth=self.roles.truth,
             votes=[name for name in self._answers if name != self.roles.truth],
             rules=self.rules,
+            weak=self.roles.weak,
             locate_row=place,
         )
 

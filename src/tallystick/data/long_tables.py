@@ -24,7 +24,11 @@ from tallystick.io.names import MAX_COLUMNS, check_names
 from tallystick.io.nearest import missing_column
 from tallystick.io.scratch import scratch
 
-__all__ = ["long_shape", "to_wide", "with_replicate"]
+__all__ = ["long_shape", "one_column_of_models", "to_wide", "with_replicate"]
+
+
+_KEY = "item and run "
+"""The column that stands for item and run while a table is pivoted."""
 
 
 def to_wide(
@@ -86,6 +90,30 @@ def long_shape(
     return _roles(table, named, taken, sure)
 
 
+def one_column_of_models(table: Table, given: Roles, layout: Layout) -> tuple[Roles, Layout]:
+    """Read ``--models agent``, one column of names, as the column that says who answered.
+
+    One column of answers cannot be compared with anything, so only this reading is left.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallystick.io import scan
+    >>> table = scan(pa.table({"task": [1, 1, 2, 2], "agent": ["x", "y"] * 2, "done": [1, 0, 1, 1]}))
+    >>> one_column_of_models(table, Roles(models=("agent",)), Layout(vote="done"))[1].judge
+    'agent'
+    """
+    if layout.judge is not None or layout.shape == "wide" or len(given.models) != 1:
+        return given, layout
+    [name] = given.models
+    # A glob or a list is no plain name; names of models are text, and each has several rows.
+    if name not in table.columns or table.kinds[name] != "text" or not table.repeats(name):
+        return given, layout
+    if layout.vote is None and not long_readings(table, taken=given.columns("truth", "cluster")):
+        return given, layout
+    return replace(given, models=()), replace(layout, judge=name)
+
+
 def _is_long(layout: Layout) -> bool:
     """Say whether the caller says that the table is long."""
     return layout.shape == "long" or layout.judge is not None or layout.vote is not None
@@ -133,7 +161,7 @@ def _runs_to_wide(
             f"{table.source}: {replicate!r} numbers the runs of an item, so name the column of the"
             " items too (--item)"
         )
-    key = "item and run "
+    key = _KEY
     text = (
         f"cast({identifier(own)} as varchar) || '\x1f' || cast({identifier(replicate)} as varchar)"
     )
@@ -176,7 +204,7 @@ def _roles(
     if by_name is None and sure:
         raise InputError(
             f"{table.source} is to be read as a long table, but its columns"
-            f" ({', '.join(table.columns[:8])}) do not show which is what: name the columns of"
+            f" ({', '.join(name for name in table.columns[:8] if name != _KEY)}) do not show which is what: name the columns of"
             " items, voters and votes (--item C --judge C --vote C)"
         )
     # Headers alone never make a table long, but they turn a repeated vote into a clear message.

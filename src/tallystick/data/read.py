@@ -17,8 +17,14 @@ from tallystick.data.grade_columns import find_human_grades, grade_columns
 from tallystick.data.hugging_face import arrow_of_dataset
 from tallystick.data.layout import Layout
 from tallystick.data.log_outputs import log_outputs
-from tallystick.data.long_tables import long_shape, to_wide, with_replicate
+from tallystick.data.long_tables import (
+    long_shape,
+    one_column_of_models,
+    to_wide,
+    with_replicate,
+)
 from tallystick.data.old_file import join_old
+from tallystick.data.one_spelling import one_spelling
 from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.data.runs import are_runs, named_runs, read_runs, runs_of
@@ -116,13 +122,15 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
             # One table with a row per item and model: the metric is the column to compare.
             layout = replace(layout, vote=layout.metric, metric=None)
         held = _opened(source, layout)
+        if door is not None and door.runs and isinstance(held, Table):
+            roles, layout = one_column_of_models(held, roles, layout)
         if layout.vote is not None and isinstance(held, Table):
             held = replace(held, metric=layout.vote)
     try:
         if isinstance(held, Tally):
             return _counted(held, door or Door(), roles, layout, rules, _name(source))
         if isinstance(held, Table):
-            return _tabled(held, door or Door(), roles, layout, rules)
+            return _whole(held, door or Door(), roles, layout, rules)
         return _lazy(held, door or Door(), roles, layout, rules)
     except BaseException:
         if isinstance(held, Table):
@@ -248,6 +256,13 @@ def _arrow(convert: Any, columns: Sequence[str]) -> Any:
 
 def _name(source: Any) -> str:
     return str(source) if isinstance(source, str | Path) else "the tally"
+
+
+def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
+    """Decide about a table all of whose rows are here, and about the spelling of its labels."""
+    data = _tabled(table, door, given, layout, rules)
+    # Without a door nothing is guessed; grades have words of their own, in any spelling.
+    return data if door == Door() or door.outputs else one_spelling(data)
 
 
 def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
@@ -386,12 +401,12 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
     head = arrow_table(nw.from_native(frame).head(_SAMPLE + 1).collect())
     if head.num_rows <= _SAMPLE:
         # The look has fetched the whole frame: a second job would only bring the same rows.
-        return _tabled(scan(head), door, given, layout, rules)
+        return _whole(scan(head), door, given, layout, rules)
     glance = scan(head)
     if _changes_rows(glance, door, given, layout):
         # These need every row of the columns, which only the local engine does.
         everything = fetch(frame, glance.columns, "a second file or other shape is read with it")
-        return _tabled(scan(everything), door, given, layout, rules)
+        return _whole(scan(everything), door, given, layout, rules)
 
     shape = None
     if door.pivots:

@@ -166,7 +166,7 @@ ROLE_HELP: Mapping[str, str] = {
     "system": "Long tables: column that names the system that made the output.",
     "truth": "Column of true labels or human grades; blank where nobody knows.",
     "judges": "Columns that vote; repeat, or use commas and globs.",
-    "models": "Columns of models; repeat, or use commas and globs.",
+    "models": "Columns of models (commas, globs), or the column that names the model.",
     "systems": "Wide tables: the systems; repeat, or use commas and globs.",
     "weak": "Columns of weak labels; repeat, or use commas and globs.",
     "prediction": "Column of the classifier's answers; repeat to compare classifiers.",

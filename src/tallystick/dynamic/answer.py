@@ -12,6 +12,7 @@ from tallystick.dynamic.attempt_answer import analyse_attempts
 from tallystick.dynamic.attempt_columns import is_attempt_table
 from tallystick.dynamic.attempt_reading import attempts_of
 from tallystick.dynamic.attempt_result import AttemptResult
+from tallystick.dynamic.cases import cases_of
 from tallystick.dynamic.demo import demo
 from tallystick.dynamic.item_rows import item_columns
 from tallystick.dynamic.log_result import LogResult
@@ -126,6 +127,7 @@ ANALYSE = Capability(
     applies=applies,
     demo=demo,
     items=item_columns,
+    cases=cases_of,
 )
 
 THEORY = Capability(

@@ -29,7 +29,6 @@ from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
     COULD_NOT_BE_FITTED,
     NOT_CALIBRATED,
-    SHARED_BIAS,
     always_votes,
     fitted_to_part,
     misfit_alarm,
@@ -38,9 +37,7 @@ from tallystick.judge.verdict import (
     no_label_yet,
     nobody_right,
     only_logic,
-    opening_rejected,
     proved,
-    with_rejected,
 )
 from tallystick.judge.vote_model import VoteModel, fit_vote_model, sample_items
 from tallystick.results import Interval, Unknown
@@ -135,12 +132,6 @@ def grade(
         )
         estimates, more = tested_by_labels(found.claims, ballots, alpha)
         alarms += [*result.alarms, *more]
-        lost = [estimate.method for estimate in estimates if estimate.rejected]
-        result = replace(
-            result,
-            verdict=with_rejected(result.verdict, lost),
-            sentences=opening_rejected(result.sentences, lost),
-        )
     elif known and found.fitted is not None:
         result = dawid_skene_result(blind.answered, found.fitted, known=known, alpha=alpha)
     elif found.model is not None:
@@ -299,8 +290,6 @@ def _warnings(result: JudgeResult, ballots: Ballots, truth: str | None) -> tuple
             missing_votes(blind.names[j], float(gaps[j]))
             for j in np.flatnonzero(gaps > _MOST_MISSING).tolist()
         ]
-    if not result.n_labels:
-        found.append(SHARED_BIAS)
     return tuple(dict.fromkeys(found))
 
 

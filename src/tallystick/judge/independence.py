@@ -156,7 +156,10 @@ def independence(
         ),
         decision="decided" if rejected else "undecided",
         n_items=round(ballots.n),
-        assumptions=("items are independent draws", "missing votes say nothing"),
+        assumptions=(
+            "items are independent draws",
+            "a vote is not missing because it would be right or wrong",
+        ),
         warnings=(SHARED_BIAS,),
         seed=seed_of(rng),
         rejected=rejected,

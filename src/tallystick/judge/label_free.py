@@ -17,6 +17,7 @@ from tallystick.judge.verdict import (
     NEVER_RIGHT,
     NO_INTERVAL,
     RANGE_HELD,
+    WITHOUT_LABELS,
     answers_without_labels,
     opening_without_labels,
 )
@@ -125,6 +126,7 @@ def label_free_result(blind: Ballots, model: VoteModel, *, alpha: float) -> Judg
     return JudgeResult(
         verdict=answers_without_labels(best, scores, refuted=refuted),
         sentences=opening_without_labels(best, scores, refuted=refuted),
+        basis=WITHOUT_LABELS,
         decision="undecided",
         n_items=round(blind.n),
         assumptions=(

@@ -12,7 +12,7 @@ from tallystick.judge.ballots import Ballots, Floats
 from tallystick.stats.binomial import binomial_up_to
 from tallystick.stats.intervals import clopper_pearson, wilson
 
-__all__ = ["Leader", "against", "by_labels", "by_votes", "leader"]
+__all__ = ["Leader", "against", "as_shown", "by_labels", "by_votes", "leader"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +55,37 @@ def leader(names: Sequence[str], low: Floats, high: Floats) -> Leader | None:
     order = reach[np.argsort(-high[reach], kind="stable")]
     rivals = tuple(names[j] for j in order.tolist() if j != best)
     return Leader(place=best, name=names[best], rivals=rivals, judges=len(names))
+
+
+_ENOUGH = 0.5
+"""Labelled votes of a judge that may be named first, as a share of the leader's."""
+
+
+def as_shown(
+    best: Leader | None, names: Sequence[str], low: Floats, graded: Floats
+) -> Leader | None:
+    """Return the leader that a reader of the table expects, where nothing is settled.
+
+    Whoever has rivals is not the best for sure, so which of them is named first proves nothing.
+    Then it is the one with the highest lower end (*low*) of the intervals that are shown, among
+    judges with about as many labelled votes (*graded*): few votes can all be right by luck.
+
+    >>> best = Leader(place=0, name="a", rivals=("b",), judges=2)
+    >>> as_shown(best, ("a", "b"), np.array([0.8, 0.9]), np.array([100.0, 90.0]))
+    Leader(place=1, name='b', rivals=('a',), judges=2)
+    """
+    if best is None or not best.rivals:
+        return best
+    among = (best.name, *best.rivals)
+    enough = graded >= _ENOUGH * graded[best.place]
+    known = {
+        name: end
+        for name, end, ok in zip(names, low.tolist(), enough.tolist(), strict=True)
+        if name in among and ok and np.isfinite(end)
+    }
+    name = max(known, key=lambda one: known[one], default=best.name)
+    rivals = tuple(other for other in among if other != name)
+    return replace(best, place=list(names).index(name), name=name, rivals=rivals)
 
 
 def by_labels(ballots: Ballots, right: Floats, graded: Floats, *, alpha: float) -> Leader | None:

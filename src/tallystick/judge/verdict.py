@@ -7,7 +7,6 @@ settle it. Numbers are written by `tallystick.results`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tallystick.judge.parts import (
@@ -54,6 +53,7 @@ __all__ = [
     "SHARED_BIAS",
     "STREAM",
     "UNREADABLE",
+    "WITHOUT_LABELS",
     "always_votes",
     "answers_with_labels",
     "answers_without_labels",
@@ -72,12 +72,10 @@ __all__ = [
     "nobody_right",
     "on_labelled_items",
     "only_logic",
-    "opening_rejected",
     "opening_with_labels",
     "opening_without_labels",
     "proved",
     "rate_of",
-    "with_rejected",
 ]
 
 INDEPENDENCE = "judges err independently given the true label"
@@ -116,8 +114,8 @@ COULD_NOT_BE_FITTED = "no model could be fitted: "
 CONFUSED = "agreement rates confuse independence of errors with independence given the label"
 SENSIBLE = "a sensible trio is no evidence of independence"
 GIVEN_RANGE = "the prevalence lies in the given range"
-BETTER_THAN_CHANCE = "judges are better than chance taken together"
-MISSING_SAY_NOTHING = "missing votes say nothing"
+BETTER_THAN_CHANCE = "the judges, taken together, are better than chance"
+MISSING_SAY_NOTHING = "a vote is not missing because it would be right or wrong"
 OFF_THE_MODEL = "off the model these intervals fail, however narrow they are"
 NEVER_RIGHT = "votes that can never be true count as votes, and as not right"
 LEFT_ASIDE = "votes that can never be true count as no vote in this method"
@@ -284,17 +282,11 @@ def basis_of(n_labels: int, alpha: float) -> str:
     )
 
 
-def opening_rejected(opening: Sentences | None, methods: Sequence[str]) -> Sentences | None:
-    """Return the lines with the label-free methods that the labels refute."""
-    if opening is None or not methods:
-        return opening
-    more = f"The labels reject {', '.join(methods)}."
-    return replace(opening, contrast=f"{opening.contrast} {more}".strip())
-
-
-def with_rejected(verdict: str, methods: Sequence[str]) -> str:
-    """Return the verdict with the label-free methods that the labels refute."""
-    return f"{verdict} The labels reject {', '.join(methods)}." if methods else verdict
+WITHOUT_LABELS = (
+    "Rests on the votes alone. The likely range runs from twice to half of the estimated error"
+    " rate; in simulations it held for 99 % of the judges, 68 % in the worst case."
+)
+"""One line on what a panel without labels rests on."""
 
 
 def on_labelled_items(best: Leader | None, scores: Sequence[JudgeScore], n_labels: int) -> str:

@@ -93,10 +93,10 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
     if result.basis:
         _wrapped(pen, result.basis, "")
     else:
-        if table.promise:
-            pen.say(f"Intervals: {table.promise}.")
-        for text in result.assumptions:
-            _wrapped(pen, f"Rests on: {text}", "")
+        promise = f"Intervals: {table.promise}. " if table.promise else ""
+        grounds = ". ".join(text[:1].upper() + text[1:] for text in result.assumptions)
+        rests = f"Rests on this: {grounds}." if grounds else ""
+        _wrapped(pen, f"{promise}{rests}".strip(), "")
     for text in result.warnings:
         _wrapped(pen, f"! {text}", "yellow", hanging="  ")
     # A result that says what it rests on in one line keeps the rest for the page.

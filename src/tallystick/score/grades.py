@@ -10,7 +10,7 @@ from tallystick.errors import InputError
 from tallystick.values import NUMBER, PASS_FAIL, Label, as_pass_fail, is_no_answer
 from tallystick.values.words import as_word
 
-__all__ = ["Column", "Scale", "read_column"]
+__all__ = ["Column", "Scale", "number_of", "read_column"]
 
 Scale = tuple[float, float]
 
@@ -68,7 +68,7 @@ def read_column(
     if marks is not None:
         return Column({**marks, **none}, set(marks.values()) <= {0.0, 1.0})
 
-    numbers = {label: _number(label) for label in said}
+    numbers = {label: number_of(label) for label in said}
     odd = [label for label, value in numbers.items() if value is None]
     if odd:
         raise InputError(_misfit(name, said, odd, numbers, place))
@@ -123,7 +123,8 @@ def _zero_one(
     return Column({**{k: (v - low) / (high - low) for k, v in held.items()}, **none}, False)
 
 
-def _number(label: Label) -> float | None:
+def number_of(label: Label) -> float | None:
+    """Return a cell as a number, None if it is not one."""
     if isinstance(label, bool):
         return float(label)
     if isinstance(label, int | float):

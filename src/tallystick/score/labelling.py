@@ -65,6 +65,7 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
     ['a', 'b']
     """
     _check(data, question)
+    question, settled = question.settled(data)
     outputs = read_outputs(data, scale=question.scale)
     classes, code = _answers(data, outputs, question)
     if classes and question.goal != "mean":
@@ -87,7 +88,7 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         columns=_columns(data),
         rule=None if classes else share_spread,
         disagree=split_outputs(outputs) > 0,
-        notes=() if classes else (_UNITS.format(low, high),),
+        notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask="Is this output good?"
         if classes
         else f"Which grade from {low:g} to {high:g} does this output deserve?",

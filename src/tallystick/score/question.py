@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from tallystick.data import Question, option
+from tallystick.data import Data, Question, option
 from tallystick.errors import FileError, InputError
 from tallystick.values import Label
 
@@ -28,7 +28,9 @@ class ScoreQuestion(Question):
     """
 
     scale: tuple[float, float] | None = option(
-        None, "Grades are numbers from LO to HI.", metavar="LO,HI"
+        None,
+        "Grades are numbers from LO to HI; read off where judges use both ends.",
+        metavar="LO,HI",
     )
     label_draw: str = option(
         "random",
@@ -70,6 +72,15 @@ class ScoreQuestion(Question):
             low, high = self.scale
             if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
                 raise InputError(f"scale must be LO,HI with LO < HI, got {low:g},{high:g}")
+
+    def settled(self, data: Data) -> tuple[ScoreQuestion, tuple[str, ...]]:
+        """Return the question with the scale that the grades show, where the user names none."""
+        from tallystick.score.usual_scale import scale_note, usual_scale
+
+        if self.scale is not None or len(data.roles.systems) == 2:
+            return self, ()
+        scale = usual_scale(data)
+        return (self, ()) if scale is None else (replace(self, scale=scale), (scale_note(scale),))
 
     def mix(self) -> Mapping[str, float] | None:
         """Return the share of each slice, by the text of its label; None without a target mix.

@@ -46,7 +46,7 @@ def sentences(
     left = _open(scored, pairs, contenders, units) or _ungraded(rows)
     return Sentences(
         answer=_best(scored, pairs, contenders, units),
-        contrast=_contrast(rows, scored, units),
+        contrast=_contrast(rows, scored, pairs, units),
         open=left,
         next=next_step(plan, unit) or (first_step(rows, unit) if left else ""),
     )
@@ -92,7 +92,12 @@ def _best(
     )
 
 
-def _contrast(rows: Sequence[SystemRow], scored: Sequence[SystemRow], units: Units) -> str:
+def _contrast(
+    rows: Sequence[SystemRow],
+    scored: Sequence[SystemRow],
+    pairs: Sequence[SystemPairRow],
+    units: Units,
+) -> str:
     """Say when the judges alone would have named another winner, or are far off."""
     judged = [row for row in rows if not isinstance(row.judge_only, Unknown)]
     if not judged or not scored:
@@ -102,6 +107,9 @@ def _contrast(rows: Sequence[SystemRow], scored: Sequence[SystemRow], units: Uni
     tied = top.score == leader.score
     if top.name != leader.name and isinstance(top.judge_only, float) and not tied:
         first = units.score(top.judge_only)
+        # Where people have not settled it, there is nothing yet that judges could contradict.
+        if not any(_settled(pairs, leader.name, row.name) for row in scored[1:]):
+            return f"Your judges alone put {top.name} first, at {first}."
         if len(rows) == 2:
             return f"Your judges alone say the opposite: they put {top.name} first, at {first}."
         return f"Your judges alone name another winner: they put {top.name} first, at {first}."

@@ -8,7 +8,7 @@ readings that both fit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tallystick.errors import InputError
 from tallystick.values.label import Label, identity, in_order, whole
@@ -77,13 +77,15 @@ def agree(
     truth: str | None,
     votes: Sequence[str],
     rules: LabelRules,
+    weak: Sequence[str] = (),
     locate_row: LocateRow | None = None,
 ) -> Meaning:
     r"""Decide what every label of a table means, or ask the user.
 
     The rules are applied in this order: (1) each label has one spelling over all columns; (2) words
-    for no answer are missing; (3) the code -1 beside other labels is asked about; (4) votes such as
-    tie or refused can never be true; (5) the truth and the votes share a label.
+    for no answer are missing; (3) the code -1 beside other labels is no answer of a weak label, and
+    is asked about elsewhere; (4) votes such as tie or refused can never be true; (5) the truth and
+    the votes share a label.
 
     Parameters
     ----------
@@ -96,6 +98,9 @@ def agree(
         The columns that vote.
     rules
         What the user has said.
+    weak
+        The columns of *votes* that are weak labels. By the convention of labelling functions they
+        say -1 where they abstain.
     locate_row
         Where a label first stands in a column (`Table.row_of`), for messages.
 
@@ -113,6 +118,13 @@ def agree(
     tallystick.errors.InputError: columns 'gold', 'gpt' say NA, which can be a label or mean no answer: ...
     """
     table = _Reading(labels, truth=truth, votes=tuple(votes), rules=rules)
+    abstain = table.abstain_by_minus_one(weak)  # (3)
+    if abstain:
+        plain = replace(rules, missing=(*rules.missing, "-1"))
+        meaning = agree(
+            labels, truth=truth, votes=votes, rules=plain, weak=weak, locate_row=locate_row
+        )
+        return replace(meaning, notes=(_abstain_note(abstain), *meaning.notes))
     renaming = check_vocabulary(table.spoken, coerce=rules.coerce, locate_row=locate_row)  # (1)
     table.refuse_contradictions()
     words = table.words_for_no_answer()  # (2)
@@ -213,17 +225,34 @@ class _Reading:
         # "None" is a common name of a class; several judges who use it may well mean the class.
         return word == "none" and len(columns & set(self.votes)) > 1
 
+    def _beside_minus_one(self) -> tuple[set[Label], bool]:
+        """Return all other labels, and whether -1 can be a code beside them."""
+        rest = {spelling(label) for column in self.spoken.values() for label in column} - {-1}
+        numbers = [label for label in rest if isinstance(label, int | float)]
+        is_code = (
+            bool(rest) and rest != {1} and all(n >= 0 and float(n).is_integer() for n in numbers)
+        )
+        return rest, is_code
+
+    def abstain_by_minus_one(self, weak: Sequence[str]) -> list[str]:
+        """Return the weak labels that say -1 for no answer: no column of another kind says it."""
+        holders = [
+            name
+            for name, column in self.spoken.items()
+            if any(spelling(label) == -1 for label in column)
+        ]
+        named = {spelling(label) for label in (*self.rules.labels, *self.rules.never_true)}
+        if -1 in named or not set(holders) <= set(weak) or not self._beside_minus_one()[1]:
+            return []
+        return holders
+
     def ask_about_minus_one(self) -> None:
         """Ask about -1, and about a truth "unknown", that one side uses and the other never does.
 
         -1 is a label like any other beside nothing but 1, beside other numbers below 0, and beside
         fractions.
         """
-        rest = {spelling(label) for column in self.spoken.values() for label in column} - {-1}
-        numbers = [label for label in rest if isinstance(label, int | float)]
-        is_code = (
-            bool(rest) and rest != {1} and all(n >= 0 and float(n).is_integer() for n in numbers)
-        )
+        rest, is_code = self._beside_minus_one()
         named = {spelling(label) for label in (*self.rules.labels, *self.rules.never_true)}
 
         for code, doubtful in ((-1, is_code), ("unknown", True)):
@@ -322,6 +351,13 @@ class _Reading:
         rest = [str(one) for one in known.values() if spelling(one) != spelling(label)]
         shown = [*rest[:_SHOWN], "…"] if len(rest) > _SHOWN else rest
         return ",".join([*shown, str(whole(label)).strip()])
+
+
+def _abstain_note(names: Sequence[str]) -> str:
+    return (
+        f"{_columns(names)} -1: read as no answer, as labelling functions write it. If -1 is a"
+        " class, list all classes with --labels"
+    )
 
 
 def _columns(names: Sequence[str]) -> str:

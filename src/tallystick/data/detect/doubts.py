@@ -128,15 +128,15 @@ def _doubt_against(
         book.ask(
             "--judges",
             f"{listed(strange)} hold the labels of {truth!r} but agree with it no more than by"
-            " chance: name the judges or models (--judges …), or leave out what is none (--ignore"
+            " chance: name the judges or models (--judges …), or leave out columns that are not answers (--ignore"
             f" {strange[0]})",
         )
     elif loose:
         book.ask(
             "--judges",
             f"{listed(loose)} hold {listed(sorted(map(str, labels)))} as {truth!r} does, but so do"
-            " many facts: name the judges or models (--judges …), or leave out what is none"
-            f" (--ignore {loose[0]})",
+            " many facts: name the judges or models (--judges …), or leave out columns that"
+            f" are not answers (--ignore {loose[0]})",
         )
     elif copies:
         book.ask(
@@ -232,7 +232,7 @@ def _doubt_agreement(
             "--judges",
             f"{listed(shown)} hold the same values as others, but neither their names nor their"
             f" agreement (kappa {min(means):.2f}) say that all answer one question: name the judges"
-            " (--judges), or leave out what is none (--ignore)",
+            " (--judges), or leave out columns that are not answers (--ignore)",
         )
 
 

@@ -200,12 +200,7 @@ def _failed(logs: Sequence[Log]) -> list[str]:
     if not any(failed.values()):
         return []
     whose = ", ".join(f"{count} of {model!r}" for model, count in failed.items() if count)
-    return [
-        Loss(
-            f"{sum(failed.values())} samples failed and have no score ({whose}): an item counts"
-            " by its other samples, and is left out if it has none"
-        )
-    ]
+    return [Loss(f"{sum(failed.values()):,} samples failed and have no score ({whose})")]
 
 
 def _reported(logs: Sequence[Log], metric: str) -> list[str]:
@@ -238,19 +233,22 @@ def _common(models: Mapping[str, Column], logs: Sequence[Log]) -> list[str]:
 def _lost(models: Mapping[str, Column], kept: Sequence[str]) -> list[str]:
     """Count and name the items that not all runs have."""
     held = set(kept)
-    notes: list[str] = []
+    every = dict.fromkeys(item for column in models.values() for item in column)
+    whose = []
     for model, column in models.items():
-        lost = [item for item in column if item not in held]
-        if lost:
-            named = ", ".join(repr(item) for item in lost[:MOST_NAMED])
-            more = ", …" if len(lost) > MOST_NAMED else ""
-            notes.append(
-                Loss(
-                    f"{len(lost)} of {len(column)} items of {model!r} are left out: others lack"
-                    f" them ({named}{more})"
-                )
-            )
-    return notes
+        lacks = [item for item in every if item not in column]
+        if lacks:
+            named = ", ".join(repr(item) for item in lacks[:MOST_NAMED])
+            more = ", …" if len(lacks) > MOST_NAMED else ""
+            whose.append(f"{model} lacks {len(lacks):,} ({named}{more})")
+    if not whose:
+        return []
+    return [
+        Loss(
+            f"{len(every) - len(held):,} of {len(every):,} items are left out because not every run"
+            f" has a score for them: {', '.join(whose)}"
+        )
+    ]
 
 
 def _groups(

@@ -1,0 +1,69 @@
+"""A scale is read off the grades where it is a usual one and both ends are used."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tallystick import score
+from tallystick.data import read
+from tallystick.errors import InputError
+from tallystick.score.usual_scale import usual_scale
+
+
+def rated(gpt: list, human: list | None = None) -> dict[str, list]:
+    n = len(gpt)
+    human = human or [None] * n
+    return {"item": list(range(n)), "system": ["a", "b"] * (n // 2), "gpt": gpt, "human": human}
+
+
+def seen(table: dict[str, list]):
+    return usual_scale(read(table, judges=("gpt",), truth="human", system="system"))
+
+
+@pytest.mark.parametrize(
+    ("grades", "expected"),
+    [
+        ([1, 2, 3, 4, 5, 5], (1, 5)),
+        ([0, 10, 3, 4, 5, 5], (0, 10)),
+        (["1", "2", "7", "4", "5", "n/a"], (1, 7)),
+        ([1, 0, 1, 0, 1, 1], None),  # pass/fail
+        (["pass", "fail", "pass", "pass", "fail", "pass"], None),
+        ([2, 3, 4, 5, 5, 4], None),  # from 1, or from 0?
+        ([1, 2, 3, 4, 55, 4], None),  # a slip of the pen
+        ([1.5, 2, 3, 4, 5, 1], None),
+        ([-1, 2, 3, 4, 5, 1], None),
+    ],
+)
+def test_only_a_usual_scale_whose_ends_are_used_is_read_off(grades, expected) -> None:
+    assert seen(rated(grades)) == expected
+
+
+def test_a_human_grade_beyond_the_judges_scale_is_asked_about() -> None:
+    assert seen(rated([1, 2, 3, 4, 5, 5], [9, None, None, None, None, None])) is None
+    assert seen(rated([1, 2, 3, 4, 5, 5], [4.5, None, None, None, None, None])) == (1, 5)
+
+
+def test_two_judges_on_two_scales_are_asked_about() -> None:
+    table = {**rated([1, 2, 3, 4, 5, 5]), "claude": [1, 10, 7, 8, 9, 3]}
+    data = read(table, judges=("gpt", "claude"), truth="human", system="system")
+    assert usual_scale(data) is None
+
+
+def test_the_answer_is_that_of_the_named_scale_also_by_slice() -> None:
+    rng = np.random.default_rng(0)
+    gpt = rng.integers(1, 6, 400)
+    human = np.where(rng.random(400) < 0.3, np.clip(gpt + rng.integers(-1, 2, 400), 1, 5), -1)
+    table = rated(gpt.tolist(), [None if one < 0 else int(one) for one in human])
+    # One slice never uses the ends: the scale is that of the whole table.
+    table["topic"] = ["hard" if 1 < one < 5 else "easy" for one in gpt.tolist()]
+    asked = {"system": "system", "judges": ("gpt",), "truth": "human", "by": "topic"}
+    own, named = score.evaluate(table, **asked), score.evaluate(table, **asked, scale=(1, 5))
+    [read_off] = set(own.notes) - set(named.notes)
+    assert "grades go from 1 to 5" in read_off
+    assert {**own.to_dict(), "notes": []} == {**named.to_dict(), "notes": []}
+
+
+def test_grades_without_a_usual_scale_are_asked_about() -> None:
+    with pytest.raises(InputError, match="--scale LO,HI"):
+        score.evaluate(rated([2, 3, 4, 8, 5, 4]), system="system", judges=("gpt",), truth="human")
