@@ -135,7 +135,7 @@ def by_judges(folder: Path, most: float) -> None:
 
 def by_labels(folder: Path) -> None:
     rows = []
-    for labels in (2, 5, 20, 100):
+    for labels in (2, 5, 10, 20, 50, 100):
         out = str(folder / "labels.parquet")
         python(WIDE.format(n=200_000, judges=3, labels=labels, out=out, gold=True))
         verbs = {"judge": verb("judge", out, "--judges", "j*", "--truth", "gold")}

@@ -13,6 +13,7 @@ from tallystick.judge import (
     agreement,
     agreement_gap,
     correlated,
+    evaluate,
     independence,
     independent,
     sensitivity,
@@ -203,3 +204,13 @@ def test_intervals_of_baselines_name_their_assumption_or_say_why_there_is_none()
     gap = spectral(Tally.of(votes))
     assert isinstance(gap.judges[0].interval, Unknown)
     assert any("missing" in warning for warning in gap.warnings)
+
+
+def test_votes_that_put_every_item_into_one_class_are_refused_not_divided_by_zero():
+    rows = [[0, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 0], [0, 1, 1, 1]]
+    votes = dict(zip("wxyz", map(list, zip(*rows, strict=True)), strict=True))
+    with pytest.raises(NotIdentifiable, match="every item into one class"):
+        spectral(Tally.of(votes))
+    # It is one of several estimates of the verb, which answers without it.
+    found = evaluate(votes)
+    assert "spectral" not in [estimate.method for estimate in found.estimates]

@@ -94,7 +94,7 @@ def test_methods_for_answers_say_that_they_leave_ties_aside():
 
 
 def test_models_of_many_patterns_see_a_random_part_and_say_so(monkeypatch):
-    monkeypatch.setattr("tallystick.judge.vote_model.sample_items.__kwdefaults__", {"most": 300})
+    monkeypatch.setattr("tallystick.judge.vote_model.MOST_PATTERNS", 300)
     draw = np.random.default_rng(3)
     truth = draw.integers(0, 2, 1500)
     votes = {
@@ -126,3 +126,18 @@ def test_support_of_all_patterns_follows_from_a_part():
     again = fit_vote_model(ballots, sample_items(ballots, most=15, rng=1), rng=0)
     assert again.support.support.shape == full.support.support.shape
     assert np.allclose(again.support.support.sum(axis=1), 1)
+
+
+def test_patterns_that_the_sample_has_not_shown_get_a_consensus(monkeypatch):
+    """Under the plain fit of a part of the items, other patterns can have probability 0."""
+    monkeypatch.setattr("tallystick.judge.vote_model.MOST_CELLS", 1_200)
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 12, 1_500)
+    votes = {
+        name: np.where(rng.random(1_500) < 0.6, truth, rng.integers(0, 12, 1_500)).tolist()
+        for name in "abc"
+    }
+    votes["gold"] = [int(label) if i % 10 == 0 else None for i, label in enumerate(truth)]
+    result = evaluate(votes, truth="gold")
+    assert result.left_out
+    assert all(0.5 < score.accuracy < 0.75 for score in result.judges)

@@ -16,6 +16,7 @@ from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
 from tallystick.judge.dawid_skene import fit_ballots
 from tallystick.judge.given_range import held_to_range
 from tallystick.judge.item_support import item_support, support_by_shares
+from tallystick.judge.label_cells import LabelCells, count_cells
 from tallystick.judge.label_draw import label_draw
 from tallystick.judge.labels_needed import labels_needed
 from tallystick.judge.leader import as_shown, by_labels
@@ -142,9 +143,8 @@ def label_scores(
     overall = (
         hypergeometric_strata(right, labelled, sizes, alpha=alpha) if certified else found.interval
     )
-    by_label = [
-        _on_label(ballots, chosen, c, alpha, target, certified) for c in range(len(ballots.classes))
-    ]
+    cells = LabelCells.of(ballots, chosen)
+    by_label = [_on_label(cells, c, alpha, target, certified) for c in range(len(ballots.classes))]
     graded, good = labelled.sum(axis=1), right.sum(axis=1)
     fresh = clopper_pearson(good, graded, alpha=alpha)
     scores = []
@@ -249,17 +249,10 @@ def strata(ballots: Ballots, chosen: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _on_label(
-    ballots: Ballots, chosen: Ints, c: int, alpha: float, target: Target, certified: bool
+    cells: LabelCells, c: int, alpha: float, target: Target, certified: bool
 ) -> tuple[Floats, Sequence[Range]]:
     """Return every judge's share of right votes on label c, and intervals."""
-    voted = ballots.codes >= 0
-    known = (ballots.truth >= 0)[:, None]
-    mine, theirs = ballots.codes == c, (chosen == c)[:, None]
-    cells = (mine & theirs, mine & ~theirs, voted & ~mine & theirs, voted & ~mine & ~theirs)
-    hit = (ballots.truth == c)[:, None]
-    sizes = _count(ballots, *cells)
-    labelled = _count(ballots, *(cell & known for cell in cells))
-    hits = _count(ballots, *(cell & hit for cell in cells))
+    sizes, labelled, hits = cells.on_label(c)
     inside = np.array([True, True, False, False])
     found: Sharpened = poststratified_ratio(
         sizes, labelled, hits, inside=inside, alpha=alpha, target=target
@@ -279,15 +272,19 @@ def _on_label(
 def _prevalence(
     ballots: Ballots, chosen: Ints, alpha: float, target: Target, certified: bool
 ) -> dict[str, Share]:
+    """Return the share of each label: two strata, the consensus says it or not."""
+    n_labels = len(ballots.classes)
     known = ballots.truth >= 0
+    every = np.ones(len(chosen), dtype=np.bool_)
+    said = count_cells(ballots, every, chosen, n_labels)
+    said_labelled = count_cells(ballots, known, chosen, n_labels)
+    true = count_cells(ballots, known, ballots.truth, n_labels)
+    both = count_cells(ballots, known & (chosen == ballots.truth), chosen, n_labels)
     found = {}
     for c, key in enumerate(ballots.keys):
-        cells = ((chosen == c)[:, None], (chosen != c)[:, None])
-        hit = (ballots.truth == c)[:, None]
-        sizes, labelled, hits = (
-            _count(ballots, *(cell & mask for cell in cells))[0]
-            for mask in (True, known[:, None], hit)
-        )
+        sizes = np.array([said[c], said.sum() - said[c]])
+        labelled = np.array([said_labelled[c], said_labelled.sum() - said_labelled[c]])
+        hits = np.array([both[c], true[c] - both[c]])
         share = poststratified_share(sizes, labelled, hits, alpha=alpha, target=target)
         interval = share.interval[0]
         if certified:

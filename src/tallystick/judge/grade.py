@@ -239,6 +239,10 @@ def _consensus(found: _Without, blind: Ballots) -> Floats | None:
     """Return Dawid-Skene's posterior of every pattern; None where it could not be fitted."""
     if found.fitted is None:
         return None
+    if found.sample is not blind and found.model is not None:
+        # A pattern that the sample has not shown may be impossible under the plain fit; with
+        # pseudo-votes (U2) every pattern has a probability.
+        return found.model.fit.apply(blind.codes, 0.0)
     if found.sample is blind and len(found.fitted.posterior) == len(blind.counts):
         return found.fitted.posterior
     codes = blind.codes if found.fitted.model.confusion.shape[2] > len(blind.classes) else None

@@ -119,15 +119,26 @@ def rank_one(moments: TrioMoments) -> tuple[Floats, float]:
         raise NotIdentifiable(
             "the judges' votes do not covary: nothing can be learnt from them without labels"
         )
-    return v, float((t[seen] * product[seen]).sum()) / scale
+    tau = float((t[seen] * product[seen]).sum()) / scale
+    # Third moments far above the second ones put every item into one class (balance 0 or 1).
+    if not 0 < _balance(tau) < 1:
+        raise NotIdentifiable(
+            "the votes put every item into one class, so that nothing can be said of the other:"
+            " add items or judges, or label some items"
+        )
+    return v, tau
+
+
+def _balance(tau: float) -> float:
+    return float((1 + tau / np.sqrt(4 + tau**2)) / 2)
 
 
 def _point(moments: TrioMoments, v: Floats, tau: float) -> tuple[float, Floats]:
-    balance = (1 + tau / np.sqrt(4 + tau**2)) / 2
+    balance = _balance(tau)
     delta = v / np.sqrt(balance * (1 - balance))
     f = moments.mean
     accuracy = np.stack(((1 - f) + (1 - balance) * delta, f + balance * delta), axis=1)
-    return float(balance), np.clip(accuracy, 0.0, 1.0)
+    return balance, np.clip(accuracy, 0.0, 1.0)
 
 
 def interval_ends(

@@ -21,7 +21,7 @@ from tallystick.stats.latent import (
     support,
 )
 
-__all__ = ["MOST_PATTERNS", "VoteModel", "fit_vote_model", "sample_items"]
+__all__ = ["MOST_CELLS", "MOST_PATTERNS", "VoteModel", "fit_vote_model", "sample_items"]
 
 MOST_PATTERNS = 20_000
 """Models are fitted to at most this many different vote patterns.
@@ -31,8 +31,14 @@ patterns. Beyond this number the models see a random part of the items; votes, l
 are still counted on all.
 """
 
-_PATTERNS_FOR_REFITS = 4_000
-"""The misfit test refits the model 19 times; beyond this many patterns it sees a random part."""
+MOST_CELLS = 400_000
+"""Patterns times labels up to which models are fitted: each step of a fit takes that many numbers.
+
+It lowers the number of patterns from 21 labels on; with 100 labels it is 4,000.
+"""
+
+_PATTERNS_FOR_REFITS, _CELLS_FOR_REFITS = 4_000, 200_000
+"""The misfit test refits the model 19 times; beyond these sizes it sees a random part."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,7 +114,8 @@ def fit_vote_model(blind: Ballots, sample: Ballots, *, rng: Rng) -> VoteModel:
 def _tested(fit: UnreadableFit, sample: Ballots, n_votes: int, rng: Rng) -> Misfit | Unknown:
     plain = fit.plain
     try:
-        small = sample_items(sample, most=_PATTERNS_FOR_REFITS, rng=rng)
+        most = min(_PATTERNS_FOR_REFITS, _CELLS_FOR_REFITS // len(sample.classes))
+        small = sample_items(sample, most=most, rng=rng)
         if small is not sample:
             n_labels = len(sample.classes)
             plain = fit_unreadable(
@@ -119,8 +126,10 @@ def _tested(fit: UnreadableFit, sample: Ballots, n_votes: int, rng: Rng) -> Misf
         return Unknown(str(error))
 
 
-def sample_items(ballots: Ballots, *, most: int = MOST_PATTERNS, rng: Rng) -> Ballots:
+def sample_items(ballots: Ballots, *, most: int | None = None, rng: Rng) -> Ballots:
     """Return ballots of at most *most* patterns: all of them, or *most* items drawn at random.
+
+    By default *most* follows from `MOST_PATTERNS` and `MOST_CELLS`.
 
     The draw is without replacement. Weights that are not whole numbers cannot be drawn from item by
     item; patterns are then drawn with chances in proportion to their weight.
@@ -130,6 +139,8 @@ def sample_items(ballots: Ballots, *, most: int = MOST_PATTERNS, rng: Rng) -> Ba
     >>> sample_items(votes, rng=0) is votes, sample_items(votes, most=3, rng=0).n
     (True, 3.0)
     """
+    if most is None:
+        most = min(MOST_PATTERNS, MOST_CELLS // len(ballots.classes))
     if len(ballots.counts) <= most:
         return ballots
     draw = as_rng(rng)

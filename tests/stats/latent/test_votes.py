@@ -39,7 +39,7 @@ def test_dense_and_sparse_storage_give_the_same_sums(monkeypatch: pytest.MonkeyP
     codes = rng.integers(-1, 3, size=(400, 12))
     n_votes = np.full(12, 3)
     dense = OneHot.of(codes, n_votes)
-    monkeypatch.setattr(module, "_SPARSE_BELOW", 1.0)
+    monkeypatch.setattr(module, "_SPARSE_FROM", 1.0)
     sparse = OneHot.of(codes, n_votes)
     assert isinstance(dense.rows, np.ndarray)
     assert not isinstance(sparse.rows, np.ndarray)

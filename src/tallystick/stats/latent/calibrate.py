@@ -134,13 +134,20 @@ def cross_fitted(
     if folds < 2 or folds > pattern.size:
         raise InputError(f"folds must be in 2..{pattern.size} (the labels), got {folds!r}")
 
+    # Only patterns with a label are asked for, and there may be a hundred times as many without.
+    used, pattern = np.unique(pattern, return_inverse=True)
+    part_of = Support(
+        support=given.support[used], share=given.share[used], consensus=given.consensus[used]
+    )
+    truth = truth[used]
+
     fold = as_rng(rng).permutation(np.arange(pattern.size) % folds)
     probability, right = np.empty(pattern.size), np.empty(pattern.size)
     for part in range(folds):
         held = fold == part
         rest = np.zeros_like(truth)
         np.add.at(rest, (pattern[~held], label[~held]), 1)
-        found = calibrate(given, rest, least=0)
+        found = calibrate(part_of, rest, least=0)
         choice = found.consensus[pattern[held]]
         probability[held] = found.probability[pattern[held], choice]
         right[held] = choice == label[held]
