@@ -10,13 +10,13 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from tallystick.data.cell_codes import cell_codes, cell_groups
 from tallystick.data.frames import arrow_table, fetch, part, row_count
 from tallystick.data.numbers import read_numbers
 from tallystick.data.roles import Roles
 from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.io import Place, Table, identifier, scan
-from tallystick.io.arrays import codes_of
 from tallystick.tally import Tally
 from tallystick.values import (
     Label,
@@ -254,21 +254,21 @@ class Data:
     def _coded(self, columns: Sequence[str], tokens: Sequence[str]) -> Coded:
         import numpy as np
 
+        found, words = cell_codes(self.table, self._cells(columns, tokens))
         codes: dict[Any, int] = {}
         labels: list[Label] = []
-        coded = []
-        for column in self._arrow(columns, tokens).values():
-            encoded = column.combine_chunks().dictionary_encode()
-            words = [self._read(word) for word in encoded.dictionary.to_pylist()]
+        for j, seen in enumerate(words):
             places = []
-            for word in words:  # keyed by identity, since Python takes 1 and True for one key
+            for word in map(self._read, seen):  # by identity: Python takes 1 and True for one key
                 if codes.setdefault(identity(word), len(labels)) == len(labels):
                     labels.append(word)
                 places.append(codes[identity(word)])
-            index = codes_of(encoded, missing=-1)
-            coded.append(np.array([*places, -1], np.int32)[index])
-        matrix = np.stack(coded, axis=1) if coded else np.zeros((self.n_rows, 0), np.int32)
-        return Coded(matrix, tuple(labels))
+            found[:, j] = np.array([*places, -1], np.int32)[found[:, j]]
+        return Coded(found, tuple(labels))
+
+    def groups(self, column: str) -> npt.NDArray[np.int32]:
+        """Return a number for each row, the same for equal cells; -1 for a blank cell."""
+        return cell_groups(self.table, self._cells((column,), ())[0])
 
     def _read(self, word: Any) -> Label:
         """Return the label that a cell stands for."""
@@ -294,16 +294,20 @@ class Data:
 
     def _arrow(self, columns: Sequence[str], tokens: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         found: dict[str, pa.ChunkedArray] = {}
-        kinds = self.table.kinds
         for start in range(0, len(columns), _AT_ONCE):
             block = columns[start : start + _AT_ONCE]
-            cells = (
-                f"{without_missing(name, kinds[name], tokens)} as {identifier(name)}"
-                for name in block
+            named = (
+                f"{cell} as {identifier(name)}"
+                for name, cell in zip(block, self._cells(block, tokens), strict=True)
             )
-            arrow = self.table.arrow(f"select {', '.join(cells)} from rows")
+            arrow = self.table.arrow(f"select {', '.join(named)} from rows")
             found.update({name: arrow[name] for name in block})
         return found
+
+    def _cells(self, columns: Sequence[str], tokens: Sequence[str]) -> list[str]:
+        """Return the SQL of columns, with every missing value as NULL."""
+        kinds = self.table.kinds
+        return [without_missing(name, kinds[name], tokens) for name in columns]
 
     # -- parts and places
 

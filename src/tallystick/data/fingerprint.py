@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from tallystick.data.cell_codes import cell_codes
 from tallystick.io import Table, identifier
-from tallystick.io.arrays import codes_of
 
 __all__ = ["fingerprint"]
 
-_AT_ONCE = 100
-"""Columns that are fetched by one query."""
+_COLUMNS, _CELLS = 100, 20_000_000
+"""The most columns that are read at once, and the most cells."""
 
 
 def fingerprint(table: Table, columns: Sequence[str]) -> str:
@@ -29,17 +29,15 @@ def fingerprint(table: Table, columns: Sequence[str]) -> str:
     import numpy as np
 
     digest = hashlib.sha256()
-    for start in range(0, len(columns), _AT_ONCE):
-        block = columns[start : start + _AT_ONCE]
-        cells = ", ".join(
-            f"cast({identifier(name)} as varchar) as c{k}" for k, name in enumerate(block)
-        )
-        part = table.arrow(f"select {cells} from rows")
+    [(rows,)] = table.query("select count(*) from rows")
+    at_once = max(1, min(_COLUMNS, _CELLS // max(int(rows), 1)))
+    for start in range(0, len(columns), at_once):
+        block = columns[start : start + at_once]
+        cells = [f"cast({identifier(name)} as varchar)" for name in block]
+        # Few distinct cells, many rows: the codes and the cells they stand for are enough.
+        codes, words = cell_codes(table, cells)
         for place, name in enumerate(block):
-            # Few distinct cells, many rows: the codes and the cells they stand for are enough.
-            coded = part[f"c{place}"].combine_chunks().dictionary_encode()
-            codes = codes_of(coded, missing=-1)
-            words = "\x1f".join(str(word) for word in coded.dictionary.to_pylist())
-            digest.update(f"\x1e{name}\x1e{len(codes)}\x1e{words}\x1e".encode())
-            digest.update(np.ascontiguousarray(codes, dtype="<i4").tobytes())
+            listed = "\x1f".join(words[place])
+            digest.update(f"\x1e{name}\x1e{len(codes)}\x1e{listed}\x1e".encode())
+            digest.update(np.ascontiguousarray(codes[:, place], dtype="<i4").tobytes())
     return digest.hexdigest()[:32]

@@ -27,6 +27,12 @@ __all__ = ["Part", "Place", "Shape", "Table"]
 
 Shape: TypeAlias = Literal["wide", "long"]
 
+_BATCH = 1 << 17
+"""Rows that leave the engine at once."""
+
+_FEW_DIGESTS = 100
+"""Shared digests that are looked at before every row is grouped."""
+
 
 def _digest(path: Path) -> str:
     with path.open("rb") as stream:
@@ -155,22 +161,38 @@ class Table:
     def repeats(self, *columns: str) -> bool:
         """Return whether two rows agree in all of *columns*; found once, and remembered.
 
-        Rows in rising order cannot repeat. That takes one scan without memory, and ends at the
-        first row that is out of order. Only then are the values grouped.
+        Rows whose digests all differ cannot repeat. That takes eight bytes per row, where grouping
+        takes every text. Only rows that share a digest are grouped.
         """
         if columns not in self._repeats:
-            keys = [identifier(name) for name in columns]
-            before = ", ".join(f"lag({key}) over ()" for key in keys)
-            blank = " or ".join(f"{key} is null" for key in keys)
-            row = ", ".join(keys)
-            fallen = self.query(
-                f"select 1 from (select ({row}) <= ({before}) or {blank} as fallen from rows)"
-                " where fallen limit 1"
-            )
-            self._repeats[columns] = bool(fallen) and bool(
-                self.query(f"select 1 from rows group by {row} having count(*) > 1 limit 1")
-            )
+            self._repeats[columns] = self._find_repeat(columns)
         return self._repeats[columns]
+
+    def _find_repeat(self, columns: tuple[str, ...]) -> bool:
+        import numpy as np
+
+        row = ", ".join(identifier(name) for name in columns)
+
+        def grouped(rows: str) -> bool:
+            twice = f"select 1 from ({rows}) group by {row} having count(*) > 1 limit 1"
+            return bool(self.query(twice))
+
+        # Values that repeat at all mostly do so at once: then the rest need not be read.
+        if grouped(f"select {row} from rows limit {_BATCH}"):
+            return True
+
+        with reading(self.source):
+            batches = self.derive(f"select hash({row}) as digest from rows").to_arrow_reader(_BATCH)
+            parts = [batch["digest"].to_numpy(zero_copy_only=False) for batch in batches]
+        digests = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+        del parts
+        digests.sort()
+        shared = digests[:-1][digests[1:] == digests[:-1]][:_FEW_DIGESTS]
+        if not shared.size:
+            return False
+        listed = ", ".join(map(str, dict.fromkeys(shared.tolist())))
+        some = f"select {row} from rows where hash({row}) in ({listed})"
+        return grouped(some) or grouped(f"select {row} from rows")
 
     @cached_property
     def _repeats(self) -> dict[tuple[str, ...], bool]:

@@ -148,7 +148,7 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
             raise InputError(f"{path} was begun from a frame: give that frame (or a file) again")
         data = _read(paths, asked, reading_of(head))
         check_fingerprint(data.table, session)
-        strata = session.strata().astype(np.int64)
+        strata = session.strata()
         task: LabelTask = asked.task(data, asked.options(fields_of(head)), strata)
         if head.options.get("epsilon") is not None:
             task = replace(task, epsilon=head.options["epsilon"])

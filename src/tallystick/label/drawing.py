@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from tallystick._rng import spawn
 from tallystick.data.session import Session
+from tallystick.label.row_cells import RowCells
 from tallystick.label.standing import Standing
 from tallystick.results import Json
 from tallystick.sampling.labels import DrawJournal, contested_draws, draw_batch
@@ -20,29 +19,14 @@ from tallystick.sampling.labels.readers import LEAST_TWICE
 from tallystick.sampling.labels.strata import LabelStrata
 from tallystick.sampling.labels.task import LabelTask
 
-__all__ = ["Names", "batch_event", "batches_of_labels", "drawn_event"]
+__all__ = ["batch_event", "batches_of_labels", "drawn_event"]
 
 LEARN_EVERY = 10
 """Labels that were there are read in batches of this size, so that guesses learn on the way."""
 
 
-class Names:
-    """What the table calls each row: its item and its system, as text."""
-
-    def __init__(self, item: Sequence[Any] | None, system: Sequence[Any] | None) -> None:
-        self._item, self._system = item, system
-
-    def of(self, row: int) -> tuple[str | None, str | None]:
-        """Return item and system of a row; None where the table has no such column."""
-        found = tuple(
-            None if column is None or column[row] is None else str(column[row])
-            for column in (self._item, self._system)
-        )
-        return found[0], found[1]
-
-
 def drawn_event(
-    session: Session, task: LabelTask, where: Standing, names: Names, size: int
+    session: Session, task: LabelTask, where: Standing, cells: RowCells, size: int
 ) -> dict[str, Json]:
     """Draw *size* further units and return the line that records them."""
     number = len(session.batches)
@@ -54,12 +38,12 @@ def drawn_event(
         if task.rows.shape[1] > 1:
             # Only the outputs of systems that may still be the best are worth a label.
             task = replace(task, rows=task.rows[:, where.best.live])
-        return batch_event(session, task, names, units=units, spread=spread, q=None)
+        return batch_event(session, task, cells, units=units, spread=spread, q=None)
     journal = journal_of(session, task.strata)
     spread = _spread(task, where, journal)
     after = draw_batch(task.strata, journal, size=size, spread=spread, rng=rng)
     new = slice(journal.n_draws, None)
-    return batch_event(session, task, names, units=after.item[new], spread=spread, q=after.q[new])
+    return batch_event(session, task, cells, units=after.item[new], spread=spread, q=after.q[new])
 
 
 def _spread(task: LabelTask, where: Standing, journal: DrawJournal) -> Floats:
@@ -77,7 +61,7 @@ def _spread(task: LabelTask, where: Standing, journal: DrawJournal) -> Floats:
 def batch_event(
     session: Session,
     task: LabelTask,
-    names: Names,
+    cells: RowCells,
     *,
     units: Ints,
     spread: Floats,
@@ -93,8 +77,9 @@ def batch_event(
         [int(unit), int(h), None if q is None else float(q[k])]
         for k, (unit, h) in enumerate(zip(units, strata, strict=True))
     ]
+    cells.fetch(task.rows[units].ravel().tolist())
     asks: list[Json] = [
-        [k, int(row), *names.of(int(row))]
+        [k, int(row), *cells.name(int(row))]
         for k, unit in enumerate(units)
         for row in task.rows[unit]
     ]
@@ -114,7 +99,7 @@ def batch_event(
 
 
 def batches_of_labels(
-    session: Session, task: LabelTask, names: Names, units: Ints, among: LabelStrata | None
+    session: Session, task: LabelTask, cells: RowCells, units: Ints, among: LabelStrata | None
 ) -> list[dict[str, Json]]:
     """Return labels that were drawn at random before, as the first batches of a session.
 
@@ -126,6 +111,7 @@ def batches_of_labels(
     if among is not None:
         spread = (among.sizes > 0).astype(np.float64)
     left = task.strata.sizes.astype(np.int64).copy()
+    cells.fetch(task.rows[units].ravel().tolist())  # one scan for all of them
     events = []
     for start in range(0, order.size, LEARN_EVERY):
         part = order[start : start + LEARN_EVERY]
@@ -134,7 +120,7 @@ def batches_of_labels(
             h = int(task.strata.of[unit])
             q[k] = drawing_probabilities(left, spread)[h]
             left[h] -= 1
-        event = batch_event(session, task, names, units=part, spread=spread, q=q)
+        event = batch_event(session, task, cells, units=part, spread=spread, q=q)
         events.append(event)
         session = session.then([event])
     return events

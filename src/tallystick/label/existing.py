@@ -27,12 +27,9 @@ def labelled_units(data: Data, task: LabelTask) -> dict[int, Label]:
     truth = data.roles.truth
     if truth is None or task.rows.shape[1] > 1:
         return {}
-    labels = data.label_lists(truth)[truth]
-    return {
-        unit: labels[row]
-        for unit, row in enumerate(task.rows[:, 0].tolist())
-        if labels[row] is not None
-    }
+    coded = data.labels(truth)
+    codes = coded.codes[task.rows[:, 0], 0]
+    return {int(unit): coded.labels[codes[unit]] for unit in np.flatnonzero(codes >= 0)}
 
 
 def with_unused_note(data: Data, task: LabelTask) -> LabelTask:
@@ -40,7 +37,7 @@ def with_unused_note(data: Data, task: LabelTask) -> LabelTask:
     truth = data.roles.truth
     if truth is None or task.rows.shape[1] == 1:
         return task
-    held = sum(label is not None for label in data.label_lists(truth)[truth])
+    held = int((data.labels(truth).codes >= 0).sum())
     if not held:
         return task
     note = (
@@ -86,7 +83,7 @@ def with_existing(
 
 def _restratified(task: LabelTask, strata: LabelStrata) -> LabelTask:
     """Return the task on other strata; guesses and cells follow the strata that an item was in."""
-    before, after = task.strata.of.astype(np.int64), strata.of.astype(np.int64)
+    before, after = task.strata.of, strata.of
     origin = np.zeros(len(strata), np.int64)
     inside = after >= 0
     origin[after[inside]] = before[inside]
@@ -96,11 +93,12 @@ def _restratified(task: LabelTask, strata: LabelStrata) -> LabelTask:
         if cell is not None:
             # A cell is an old cell inside a new stratum; units that left the population have none.
             width = int(cell.max()) + 1
-            fresh = np.where(inside & (cell >= 0), after * width + cell, -1)
+            fresh = np.where(inside & (cell >= 0), after.astype(np.int64) * width + cell, -1)
             _, place = np.unique(fresh[fresh >= 0], return_inverse=True)
             cell = fresh.copy()
             cell[fresh >= 0] = place
-        measures.append(replace(measure, guess=measure.guess[origin], cell=cell))
+        counts = None if measure.counts is None else measure.counts[origin]
+        measures.append(replace(measure, guess=measure.guess[origin], cell=cell, counts=counts))
     return replace(task, strata=strata, measures=tuple(measures))
 
 
@@ -119,7 +117,7 @@ def take_existing(
         units = units[np.asarray(task.disagree, dtype=np.bool_)[units]]
     if not units.size:
         return
-    events = batches_of_labels(work.session, task, work.names, units, among)
+    events = batches_of_labels(work.session, task, work.cells, units, among)
     after = work.session.then(events)
     order = [unit for batch in after.batches for unit in batch.units]
     answers: list[Mapping[str, Json]] = [

@@ -171,13 +171,19 @@ def plan_task(
     return [_share_plan(question, task, one, target, alpha) for one in task.measures]
 
 
+def _sizes(task: LabelTask, measure: Measure) -> Floats:
+    """Return how many units of each stratum count for a measure."""
+    if measure.cell is None:
+        return measure.cell_sizes(task.strata).astype(np.float64)
+    of = task.strata.of[measure.cell >= 0]
+    return np.bincount(of, minlength=len(task.strata)).astype(np.float64)
+
+
 def _share_plan(
     question: str, task: LabelTask, measure: Measure, target: float, alpha: float
 ) -> LabelPlan:
-    cell = task.strata.of.astype(np.int64) if measure.cell is None else measure.cell
-    inside = cell >= 0
-    n = int(inside.sum())
-    sizes = np.bincount(task.strata.of[inside], minlength=len(task.strata)).astype(np.float64)
+    sizes = _sizes(task, measure)
+    n = int(sizes.sum())
     share = float(sizes.sum()) / task.strata.n_items
     # The guess is over all units of a stratum; units outside the measure have value 0.
     per_unit = np.divide(

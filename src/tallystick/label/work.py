@@ -10,11 +10,11 @@ from tallystick.data import Data
 from tallystick.data.session import Answer, Ask, Session
 from tallystick.data.session_file import SessionFile
 from tallystick.errors import FileError, InputError
-from tallystick.io import identifier
-from tallystick.label.drawing import Names, drawn_event
+from tallystick.label.drawing import drawn_event
 from tallystick.label.outcome import outcome, refused
 from tallystick.label.questions import LabelQuestion
 from tallystick.label.result import LabelResult
+from tallystick.label.row_cells import RowCells
 from tallystick.label.standing import Standing, standing
 from tallystick.results import Json
 from tallystick.sampling.labels import next_batch
@@ -42,29 +42,16 @@ class Work:
     ) -> None:
         self.data, self.asked, self.task, self.session = data, asked, task, session
         self._file = file
-        item, system = session.head.item, session.head.system
-        cells = data.cells(*(name for name in (item, system) if name is not None))
-        self.names = Names(cells.get(item or ""), cells.get(system or ""))
+        head = session.head
+        self.cells = RowCells(data, head.item, head.system, head.show)
         self._standing: Standing | None = None
-        self._cells: dict[int, tuple[str, ...]] = {}
 
     # -- what a reader sees
 
     def shown(self, asks: Sequence[Ask]) -> list[tuple[str, ...]]:
         """Return the cells of the columns to show, as text, for each ask."""
-        rows = sorted({ask.row for ask in asks} - self._cells.keys())
-        show = self.session.head.show
-        if rows and show:
-            # Only these rows leave the engine: a table of a million texts stays where it is.
-            columns = ", ".join(f"cast({identifier(name)} as varchar)" for name in show)
-            listed = ", ".join(map(str, rows))
-            numbered = f"select {columns}, row_number() over () - 1 as place_ from rows"
-            named = ", ".join(f"c{k}" for k in range(len(show)))
-            for *cells, row in self.data.table.query(
-                f"select * from ({numbered}) as t({named}, place_) where place_ in ({listed})"
-            ):
-                self._cells[int(row)] = tuple("" if one is None else str(one) for one in cells)
-        return [self._cells.get(ask.row, ()) for ask in asks]
+        self.cells.fetch(ask.row for ask in asks)
+        return [self.cells.shown(ask.row) for ask in asks]
 
     # -- writing
 
@@ -102,7 +89,7 @@ class Work:
             missing = min(missing, (budget - len(self.session.asks)) // parts)
         missing = min(missing, where.left)
         if missing > 0 and may_draw:
-            self.write([drawn_event(self.session, self.task, where, self.names, missing)])
+            self.write([drawn_event(self.session, self.task, where, self.cells, missing)])
             waiting = self.session.open_asks(reader)
         return tuple(waiting if size is None else waiting[:size])
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick.data import Data
 from tallystick.data.session import Session
@@ -19,13 +19,14 @@ from tallystick.sampling.labels.consensus import Floats, Ints
 from tallystick.sampling.labels.contest import JudgedContest
 from tallystick.sampling.labels.difference import gap_spread, gap_strata
 from tallystick.sampling.labels.draws import share_spread
-from tallystick.sampling.labels.strata import LabelStrata, score_strata
+from tallystick.sampling.labels.strata import GUESS_FLOOR, LabelStrata, score_strata
 from tallystick.sampling.labels.stratum_means import stratum_means
 from tallystick.sampling.labels.task import LabelTask, Measure, Value, votes_task_strata
+from tallystick.score.grades import Scale
 from tallystick.score.label_draw import split_outputs
 from tallystick.score.outputs import Outputs
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.reading import read_outputs
+from tallystick.score.reading import OutputPatterns, item_groups, read_patterns
 from tallystick.values import NUMBER, PASS_FAIL, Label, as_pass_fail, is_no_answer
 from tallystick.values.words import as_word
 
@@ -37,20 +38,23 @@ PASS, FAIL = "pass", "fail"
 """The answers that people are offered where the table shows no word of its own."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Believed:
-    """What the judges make of every output: its stratum, and its chance to pass or mean grade."""
+    """What the judges make of every distinct output: its stratum, and its chance to pass.
+
+    Each stratum belongs to one system. *chance* is a mean grade where people give numbers.
+    """
 
     stratum: Ints
     chance: Floats
 
-    def strata(self, given: Ints | None = None) -> LabelStrata:
-        """Return the strata with their guess; *given* are those that a session keeps."""
-        of = self.stratum if given is None else np.asarray(given, np.int64)
+    def strata(self, place: NDArray[np.int32], given: Ints | None = None) -> LabelStrata:
+        """Return the strata of all rows with their guess; *given* are those a session keeps."""
+        of = self.stratum.astype(np.int16)[place] if given is None else given
         one = LabelStrata(of=of, side=np.zeros(int(of.max()) + 1, np.int64), guess=_blank(of))
-        mean = stratum_means(one, self.chance)
+        mean = stratum_means(one, self.chance[place])
         guess = np.column_stack((1 - mean, mean))
-        return LabelStrata(of=of, side=(mean > 0.5).astype(np.int64), guess=guess)
+        return LabelStrata(of=one.of, side=(mean > 0.5).astype(np.int64), guess=guess)
 
 
 def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -> LabelTask:
@@ -66,28 +70,29 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
     """
     _check(data, question)
     question, settled = question.settled(data)
-    outputs = read_outputs(data, scale=question.scale)
+    patterns = read_patterns(data, scale=question.scale)
+    outputs = patterns.outputs
     classes, code = _answers(data, outputs, question)
     if classes and question.goal != "mean":
         make = _difference if question.goal == "difference" else _best
-        return make(data, outputs, (classes, code), strata)
+        return make(data, patterns, (classes, code), strata)
     if question.goal != "mean":
         raise InputError(
             f"goal {question.goal} needs pass/fail labels: name them (--labels pass,fail)"
         )
     believed = _believed(outputs, graded=not outputs.votes)
-    made = believed.strata(strata)
+    made = believed.strata(patterns.place, strata)
     low, high = question.scale or (0.0, 1.0)
     return LabelTask(
         claim="share",
         classes=classes,
         scale=None if classes else (low, high),
         strata=made,
-        rows=np.arange(outputs.system.size)[:, None],
-        measures=_means(outputs, made, believed.chance, _worth(code) if classes else _grade),
+        rows=np.arange(patterns.place.size, dtype=np.int32)[:, None],
+        measures=_means(patterns, made, _worth(code) if classes else _grade),
         columns=_columns(data),
         rule=None if classes else share_spread,
-        disagree=split_outputs(outputs) > 0,
+        disagree=(split_outputs(outputs) > 0)[patterns.place],
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask="Is this output good?"
         if classes
@@ -100,7 +105,7 @@ def session_goal(session: Session) -> str:
     return str(session.head.options.get("fields", {}).get("goal", "mean"))
 
 
-def session_task(data: Data, session: Session, outputs: Outputs) -> LabelTask:
+def session_task(data: Data, session: Session, *, scale: Scale | None) -> LabelTask:
     """Return the task that a session of two or more systems was drawn for.
 
     What the judges lead one to expect is part of its evidence, so the judges are those that the
@@ -110,11 +115,12 @@ def session_task(data: Data, session: Session, outputs: Outputs) -> LabelTask:
     judges = tuple(head.options.get("reading", {}).get("judges", ())) or data.roles.judges
     if judges != data.roles.judges:
         data = replace(data, roles=replace(data.roles, judges=judges))
-        outputs = read_outputs(data, scale=None)
+        scale = None
     code = _passing(head.classes)
     answers = head.classes, 1 if code is None else code
     make = _difference if session_goal(session) == "difference" else _best
-    task = make(data, outputs, answers, session.strata().astype(np.int64))
+    patterns = read_patterns(data, scale=scale)
+    task = make(data, patterns, answers, session.strata().astype(np.int64))
     epsilon = head.options.get("epsilon")
     return task if epsilon is None else replace(task, epsilon=float(epsilon))
 
@@ -138,30 +144,34 @@ def _check(data: Data, question: ScoreQuestion) -> None:
 
 
 def _difference(
-    data: Data, outputs: Outputs, answers: tuple[tuple[Label, ...], int], strata: Ints | None
+    data: Data,
+    patterns: OutputPatterns,
+    answers: tuple[tuple[Label, ...], int],
+    strata: Ints | None,
 ) -> LabelTask:
     """Return the task of two systems: both outputs of an item are labelled together."""
-    names = outputs.systems
-    if len(names) != 2 or outputs.item is None:
+    outputs, names = patterns.outputs, patterns.outputs.systems
+    if len(names) != 2 or data.roles.item is None:
         raise InputError(
             f"goal difference compares two systems on the same items, and there are {len(names)}:"
             " name the columns of systems and items (--system, --item), or ask for the best of"
             " several (--goal best)"
         )
-    rows = rows_by_item(outputs)
+    rows = _rows(data, patterns)
     chance = outputs.mean_grade()
     judges = len(outputs.judges)
     hits = np.round(np.where(np.isnan(chance), 0.5, chance) * judges).astype(np.int64)
-    parts, guess = gap_strata(hits[rows[:, 0]], hits[rows[:, 1]], judges=judges)
+    first, second = (hits[patterns.place[rows[:, k]]] for k in (0, 1))
+    parts, guess = gap_strata(first, second, judges=judges)
     if strata is not None:
-        gap = (hits[rows[:, 0]] - hits[rows[:, 1]]) / judges
+        gap = (first - second) / judges
         parts = LabelStrata(of=strata, side=parts.side, guess=parts.guess)
         guess = stratum_means(parts, gap, bounds=(-1.0, 1.0))
     classes, code = answers
 
     def value(units: Ints, answers: Floats) -> Floats:
-        first, second = (answers[:, k] == code for k in (0, 1))
-        return np.asarray(first.astype(np.float64) - second)
+        passed = answers == code
+        return np.asarray(passed[:, 0].astype(np.float64) - passed[:, 1])
 
     lead = Measure(name=f"{names[0]} - {names[1]}", value=value, guess=guess, bounds=(-1.0, 1.0))
     return LabelTask(
@@ -178,20 +188,23 @@ def _difference(
 
 
 def _best(
-    data: Data, outputs: Outputs, answers: tuple[tuple[Label, ...], int], strata: Ints | None
+    data: Data,
+    patterns: OutputPatterns,
+    answers: tuple[tuple[Label, ...], int],
+    strata: Ints | None,
 ) -> LabelTask:
     """Return the task of k systems: all outputs of an item are labelled together."""
-    names = outputs.systems
-    if len(names) < 2 or outputs.item is None:
+    outputs, names = patterns.outputs, patterns.outputs.systems
+    if len(names) < 2 or data.roles.item is None:
         raise InputError(
             f"goal best compares several systems on the same items, and there are {len(names)}:"
             " name the columns of systems and items (--system, --item)"
         )
-    rows = rows_by_item(outputs)
+    rows = _rows(data, patterns)
     believed = _believed(outputs, graded=not outputs.votes)
-    own = believed.strata()
+    own = believed.strata(patterns.place)
     # Items are drawn uniformly, so one stratum holds them all; outputs have strata of their own.
-    one = np.zeros(len(rows), np.int64) if strata is None else np.asarray(strata, np.int64)
+    one = np.zeros(len(rows), np.int8) if strata is None else strata
     classes, code = answers
     return LabelTask(
         claim="best-of",
@@ -201,7 +214,7 @@ def _best(
         measures=(),
         columns=_columns(data),
         names=names,
-        contest=JudgedContest(strata=own.of[rows].astype(np.int64), guess=own.guess),
+        contest=JudgedContest(strata=own.of[rows], guess=own.guess),
         passing=code,
         ask="Is this output good?",
     )
@@ -214,19 +227,30 @@ def rows_by_item(outputs: Outputs) -> Ints:
     >>> table = {"id": [1, 2, 1, 3], "system": ["a", "a", "b", "b"], "gpt": [1, 0, 1, 1]}
     >>> door = Door(want="judges", repeats=True, outputs=True)
     >>> data = read(table, door, judges=("gpt",), system="system", item="id")
+    >>> from tallystick.score.reading import read_outputs
     >>> rows_by_item(read_outputs(data, scale=None)).tolist()
     [[0, 2]]
     """
     if outputs.item is None:
         raise InputError("no column names the items (--item)")
-    items, place = np.unique(outputs.item, return_inverse=True)
-    rows = np.full((items.size, len(outputs.systems)), -1, np.int64)
-    rows[place.ravel(), outputs.system] = np.arange(outputs.system.size)
+    return _grid(outputs.item, outputs.system, len(outputs.systems))
+
+
+def _rows(data: Data, patterns: OutputPatterns) -> Ints:
+    system = patterns.outputs.system.astype(np.int16)[patterns.place]
+    return _grid(item_groups(data), system, len(patterns.outputs.systems))
+
+
+def _grid(item: NDArray[np.integer], system: NDArray[np.integer], k: int) -> Ints:
+    """Return items x systems of rows, in the order of the table, as the items were first seen."""
+    items = np.flatnonzero(np.bincount(item))
+    rows = np.full((int(item.max()) + 1, k), -1, np.int32)
+    rows[item, system] = np.arange(item.size, dtype=np.int32)
+    rows = rows[items]
     whole = rows[(rows >= 0).all(axis=1)]
     if not whole.size:
         raise InputError("no item has an output of every system: check the column of items")
-    # In the order of the table, as the items were first seen.
-    return whole[np.argsort(whole.min(axis=1), kind="stable")]
+    return whole[np.argsort(whole.min(axis=1), kind="stable")].astype(np.int64)
 
 
 # -- what people answer
@@ -290,40 +314,45 @@ def _passing(named: tuple[Label, ...]) -> int | None:
 
 
 def _believed(outputs: Outputs, *, graded: bool) -> _Believed:
-    """Return the stratum of every output, system by system, and its chance to pass."""
-    mean = outputs.mean_grade()
+    """Return the stratum of every distinct output, system by system, and its chance to pass."""
+    mean, counts = outputs.mean_grade(), outputs.counts
     filled = np.where(np.isnan(mean), 0.5, mean)
     codes = np.where(np.isnan(outputs.grades), -1, outputs.grades).astype(np.int64)
     of, chance = np.full(mean.size, -1, np.int64), filled.copy()
     for s in range(len(outputs.systems)):
         mine = np.flatnonzero(outputs.system == s)
         if graded:
-            part = score_strata(filled[mine], middle=float(np.median(filled[mine])))
+            middle = float(np.median(np.repeat(filled[mine], counts[mine].astype(np.int64))))
+            part = score_strata(filled[mine], middle=middle, counts=counts[mine])
         else:
-            part, posterior = votes_task_strata(codes[mine], 2)
+            part, posterior = votes_task_strata(codes[mine], 2, counts=counts[mine])
             chance[mine] = posterior[:, 1]
         of[mine] = part.of.astype(np.int64) + of.max() + 1
-    return _Believed(of, chance)
+    return _Believed(stratum=of, chance=chance)
 
 
-def _means(
-    outputs: Outputs, strata: LabelStrata, chance: Floats, value: Value
-) -> tuple[Measure, ...]:
+def _means(patterns: OutputPatterns, strata: LabelStrata, value: Value) -> tuple[Measure, ...]:
     """Return one measure per system: its value elsewhere is 0, and its scale makes up for it."""
+    place, outputs = patterns.place, patterns.outputs
+    n = np.bincount(outputs.system, weights=outputs.counts)
+    # A stratum belongs to one system: any of its rows says which.
+    inside = strata.of >= 0
+    owner = np.full(len(strata), -1, np.int64)
+    owner[strata.of[inside]] = outputs.system.astype(np.int16)[place[inside]]
     found = []
     for s, name in enumerate(outputs.systems):
-        mine = outputs.of(s)
 
-        def own(units: Ints, answers: Floats, mine: Any = mine) -> Floats:
-            return np.asarray(value(units, answers) * mine[units])
+        def own(units: Ints, answers: Floats, s: int = s) -> Floats:
+            return np.asarray(value(units, answers) * (outputs.system[place[units]] == s))
 
+        counts = owner == s
         found.append(
             Measure(
                 name=name,
                 value=own,
-                guess=stratum_means(strata, np.where(mine, chance, 0.0)),
-                cell=np.where(mine & (strata.of >= 0), strata.of.astype(np.int64), -1),
-                scale=mine.size / int(mine.sum()),
+                guess=np.where(counts, strata.guess[:, 1], GUESS_FLOOR),
+                counts=counts,
+                scale=place.size / float(n[s]),
             )
         )
     return tuple(found)

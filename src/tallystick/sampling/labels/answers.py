@@ -113,7 +113,8 @@ def measured(read: Read, measure: Measure) -> tuple[Floats, Floats]:
 
 def apart_answers(session: Session, task: LabelTask) -> Read:
     """Return the labels that are counted apart, as answers."""
-    rows = {int(row): unit for unit, (row, *_) in enumerate(task.rows)} if session.apart else {}
+    units = np.flatnonzero(np.isin(task.rows[:, 0], list(session.apart))) if session.apart else ()
+    rows = {int(task.rows[unit, 0]): int(unit) for unit in units}
     known = [(rows[row], label) for row, label in session.apart.items() if row in rows]
     codes = np.array([answer_code(task, label) for _, label in known], dtype=np.float64)
     return Read(

@@ -52,8 +52,12 @@ class Consensus:
     method: str
 
 
-def patterns_of(votes: ArrayLike, *, n_classes: int) -> VotePatterns:
+def patterns_of(
+    votes: ArrayLike, *, n_classes: int, counts: ArrayLike | None = None
+) -> VotePatterns:
     """Return the distinct rows of *votes* (items x judges, -1 for no vote).
+
+    *counts* says how many items each row stands for, one by default.
 
     >>> found = patterns_of([[0, 1], [1, 1], [0, 1]], n_classes=2)
     >>> found.codes.tolist(), found.counts.tolist(), found.place.tolist()
@@ -71,8 +75,8 @@ def patterns_of(votes: ArrayLike, *, n_classes: int) -> VotePatterns:
 
     # Many judges do not fit into one integer; their patterns are nearly all distinct anyway.
     if base**n_judges >= 2**62:
-        codes, place, counts = np.unique(table, axis=0, return_inverse=True, return_counts=True)
-        return _patterns(codes, counts, place.ravel())
+        codes, place = np.unique(table, axis=0, return_inverse=True)
+        return _patterns(codes, place.ravel(), counts)
 
     code = np.zeros(n_items, np.int64)
     for j in range(n_judges):
@@ -82,11 +86,11 @@ def patterns_of(votes: ArrayLike, *, n_classes: int) -> VotePatterns:
         seen = np.flatnonzero(every)
         renamed = np.zeros(every.size, np.int64)
         renamed[seen] = np.arange(seen.size)
-        counts, place = every[seen], renamed[code]
+        place = renamed[code]
     else:
-        seen, place, counts = np.unique(code, return_inverse=True, return_counts=True)
+        seen, place = np.unique(code, return_inverse=True)
     powers = base ** np.arange(n_judges - 1, -1, -1)
-    return _patterns(seen[:, None] // powers % base - 1, counts, place)
+    return _patterns(seen[:, None] // powers % base - 1, place, counts)
 
 
 def consensus(patterns: VotePatterns, *, n_classes: int) -> Consensus:
@@ -138,7 +142,9 @@ def _mean_vote(codes: Ints, n_classes: int) -> Consensus:
     return Consensus(posterior=posterior, score=score, middle=0.5, method="mean vote")
 
 
-def _patterns(codes: NDArray[np.integer], counts: NDArray[np.integer], place: Ints) -> VotePatterns:
+def _patterns(codes: NDArray[np.integer], place: Ints, counts: ArrayLike | None) -> VotePatterns:
+    weights = None if counts is None else np.asarray(counts, dtype=np.float64)
+    held = np.bincount(place, weights=weights, minlength=len(codes))
     return VotePatterns(
-        codes=codes.astype(np.int64), counts=counts.astype(np.float64), place=place.astype(np.int64)
+        codes=codes.astype(np.int64), counts=held.astype(np.float64), place=place.astype(np.int64)
     )

@@ -39,13 +39,11 @@ def planned_measure(
         One minus the level.
     """
     values = measured(read, measure)
-    cell = task.strata.of.astype(np.int64) if measure.cell is None else measure.cell
-    drawn = cell[read.units]
+    drawn = measure.cells(task.strata, read.units)
     if not (drawn >= 0).any():
         reason = Unknown(f"no item that counts for {measure.name} is labelled yet")
         return reason, reason
-    cells = int(cell.max()) + 1
-    sizes = np.bincount(cell[cell >= 0], minlength=cells)
+    sizes = measure.cell_sizes(task.strata)
     inside = drawn >= 0
     # Differences and grades take more than two values, so their own likelihood is narrower.
     gap = measure.bounds == GAP

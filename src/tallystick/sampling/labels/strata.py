@@ -126,7 +126,9 @@ class LabelStrata:
         return LabelStrata(of=of, side=self.side, guess=self.guess)
 
 
-def vote_strata(votes: ArrayLike, *, n_classes: int = 2) -> LabelStrata:
+def vote_strata(
+    votes: ArrayLike, *, n_classes: int = 2, counts: ArrayLike | None = None
+) -> LabelStrata:
     """Return the strata of items by the votes of any number of judges.
 
     The score is the log-odds of the consensus class under two-coin Dawid-Skene, fitted to the
@@ -138,6 +140,8 @@ def vote_strata(votes: ArrayLike, *, n_classes: int = 2) -> LabelStrata:
         Items x judges of class codes, -1 where a judge gave no vote.
     n_classes
         How many classes there are.
+    counts
+        How many items each row of *votes* stands for; one by default.
 
     Examples
     --------
@@ -150,7 +154,7 @@ def vote_strata(votes: ArrayLike, *, n_classes: int = 2) -> LabelStrata:
     >>> strata.sizes.tolist(), strata.side.tolist(), strata.guess[:, 1].round(2).tolist()
     ([96, 24, 45, 93, 142], [0, 0, 0, 1, 1], [0.02, 0.21, 0.25, 0.9, 0.98])
     """
-    patterns = patterns_of(votes, n_classes=n_classes)
+    patterns = patterns_of(votes, n_classes=n_classes, counts=counts)
     believed = consensus(patterns, n_classes=n_classes)
     if n_classes == 2:
         return _by_score(
@@ -160,7 +164,11 @@ def vote_strata(votes: ArrayLike, *, n_classes: int = 2) -> LabelStrata:
 
 
 def score_strata(
-    score: ArrayLike, *, middle: float = 0.5, posterior: ArrayLike | None = None
+    score: ArrayLike,
+    *,
+    middle: float = 0.5,
+    posterior: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> LabelStrata:
     """Return the strata of items by one score of class 1, calibrated or not.
 
@@ -172,6 +180,8 @@ def score_strata(
         The consensus is class 1 above it.
     posterior
         The probability of class 1 of each item; by default the score itself, if it lies in [0, 1].
+    counts
+        How many items each entry stands for; one by default.
 
     Examples
     --------
@@ -190,11 +200,11 @@ def score_strata(
         raise InputError(
             "posterior must hold one probability per item: pass it, or scale the score"
         )
-    distinct, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    patterns = VotePatterns(
-        codes=np.empty((distinct.size, 0), np.int64), counts=counts.astype(np.float64), place=place
-    )
-    mean = np.bincount(place, weights=chance) / counts
+    distinct, place = np.unique(values, return_inverse=True)
+    weight = np.ones(values.size) if counts is None else np.asarray(counts, dtype=np.float64)
+    held = np.bincount(place, weights=weight)
+    patterns = VotePatterns(codes=np.empty((distinct.size, 0), np.int64), counts=held, place=place)
+    mean = np.bincount(place, weights=chance * weight) / held
     return _by_score(distinct, np.column_stack((1 - mean, mean)), patterns=patterns, middle=middle)
 
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
 from tallystick.sampling.labels.consensus import Consensus, Floats, Ints, consensus, patterns_of
@@ -49,6 +49,9 @@ class Measure:
     cell
         The cell of every unit for the planned interval, -1 for units whose value is always 0; None
         for the strata themselves. Cells may cut strata by anything known of all units.
+    counts
+        Which strata count, where the value is always 0 in the others: then the strata that count
+        are the cells, and no unit needs a cell of its own.
     bounds
         The least and the largest value.
     offset, scale
@@ -60,7 +63,8 @@ class Measure:
     name: str
     value: Value
     guess: Floats
-    cell: Ints | None = None
+    cell: NDArray[np.integer] | None = None
+    counts: NDArray[np.bool_] | None = None
     bounds: tuple[float, float] = (0.0, 1.0)
     offset: float = 0.0
     scale: float = 1.0
@@ -69,6 +73,26 @@ class Measure:
     def shown(self, mean: float) -> float:
         """Return the number that belongs to a mean value over all units (W11)."""
         return self.offset + self.scale * mean
+
+    def cells(self, strata: LabelStrata, units: Ints) -> Ints:
+        """Return the cell of each of some units, -1 where the value is always 0."""
+        if self.cell is not None:
+            return self.cell[units].astype(np.int64)
+        of = strata.of[units].astype(np.int64)
+        return of if self.counts is None else np.where(self.counts[of], of, -1)
+
+    def cell_sizes(self, strata: LabelStrata) -> Ints:
+        """Return how many units each cell holds."""
+        if self.cell is not None:
+            return self._cell_sizes
+        return strata.sizes if self.counts is None else strata.sizes * self.counts
+
+    @cached_property
+    def _cell_sizes(self) -> Ints:
+        # Counted once: every label asks for it, and there may be millions of units.
+        cell = self.cell
+        assert cell is not None
+        return np.bincount(cell[cell >= 0], minlength=int(cell.max(initial=-1)) + 1)
 
     def mean(self, shown: float) -> float:
         """Return the mean value over all units that belongs to a number."""
@@ -144,7 +168,11 @@ class LabelTask:
 
 
 def votes_task_strata(
-    votes: Ints, n_classes: int, given: Ints | None = None
+    votes: Ints,
+    n_classes: int,
+    given: Ints | None = None,
+    *,
+    counts: ArrayLike | None = None,
 ) -> tuple[LabelStrata, Floats]:
     """Return the strata of all items by their votes, and the posterior of each item.
 
@@ -156,6 +184,8 @@ def votes_task_strata(
         How many classes there are.
     given
         Strata that were fixed before: a session keeps those that it was drawn from.
+    counts
+        How many items each row of *votes* stands for; one by default.
 
     Examples
     --------
@@ -168,10 +198,10 @@ def votes_task_strata(
         one = np.zeros(votes.shape[0], np.int64)
         strata = LabelStrata(of=one, side=np.zeros(1, np.int64), guess=posterior[:1])
     else:
-        patterns = patterns_of(votes, n_classes=n_classes)
+        patterns = patterns_of(votes, n_classes=n_classes, counts=counts)
         believed: Consensus = consensus(patterns, n_classes=n_classes)
         posterior = believed.posterior[patterns.place]
-        strata = vote_strata(votes, n_classes=n_classes)
+        strata = vote_strata(votes, n_classes=n_classes, counts=counts)
     if given is None:
         return strata, posterior
     inside = given >= 0

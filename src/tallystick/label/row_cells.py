@@ -1,0 +1,73 @@
+"""What the table says in a few of its rows: names for the session, texts for whoever reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tallystick.data import Data
+from tallystick.io import identifier
+from tallystick.values import without_missing
+
+__all__ = ["RowCells"]
+
+
+class RowCells:
+    """Cells of single rows, fetched when they are first asked for.
+
+    Only these rows leave the engine: a table of a million texts stays where it is.
+
+    Parameters
+    ----------
+    data
+        The table.
+    item, system
+        The columns that name a row; None where the table has no such column.
+    show
+        The columns that a reader sees.
+
+    Examples
+    --------
+    >>> from tallystick.data import read
+    >>> cells = RowCells(read({"id": [7, 8], "text": ["x", None]}), "id", None, ("text",))
+    >>> cells.name(1), cells.shown(0), cells.shown(1)
+    (('8', None), ('x',), ('',))
+    """
+
+    def __init__(
+        self, data: Data, item: str | None, system: str | None, show: Sequence[str]
+    ) -> None:
+        self._table = data.table
+        kinds = data.table.kinds
+        named = [
+            "null" if name is None else without_missing(name, kinds[name], ())
+            for name in (item, system)
+        ]
+        self._columns = [*named, *(f"cast({identifier(name)} as varchar)" for name in show)]
+        self._found: dict[int, tuple[Any, ...]] = {}
+
+    def fetch(self, rows: Iterable[int]) -> None:
+        """Get rows that will be asked for, in one scan."""
+        missing = sorted(set(rows) - self._found.keys())
+        if not missing:
+            return
+        names = [f"c{k}" for k in range(len(self._columns))]
+        cells = ", ".join(
+            f"{cell} as {name}" for cell, name in zip(self._columns, names, strict=True)
+        )
+        numbered = "select *, row_number() over () - 1 as place_ from rows"
+        listed = ", ".join(map(str, missing))
+        for place, *found in self._table.query(
+            f"select place_, {cells} from ({numbered}) where place_ in ({listed})"
+        ):
+            self._found[int(place)] = tuple(None if one is None else str(one) for one in found)
+
+    def name(self, row: int) -> tuple[str | None, str | None]:
+        """Return item and system of a row; None where the table has no such column or cell."""
+        self.fetch([row])
+        return self._found[row][0], self._found[row][1]
+
+    def shown(self, row: int) -> tuple[str, ...]:
+        """Return the cells that a reader sees, as text."""
+        self.fetch([row])
+        return tuple("" if one is None else one for one in self._found[row][2:])
