@@ -56,9 +56,9 @@ def adverse_share(
 
     with U alike, clipped to [0, 1]. The estimate is :math:`\hat p = \sum_h W_h \hat p_h`; a stratum
     without labels takes the size-weighted mean of the labelled ones. Approximate, whatever the
-    judges' errors, if the labelled items were drawn at random. Coverage at 95 % is enumerated in
-    the tests: at least .97 for every number of labels from up to 20 items, and at least .925 for 10
-    labels from 1,000.
+    judges' errors, if the labelled items were drawn at random. Coverage at 95 % is enumerated
+    (``docs/benchmarks/score-enumeration.md``): at least .943 with two or three strata, and .913 at
+    worst with one, at six labels.
 
     Parameters
     ----------
