@@ -59,7 +59,8 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     with _opened(path, source, reading, own, write=writes or fresh) as work:
         tell(work.data.notes)
         batch = _act(work, own)
-        deliver(work.result(batch), delivery)
+        # Only JSON holds the capability's own answer, and handing out a batch does not change it.
+        deliver(work.result(batch, final=delivery.as_json and own["next_"] is None), delivery)
 
 
 def _opened(

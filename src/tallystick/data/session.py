@@ -317,11 +317,11 @@ def open_session(path: str | Path, events: Sequence[Mapping[str, Any]] | None = 
 
 
 def packed(strata: npt.NDArray[np.integer]) -> str:
-    """Return strata as text: a fraction of a byte per unit, since most neighbours are alike."""
+    """Return strata as text: at most about a byte per unit."""
     import numpy as np
 
     small = np.ascontiguousarray(strata, dtype="<i2").tobytes()
-    return base64.b64encode(zlib.compress(small, 6)).decode("ascii")
+    return base64.b64encode(zlib.compress(small, 1)).decode("ascii")
 
 
 def unpacked(text: str) -> npt.NDArray[np.int16]:

@@ -94,7 +94,9 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         if where.forecast is None
         else where.forecast,
         stop=where.stop,
-        result=_own_result(work) if final else Unknown("not asked for"),
+        result=_own_result(work)
+        if final
+        else Unknown("not worked out while items are handed out: ask with --status --json"),
         batch=tuple(_shown_ask(ask) for ask in batch),
         readers=readers,
         labels_apart=len(session.apart),
