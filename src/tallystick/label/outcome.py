@@ -113,11 +113,15 @@ def refused(session: Session, task: LabelTask, where: Standing) -> str | None:
         "judged": "difference",
         "best-of": "best-of",
     }
-    in_file = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
-    drawn = where.read.n - sum(draw < where.read.n for draw in in_file)
+    origin: Any = session.head.origin
+    drawn = where.read.n
+    if origin != "unknown":
+        # What the table held is a draw of somebody else's; of unknown origin it counts only where
+        # this session drew it too.
+        in_file = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
+        drawn -= sum(draw < where.read.n for draw in in_file)
     if drawn == where.read.n and not session.apart:
         return None
-    origin: Any = session.head.origin
     text = refused_claim(origin, claims[task.claim], target="these", drawn=drawn)
     return None if text is None else f"{text[0].upper()}{text[1:]}."
 

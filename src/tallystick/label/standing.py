@@ -116,7 +116,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
 
     winner, certain, grown = None, False, None
     if task.claim in ("classifiers", "judged"):
-        winner, certain, grown = _sign(session, task, read, journal)
+        winner, certain, grown = _sign(session, task, read, journal, apart)
     limits = [one for one in measures if one.limit is not None]
     settled = winner is not None or bool(limits and all(one.verdict for one in limits))
     wanted = session.head.options.get("target")
@@ -211,13 +211,16 @@ def _shown(interval: Interval, apart: Apart, measure: Measure) -> Interval:
 
 
 def _sign(
-    session: Session, task: LabelTask, read: Read, journal: DrawJournal
+    session: Session, task: LabelTask, read: Read, journal: DrawJournal, apart: Read
 ) -> tuple[str | None, bool, int | None]:
     """Return who is better, whether that is certain, and about how many labels are missing."""
     measure, alpha = task.measures[0], session.head.alpha
     judge = classifier_difference if task.claim == "classifiers" else judged_difference
+    # Labels that are known apart count too: they move the mean of the rest at which all is even.
+    tie = apart_of(apart, measure, task).part(measure.mean(0.0))
     low, high = (
-        judge(journal, values, measure.guess, alpha=alpha) for values in measured(read, measure)
+        judge(journal, values, measure.guess, alpha=alpha, tie=tie)
+        for values in measured(read, measure)
     )
     # Skips count against whoever is to be named: at the least value for the first, and so on.
     named: SignVerdict = low if low.verdict == "first" else high

@@ -136,9 +136,11 @@ def _difference(
     first, second = (hits[patterns.place[rows[:, k]]] for k in (0, 1))
     parts, guess = gap_strata(first, second, judges=judges)
     if strata is not None:
-        gap = (first - second) / judges
-        parts = LabelStrata(of=strata, side=parts.side, guess=parts.guess)
-        guess = stratum_means(parts, gap, bounds=(-1.0, 1.0))
+        # A stratum is one difference of votes: any of its items says which.
+        guess = np.zeros(int(strata.max()) + 1)
+        guess[strata[strata >= 0]] = ((first - second) / judges)[strata >= 0]
+        shares = np.column_stack(((1 - guess) / 2, (1 + guess) / 2))
+        parts = LabelStrata(of=strata, side=(guess > 0).astype(np.int64), guess=shares)
     classes, code = answers
 
     def value(units: Ints, answers: Floats) -> Floats:
