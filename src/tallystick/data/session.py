@@ -12,6 +12,8 @@ together.
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -212,6 +214,13 @@ class Session:
     batches: tuple[Batch, ...] = ()
     asks: tuple[Ask, ...] = ()
     answers: Mapping[tuple[int, str], Answer] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """A short name for what leaves a session and comes back: the same where draws are."""
+        head = self.head
+        drawn = [head.question, head.options, head.fingerprint, head.strata, head.seed, head.target]
+        return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:12]
 
     @property
     def n_draws(self) -> int:
