@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.label.batch_file import read_batch, write_batch
+from tallystick.label.batch_file import _alike, read_batch, write_batch
 from tests.label.conftest import JUDGES, WORDS
 
 
@@ -104,7 +104,7 @@ def test_a_changed_answer_is_refused_until_it_is_undone(start, tmp_path):
         rows = _rows(path)
         rows[0]["answer"] = "fail"
         _write(path, rows)
-        with pytest.raises(InputError, match="answered 'pass' before: undo that first"):
+        with pytest.raises(InputError, match="reader 1 said 'pass' before"):
             read_batch(path, work, reader="1")
 
 
@@ -121,3 +121,47 @@ def test_text_that_a_spreadsheet_would_run_comes_back_unchanged(tmp_path):
     ) as work:
         write_batch(path, work, work.next(40))
     assert {row["text"] for row in _rows(path)} == {"'=1+1", "'@x", "-3", "plain"}
+
+
+def test_a_batch_of_another_session_is_refused(start, tmp_path):
+    path = tmp_path / "batch.csv"
+    with start("judge", seed=9) as work:
+        write_batch(path, work, work.next(6))
+    rows = _rows(path)
+    for row in rows:
+        row["answer"] = "pass"
+    _write(path, rows)
+    (tmp_path / "s.label").unlink()
+    with start("judge") as work:
+        work.next(6)
+        with pytest.raises(InputError, match="a batch of another session"):
+            read_batch(path, work, reader="1")
+        assert not work.session.answers
+
+
+def test_a_batch_that_a_spreadsheet_saved_is_read(start, tmp_path):
+    """Semicolons, a byte order mark, other order, more columns, other case, numbers rewritten."""
+    path, saved = tmp_path / "batch.csv", tmp_path / "saved.csv"
+    with start("judge") as work:
+        asks = work.next(4)
+        write_batch(path, work, asks)
+        rows = _rows(path)[::-1]
+        for row, answer in zip(rows, ("PASS", "Fail ", " skip", "pass"), strict=True):
+            row["answer"] = answer
+            row["checked by"] = "Zoë"
+        with saved.open("w", encoding="utf-8-sig", newline="") as stream:
+            writer = csv.DictWriter(stream, rows[0].keys(), delimiter=";")
+            writer.writeheader()
+            writer.writerows(rows)
+        work.write(read_batch(saved, work, reader="1"))
+        said = [work.session.answers[ask.number, "1"] for ask in asks]
+        assert [one.label for one in said] == ["pass", None, "fail", "pass"]
+        assert not read_batch(saved, work, reader="1")
+
+
+@pytest.mark.parametrize(
+    ("cell", "given", "alike"),
+    [("1.0", "1", True), ("0.5", "0,5", True), ("a  b", "a b ", True), ("q1", "q2", False)],
+)
+def test_cells_are_alike_however_a_spreadsheet_writes_them(cell, given, alike):
+    assert _alike(cell, given) is alike

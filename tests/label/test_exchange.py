@@ -49,6 +49,18 @@ def test_the_round_trip_gives_an_equal_session(start, truth, tmp_path, tool):
 
 
 @pytest.mark.parametrize("tool", TOOLS)
+def test_what_another_session_exported_is_refused(start, truth, tmp_path, tool):
+    path = tmp_path / "export.json"
+    with _answered(start, truth, "a.label") as work:
+        export_session(path, work, tool)
+    with start("prevalence", name="b.label", readers=2, seed=5) as other:
+        other.next(30)
+        with pytest.raises(InputError, match="belongs to another session than"):
+            import_answers(path, other, reader="1")
+        assert not other.session.answers
+
+
+@pytest.mark.parametrize("tool", TOOLS)
 def test_tasks_go_out_blind_and_in_draw_order(start, tmp_path, tool):
     path = tmp_path / "tasks.json"
     with start("judge", show=("text",)) as work:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from tallystick.label import SessionSettings, begin
+from tallystick.errors import InputError
+from tallystick.label import SessionSettings, begin, reopen
 from tallystick.results import Interval, Unknown
 from tallystick.sampling.labels.answers import journal_of
 from tests.label.conftest import JUDGES, WORDS, draw, fill
@@ -74,18 +76,104 @@ def test_labels_drawn_among_disagreements_need_draws_from_the_rest(tmp_path, tru
     assert truth.mean() in result.anytime_interval
 
 
-def test_labels_of_a_table_are_left_out_of_a_contest_of_systems_and_that_is_said(tmp_path):
-    rows = {
-        "id": [i // 2 for i in range(80)],
-        "system": ["a", "b"] * 40,
-        "gpt": [1, 0, 1, 1] * 20,
-        "human": [1, 0] * 3 + [None] * 74,
+_READING = {"judges": ("gpt", "claude"), "truth": "human", "system": "system", "item": "id"}
+
+
+def _outputs(items: int, graded: set[int], systems: tuple[str, ...] = ("a", "b"), *, rate=0.5):
+    """Return outputs of systems with two judges, and human grades on the rows in *graded*."""
+    rng = np.random.default_rng(5)
+    k = len(systems)
+    passed = rng.random((items, k)) < np.linspace(rate, rate + 0.35, k)
+    judge = [np.where(rng.random(passed.shape) < 0.85, passed, ~passed).ravel() for _ in "12"]
+    table = {
+        "id": np.repeat(np.arange(items), k).tolist(),
+        "system": list(systems) * items,
+        "gpt": judge[0].astype(int).tolist(),
+        "claude": judge[1].astype(int).tolist(),
+        "human": [
+            int(one) if row in graded else None for row, one in enumerate(passed.ravel().tolist())
+        ],
     }
-    with begin(
-        tmp_path / "s.label",
-        rows,
+    return table, passed.ravel().astype(int)
+
+
+def _begun(path, table, goal, origin):
+    return begin(
+        path,
+        table,
         question="score",
-        reading={"judges": ("gpt",), "truth": "human", "system": "system", "item": "id"},
-        options={"goal": "best"},
-    ) as work:
-        assert any("6 labels" in note for note in work.result(final=False).notes)
+        reading=_READING,
+        options={"goal": goal},
+        settings=SessionSettings(origin=origin),
+    )
+
+
+@pytest.mark.parametrize("goal", ["difference", "best"])
+def test_items_that_were_graded_at_random_are_the_first_draws_of_a_contest(tmp_path, goal):
+    items = np.random.default_rng(2).choice(200, 30, replace=False)
+    graded = {2 * i + s for i in items.tolist() for s in (0, 1)} | {1 if 0 not in items else 0}
+    table, passed = _outputs(200, graded)
+    with _begun(tmp_path / "s.label", table, goal, "random") as work:
+        assert work.standing().read.n == 30
+        notes = work.result(final=False).notes
+        assert "30 items whose outputs are all labelled in column 'human' count" in notes[0]
+        assert notes[1].startswith("1 labels")
+        drawn = {ask.row for ask in work.session.asks}
+        assert not {ask.row for ask in work.next(20)} & drawn
+        for ask in work.session.open_asks("1"):
+            work.answer(ask.number, int(passed[ask.row]), reader="1")
+        after = work.result(final=False)
+    with reopen(tmp_path / "s.label", table) as again:
+        assert again.result(final=False).to_dict() == after.to_dict()
+
+
+@pytest.mark.parametrize("goal", ["difference", "best"])
+def test_labels_of_unknown_origin_answer_an_item_once_it_is_drawn(tmp_path, goal):
+    graded = set(range(0, 400, 2))  # every output of one system
+    table, passed = _outputs(200, graded)
+    with _begun(tmp_path / "s.label", table, goal, "unknown") as work:
+        assert not work.standing().read.n
+        assert "200 labels of column 'human' count only when" in work.result(final=False).notes[0]
+        asks = work.next(20)
+        assert len(work.session.asks) == 20
+        assert [ask.system for ask in asks] == ["b"] * 10  # what a holds is known already
+        for ask in asks:
+            work.answer(ask.number, int(passed[ask.row]), reader="1")
+        assert work.standing().read.n == 10
+        assert "no label was drawn" not in work.result(final=False).verdict.lower()
+
+
+def test_labels_that_cannot_be_a_random_draw_are_not_taken_for_one(tmp_path):
+    table, _ = _outputs(200, set())
+    failed = [row for row in range(400) if table["gpt"][row] == table["claude"][row] == 0]
+    table["human"] = [0 if row in failed[:60] else None for row in range(400)]
+    with _begun(tmp_path / "s.label", table, "mean", "random") as work:
+        assert work.session.head.origin == "unknown"
+        assert len(work.session.apart) == 60
+        assert "not a random draw" in work.result(final=False).notes[0]
+
+
+def test_labels_apart_count_for_which_of_two_models_is_better(tmp_path):
+    """Old is right on the 60 disagreements that are known; new is on 40 of the 60 others."""
+    truth = ["x"] * 120
+    old = ["x"] * 60 + ["y"] * 40 + ["x"] * 20
+    new = ["y"] * 60 + ["x"] * 40 + ["y"] * 20
+    table = {"old": old, "new": new, "gold": ["x"] * 60 + [None] * 60}
+    reading = {"models": ("old", "new"), "truth": "gold"}
+    with begin(tmp_path / "s.label", table, question="compare", reading=reading) as work:
+        assert len(work.session.apart) == 60
+        while asks := work.next():
+            for ask in asks:
+                work.answer(ask.number, truth[ask.row], reader="1")
+            if work.standing().winner:
+                break
+        assert work.standing().winner == "old"
+        [lead] = work.standing().measures
+    with reopen(tmp_path / "s.label", table) as again:
+        assert again.standing().measures[0].interval == lead.interval
+
+
+def test_a_table_that_is_labelled_throughout_has_nothing_left_to_draw(tmp_path):
+    table, _ = _outputs(20, set(range(40)))
+    with pytest.raises(InputError, match="every item has a label in column 'human' already"):
+        _begun(tmp_path / "s.label", table, "mean", "unknown")

@@ -8,7 +8,7 @@ import pytest
 from tallystick import judge
 from tallystick.data.session import open_session
 from tallystick.errors import FileError, InputError
-from tallystick.label import reopen
+from tallystick.label import begin, reopen
 from tallystick.results import Unknown
 from tallystick.sampling.labels import DrawJournal, replay
 from tallystick.sampling.labels.answers import journal_of
@@ -263,3 +263,46 @@ def test_a_session_written_before_answers_reads_as_empty(start, tmp_path):
     start("judge").close()
     session = open_session(tmp_path / "s.label")
     assert (session.n_draws, session.readable(), session.asks) == (0, 0, ())
+
+
+_TASKS = {
+    "judge": ("judge", {"judges": ("a", "b", "c")}, {}),
+    "prevalence": ("prevalence", {"judges": ("a", "b", "c")}, {}),
+    "two models": ("compare", {"models": ("a", "b")}, {}),
+    "three models": ("compare", {"models": ("a", "b", "c")}, {}),
+    "bound": ("bound", {"prediction": ("a",), "weak": ("b", "c")}, {"at_least": 0.7}),
+    "mean": ("score", {"judges": ("a", "b"), "system": "system", "item": "id"}, {}),
+    "difference": (
+        "score",
+        {"judges": ("a", "b"), "system": "system", "item": "id"},
+        {"goal": "difference"},
+    ),
+    "best": ("score", {"judges": ("a", "b"), "system": "system", "item": "id"}, {"goal": "best"}),
+}
+
+
+@pytest.mark.parametrize("name", _TASKS)
+@pytest.mark.parametrize("held", [False, True], ids=["unlabelled", "some labelled"])
+def test_every_question_stands_where_it_stood_when_its_session_is_opened_again(
+    name, held, tmp_path
+):
+    question, reading, options = _TASKS[name]
+    rng = np.random.default_rng(1)
+    truth = (rng.random(240) < 0.6).astype(int)
+    votes = {j: np.where(rng.random(240) < 0.8, truth, 1 - truth).tolist() for j in "abc"}
+    table = {"id": [i // 2 for i in range(240)], "system": ["old", "new"] * 120, **votes}
+    if question != "score":
+        del table["id"], table["system"]
+    if held:
+        table["gold"] = [int(t) if row % 7 == 0 else None for row, t in enumerate(truth)]
+        reading = {**reading, "truth": "gold"}
+    with begin(
+        tmp_path / "s.label", table, question=question, reading=reading, options=options
+    ) as work:
+        for _ in range(3):
+            for ask in work.next(20):
+                work.answer(ask.number, int(truth[ask.row]), reader="1")
+        before, upcoming = work.result(final=False).to_dict(), work.standing().progress
+    with reopen(tmp_path / "s.label", table, write=False) as again:
+        assert again.result(final=False).to_dict() == before
+        assert again.standing().progress == upcoming

@@ -158,7 +158,7 @@ def test_p_values_are_those_of_the_anytime_evidence(tmp_path):
         held = read_outputs(data, scale=None)
         draws = session_draws(data, held, ScoreQuestion())
         pairs = session_pairs(draws, draws.systems(0.05), ScoreQuestion())
-        order = session_order(data.session, session_task(data, data.session, held))
+        order = session_order(data.session, session_task(data, data.session, scale=held.scale))
     for pair in pairs:
         both = order.p_values[pair.first, pair.second], order.p_values[pair.second, pair.first]
         assert pair.p_value == pytest.approx(min(1.0, 2 * min(both)))

@@ -57,9 +57,10 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     writes = bool(chosen and chosen != ["export_"]) or own["next_"] is not None
     fresh = not (path.exists() and path.stat().st_size)
     with _opened(path, source, reading, own, write=writes or fresh) as work:
-        tell(work.data.notes)
+        tell([*work.data.notes, *work.task.notes])
         batch = _act(work, own)
-        deliver(work.result(batch), delivery)
+        # Only JSON holds the capability's own answer, and handing out a batch does not change it.
+        deliver(work.result(batch, final=delivery.as_json and own["next_"] is None), delivery)
 
 
 def _opened(
@@ -159,7 +160,8 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
             export_asks(own["out"], work, asks, own["export_"])
         else:
             write_batch(own["out"], work, asks)
-        tell([f"{own['out']}: {len(asks):,} items to label, in this order"])
+        what = "items" if work.task.rows.shape[1] == 1 else "outputs"
+        tell([f"{own['out']}: {len(asks):,} {what} to label, in this order"])
     elif asks and not own["export_"]:
         tell(
             [

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["with_label_command"]
 
-_UNUSED = ("truth", "truth_file", "by", "covariate", "weight", "probability", "criterion", "metric")
+_UNUSED = ("by", "covariate", "weight", "probability", "criterion", "metric")
 """Options that a session does not read, or has no use for where it draws items of its own."""
 
 
@@ -24,6 +24,8 @@ def with_label_command(result: Any, call: Call) -> Result:
     Results that have a *label_goal* get one; the files and columns are those of this call, so the
     command runs as it stands.
     """
+    from tallystick.data.session_file import is_session
+
     goal = getattr(result, "label_goal", None)
     if goal is None or not call.source or "-" in call.source or call.reading.get("criterion"):
         return result  # type: ignore[no-any-return]  # a result of any capability
@@ -31,7 +33,7 @@ def with_label_command(result: Any, call: Call) -> Result:
     if goal != "mean":
         words += ["--goal", goal]
     for name, value in call.reading.items():
-        if name in _UNUSED:
+        if name in _UNUSED or (name == "truth_file" and is_session(value)):
             continue
         flag = f"--{name.replace('_', '-')}"
         held = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
@@ -42,5 +44,8 @@ def with_label_command(result: Any, call: Call) -> Result:
     scale = getattr(call.question, "scale", None)
     if scale is not None and goal == "mean":
         words += ["--scale", ",".join(f"{end:g}" for end in scale)]
+    # Human grades that are there were taken as a random draw just now: they count from the start.
+    if getattr(call.question, "label_draw", None) == "random" and getattr(result, "n_labels", 0):
+        words += ["--label-draw", "random"]
     words += ["--session", f"{Path(call.source[0]).name.partition('.')[0]}.label"]
     return replace(result, label_command=shlex.join(words))  # type: ignore[no-any-return]

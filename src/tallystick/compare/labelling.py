@@ -63,7 +63,7 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
         parts, guess = disagreement_strata(first, second, posterior)
     else:
         parts, guess = _kept(np.asarray(strata, dtype=np.int64), first, second, posterior)
-    share = parts.n_items / n
+    share = int(apart.sum()) / n  # all disagreements, also those whose label is known already
 
     def value(units: Ints, answers: Floats) -> Floats:
         a, b = answers[:, 0] == first[units], answers[:, 0] == second[units]

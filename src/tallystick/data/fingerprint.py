@@ -10,7 +10,7 @@ from tallystick.io import Table, identifier
 
 __all__ = ["fingerprint"]
 
-_COLUMNS, _CELLS = 100, 20_000_000
+_COLUMNS, _CELLS = 100, 50_000_000
 """The most columns that are read at once, and the most cells."""
 
 

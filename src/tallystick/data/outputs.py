@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tallystick.data.detect.names import plain
 from tallystick.data.grade_columns import is_human
 from tallystick.data.layout import Layout
 from tallystick.data.roles import Roles
 from tallystick.errors import InputError
-from tallystick.io import Table, scan
+from tallystick.io import Table, identifier, scan
+from tallystick.values.sql import literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyRelation
 
 __all__ = ["PREFERENCES", "SYSTEM_NAMES", "find_outputs"]
 
@@ -193,9 +199,6 @@ def _no_grid(table: Table, systems: Sequence[str], separator: str | None) -> str
 
 def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tuple[str, ...]]:
     """Return one row per item and system, the systems of an item one after the other."""
-    import numpy as np
-    import pyarrow as pa
-
     taken = {column for held in grid.columns.values() for column in held.values()}
     shared = [name for name in table.columns if name not in taken]
     clash = next((name for name in (_SYSTEM, *grid.parts) if name in shared), None)
@@ -204,6 +207,47 @@ def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tu
             f"{table.source} has a column {clash!r} beside columns like"
             f" {next(iter(taken))!r}: rename one of them"
         )
+    relation = _relation(table, grid, shared)
+    if relation is None:
+        relation = scan(_stacked(table, grid, shared)).relation
+    long = replace(
+        table,
+        relation=relation,
+        columns=tuple(relation.columns),
+        parts=(),  # a row of the table is no row of a file any more
+        left_out={k: v for k, v in table.left_out.items() if k not in taken},
+        doubtful={k: v for k, v in table.doubtful.items() if k not in taken},
+    )
+    names = ", ".join(grid.columns)
+    example = next(iter(next(iter(grid.columns.values())).values()))
+    note = (
+        f"columns like {example!r} hold {len(grid.columns)} systems ({names}): read as one row per"
+        " output"
+    )
+    return long, replace(given, system=_SYSTEM, systems=()), (note,)
+
+
+def _relation(table: Table, grid: _Grid, shared: Sequence[str]) -> DuckDBPyRelation | None:
+    """Return the outputs as a query, so that rows stay in the engine; None where types differ."""
+    types = dict(zip(table.columns, map(str, table.relation.types), strict=True))
+    lists = {_SYSTEM: [literal(name) for name in grid.columns]}
+    for part in grid.parts:
+        columns = [held.get(part) for held in grid.columns.values()]
+        if len({types[name] for name in columns if name is not None}) > 1:
+            return None
+        lists[part] = ["null" if name is None else identifier(name) for name in columns]
+    # Lists of one length are unfolded together: one row per system, in the order of the table.
+    unfolded = (
+        f"unnest([{', '.join(cells)}]) as {identifier(name)}" for name, cells in lists.items()
+    )
+    return table.derive(f"select {', '.join([*map(identifier, shared), *unfolded])} from rows")
+
+
+def _stacked(table: Table, grid: _Grid, shared: Sequence[str]) -> pa.Table:
+    """Return the outputs as a table in memory, with types that hold those of every system."""
+    import numpy as np
+    import pyarrow as pa
+
     arrow = table.arrow("select * from rows")
     blocks = []
     for system, held in grid.columns.items():
@@ -214,23 +258,6 @@ def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tu
             for part in grid.parts
         }
         blocks.append(pa.table(columns))
-
     joined = pa.concat_tables(blocks, promote_options="permissive")
     order = np.arange(joined.num_rows).reshape(len(blocks), -1).T.ravel()
-    long = replace(
-        scan(joined.take(pa.array(order))),
-        source=table.source,
-        files=table.files,
-        origin=table.origin,
-        notes=table.notes,
-        left_out={k: v for k, v in table.left_out.items() if k not in taken},
-        doubtful={k: v for k, v in table.doubtful.items() if k not in taken},
-        spools=table.spools,
-    )
-    names = ", ".join(grid.columns)
-    example = next(iter(next(iter(grid.columns.values())).values()))
-    note = (
-        f"columns like {example!r} hold {len(grid.columns)} systems ({names}): read as one row per"
-        " output"
-    )
-    return long, replace(given, system=_SYSTEM, systems=()), (note,)
+    return joined.take(pa.array(order))

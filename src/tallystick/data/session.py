@@ -12,6 +12,8 @@ together.
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -214,6 +216,13 @@ class Session:
     answers: Mapping[tuple[int, str], Answer] = field(default_factory=dict)
 
     @property
+    def key(self) -> str:
+        """A short name for what leaves a session and comes back: the same where draws are."""
+        head = self.head
+        drawn = [head.question, head.options, head.fingerprint, head.strata, head.seed, head.target]
+        return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
     def n_draws(self) -> int:
         """How many units were drawn."""
         return sum(len(batch.units) for batch in self.batches)
@@ -317,11 +326,11 @@ def open_session(path: str | Path, events: Sequence[Mapping[str, Any]] | None = 
 
 
 def packed(strata: npt.NDArray[np.integer]) -> str:
-    """Return strata as text: a fraction of a byte per unit, since most neighbours are alike."""
+    """Return strata as text: at most about a byte per unit."""
     import numpy as np
 
     small = np.ascontiguousarray(strata, dtype="<i2").tobytes()
-    return base64.b64encode(zlib.compress(small, 6)).decode("ascii")
+    return base64.b64encode(zlib.compress(small, 1)).decode("ascii")
 
 
 def unpacked(text: str) -> npt.NDArray[np.int16]:

@@ -17,12 +17,7 @@ from tallystick.data.session import SessionHead, open_session, packed
 from tallystick.data.session_file import SessionFile
 from tallystick.data.session_truth import check_fingerprint
 from tallystick.errors import FileError, InputError
-from tallystick.label.existing import (
-    labelled_units,
-    take_existing,
-    with_existing,
-    with_unused_note,
-)
+from tallystick.label.existing import find_existing, take_existing, use_existing
 from tallystick.label.outcome import fields_of, reading_of
 from tallystick.label.questions import LabelQuestion, label_question
 from tallystick.label.settings import SessionSettings
@@ -68,11 +63,12 @@ def begin(
     chosen = asked.options(given)
     data = _read(source, asked, dict(reading or {}))
     task: LabelTask = asked.task(data, chosen)
-    if how.epsilon is not None:
-        task = replace(task, epsilon=how.epsilon)
-    known = labelled_units(data, task)
-    task = with_unused_note(data, task)
-    task, among, apart = with_existing(task, known, how.origin)
+    known = find_existing(data, task)
+    use = use_existing(task, known, how.origin)
+    if use.strata is not None:
+        # The session keeps these strata: it has to begin as it will be opened again.
+        task = asked.task(data, chosen, use.strata)
+    task = _finished(task, how.epsilon, use.notes)
     target = how.target
     limits = any(measure.limit is not None for measure in task.measures)
     if target is None and task.claim == "share" and not limits:
@@ -90,6 +86,7 @@ def begin(
             "target": target,
             "truth": data.roles.truth,
             "epsilon": how.epsilon,
+            "notes": list(use.notes),
         },
         source=paths,
         columns=task.columns,
@@ -109,17 +106,18 @@ def begin(
         ask=how.ask or task.ask,
         instructions=how.instructions,
         readers=tuple(str(k + 1) for k in range(how.readers)),
-        origin=how.origin,
+        origin=use.origin,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     file = SessionFile(path, head.to_event())
     try:
         strata: dict[str, Json] = {"strata": packed(task.strata.of)}
-        if apart:
-            strata["apart"] = [[row, label] for row, label in apart.items()]
+        if use.apart:
+            strata["apart"] = [[row, label] for row, label in use.apart.items()]
         file.append([strata])
         work = Work(data, asked, task, open_session(path, file.events), file)
-        take_existing(work, known, among, apart)
+        if use.origin != "unknown":
+            take_existing(work, known, use.among)
     except BaseException:
         file.close()
         raise
@@ -150,13 +148,18 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
         check_fingerprint(data.table, session)
         strata = session.strata()
         task: LabelTask = asked.task(data, asked.options(fields_of(head)), strata)
-        if head.options.get("epsilon") is not None:
-            task = replace(task, epsilon=head.options["epsilon"])
+        task = _finished(task, head.options.get("epsilon"), head.options.get("notes", ()))
         return Work(data, asked, task, session, file)
     except BaseException:
         if file is not None:
             file.close()
         raise
+
+
+def _finished(task: LabelTask, epsilon: float | None, notes: Sequence[str]) -> LabelTask:
+    """Return the task with what only the session knows."""
+    task = replace(task, notes=(*task.notes, *notes))
+    return task if epsilon is None else replace(task, epsilon=epsilon)
 
 
 def _read(source: Any, asked: LabelQuestion, reading: Mapping[str, Any]) -> Data:

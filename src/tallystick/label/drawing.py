@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick._rng import spawn
 from tallystick.data.session import Session
@@ -16,7 +17,6 @@ from tallystick.sampling.labels.answers import journal_of, measured
 from tallystick.sampling.labels.consensus import Floats, Ints
 from tallystick.sampling.labels.journal import drawing_probabilities
 from tallystick.sampling.labels.readers import LEAST_TWICE
-from tallystick.sampling.labels.strata import LabelStrata
 from tallystick.sampling.labels.task import LabelTask
 
 __all__ = ["batch_event", "batches_of_labels", "drawn_event"]
@@ -99,17 +99,17 @@ def batch_event(
 
 
 def batches_of_labels(
-    session: Session, task: LabelTask, cells: RowCells, units: Ints, among: LabelStrata | None
+    session: Session, task: LabelTask, cells: RowCells, units: Ints, among: NDArray[np.bool_] | None
 ) -> list[dict[str, Json]]:
     """Return labels that were drawn at random before, as the first batches of a session.
 
-    Their order is not known, so a random one is drawn. *among* holds the strata that they were
+    Their order is not known, so a random one is drawn. *among* flags the strata that they were
     drawn from, where these are not all.
     """
     order = spawn(session.head.seed + 2, 1)[0].permutation(units)
     spread = np.ones(len(task.strata))
     if among is not None:
-        spread = (among.sizes > 0).astype(np.float64)
+        spread = among.astype(np.float64)
     left = task.strata.sizes.astype(np.int64).copy()
     cells.fetch(task.rows[units].ravel().tolist())  # one scan for all of them
     events = []

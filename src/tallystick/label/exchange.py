@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from tallystick.data.session import IN_FILE, Ask
+from tallystick.data.session import IN_FILE, Ask, Session
 from tallystick.errors import FileError, InputError
 from tallystick.io import atomic
 from tallystick.label.batch_file import checked_events
@@ -26,14 +26,14 @@ __all__ = ["TOOLS", "Tool", "export_asks", "export_session", "import_answers", "
 Tool: TypeAlias = Literal["label-studio", "argilla"]
 TOOLS: tuple[Tool, ...] = ("label-studio", "argilla")
 
-_KEY = "tallystick_ask"
+_KEY, _SESSION = "tallystick_ask", "tallystick_session"
 
 
 def export_asks(path: str | Path, work: Work, asks: Sequence[Ask], tool: Tool) -> None:
     """Write asks as tasks (or records) of a tool, in draw order and without votes."""
     show = work.session.head.show
     made = [
-        _made(dict(zip(show, cells, strict=True)), ask, tool)
+        _made(dict(zip(show, cells, strict=True)), ask, tool, work.session.key)
         for ask, cells in zip(asks, work.shown(asks), strict=True)
     ]
     _write(path, made)
@@ -45,7 +45,7 @@ def export_session(path: str | Path, work: Work, tool: Tool) -> None:
     show = session.head.show
     made = []
     for ask, cells in zip(session.asks, work.shown(session.asks), strict=True):
-        record = _made(dict(zip(show, cells, strict=True)), ask, tool)
+        record = _made(dict(zip(show, cells, strict=True)), ask, tool, session.key)
         # What the table held already stays in the table; a tool would give it back as a person's.
         said = [one for one in session.said(ask.number) if one.reader != IN_FILE]
         answers = [(one.reader, None if one.skipped else one.label, one.note) for one in said]
@@ -72,7 +72,7 @@ def import_answers(path: str | Path, work: Work, *, reader: str) -> int:
     by_reader: dict[str, list[tuple[str, int, Any, str]]] = {}
     for place, record in enumerate(records, start=1):
         where = f"record {place} of {path}"
-        ask = _ask(record, where, len(work.session.asks))
+        ask = _ask(record, where, work.session)
         for who, label, note in _answers(record, where):
             name = who if who in work.session.head.readers else reader
             by_reader.setdefault(name, []).append((where, ask, label, note))
@@ -98,15 +98,12 @@ def label_config(work: Work) -> str:
     )
 
 
-def _made(shown: Mapping[str, str], ask: Ask, tool: Tool) -> dict[str, Any]:
+def _made(shown: Mapping[str, str], ask: Ask, tool: Tool, session: str) -> dict[str, Any]:
     fields: dict[str, Any] = dict(shown)
+    own = {_KEY: ask.number + 1, _SESSION: session}
     if tool == "label-studio":
-        return {"id": ask.number + 1, "data": {**fields, _KEY: ask.number + 1}}
-    return {
-        "id": f"ask-{ask.number + 1}",
-        "fields": fields,
-        "metadata": {_KEY: ask.number + 1},
-    }
+        return {"id": ask.number + 1, "data": {**fields, **own}}
+    return {"id": f"ask-{ask.number + 1}", "fields": fields, "metadata": own}
 
 
 def _annotation(reader: str, label: Any, note: str) -> dict[str, Any]:
@@ -135,12 +132,16 @@ def _response(reader: str, label: Any, note: str) -> dict[str, Any]:
     return {"value": value, "user_id": reader, "status": status, "note": note}
 
 
-def _ask(record: Any, where: str, asked: int) -> int:
+def _ask(record: Any, where: str, session: Session) -> int:
     if not isinstance(record, Mapping):
         raise InputError(f"{where} is not an object: export JSON from Label Studio or Argilla")
     for holder in (record.get("data"), record.get("metadata"), record.get("meta")):
         if isinstance(holder, Mapping) and _KEY in holder:
-            number = holder[_KEY]
+            number, asked = holder[_KEY], len(session.asks)
+            if holder.get(_SESSION, session.key) != session.key:
+                raise InputError(
+                    f"{where} belongs to another session than {session.path}. Nothing was added"
+                )
             if str(number).isdecimal() and 1 <= int(number) <= asked:
                 return int(number) - 1
             raise InputError(f"{where} is ask {number!r}, and asks go from 1 to {asked}")

@@ -2,126 +2,230 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tallystick.data import Data
-from tallystick.data.session import IN_FILE
+from tallystick.data.session import IN_FILE, Ask
 from tallystick.errors import InputError
 from tallystick.label.drawing import batches_of_labels
-from tallystick.label.work import Work
-from tallystick.results import Json
+from tallystick.results import Json, count, percent
 from tallystick.sampling.labels import crossed
-from tallystick.sampling.labels.consensus import Ints
-from tallystick.sampling.labels.strata import LabelStrata
+from tallystick.sampling.labels.answers import label_of
+from tallystick.sampling.labels.consensus import AnyInts, Ints
 from tallystick.sampling.labels.task import LabelTask
-from tallystick.values import Label
+from tallystick.values import Label, is_never_true, is_no_answer
 
-__all__ = ["labelled_units", "take_existing", "with_existing", "with_unused_note"]
+if TYPE_CHECKING:
+    from tallystick.label.work import Work
+
+__all__ = [
+    "Existing",
+    "Use",
+    "answers_in_table",
+    "find_existing",
+    "take_existing",
+    "use_existing",
+]
+
+BEYOND_CHANCE = 4.0
+"""Standard errors by which labels may differ from a random draw, in what the judges say of them."""
 
 
-def labelled_units(data: Data, task: LabelTask) -> dict[int, Label]:
-    """Return unit to label, for the rows whose truth is in the table."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Existing:
+    """Labels that the table holds, for the units that can be drawn.
+
+    Parameters
+    ----------
+    column
+        The column that they stand in.
+    labels
+        Row to label.
+    units
+        Unit to the labels of all its rows, for units that are labelled in every row.
+    """
+
+    column: str = ""
+    labels: Mapping[int, Label] = field(default_factory=dict)
+    units: Mapping[int, tuple[Label, ...]] = field(default_factory=dict)
+
+    @property
+    def others(self) -> int:
+        """How many labels stand on units that are not labelled in every row."""
+        return len(self.labels) - sum(len(one) for one in self.units.values())
+
+
+def find_existing(data: Data, task: LabelTask) -> Existing:
+    """Return the labels of the table, as answers of the task; an unknown word raises."""
     truth = data.roles.truth
-    if truth is None or task.rows.shape[1] > 1:
-        return {}
-    coded = data.labels(truth)
-    codes = coded.codes[task.rows[:, 0], 0]
-    return {int(unit): coded.labels[codes[unit]] for unit in np.flatnonzero(codes >= 0)}
+    if truth is None:
+        return Existing()
+    coded = data.words(truth)
+    words: dict[int, Label] = {}
+    for code, word in enumerate(coded.labels):
+        if is_no_answer(word) or (is_never_true(word) and word not in task.classes):
+            continue
+        try:
+            words[code] = label_of(task, word)
+        except InputError as error:
+            row = int((coded.codes[:, 0] == code).argmax())
+            raise InputError(f"{data.place(row + 1)}, column {truth!r}: {error}") from error
+
+    labelled = np.isin(coded.codes[:, 0], list(words))
+    within = task.strata.of >= 0
+    inside = task.rows[within]
+    known = {int(row): words[int(coded.codes[row, 0])] for row in inside[labelled[inside]]}
+    whole = np.flatnonzero(within & labelled[task.rows].all(axis=1))
+    units = {int(unit): tuple(known[int(row)] for row in task.rows[unit]) for unit in whole}
+    return Existing(column=truth, labels=known, units=units)
 
 
-def with_unused_note(data: Data, task: LabelTask) -> LabelTask:
-    """Say that labels of the table are not used, where the outputs of an item are one unit."""
-    truth = data.roles.truth
-    if truth is None or task.rows.shape[1] == 1:
-        return task
-    held = int((data.labels(truth).codes >= 0).sum())
-    if not held:
-        return task
-    note = (
-        f"{held:,} labels of column {truth!r} are not used: this session draws its own items and"
-        " has all their outputs labelled"
-    )
-    return replace(task, notes=(*task.notes, note))
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Use:
+    """What the labels of a table are used for.
+
+    Parameters
+    ----------
+    origin
+        How they are taken to have been chosen.
+    strata
+        The strata to draw from, where those of the task had to change.
+    among
+        Which strata labels were drawn from that are the first draws; None for all.
+    apart
+        Row to label, for labels that are counted apart.
+    notes
+        What the user should know of it.
+    """
+
+    origin: str
+    strata: AnyInts | None = None
+    among: NDArray[np.bool_] | None = None
+    apart: Mapping[int, Label] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
-def with_existing(
-    task: LabelTask, known: Mapping[int, Label], origin: str
-) -> tuple[LabelTask, LabelStrata | None, dict[int, Label]]:
-    """Return the task with the labels that are there, as their origin allows.
+def use_existing(task: LabelTask, known: Existing, origin: str) -> Use:
+    """Return what may honestly be done with the labels that are there.
 
     Labels of unknown origin leave the population. Labels that are random among disagreements cut
-    every stratum in two, unless disagreements are all that is drawn from.
+    every stratum in two, unless disagreements are all that is drawn from. Where the outputs of an
+    item are labelled together, or several models compete, a label of unknown origin counts when its
+    item is drawn: it is what a person would say.
     """
-    inside = {unit: label for unit, label in known.items() if task.strata.of[unit] >= 0}
-    if not inside:
-        return task, None, {}
+    if not known.labels:
+        return Use(origin=origin)
+    together = task.rows.shape[1] > 1
+    notes: list[str] = []
+    if origin == "random":
+        doubt = _no_random_draw(task, list(known.units))
+        if doubt is not None:
+            notes.append(doubt)
+            origin = "unknown"
+    if origin == "disagreements" and together:
+        notes.append("labels that were drawn where judges disagree say nothing of the other items")
+        origin = "unknown"
+    said = (*notes, *_notes(task, known, origin))
     if origin == "unknown":
-        if task.claim == "best-of":
-            note = "labels of unknown origin say nothing in a contest of models and are not used"
-            return replace(task, notes=(*task.notes, note)), None, {}
-        rest = task.strata.without(list(inside))
-        rows = {int(task.rows[unit, 0]): label for unit, label in inside.items()}
-        return _restratified(task, rest), None, rows
+        if together or task.claim == "best-of":
+            return Use(origin=origin, notes=said)
+        rest = task.strata.without(list(known.units))
+        if not rest.n_items:
+            raise InputError(
+                f"every item has a label in column {known.column!r} already, so none is left to"
+                " draw: ask the question itself"
+            )
+        return Use(origin=origin, strata=rest.of, apart=known.labels, notes=said)
     everything = task.claim in ("classifiers", "best-of") or origin == "random"
-    if everything or task.disagree is None:
-        return task, None, {}
+    if everything or task.disagree is None or not known.units:
+        return Use(origin=origin, notes=said)
     cut = crossed(task.strata, task.disagree)
     flags = np.asarray(task.disagree, dtype=np.bool_)
-    stray = [unit for unit in inside if not flags[unit]]
+    stray = [unit for unit in known.units if not flags[unit]]
     if stray:
         raise InputError(
             f"{len(stray)} labels are on items where the votes agree, so they were not drawn among"
             " disagreements: say --label-draw unknown"
         )
-    of = np.where(flags, cut.of, -1)
-    among = LabelStrata(of=of, side=cut.side, guess=cut.guess)
-    return _restratified(task, cut), among, {}
+    among = np.zeros(len(cut), np.bool_)
+    among[cut.of[flags & (cut.of >= 0)]] = True
+    return Use(origin=origin, strata=cut.of, among=among, notes=said)
 
 
-def _restratified(task: LabelTask, strata: LabelStrata) -> LabelTask:
-    """Return the task on other strata; guesses and cells follow the strata that an item was in."""
-    before, after = task.strata.of, strata.of
-    origin = np.zeros(len(strata), np.int64)
-    inside = after >= 0
-    origin[after[inside]] = before[inside]
-    measures = []
-    for measure in task.measures:
-        cell = measure.cell
-        if cell is not None:
-            # A cell is an old cell inside a new stratum; units that left the population have none.
-            width = int(cell.max()) + 1
-            fresh = np.where(inside & (cell >= 0), after.astype(np.int64) * width + cell, -1)
-            _, place = np.unique(fresh[fresh >= 0], return_inverse=True)
-            cell = fresh.copy()
-            cell[fresh >= 0] = place
-        counts = None if measure.counts is None else measure.counts[origin]
-        measures.append(replace(measure, guess=measure.guess[origin], cell=cell, counts=counts))
-    return replace(task, strata=strata, measures=tuple(measures))
+def _notes(task: LabelTask, known: Existing, origin: str) -> list[str]:
+    """Say which labels of the table count, and when the others will."""
+    column, held = known.column, count(len(known.labels))
+    later = "when the session draws their item"
+    if origin == "unknown":
+        if task.rows.shape[1] == 1 and task.claim != "best-of":
+            return []  # they are counted apart, and a warning says so after each batch
+        return [
+            f"{held} labels of column {column!r} count only {later}: nobody said how they were"
+            " chosen. If they were drawn at random, begin with --label-draw random"
+        ]
+    if task.rows.shape[1] == 1:
+        return [f"{held} labels of column {column!r} count as the first draws"]
+    whole, others = len(known.units), known.others
+    found = []
+    if whole:
+        items = "1 item" if whole == 1 else f"{count(whole)} items"
+        found.append(
+            f"{items} whose outputs are all labelled in column {column!r} count as the first draws"
+        )
+    if others:
+        found.append(
+            f"{count(others)} labels of column {column!r} on items with an output that has none"
+            f" count {later}"
+        )
+    return found
 
 
-def take_existing(
-    work: Work,
-    known: Mapping[int, Label],
-    among: LabelStrata | None,
-    apart: Mapping[int, Label],
-) -> None:
+def _no_random_draw(task: LabelTask, units: Sequence[int]) -> str | None:
+    """Return why labels that were declared random can not be, None if they may be.
+
+    Judges see what was labelled as they see the rest, if it was drawn at random: the share of each
+    side among m of N units has variance p(1 - p)(N - m)/(m(N - 1)).
+    """
+    strata = task.strata
+    n, m = strata.n_items, len(units)
+    if not 0 < m < n:
+        return None
+    own = np.bincount(strata.of[list(units)], minlength=len(strata))
+    for side in np.unique(strata.side):
+        mine = strata.side == side
+        share, found = strata.sizes[mine].sum() / n, float(own[mine].sum())
+        spread = np.sqrt(m * share * (1 - share) * (n - m) / max(n - 1, 1))
+        if abs(found - m * share) > BEYOND_CHANCE * spread + 0.5:
+            return (
+                f"the {count(m)} labelled items are not a random draw, by what the judges say of"
+                f" them: {percent(found / m)} are of a kind that makes up {percent(share)} of all."
+                " They are taken as labels of unknown origin"
+            )
+    return None
+
+
+def take_existing(work: Work, known: Existing, among: NDArray[np.bool_] | None) -> None:
     """Write labels that were drawn at random before as the first draws of the session."""
     task = work.task
-    if not known or apart or work.session.head.origin == "unknown":
-        return
-    units: Ints = np.array([u for u in known if task.strata.of[u] >= 0], dtype=np.int64)
-    if task.claim == "best-of" and task.disagree is not None:
+    units: Ints = np.array(list(known.units), dtype=np.int64)
+    if task.claim == "best-of" and task.disagree is not None and units.size:
         units = units[np.asarray(task.disagree, dtype=np.bool_)[units]]
     if not units.size:
         return
     events = batches_of_labels(work.session, task, work.cells, units, among)
-    after = work.session.then(events)
-    order = [unit for batch in after.batches for unit in batch.units]
-    answers: list[Mapping[str, Json]] = [
-        {"answer": k, "reader": IN_FILE, "label": known[unit], "at": ""}
-        for k, unit in enumerate(order)
+    asks = work.session.then(events).asks
+    work.write([*events, *answers_in_table(known.labels, asks)])
+
+
+def answers_in_table(labels: Mapping[int, Label], asks: Sequence[Ask]) -> list[dict[str, Json]]:
+    """Return the answers that the table holds already to some asks: nobody need give them again."""
+    return [
+        {"answer": ask.number, "reader": IN_FILE, "label": labels[ask.row], "at": ""}
+        for ask in asks
+        if ask.row in labels
     ]
-    work.write([*events, *answers])

@@ -12,8 +12,8 @@ from tallystick.data.session import IN_FILE, Ask, Session, SessionHead
 from tallystick.errors import TallystickError
 from tallystick.label.result import LabelResult, Readers
 from tallystick.label.standing import Standing
-from tallystick.label.verdict import ASSUMPTIONS, needed_of, verdict_of, warnings_of
-from tallystick.results import Interval, Result, Unknown
+from tallystick.label.verdict import ASSUMPTIONS, needed_of, next_of, verdict_of, warnings_of
+from tallystick.results import Interval, Result, Sentences, Unknown
 from tallystick.sampling.labels import reader_error, refused_claim, too_noisy
 from tallystick.sampling.labels.task import LabelTask
 
@@ -69,8 +69,11 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
     timed = [one.seconds for one in session.answers.values() if one.seconds is not None]
     needed = needed_of(where, task)
     items = task.strata.n_items
+    verdict = reason or verdict_of(where, task, alpha=session.head.alpha)
+    pending = len(session.asks) - len(done)
     return LabelResult(
-        verdict=reason or verdict_of(where, task, alpha=session.head.alpha),
+        verdict=verdict,
+        sentences=Sentences(answer=verdict, next=next_of(where, task, session, pending=pending)),
         decision="decided" if needed is None and reason is None else "undecided",
         needed=needed,
         n_items=items + len(session.apart),
@@ -82,7 +85,7 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         asked=len(session.asks),
         answered=len(done) - skipped,
         skipped=skipped,
-        pending=len(session.asks) - len(done),
+        pending=pending,
         read=where.read.n,
         of=None if widest is None else widest.name,
         estimate=nothing if widest is None or reason else widest.estimate,
@@ -94,7 +97,9 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         if where.forecast is None
         else where.forecast,
         stop=where.stop,
-        result=_own_result(work) if final else Unknown("not asked for"),
+        result=_own_result(work)
+        if final
+        else Unknown("not worked out while items are handed out: ask with --status --json"),
         batch=tuple(_shown_ask(ask) for ask in batch),
         readers=readers,
         labels_apart=len(session.apart),
@@ -111,11 +116,15 @@ def refused(session: Session, task: LabelTask, where: Standing) -> str | None:
         "judged": "difference",
         "best-of": "best-of",
     }
-    in_file = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
-    drawn = where.read.n - sum(draw < where.read.n for draw in in_file)
+    origin: Any = session.head.origin
+    drawn = where.read.n
+    if origin != "unknown":
+        # What the table held is a draw of somebody else's; of unknown origin it counts only where
+        # this session drew it too.
+        in_file = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
+        drawn -= sum(draw < where.read.n for draw in in_file)
     if drawn == where.read.n and not session.apart:
         return None
-    origin: Any = session.head.origin
     text = refused_claim(origin, claims[task.claim], target="these", drawn=drawn)
     return None if text is None else f"{text[0].upper()}{text[1:]}."
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tallystick.label.standing import MeasureStanding
-from tallystick.results import Figure, Interval, Result, Unknown
+from tallystick.results import Figure, Interval, Result, Unit, Unknown
 
 __all__ = ["LabelResult", "Readers"]
 
@@ -103,6 +103,11 @@ class LabelResult(Result):
             }
             for one in self.measures
         ]
+
+    def units(self) -> Mapping[str, Unit]:
+        """Return how the numbers are written: shares, or points for a difference."""
+        unit: Unit = "points" if any(" - " in one.name for one in self.measures) else "share"
+        return {"estimate": unit, "interval": unit, "anytime": unit}
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the planned intervals as a forest."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
+from tallystick.data.session import Session
 from tallystick.label.result import Readers
 from tallystick.label.standing import MeasureStanding, Standing
 from tallystick.results import Interval, Needed, about, count, percent, percent_interval
 from tallystick.results.numbers import number, points, points_interval
+from tallystick.sampling.labels import next_batch
+from tallystick.sampling.labels.batches import FIRST
 from tallystick.sampling.labels.task import LabelTask
 
-__all__ = ["ASSUMPTIONS", "needed_of", "verdict_of", "warnings_of"]
+__all__ = ["ASSUMPTIONS", "needed_of", "next_of", "verdict_of", "warnings_of"]
 
 ASSUMPTIONS = (
     "labels are read in the order in which items were drawn, with the recorded probabilities",
@@ -51,7 +55,9 @@ def _answer(where: Standing, task: LabelTask, anytime: str) -> list[str]:
             open_ = names
             if where.best is not None:
                 open_ = tuple(n for n, live in zip(names, where.best.live, strict=True) if live)
-            return [f"Undecided after {labels}: {_or(open_)} may be the best."]
+            best = "better" if len(names) == 2 else "the best"
+            lead = "".join(f" ({_lead(one)})" for one in where.measures)
+            return [f"Undecided after {labels}: {_or(open_)} may be {best}{lead}."]
         spare = where.left
         rest = f" {count(spare)} further items were not needed." if spare else ""
         if where.winner == "neither":
@@ -94,6 +100,13 @@ def _numbers(one: MeasureStanding) -> str:
     return f"{one.name}: {planned} at a planned stop (approximate); {low} to {high} (anytime)."
 
 
+def _lead(one: MeasureStanding) -> str:
+    """Write a difference at a planned stop; nothing is known of it without labels."""
+    if not isinstance(one.interval, Interval) or not isinstance(one.estimate, float):
+        return "no label counts yet"
+    return f"{one.name}: {points_interval(one.estimate, one.interval)}, approximate"
+
+
 def _is_share(one: MeasureStanding) -> bool:
     return " - " not in one.name
 
@@ -107,6 +120,28 @@ def needed_of(where: Standing, task: LabelTask) -> Needed | None:
     if _unit(task) == "item":
         return Needed(where.forecast, "items that label draws, with the outputs of every system")
     return Needed(where.forecast, "labels on items that label draws")
+
+
+def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int) -> str:
+    """Say what to type next: label more, or ask the question with these labels."""
+    head, path = session.head, shlex.quote(session.path)
+    if where.stop in ("precision", "verdict", "certain", "budget"):
+        if head.question == "prevalence" or not where.read.n or not head.source:
+            return ""
+        files = shlex.join(head.source)
+        return f"Next: tallystick {head.question} {files} --truth-file {path}"
+    if pending:
+        what = "1 is handed out" if pending == 1 else f"{count(pending)} are handed out"
+        size = pending
+    else:
+        outputs = int(where.best.live.sum()) if where.best is not None else task.rows.shape[1]
+        more = FIRST - where.read.n if where.read.n < FIRST else next_batch(where.progress)
+        size = max(1, more) * (outputs if task.rows.shape[1] > 1 else 1)
+        what = f"label {count(size)} more"
+    return (
+        f"Next: {what}. tallystick label --session {path} --next {size} --out batch.csv, fill in"
+        " the last column, then --add batch.csv; or label on a page with --open."
+    )
 
 
 def warnings_of(

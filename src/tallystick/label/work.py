@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 
 from tallystick.data import Data
 from tallystick.data.session import Answer, Ask, Session
 from tallystick.data.session_file import SessionFile
 from tallystick.errors import FileError, InputError
 from tallystick.label.drawing import drawn_event
+from tallystick.label.existing import answers_in_table, find_existing
 from tallystick.label.outcome import outcome, refused
 from tallystick.label.questions import LabelQuestion
 from tallystick.label.result import LabelResult
@@ -18,7 +20,7 @@ from tallystick.label.row_cells import RowCells
 from tallystick.label.standing import Standing, standing
 from tallystick.results import Json
 from tallystick.sampling.labels import next_batch
-from tallystick.sampling.labels.answers import answer_code
+from tallystick.sampling.labels.answers import answer_code, label_of
 from tallystick.sampling.labels.batches import FIRST
 from tallystick.sampling.labels.task import LabelTask
 from tallystick.values import Label
@@ -45,6 +47,11 @@ class Work:
         head = session.head
         self.cells = RowCells(data, head.item, head.system, head.show)
         self._standing: Standing | None = None
+
+    @cached_property
+    def _in_table(self) -> Mapping[int, Label]:
+        """Labels of the table, by row: an item that has one need not be read again."""
+        return find_existing(self.data, self.task).labels
 
     # -- what a reader sees
 
@@ -89,7 +96,9 @@ class Work:
             missing = min(missing, (budget - len(self.session.asks)) // parts)
         missing = min(missing, where.left)
         if missing > 0 and may_draw:
-            self.write([drawn_event(self.session, self.task, where, self.cells, missing)])
+            drawn = drawn_event(self.session, self.task, where, self.cells, missing)
+            asks = self.session.then([drawn]).asks[len(self.session.asks) :]
+            self.write([drawn, *answers_in_table(self._in_table, asks)])
             waiting = self.session.open_asks(reader)
         return tuple(waiting if size is None else waiting[:size])
 
@@ -129,16 +138,7 @@ class Work:
 
     def label_of(self, text: str) -> Label:
         """Return the label that a text stands for; anything else raises `InputError`."""
-        word = str(text).strip()
-        if self.task.scale is not None:
-            answer_code(self.task, word)
-            return float(word)
-        found = [one for one in self.task.classes if str(one) == word]
-        found = found or [one for one in self.task.classes if str(one).lower() == word.lower()]
-        if len(found) != 1:
-            shown = ", ".join(map(str, self.task.classes[:12]))
-            raise InputError(f"an answer must be one of {shown}, or skip, got {text!r}")
-        return found[0]
+        return label_of(self.task, text)
 
     # -- reading
 

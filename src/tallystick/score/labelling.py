@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tallystick.data import Data
 from tallystick.data.session import Session
 from tallystick.errors import InputError
-from tallystick.sampling.labels.consensus import Floats, Ints
+from tallystick.sampling.labels.consensus import AnyInts, Floats, Ints
 from tallystick.sampling.labels.contest import JudgedContest
 from tallystick.sampling.labels.difference import gap_spread, gap_strata
 from tallystick.sampling.labels.draws import share_spread
@@ -48,9 +48,9 @@ class _Believed:
     stratum: Ints
     chance: Floats
 
-    def strata(self, place: NDArray[np.int32], given: Ints | None = None) -> LabelStrata:
+    def strata(self, place: NDArray[np.int32], given: AnyInts | None = None) -> LabelStrata:
         """Return the strata of all rows with their guess; *given* are those a session keeps."""
-        of = self.stratum.astype(np.int16)[place] if given is None else given
+        of: AnyInts = self.stratum.astype(np.int16)[place] if given is None else given
         one = LabelStrata(of=of, side=np.zeros(int(of.max()) + 1, np.int64), guess=_blank(of))
         mean = stratum_means(one, self.chance[place])
         guess = np.column_stack((1 - mean, mean))
@@ -72,7 +72,7 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
     question, settled = question.settled(data)
     patterns = read_patterns(data, scale=question.scale)
     outputs = patterns.outputs
-    classes, code = _answers(data, outputs, question)
+    classes, code = _answers(data, patterns, question)
     if classes and question.goal != "mean":
         make = _difference if question.goal == "difference" else _best
         return make(data, patterns, (classes, code), strata)
@@ -164,9 +164,11 @@ def _difference(
     first, second = (hits[patterns.place[rows[:, k]]] for k in (0, 1))
     parts, guess = gap_strata(first, second, judges=judges)
     if strata is not None:
-        gap = (first - second) / judges
-        parts = LabelStrata(of=strata, side=parts.side, guess=parts.guess)
-        guess = stratum_means(parts, gap, bounds=(-1.0, 1.0))
+        # A stratum is one difference of votes: any of its items says which.
+        guess = np.zeros(int(strata.max()) + 1)
+        guess[strata[strata >= 0]] = ((first - second) / judges)[strata >= 0]
+        shares = np.column_stack(((1 - guess) / 2, (1 + guess) / 2))
+        parts = LabelStrata(of=strata, side=(guess > 0).astype(np.int64), guess=shares)
     classes, code = answers
 
     def value(units: Ints, answers: Floats) -> Floats:
@@ -204,7 +206,7 @@ def _best(
     believed = _believed(outputs, graded=not outputs.votes)
     own = believed.strata(patterns.place)
     # Items are drawn uniformly, so one stratum holds them all; outputs have strata of their own.
-    one = np.zeros(len(rows), np.int8) if strata is None else strata
+    one: AnyInts = np.zeros(len(rows), np.int8) if strata is None else strata
     classes, code = answers
     return LabelTask(
         claim="best-of",
@@ -241,7 +243,7 @@ def _rows(data: Data, patterns: OutputPatterns) -> Ints:
     return _grid(item_groups(data), system, len(patterns.outputs.systems))
 
 
-def _grid(item: NDArray[np.integer], system: NDArray[np.integer], k: int) -> Ints:
+def _grid(item: AnyInts, system: AnyInts, k: int) -> Ints:
     """Return items x systems of rows, in the order of the table, as the items were first seen."""
     items = np.flatnonzero(np.bincount(item))
     rows = np.full((int(item.max()) + 1, k), -1, np.int32)
@@ -257,7 +259,7 @@ def _grid(item: NDArray[np.integer], system: NDArray[np.integer], k: int) -> Int
 
 
 def _answers(
-    data: Data, outputs: Outputs, question: ScoreQuestion
+    data: Data, patterns: OutputPatterns, question: ScoreQuestion
 ) -> tuple[tuple[Label, ...], int]:
     """Return the two answers and which of them is a pass; no answers where people give numbers.
 
@@ -272,13 +274,12 @@ def _answers(
                 f"labels must be a word for pass and one for fail, got {', '.join(map(str, named))}"
             )
         return named, code
-    truth = data.roles.truth
+    truth, outputs = data.roles.truth, patterns.outputs
     columns = [truth] if truth is not None and outputs.n_labels else []
     if not outputs.pass_fail or (question.scale is not None and not columns):
         return (), 0
     for column in (*columns, *data.roles.judges):
-        words = data.words(column)
-        seen = [one for one in words.labels if one is not None and not is_no_answer(one)]
+        seen = [one for one in patterns.words[column] if not is_no_answer(one)]
         found = _pair(seen)
         if found is not None:
             return found
@@ -369,7 +370,7 @@ def _grade(units: Ints, answers: Floats) -> Floats:
     return np.asarray(answers[:, 0])
 
 
-def _blank(of: Ints) -> Floats:
+def _blank(of: AnyInts) -> Floats:
     return np.full((int(of.max()) + 1, 2), 0.5)
 
 

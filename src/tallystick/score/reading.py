@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,10 +111,13 @@ class OutputPatterns:
         One entry per pattern of system, grades and human grade, with the number of its rows.
     place
         The entry of each row.
+    words
+        What the columns of judges and of people say, each word once.
     """
 
     outputs: Outputs
     place: NDArray[np.int32]
+    words: Mapping[str, Sequence[Label]]
 
 
 def read_patterns(data: Data, *, scale: Scale | None) -> OutputPatterns:
@@ -153,7 +156,8 @@ def read_patterns(data: Data, *, scale: Scale | None) -> OutputPatterns:
         counted=True,
         scale=scale,
     )
-    return OutputPatterns(outputs=outputs, place=place)
+    words = {name: cells.words(name) for name in data.roles.columns("judges", "truth")}
+    return OutputPatterns(outputs=outputs, place=place, words=words)
 
 
 def item_groups(data: Data) -> NDArray[np.int32]:

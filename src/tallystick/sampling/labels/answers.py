@@ -16,7 +16,15 @@ from tallystick.sampling.labels.strata import LabelStrata
 from tallystick.sampling.labels.task import LabelTask, Measure
 from tallystick.values import Label, identity
 
-__all__ = ["Read", "answer_code", "apart_answers", "journal_of", "measured", "read_answers"]
+__all__ = [
+    "Read",
+    "answer_code",
+    "apart_answers",
+    "journal_of",
+    "label_of",
+    "measured",
+    "read_answers",
+]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,6 +74,27 @@ def answer_code(task: LabelTask, label: Label) -> float:
             return float(place)
     shown = ", ".join(map(str, task.classes[:12]))
     raise InputError(f"an answer must be one of {shown}, got {label!r}")
+
+
+def label_of(task: LabelTask, text: Label) -> Label:
+    """Return the label that a text stands for, in any case; anything else raises `InputError`.
+
+    >>> from types import SimpleNamespace
+    >>> label_of(SimpleNamespace(scale=None, classes=(0, 1)), "1"), label_of(
+    ...     SimpleNamespace(scale=None, classes=("fail", "pass")), " PASS"
+    ... )
+    (1, 'pass')
+    """
+    word = str(text).strip()
+    if task.scale is not None:
+        answer_code(task, word)
+        return float(word)
+    found = [one for one in task.classes if str(one) == word]
+    found = found or [one for one in task.classes if str(one).lower() == word.lower()]
+    if len(found) != 1:
+        shown = ", ".join(map(str, task.classes[:12]))
+        raise InputError(f"an answer must be one of {shown}, or skip, got {text!r}")
+    return found[0]
 
 
 def read_answers(session: Session, task: LabelTask) -> Read:

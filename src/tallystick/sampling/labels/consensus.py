@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError, NotIdentifiable
 
-__all__ = ["Consensus", "Floats", "Ints", "VotePatterns", "consensus", "patterns_of"]
+__all__ = ["AnyInts", "Consensus", "Floats", "Ints", "VotePatterns", "consensus", "patterns_of"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+AnyInts: TypeAlias = NDArray[np.integer]
+"""Whole numbers of any width: one per item, so that a million items take few bytes each."""
 
 _DENSE = 1 << 22
 """Up to this many possible patterns are counted in a table; more are sorted."""
@@ -142,7 +144,7 @@ def _mean_vote(codes: Ints, n_classes: int) -> Consensus:
     return Consensus(posterior=posterior, score=score, middle=0.5, method="mean vote")
 
 
-def _patterns(codes: NDArray[np.integer], place: Ints, counts: ArrayLike | None) -> VotePatterns:
+def _patterns(codes: AnyInts, place: Ints, counts: ArrayLike | None) -> VotePatterns:
     weights = None if counts is None else np.asarray(counts, dtype=np.float64)
     held = np.bincount(place, weights=weights, minlength=len(codes))
     return VotePatterns(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels.consensus import Floats, Ints
+from tallystick.sampling.labels.consensus import AnyInts, Floats, Ints
 
 __all__ = ["AnyContest", "Contest", "ContestView", "JudgedContest", "contest_of"]
 
@@ -199,7 +199,7 @@ class JudgedContest:
     (10, 2)
     """
 
-    strata: Ints
+    strata: AnyInts
     guess: Floats
 
     def __post_init__(self) -> None:

@@ -155,7 +155,12 @@ def gap_strata(
 
 
 def classifier_difference(
-    journal: DrawJournal, values: ArrayLike, guess: ArrayLike, *, alpha: float = 0.05
+    journal: DrawJournal,
+    values: ArrayLike,
+    guess: ArrayLike,
+    *,
+    alpha: float = 0.05,
+    tie: float = 0.5,
 ) -> SignVerdict:
     """Say which of two classifiers is better, from labels on their disagreements.
 
@@ -169,6 +174,9 @@ def classifier_difference(
         The guess of the value in each stratum.
     alpha
         One minus the level.
+    tie
+        The mean of the items that are drawn from at which both are equally good: another one than
+        1/2 where labels are known apart from them.
 
     Examples
     --------
@@ -185,13 +193,18 @@ def classifier_difference(
     steps = rectified_steps(journal, values, guess)
     raw = rectified_steps(journal, values, np.zeros(journal.sizes.size), learn=False)
     least = SMALLEST_LEAD["classifiers"]
-    up, down = _sides(steps, 0.5, least)
-    raw_up, raw_down = _sides(raw, 0.5, least)
-    return _verdict(steps, 0.5, (up + raw_up) / 2, (down + raw_down) / 2, raw_up, up, alpha)  # (W7)
+    up, down = _sides(steps, tie, least)
+    raw_up, raw_down = _sides(raw, tie, least)
+    return _verdict(steps, tie, (up + raw_up) / 2, (down + raw_down) / 2, raw_up, up, alpha)  # (W7)
 
 
 def judged_difference(
-    journal: DrawJournal, values: ArrayLike, guess: ArrayLike, *, alpha: float = 0.05
+    journal: DrawJournal,
+    values: ArrayLike,
+    guess: ArrayLike,
+    *,
+    alpha: float = 0.05,
+    tie: float = 0.0,
 ) -> SignVerdict:
     """Say which of two systems people prefer, from labels on outputs that judges compared.
 
@@ -205,6 +218,8 @@ def judged_difference(
         The vote difference over the number of judges in each stratum, or any better guess.
     alpha
         One minus the level.
+    tie
+        The mean of the items that are drawn from at which both are equally good.
 
     Examples
     --------
@@ -217,8 +232,8 @@ def judged_difference(
     'first'
     """
     steps = rectified_steps(journal, values, guess, bounds=(-1.0, 1.0))
-    up, down = _sides(steps, 0.0, SMALLEST_LEAD["judged"])
-    return _verdict(steps, 0.0, up, down, None, up, alpha)
+    up, down = _sides(steps, tie, SMALLEST_LEAD["judged"])
+    return _verdict(steps, tie, up, down, None, up, alpha)
 
 
 def gap_spread(stratum: Ints, values: Floats, n_strata: int) -> Floats:

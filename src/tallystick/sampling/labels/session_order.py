@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.data.session import Session
-from tallystick.sampling.labels.answers import Read, journal_of, measured, read_answers
+from tallystick.sampling.labels.answers import (
+    Read,
+    apart_answers,
+    journal_of,
+    measured,
+    read_answers,
+)
 from tallystick.sampling.labels.batches import verdict_forecast
 from tallystick.sampling.labels.best_of import BestOf, best_of
 from tallystick.sampling.labels.consensus import Floats
@@ -28,6 +34,7 @@ from tallystick.sampling.labels.difference import (
     classifier_difference,
     judged_difference,
 )
+from tallystick.sampling.labels.planned_measure import apart_of
 from tallystick.sampling.labels.task import LabelTask
 
 __all__ = ["NEITHER", "SessionOrder", "session_order"]
@@ -100,9 +107,12 @@ def _sign(session: Session, task: LabelTask, read: Read, alpha: float) -> Sessio
     """Compare two by the sign of their difference."""
     measure, journal = task.measures[0], journal_of(session, task.strata)
     compare = classifier_difference if task.claim == "classifiers" else judged_difference
+    # Labels that are known apart count too: they move the mean of the rest at which all is even.
+    tie = apart_of(apart_answers(session, task), measure, task).part(measure.mean(0.0))
     # Skips count against whoever is to be named: at the least value for the first, and so on.
     low, high = (
-        compare(journal, values, measure.guess, alpha=alpha) for values in measured(read, measure)
+        compare(journal, values, measure.guess, alpha=alpha, tie=tie)
+        for values in measured(read, measure)
     )
     named: SignVerdict = low if low.verdict == "first" else high
     agree = low.verdict == "first" or high.verdict == "second" or low.verdict == high.verdict

@@ -25,7 +25,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels.consensus import Floats, Ints, VotePatterns, consensus, patterns_of
+from tallystick.sampling.labels.consensus import (
+    AnyInts,
+    Floats,
+    Ints,
+    VotePatterns,
+    consensus,
+    patterns_of,
+)
 
 __all__ = [
     "OUTSIDE",
@@ -68,7 +75,7 @@ class LabelStrata:
     ([2, 1], 3)
     """
 
-    of: Ints
+    of: AnyInts
     side: Ints
     guess: Floats
 
@@ -202,7 +209,7 @@ def score_strata(
         )
     distinct, place = np.unique(values, return_inverse=True)
     weight = np.ones(values.size) if counts is None else np.asarray(counts, dtype=np.float64)
-    held = np.bincount(place, weights=weight)
+    held = np.bincount(place, weights=weight).astype(np.float64)
     patterns = VotePatterns(codes=np.empty((distinct.size, 0), np.int64), counts=held, place=place)
     mean = np.bincount(place, weights=chance * weight) / held
     return _by_score(distinct, np.column_stack((1 - mean, mean)), patterns=patterns, middle=middle)

@@ -22,7 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.sampling.labels.consensus import Consensus, Floats, Ints, consensus, patterns_of
+from tallystick.sampling.labels.consensus import (
+    AnyInts,
+    Consensus,
+    Floats,
+    Ints,
+    consensus,
+    patterns_of,
+)
 from tallystick.sampling.labels.contest import AnyContest
 from tallystick.sampling.labels.draws import SpreadRule, class_spread
 from tallystick.sampling.labels.strata import LabelStrata, vote_strata
@@ -63,7 +70,7 @@ class Measure:
     name: str
     value: Value
     guess: Floats
-    cell: NDArray[np.integer] | None = None
+    cell: AnyInts | None = None
     counts: NDArray[np.bool_] | None = None
     bounds: tuple[float, float] = (0.0, 1.0)
     offset: float = 0.0
@@ -138,7 +145,7 @@ class LabelTask:
     claim: Literal["share", "classifiers", "judged", "best-of"]
     classes: tuple[Label, ...]
     strata: LabelStrata
-    rows: Ints
+    rows: AnyInts
     measures: tuple[Measure, ...]
     columns: tuple[str, ...]
     rule: SpreadRule | None = None

@@ -1,0 +1,154 @@
+"""``tallystick label`` on a million items and ten systems: memory and time of each step.
+
+Run: ``python benchmarks/speed/label_large.py [--write]``.
+
+Each step is a process of its own, from the command line, so its peak is what a user would see. The
+next batch is also timed inside an open session, as a page or a queue draws it.
+"""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from record import record
+
+ITEMS, SYSTEMS, JUDGES = 1_000_000, 10, 3
+
+
+def write_tables(folder: Path) -> None:
+    """Write one row per output (Parquet and CSV), and one row per item."""
+    import pyarrow as pa
+    import pyarrow.csv as pc
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    truth = rng.random((ITEMS, SYSTEMS)) < np.linspace(0.6, 0.85, SYSTEMS)
+    items = np.char.add("item-", np.char.zfill(np.arange(ITEMS).astype(str), 7))
+    votes = [
+        np.where(rng.random(truth.shape) < 0.8 + 0.05 * j, truth, ~truth).astype(np.int8)
+        for j in range(JUDGES)
+    ]
+    systems = [f"sys{s}" for s in range(SYSTEMS)]
+    long = {
+        "item": pa.array(np.repeat(items, SYSTEMS)),
+        "system": pa.array(np.tile(systems, ITEMS)),
+        **{f"j{j}": pa.array(one.ravel()) for j, one in enumerate(votes)},
+    }
+    pq.write_table(pa.table(long), folder / "long.parquet")
+    pc.write_csv(pa.table(long), folder / "long.csv")
+    wide = {
+        f"{name}.j{j}": pa.array(one[:, s])
+        for s, name in enumerate(systems)
+        for j, one in enumerate(votes)
+    }
+    pq.write_table(pa.table({"item": pa.array(items), **wide}), folder / "wide.parquet")
+
+
+def ran(folder: Path, *words: str) -> dict[str, float]:
+    """Run one command; return its seconds on the clock and on the processor, and its peak."""
+    program = [sys.executable, "-c", "from tallystick.cli import main; main()"]
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [*program, "label", *words],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"label {' '.join(words)} left with {status}")
+    return {
+        "seconds": time.perf_counter() - began,
+        "processor seconds": usage.ru_utime + usage.ru_stime,
+        "peak memory, GB": usage.ru_maxrss * 1024 / 1e9,
+    }
+
+
+def measured(folder: Path, table: str, *goal: str) -> list[dict[str, object]]:
+    """Return one row per step of a session."""
+    session = folder / "s.label"
+    session.unlink(missing_ok=True)
+    what = " ".join((table, *goal))
+    asked = ("--question", "score", *goal, "--session", "s.label")
+    rows: list[dict[str, object]] = [{"table": what, "step": "begin"} | ran(folder, table, *asked)]
+    batch = ("--session", "s.label", "--next", "20", "--out", "batch.csv")
+    rows.append({"table": what, "step": "--next 20"} | ran(folder, *batch))
+    answered(folder / "batch.csv")
+    rows.append(
+        {"table": what, "step": "--add"} | ran(folder, "--session", "s.label", "--add", "batch.csv")
+    )
+    rows.append(
+        {"table": what, "step": "--status"} | ran(folder, "--session", "s.label", "--status")
+    )
+    rows.append({"table": what, "step": "next 20, session open"} | drawn(session))
+    return rows
+
+
+def answered(path: Path) -> None:
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0].keys())
+        writer.writeheader()
+        writer.writerows([{**row, "answer": "1"} for row in rows])
+
+
+def drawn(session: Path) -> dict[str, float]:
+    """Return what the second batch takes where the session is open already."""
+    code = (
+        "import os, resource, sys, time\n"
+        "from tallystick.label import reopen\n"
+        "with reopen(sys.argv[1]) as work:\n"
+        "    for ask in work.next(20):\n"
+        "        work.answer(ask.number, 1, reader='1')\n"
+        "    clock, used = time.perf_counter(), time.process_time()\n"
+        "    work.next(20)\n"
+        "    print(time.perf_counter() - clock, time.process_time() - used,"
+        " resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, session.name],
+        cwd=session.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    clock, used, peak = map(float, done.stdout.split())
+    return {"seconds": clock, "processor seconds": used, "peak memory, GB": peak * 1024 / 1e9}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # In a process of its own: a child's peak is never below the size of its parent.
+        maker = multiprocessing.get_context("spawn").Process(target=write_tables, args=(folder,))
+        maker.start()
+        maker.join()
+        rows = measured(folder, "long.parquet")
+        rows += measured(folder, "long.parquet", "--goal", "best")
+        rows += measured(folder, "long.csv")
+        rows += measured(folder, "wide.parquet")
+    record(
+        "label-large",
+        f"A session on {ITEMS:,} items of {SYSTEMS} systems with {JUDGES} judges",
+        rows,
+        notes=[
+            "Each step but the last is one command: it starts, reads the table, checks that it is"
+            " the one that the session was drawn from, and ends",
+            "The last step is the second batch of an open session, as the page or a queue draws it",
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()
