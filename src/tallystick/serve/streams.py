@@ -192,6 +192,7 @@ async def delete_stream(incoming: Incoming) -> Any:
             "delete from rows where stream = ?",
             "delete from tally where stream = ?",
             "delete from windows where stream = ?",
+            "delete from seen where stream = ?",
             "delete from pattern where stream = ?",
             "delete from slice where stream = ?",
             "delete from label_code where stream_column in"
