@@ -141,13 +141,14 @@ def apply(
             packed_body(body),
         ),
     )
-    _write_rows(transaction, stream, interned, changes, seq)
-    _write_labels(transaction, labels, seq)
-    _write_shows(transaction, changes)
-    transaction.run(
-        "update stream set version = version + 1, rows = rows + ? where id = ?",
-        (len(fresh), stream.id),
-    )
+    with transaction.together():
+        _write_rows(transaction, stream, interned, changes, seq)
+        _write_labels(transaction, labels, seq)
+        _write_shows(transaction, changes)
+        transaction.run(
+            "update stream set version = version + 1, rows = rows + ? where id = ?",
+            (len(fresh), stream.id),
+        )
     interned.shrink()
     return Accepted(
         len(records), changes.count(NEW), changes.count(CHANGED), changes.count(SAME), seq

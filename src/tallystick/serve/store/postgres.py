@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, MissingExtra
@@ -83,15 +83,34 @@ class PostgresTransaction(PostgresReader):
         with self._connection.cursor() as cursor:
             cursor.executemany(_translated(sql), rows)
 
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        super().__init__(connection)
+        self._locked: set[tuple[int, int]] = set()
+
+    def together(self) -> AbstractContextManager[Any]:
+        """Send the statements of the block without waiting for each; errors come at its end."""
+        return self._connection.pipeline()
+
     def lock(self, stream: int) -> None:
         """Keep other processes from writing to a stream until the end of the transaction."""
-        self._connection.execute("select pg_advisory_xact_lock(%s, %s)", (1, stream % 2**31))
+        self._lock(1, stream % 2**31)
+
+    def _lock(self, kind: int, number: int) -> None:
+        """Take a lock that the transaction does not hold yet: most of a group are of one stream."""
+        if (kind, number) not in self._locked:
+            self._connection.execute("select pg_advisory_xact_lock(%s, %s)", (kind, number))
+            self._locked.add((kind, number))
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo what the block did, and only that, if it raises."""
-        with self._connection.transaction():
-            yield
+        before = set(self._locked)
+        try:
+            with self._connection.transaction():
+                yield
+        except BaseException:
+            self._locked = before  # a lock that was taken after the savepoint goes with it
+            raise
 
     def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
         """Return the rows of a stream with these (item, system), in any order."""
@@ -107,7 +126,8 @@ class PostgresTransaction(PostgresReader):
         """Reserve *n* consecutive ids of rows and return the first."""
         # setval is not atomic with nextval of other processes, so the ids come one by one inside
         # the server; only the last is sent, and gaps are harmless.
-        self._connection.execute("select pg_advisory_xact_lock(2, 0)")
+        # Until the commit no other process may take ids: they are in the order of the commits.
+        self._lock(2, 0)
         [(last,)] = self._connection.execute(
             "select max(nextval('rows_id')) from generate_series(1, %s)", (n,)
         ).fetchall()

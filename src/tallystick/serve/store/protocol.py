@@ -53,6 +53,9 @@ class Transaction(Reader, Protocol):
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Execute a statement for each row."""
 
+    def together(self) -> AbstractContextManager[Any]:
+        """Send the statements of the block without waiting for each; errors come at its end."""
+
     def lock(self, stream: int) -> None:
         """Keep other processes from writing to a stream until the end of the transaction."""
 
