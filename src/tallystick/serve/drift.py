@@ -166,7 +166,6 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
 
     def work(transaction: Transaction) -> None:
         held.check(transaction)
-        transaction.lock(stream.id)
         seq = transaction.one("select max(seq) from batch where stream = ?", (stream.id,))
         changed = transaction.run(
             "update windows set closed = ?, seq_to = ?, result = ?, change = ?"

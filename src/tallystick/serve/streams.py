@@ -181,7 +181,6 @@ async def delete_stream(incoming: Incoming) -> Any:
 
     def work(transaction: Transaction) -> None:
         stream = find_stream(transaction, name)
-        transaction.lock(stream.id)
         mine = "(select id from rows where stream = ?)"
         transaction.run("delete from fact where name = ?", (f"drift:{stream.id}",))
         for sql in (

@@ -104,7 +104,6 @@ def apply(
     source: Source,
 ) -> Accepted:
     """Keep a batch, all of it or nothing: run it inside an operation of the writer."""
-    transaction.lock(stream.id)
     body = source.body if source.body is not None else msgspec.json.encode(list(records))
     digest = hashlib.sha256(body).digest()
     if source.key is not None:

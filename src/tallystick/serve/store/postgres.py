@@ -25,6 +25,12 @@ __all__ = ["PostgresReader", "PostgresStore", "PostgresTransaction"]
 _MIGRATION_LOCK = 7_364_120
 """The advisory lock under which one process migrates while the others wait."""
 
+_WRITE_LOCK = 7_364_121
+"""The advisory lock under which one process writes while the others wait."""
+
+_MOST_IDLE = 30_000
+"""Milliseconds after which a process that stopped while it held that lock loses it."""
+
 
 def _translated(sql: str) -> str:
     """Write ``?`` as psycopg wants it.
@@ -83,34 +89,15 @@ class PostgresTransaction(PostgresReader):
         with self._connection.cursor() as cursor:
             cursor.executemany(_translated(sql), rows)
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        super().__init__(connection)
-        self._locked: set[tuple[int, int]] = set()
-
     def together(self) -> AbstractContextManager[Any]:
         """Send the statements of the block without waiting for each; errors come at its end."""
         return self._connection.pipeline()
 
-    def lock(self, stream: int) -> None:
-        """Keep other processes from writing to a stream until the end of the transaction."""
-        self._lock(1, stream % 2**31)
-
-    def _lock(self, kind: int, number: int) -> None:
-        """Take a lock that the transaction does not hold yet: most of a group are of one stream."""
-        if (kind, number) not in self._locked:
-            self._connection.execute("select pg_advisory_xact_lock(%s, %s)", (kind, number))
-            self._locked.add((kind, number))
-
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo what the block did, and only that, if it raises."""
-        before = set(self._locked)
-        try:
-            with self._connection.transaction():
-                yield
-        except BaseException:
-            self._locked = before  # a lock that was taken after the savepoint goes with it
-            raise
+        with self._connection.transaction():
+            yield
 
     def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
         """Return the rows of a stream with these (item, system), in any order."""
@@ -126,8 +113,6 @@ class PostgresTransaction(PostgresReader):
         """Reserve *n* consecutive ids of rows and return the first."""
         # setval is not atomic with nextval of other processes, so the ids come one by one inside
         # the server; only the last is sent, and gaps are harmless.
-        # Until the commit no other process may take ids: they are in the order of the commits.
-        self._lock(2, 0)
         [(last,)] = self._connection.execute(
             "select max(nextval('rows_id')) from generate_series(1, %s)", (n,)
         ).fetchall()
@@ -196,7 +181,7 @@ class PostgresStore:
         self._dsn = dsn
         self._idle: queue.SimpleQueue[psycopg.Connection[Any]] = queue.SimpleQueue()
         try:
-            self._writer = self._connect(autocommit=False)
+            self._writer = self._connect_writer()
         except psycopg.OperationalError as error:
             # The address may hold a password: it is never repeated.
             raise FileError(f"PostgreSQL cannot be reached: {str(error).strip()}") from error
@@ -210,6 +195,11 @@ class PostgresStore:
     def _connect(self, *, autocommit: bool = True) -> psycopg.Connection[Any]:
         connection = self._psycopg.connect(self._dsn, autocommit=autocommit)
         connection.prepare_threshold = None
+        return connection
+
+    def _connect_writer(self) -> psycopg.Connection[Any]:
+        connection = self._connect()
+        connection.execute(f"set idle_in_transaction_session_timeout = {_MOST_IDLE}")
         return connection
 
     def _migrate(self) -> None:
@@ -231,7 +221,6 @@ class PostgresStore:
                     "insert into schema_version values (%s, %s, %s)",
                     (step.version, step.name, time.time()),
                 )
-        self._writer.commit()
 
     def _version(self) -> int:
         [(found,)] = self._writer.execute(
@@ -269,16 +258,17 @@ class PostgresStore:
 
     @contextmanager
     def write(self) -> Iterator[PostgresTransaction]:
-        """Begin a transaction; it is committed at the end of the block. For the writer only."""
+        """Begin a transaction; it is committed at the end of the block. For the writer only.
+
+        One process writes at a time, as in SQLite: the ids of rows are then in the order of the
+        commits, which the windows of the drift test rely on, and two processes cannot wait for
+        each other.
+        """
         if self._writer.closed or self._writer.broken:
-            self._writer = self._connect(autocommit=False)
-        try:
+            self._writer = self._connect_writer()
+        with self._writer.transaction():
+            self._writer.execute("select pg_advisory_xact_lock(%s)", (_WRITE_LOCK,))
             yield PostgresTransaction(self._writer)
-            self._writer.commit()
-        except BaseException:
-            if not (self._writer.closed or self._writer.broken):
-                self._writer.rollback()
-            raise
 
     def address(self) -> str:
         """Return what `open_store` needs to open this store in another process."""

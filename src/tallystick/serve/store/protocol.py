@@ -56,9 +56,6 @@ class Transaction(Reader, Protocol):
     def together(self) -> AbstractContextManager[Any]:
         """Send the statements of the block without waiting for each; errors come at its end."""
 
-    def lock(self, stream: int) -> None:
-        """Keep other processes from writing to a stream until the end of the transaction."""
-
     def savepoint(self) -> AbstractContextManager[None]:
         """Undo what the block did, and only that, if it raises."""
 

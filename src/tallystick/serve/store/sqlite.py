@@ -73,9 +73,6 @@ class SqliteTransaction(SqliteReader):
         """Do nothing: a statement never leaves this process."""
         return nullcontext()
 
-    def lock(self, stream: int) -> None:
-        """Do nothing: ``begin immediate`` has locked the whole database."""
-
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo what the block did, and only that, if it raises."""
