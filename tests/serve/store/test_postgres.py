@@ -158,9 +158,13 @@ def test_operations_of_a_group_are_one_transaction(kept: Service) -> None:
         with transaction.savepoint():
             transaction.run("insert into fact (name, value) values (?, '1')", (name,))
 
-    with pytest.raises(ZeroDivisionError), kept.store.write() as transaction:
-        keep(transaction, "group")
-        raise ZeroDivisionError
+    def broken() -> None:
+        with kept.store.write() as transaction:
+            keep(transaction, "group")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        broken()
     with kept.store.write() as transaction:
         keep(transaction, "whole")
         # Nobody sees the first operation before the group is committed.
