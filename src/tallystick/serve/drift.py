@@ -1,7 +1,7 @@
-"""The drift test: once per window, when its rows have come and the settle time is over.
+"""The drift test: once per window, when its rows have come and the settle time of each is over.
 
-A window is the next N rows by arrival. What had arrived when it closed is what the test saw; late
-votes and labels change results, never that test. The bound on false alarms is `judge`'s: at most
+A window is the next N rows by arrival. The test sees the votes that came within the settle time of
+their row; late votes and labels change results, never that test. The bound on false alarms is `judge`'s: at most
 5 % of quiet streams raise one in 10,000 items.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tallystick.serve.alerts import AlertNote, raise_alert
-from tallystick.serve.ingest.interned import unpack_codes
+from tallystick.serve.drift_seen import forget_rows, is_seen, see_rows, vote_columns
 from tallystick.serve.jobs import Held, Job
 from tallystick.serve.routes import Incoming, Parameter, Route
 from tallystick.serve.settings import StreamRecord, find_stream
@@ -24,7 +24,7 @@ from tallystick.serve.worker import WorkerOrder
 if TYPE_CHECKING:
     from tallystick.serve.service import Service
 
-__all__ = ["JOBS", "ROUTES", "WindowBody", "WindowList", "listed_windows", "vote_columns"]
+__all__ = ["JOBS", "ROUTES", "WindowBody", "WindowList", "listed_windows"]
 
 ALPHA = 0.05
 _PATIENCE = 100.0
@@ -78,6 +78,8 @@ def watch_drift(service: Service, held: Held) -> None:
         if stream is None:
             continue
         while _fill(service, held, stream):
+            held.renew()
+        while see_rows(service, held, stream):
             held.renew()
         while _close(service, held, stream):
             held.renew()
@@ -140,73 +142,30 @@ def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
     return end is not None
 
 
-def vote_columns(reader: Reader, stream: int, start: int, end: int) -> dict[str, list[str | None]]:
-    """Return the votes on the rows between two ids, by judge, in order of arrival.
-
-    Judges without a vote among them are left out.
-    """
-    words = {
-        code: (name, label)
-        for code, name, label in reader.all(
-            "select c.id, s.name, c.label from label_code c join stream_column s"
-            " on s.id = c.stream_column where s.stream = ? and s.kind = 'vote'",
-            (stream,),
-        )
-    }
-    patterns = [
-        ident
-        for (ident,) in reader.all(
-            "select pattern from rows where stream = ? and id between ? and ? order by id",
-            (stream, start, end),
-        )
-    ]
-    codes = _codes(reader, sorted(set(patterns)))
-    votes: dict[str, list[str | None]] = {}
-    for place, ident in enumerate(patterns):
-        for code in codes[ident]:
-            if code in words:
-                name, label = words[code]
-                votes.setdefault(name, [None] * len(patterns))[place] = label
-    return dict(sorted(votes.items()))
-
-
-def _codes(reader: Reader, patterns: list[int]) -> Mapping[int, tuple[int, ...]]:
-    known: dict[int, tuple[int, ...]] = {}
-    for start in range(0, len(patterns), 500):
-        part = patterns[start : start + 500]
-        marks = ", ".join("?" * len(part))
-        for ident, packed in reader.all(
-            f"select id, codes from pattern where id in ({marks})", part
-        ):
-            known[ident] = unpack_codes(bytes(packed))
-    return known
-
-
 def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
     """Test the oldest window that has settled; return whether there was one."""
     now = service.clock()
 
     def look(reader: Reader) -> tuple[Any, ...] | None:
         window = reader.one(
-            "select idx, row_from, row_to, full_at from windows"
+            "select idx, row_from, row_to from windows"
             " where stream = ? and closed is null order by idx limit 1",
             (stream.id,),
         )
-        if window is None or window[3] is None or now < window[3] + stream.settings.settle:
+        if window is None or window[2] is None or not is_seen(reader, stream.id, window[2]):
             return None
         votes = vote_columns(reader, stream.id, window[1], window[2])
         state = reader.one("select value from fact where name = ?", (_fact(stream),))
-        return window[0], votes, None if state is None else json.loads(state[0])
+        return window[0], window[2], votes, None if state is None else json.loads(state[0])
 
     found = service.read(look)
     if found is None:
         return False
-    index, votes, state = found
+    index, end, votes, state = found
     step = _tested(service, stream, votes, state)
 
     def work(transaction: Transaction) -> None:
         held.check(transaction)
-        transaction.lock(stream.id)
         seq = transaction.one("select max(seq) from batch where stream = ?", (stream.id,))
         changed = transaction.run(
             "update windows set closed = ?, seq_to = ?, result = ?, change = ?"
@@ -222,6 +181,7 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
         )
         if not changed:
             return
+        forget_rows(transaction, stream.id, end)
         if step.get("state") is not None:
             transaction.run(
                 "insert into fact (name, value) values (?, ?)"

@@ -53,7 +53,6 @@ def drop_old(service: Service, held: Held) -> None:
 
 def drop_bucket(transaction: Transaction, stream: StreamRecord, bucket: int) -> None:
     """Drop the rows of one hour with everything that hangs on them."""
-    transaction.lock(stream.id)
     where = (stream.id, bucket)
     mine = "(select id from rows where stream = ? and bucket = ?)"
     for table in ("payload", "draw", "label"):

@@ -31,7 +31,8 @@ class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=T
     positive
         The label of ``--positive``, where a verb needs one.
     window, settle
-        Rows per window of the drift test, and the seconds that late votes are waited for.
+        Rows per window of the drift test, and the seconds after its arrival within which votes on
+        a row are seen by that test.
     retention_days
         Rows and batches older than this are dropped; None keeps them.
     overlap

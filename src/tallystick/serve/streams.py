@@ -181,7 +181,6 @@ async def delete_stream(incoming: Incoming) -> Any:
 
     def work(transaction: Transaction) -> None:
         stream = find_stream(transaction, name)
-        transaction.lock(stream.id)
         mine = "(select id from rows where stream = ?)"
         transaction.run("delete from fact where name = ?", (f"drift:{stream.id}",))
         for sql in (
@@ -192,6 +191,7 @@ async def delete_stream(incoming: Incoming) -> Any:
             "delete from rows where stream = ?",
             "delete from tally where stream = ?",
             "delete from windows where stream = ?",
+            "delete from seen where stream = ?",
             "delete from pattern where stream = ?",
             "delete from slice where stream = ?",
             "delete from label_code where stream_column in"

@@ -139,7 +139,7 @@ steps = migrate.Migration.statements
 
 def dying(self):
     for place, one in enumerate(steps(self)):
-        if self.version > 1 and place == int(sys.argv[3]):
+        if self.version == 99 and place == int(sys.argv[3]):
             os.kill(os.getpid(), 9)
         yield one
 

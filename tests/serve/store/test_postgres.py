@@ -18,7 +18,7 @@ from tallystick.serve.app import make_app, make_service
 from tallystick.serve.check import check_stream
 from tallystick.serve.service import Config, Service
 from tallystick.serve.span import span_of
-from tallystick.serve.store import open_store
+from tallystick.serve.store import Transaction, open_store
 from tallystick.serve.store.postgres import PostgresStore
 from tests.serve.equal import QUERIES, post
 from tests.serve.postgres import postgres_server
@@ -151,3 +151,24 @@ def test_a_newer_schema_is_refused_and_an_absent_server_is_named(address: str) -
         store.close()
     with pytest.raises(FileError, match="cannot be reached"):
         PostgresStore("postgresql://nobody:secret@127.0.0.1:1/none")
+
+
+def test_operations_of_a_group_are_one_transaction(kept: Service) -> None:
+    def keep(transaction: Transaction, name: str) -> None:
+        with transaction.savepoint():
+            transaction.run("insert into fact (name, value) values (?, '1')", (name,))
+
+    def broken() -> None:
+        with kept.store.write() as transaction:
+            keep(transaction, "group")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        broken()
+    with kept.store.write() as transaction:
+        keep(transaction, "whole")
+        # Nobody sees the first operation before the group is committed.
+        with kept.store.read() as reader:
+            assert reader.all("select name from fact where name in ('group', 'whole')") == []
+    with kept.store.read() as reader:
+        assert reader.all("select name from fact where name in ('group', 'whole')") == [("whole",)]

@@ -104,7 +104,6 @@ def apply(
     source: Source,
 ) -> Accepted:
     """Keep a batch, all of it or nothing: run it inside an operation of the writer."""
-    transaction.lock(stream.id)
     body = source.body if source.body is not None else msgspec.json.encode(list(records))
     digest = hashlib.sha256(body).digest()
     if source.key is not None:
@@ -141,13 +140,14 @@ def apply(
             packed_body(body),
         ),
     )
-    _write_rows(transaction, stream, interned, changes, seq)
-    _write_labels(transaction, labels, seq)
-    _write_shows(transaction, changes)
-    transaction.run(
-        "update stream set version = version + 1, rows = rows + ? where id = ?",
-        (len(fresh), stream.id),
-    )
+    with transaction.together():
+        _write_rows(transaction, stream, interned, changes, seq)
+        _write_labels(transaction, labels, seq)
+        _write_shows(transaction, changes)
+        transaction.run(
+            "update stream set version = version + 1, rows = rows + ? where id = ?",
+            (len(fresh), stream.id),
+        )
     interned.shrink()
     return Accepted(
         len(records), changes.count(NEW), changes.count(CHANGED), changes.count(SAME), seq

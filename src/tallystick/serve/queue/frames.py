@@ -131,7 +131,6 @@ def _kept(
     overlap: float,
     now: float,
 ) -> FrameBody:
-    transaction.lock(stream.id)
     strata = [
         {
             "system": one.system,

@@ -116,7 +116,6 @@ def next_turn(
 
     Asking again gives the same item until it is answered, so a page may be loaded twice.
     """
-    transaction.lock(stream.id)
     waiting = (
         "from draw d join frame f on f.id = d.frame where f.stream = ? and f.state = 'open'"
         f" and d.state in ('open', 'disagreed') and not {_MINE}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, MissingExtra
@@ -24,6 +24,12 @@ __all__ = ["PostgresReader", "PostgresStore", "PostgresTransaction"]
 
 _MIGRATION_LOCK = 7_364_120
 """The advisory lock under which one process migrates while the others wait."""
+
+_WRITE_LOCK = 7_364_121
+"""The advisory lock under which one process writes while the others wait."""
+
+_MOST_IDLE = 30_000
+"""Milliseconds after which a process that stopped while it held that lock loses it."""
 
 
 def _translated(sql: str) -> str:
@@ -83,9 +89,9 @@ class PostgresTransaction(PostgresReader):
         with self._connection.cursor() as cursor:
             cursor.executemany(_translated(sql), rows)
 
-    def lock(self, stream: int) -> None:
-        """Keep other processes from writing to a stream until the end of the transaction."""
-        self._connection.execute("select pg_advisory_xact_lock(%s, %s)", (1, stream % 2**31))
+    def together(self) -> AbstractContextManager[Any]:
+        """Send the statements of the block without waiting for each; errors come at its end."""
+        return self._connection.pipeline()
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -107,7 +113,6 @@ class PostgresTransaction(PostgresReader):
         """Reserve *n* consecutive ids of rows and return the first."""
         # setval is not atomic with nextval of other processes, so the ids come one by one inside
         # the server; only the last is sent, and gaps are harmless.
-        self._connection.execute("select pg_advisory_xact_lock(2, 0)")
         [(last,)] = self._connection.execute(
             "select max(nextval('rows_id')) from generate_series(1, %s)", (n,)
         ).fetchall()
@@ -176,7 +181,7 @@ class PostgresStore:
         self._dsn = dsn
         self._idle: queue.SimpleQueue[psycopg.Connection[Any]] = queue.SimpleQueue()
         try:
-            self._writer = self._connect(autocommit=False)
+            self._writer = self._connect_writer()
         except psycopg.OperationalError as error:
             # The address may hold a password: it is never repeated.
             raise FileError(f"PostgreSQL cannot be reached: {str(error).strip()}") from error
@@ -190,6 +195,11 @@ class PostgresStore:
     def _connect(self, *, autocommit: bool = True) -> psycopg.Connection[Any]:
         connection = self._psycopg.connect(self._dsn, autocommit=autocommit)
         connection.prepare_threshold = None
+        return connection
+
+    def _connect_writer(self) -> psycopg.Connection[Any]:
+        connection = self._connect()
+        connection.execute(f"set idle_in_transaction_session_timeout = {_MOST_IDLE}")
         return connection
 
     def _migrate(self) -> None:
@@ -211,7 +221,6 @@ class PostgresStore:
                     "insert into schema_version values (%s, %s, %s)",
                     (step.version, step.name, time.time()),
                 )
-        self._writer.commit()
 
     def _version(self) -> int:
         [(found,)] = self._writer.execute(
@@ -249,16 +258,17 @@ class PostgresStore:
 
     @contextmanager
     def write(self) -> Iterator[PostgresTransaction]:
-        """Begin a transaction; it is committed at the end of the block. For the writer only."""
+        """Begin a transaction; it is committed at the end of the block. For the writer only.
+
+        One process writes at a time, as in SQLite: the ids of rows are then in the order of the
+        commits, which the windows of the drift test rely on, and two processes cannot wait for
+        each other.
+        """
         if self._writer.closed or self._writer.broken:
-            self._writer = self._connect(autocommit=False)
-        try:
+            self._writer = self._connect_writer()
+        with self._writer.transaction():
+            self._writer.execute("select pg_advisory_xact_lock(%s)", (_WRITE_LOCK,))
             yield PostgresTransaction(self._writer)
-            self._writer.commit()
-        except BaseException:
-            if not (self._writer.closed or self._writer.broken):
-                self._writer.rollback()
-            raise
 
     def address(self) -> str:
         """Return what `open_store` needs to open this store in another process."""

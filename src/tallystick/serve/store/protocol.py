@@ -53,8 +53,8 @@ class Transaction(Reader, Protocol):
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Execute a statement for each row."""
 
-    def lock(self, stream: int) -> None:
-        """Keep other processes from writing to a stream until the end of the transaction."""
+    def together(self) -> AbstractContextManager[Any]:
+        """Send the statements of the block without waiting for each; errors come at its end."""
 
     def savepoint(self) -> AbstractContextManager[None]:
         """Undo what the block did, and only that, if it raises."""

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +69,9 @@ class SqliteTransaction(SqliteReader):
         """Execute a statement for each row."""
         self._connection.executemany(sql, rows)
 
-    def lock(self, stream: int) -> None:
-        """Do nothing: ``begin immediate`` has locked the whole database."""
+    def together(self) -> AbstractContextManager[Any]:
+        """Do nothing: a statement never leaves this process."""
+        return nullcontext()
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
