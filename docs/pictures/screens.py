@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.report.browser import Browser
 
 HERE = Path(__file__).resolve().parent
-VERBS = ("score", "compare", "judge", "bound", "shift")
+VERBS = ("score", "compare", "judge", "bound", "shift", "dynamic", "audit")
 SIZES = {"wide": (1280, 800, False), "phone": (390, 844, True)}
 """Window to width, height and whether it is a phone."""
 
@@ -26,11 +26,11 @@ def pages(folder: Path) -> None:
 
 
 def photograph(folder: Path) -> None:
-    """Write the first screen of every page; that of score also in dark and on a phone."""
+    """Write the first screen of every page; that of score in all four looks, others in one more."""
     browser = Browser(folder / "profile")
     wanted = [(verb, "wide", "light") for verb in VERBS]
     wanted += [("score", "wide", "dark"), ("score", "phone", "light"), ("score", "phone", "dark")]
-    wanted += [("judge", "phone", "dark")]
+    wanted += [("judge", "phone", "dark"), ("audit", "phone", "light")]
     for verb, size, mode in wanted:
         width, height, phone = SIZES[size]
         with browser.visit(folder / f"{verb}.html") as visit:

@@ -60,7 +60,7 @@ def test_without_flips_the_estimated_error_is_zero_and_its_bound_is_what_may_hav
     assert not np.any(result.shift)
     assert result.error["estimate"] == 0
     assert result.error["bound"] == pytest.approx(2**0.5 * result.flip_rate.interval.high)
-    assert "no answer changed" in result.verdict
+    assert "No answer changed" in result.verdict
     assert result.top_cells == ()
 
 

@@ -41,9 +41,9 @@ def noise(kind, **more):
         (
             (-0.044, -0.062, -0.026),
             "decided",
-            "The API got worse: accuracy −4.4 points [−6.2, −2.6];",
+            "The API got worse: accuracy −4.4 points [−6.2, −2.6].",
         ),
-        ((0.02, 0.01, 0.03), "decided", "The API got better: accuracy +2.0 points [+1.0, +3.0];"),
+        ((0.02, 0.01, 0.03), "decided", "The API got better: accuracy +2.0 points [+1.0, +3.0]."),
         ((0.0, -0.01, 0.01), "decided", "Accuracy did not change by more than 1.0 points: 0.0"),
         ((0.0, -0.02, 0.01), "undecided", "We cannot tell whether accuracy changed: 0.0 points"),
     ],
@@ -80,7 +80,7 @@ def test_nothing_is_warned_of_where_nothing_is_wrong():
 def test_recorded_answers_are_only_said_to_differ():
     said, _, verdict = decide(facts(change(-0.044, -0.062, -0.026), noise=noise("recorded")))
     assert said == "decided"
-    assert verdict.startswith("These answers differ: the new ones are worse, accuracy")
+    assert verdict.startswith("The new answers are worse: accuracy")
     assert "The API" not in verdict
 
 

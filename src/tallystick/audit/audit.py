@@ -107,10 +107,10 @@ def _narrow(table: Table, roles: Roles) -> Table:
 
 def _ask_all(
     data: Data, found: Detection, question: Question
-) -> tuple[list[Result], list[Skipped], dict[str, Mapping[str, Any]]]:
+) -> tuple[list[Result], list[Skipped], dict[str, tuple[str, Mapping[str, Any]]]]:
     """Run all that applies; what applies but cannot answer says why."""
     answers: list[Result] = []
-    asked: dict[str, Mapping[str, Any]] = {}
+    asked: dict[str, tuple[str, Mapping[str, Any]]] = {}
     skipped: list[Skipped] = []
     rules = LabelRules(missing=found.missing, coerce=data.rules.coerce, labels=data.rules.labels)
     table = _narrow(data.table, found.roles)
@@ -126,7 +126,7 @@ def _ask_all(
         }
         try:
             answers.append(answered(capability, table, given))
-            asked[answers[-1].verb] = given
+            asked[answers[-1].verb] = (capability.verb, given)
         except TallystickError as error:
             skipped.append(Skipped(capability.verb, str(error)))
     return answers, skipped, asked

@@ -15,7 +15,8 @@ def cases_of(result: AuditResult, data: Data, *, texts: bool = True) -> Cases | 
     """Return the items of the first section that lists some, said with its question."""
     by_verb = {one.verb: one for one in capabilities()}
     for part in result.sections:
-        one, options = by_verb.get(part.verb), result.asked.get(part.verb)
+        verb, options = result.asked.get(part.verb, (part.verb, None))
+        one = by_verb.get(verb)
         if one is None or one.cases is None or options is None:
             continue
         own = {field.name for field in fields(one.question)}

@@ -40,7 +40,7 @@ class AuditResult(Result):
     skipped
         Capabilities that seemed to apply but could not answer, and why.
     asked
-        By verb, the options with which a section was answered.
+        By the verb of a section, the capability that answered ("dynamic analyse") and its options.
     """
 
     verb: ClassVar[str] = "audit"
@@ -48,15 +48,19 @@ class AuditResult(Result):
     columns: tuple[Taken, ...]
     sections: tuple[Result, ...]
     skipped: tuple[Skipped, ...] = ()
-    asked: Mapping[str, Mapping[str, Any]] = field(
+    asked: Mapping[str, tuple[str, Mapping[str, Any]]] = field(
         default_factory=dict, repr=False, metadata={"private": True}
     )
+
+    def _question(self, verb: str) -> str:
+        """Return what a section answers."""
+        return question_of(self.asked[verb][0] if verb in self.asked else verb)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per question, answered or not."""
         answered = [
             {
-                "question": question_of(part.verb),
+                "question": self._question(part.verb),
                 "by": part.verb,
                 "decision": part.decision,
                 "answer": part.verdict,
@@ -107,7 +111,7 @@ class AuditResult(Result):
     def parts(self) -> tuple[ResultPart, ...]:
         """Return one part per question, answered or not."""
         answered = [
-            ResultPart(p.verb, question_of(p.verb), p.answer_line, p) for p in self.sections
+            ResultPart(p.verb, self._question(p.verb), p.answer_line, p) for p in self.sections
         ]
         left = [ResultPart(p.verb, question_of(p.verb), p.reason) for p in self.skipped]
         return (*answered, *left)

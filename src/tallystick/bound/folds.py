@@ -53,9 +53,15 @@ def _first(result: BoundResult, rows: list[dict[str, Any]]) -> Section:
     shown = [_range(row, units) for row in rows if row["label_model"] == rows[0]["label_model"]]
     least = [row["low"] for row in rows if row["label_model"] == rows[0]["label_model"]]
     ends = [low for low in least if isinstance(low, float)]
-    line = f"Under {rows[0]['label_model']}."
+    by = rows[0]["label_model"]
+    line = f"By the label model {by}."
     if ends and result.units():
-        line = f"At least {percent(max(ends))} at best, under {rows[0]['label_model']}."
+        which = (
+            "every label model agrees to that"
+            if by == "family of seven"
+            else f"by the label model {by}"
+        )
+        line = f"At least {percent(max(ends))}: {which}."
     return Section(title="Range", line=line, rows=shown, units=_units(result))
 
 

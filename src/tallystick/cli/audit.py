@@ -14,6 +14,7 @@ from tallystick.cli.verb import (
     role_options,
     sorted_options,
 )
+from tallystick.cli.working import working
 from tallystick.data import GROUPS, Question
 
 __all__ = ["audit"]
@@ -51,9 +52,12 @@ def _run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -> None
     # Groups may be globs, which pass over columns that turn out to be something else.
     groups = {role: reading.pop(role) for role in list(reading) if role in GROUPS}
     ignored = {name: reading.pop(name) for name in ("ignore", "rows_are_items") if name in reading}
-    with read(list(source), Door(repeats=True), **reading) as data:
+    with working("reading"):
+        opened = read(list(source), Door(repeats=True), **reading)
+    with opened as data:
         tell(data.notes)
-        result = look(data, alpha=alpha, rng=seed, **ignored, **groups)
+        with working("answering all that applies"):
+            result = look(data, alpha=alpha, rng=seed, **ignored, **groups)
         if delivery.as_json:  # otherwise it is part of the answer
             tell(map(str, result.columns))
         deliver(result, delivery, data=data, cases=cases_of)

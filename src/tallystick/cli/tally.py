@@ -10,6 +10,7 @@ import click
 
 from tallystick.cli.deliver import deliver, tell
 from tallystick.cli.verb import output_options, reading_options, role_options, sorted_options
+from tallystick.cli.working import working
 from tallystick.data import Data, Door, read
 from tallystick.data.assign import expand
 from tallystick.errors import InputError
@@ -36,7 +37,9 @@ def _run(
     with read(list(source), Door(), **reading) as data:
         tell(data.notes)
         data = replace(data, roles=data.roles.with_columns("judges", _counted(data, reading)))
-        counted = data.tally("judges", "by", cut=_edges(cut))
+        edges = _edges(cut)
+        with working("counting"):
+            counted = data.tally("judges", "by", cut=edges)
         tell(data.meaning_notes)
         if output is not None:
             counted.save(output)

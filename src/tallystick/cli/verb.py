@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any
@@ -18,6 +19,7 @@ import click
 from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.next_labels import with_label_command
 from tallystick.cli.special import INPUT_OPTIONS, prepared, special
+from tallystick.cli.working import working
 from tallystick.data import (
     GROUPS,
     ROLE_HELP,
@@ -130,12 +132,15 @@ def run(call: Call) -> None:
     if not call.source and not call.reading.get("run"):
         if call.capability.input == "required":
             raise click.UsageError("Missing argument 'INPUT...' (or option '--run').")
-        result = conclude(call.capability, None, call.question)
+        with working("answering"):
+            result = conclude(call.capability, None, call.question)
         deliver(result, call.delivery)
         _leave(result.gates)
         return
     more = call.question.reading()
-    with read(list(call.source), call.capability.door, **call.reading, **more) as data:
+    with working("reading"):
+        opened = read(list(call.source), call.capability.door, **call.reading, **more)
+    with opened as data:
         # What was lost while reading is a warning of most answers: said once, there.
         early = [note for note in data.notes if not isinstance(note, Loss)]
         tell(early)
@@ -143,7 +148,10 @@ def run(call: Call) -> None:
             raise InputError(
                 f"--items-out needs the rows, and {data.source} holds counts: give the table itself"
             )
-        result = with_label_command(conclude(call.capability, data, call.question), call)
+        # Verbs that ask an API have a bar of their own.
+        own_bar = getattr(call.question, "progress", None) is not None
+        with nullcontext() if own_bar else working("answering"):
+            result = with_label_command(conclude(call.capability, data, call.question), call)
         told = {*early, *result.warnings}
         tell(note for note in result.notes if note not in told)
         deliver(result, call.delivery, data=data, capability=call.capability)

@@ -185,6 +185,7 @@ class LogResult(Result):
             },
             {"x": "round", "y": "risk", "low": "low", "high": "high"},
             {"y": "risk of the vote"},
+            unit="share",
         )
         last = known[-1]
         if not isinstance(last, PanelRound):

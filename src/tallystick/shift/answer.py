@@ -67,8 +67,8 @@ def evaluate(source: Any, **options: Any) -> ShiftResult:
     >>> result.accuracy_change.estimate, result.flip_rate.estimate
     (-0.5, 0.5)
     >>> asked = evaluate(table, truth="gold", old="spring", api="replay:fall", budget=40)
-    >>> asked.calls, asked.verdict[:43]
-    (40, 'These answers differ: the new ones are wors')
+    >>> asked.calls, asked.verdict[:35]
+    (40, 'The new answers are worse: accuracy')
     """
     result: ShiftResult = answered(
         CAPABILITY, source, options

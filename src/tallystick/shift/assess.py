@@ -22,7 +22,7 @@ from tallystick.shift.noise_shares import AnswersAre, noise_shares, repeats_of
 from tallystick.shift.result import Change, Noise, ShiftResult
 from tallystick.shift.stopping import frobenius_bound
 from tallystick.shift.top_cells import top_cells
-from tallystick.shift.verdict import Facts, assumptions_of, decide
+from tallystick.shift.verdict import Facts, assumptions_of, decide, opening_of
 from tallystick.shift.verdict_notes import warnings_of
 
 __all__ = ["Answers", "assess"]
@@ -172,6 +172,7 @@ def assess(
     L = len(items.labels)
     return ShiftResult(
         verdict=verdict,
+        sentences=opening_of(facts),
         decision=decision,
         needed=needed,
         n_items=int(told.sum()),

@@ -94,6 +94,7 @@ def with_gates(result: ShiftResult, gates: Sequence[Gate]) -> ShiftResult:
         gate=shown,
         gates=tuple(outcomes),
         verdict=gated_verdict(outcomes, result.verdict),
+        sentences=None,
         decision="decided" if decided else "undecided",
         needed=None if decided else Needed(None, "calls"),
     )

@@ -17,7 +17,7 @@ from tallystick.shift.counts import collapse
 from tallystick.shift.grades import GradedAnswers, grade_noise_share, graded_change
 from tallystick.shift.noise_shares import repeats_of
 from tallystick.shift.result import Change, ShiftResult
-from tallystick.shift.verdict import Facts, decide
+from tallystick.shift.verdict import Facts, decide, opening_of
 
 __all__ = ["GradedClient", "grade_scale", "with_grades"]
 
@@ -173,4 +173,5 @@ def with_grades(result: ShiftResult, *, alpha: float) -> ShiftResult:
         decision=decision,
         needed=needed,
         verdict=verdict,
+        sentences=opening_of(facts),
     )

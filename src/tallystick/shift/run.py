@@ -156,7 +156,9 @@ async def run_async(
     )
     unreadable = unread_verdict(len(texts), answers=len(answers.asked))
     if unreadable is not None:
-        result = replace(result, decision="undecided", needed=None, verdict=unreadable)
+        result = replace(
+            result, decision="undecided", needed=None, verdict=unreadable, sentences=None
+        )
     # Of an API that answers at random, the watch proves only that few answers changed.
     if asking.gate is not None and (how.deterministic or asking.gate.passed):
         gate = ShiftGate(

@@ -12,6 +12,7 @@ from tallystick.results import (
     GateOutcome,
     Interval,
     Needed,
+    Sentences,
     Unknown,
     count,
     number,
@@ -36,6 +37,7 @@ __all__ = [
     "gate_basis",
     "gated_verdict",
     "history_verdict",
+    "opening_of",
     "several_verdict",
     "unread_verdict",
     "watched_basis",
@@ -116,31 +118,44 @@ def decide(facts: Facts) -> tuple[Decision, Needed | None, str]:
     A change of accuracy is decided where the interval excludes 0, or lies within ± 1 point. Without
     true labels a change is decided where flips beyond noise are proved.
     """
+    decision, needed, said = _concluded(facts)
+    return decision, needed, f"{said.answer} {said.contrast}".strip()
+
+
+def opening_of(facts: Facts) -> Sentences:
+    """Return what `decide` says line by line: the change, then how many answers differ."""
+    return _concluded(facts)[2]
+
+
+def _concluded(facts: Facts) -> tuple[Decision, Needed | None, Sentences]:
     recorded = facts.noise is not None and facts.noise.answers_are == "recorded"
     if facts.accuracy.interval is None or isinstance(facts.accuracy.estimate, Unknown):
-        return _without_labels(facts, recorded=recorded)
+        decision, needed, text = _without_labels(facts, recorded=recorded)
+        return decision, needed, Sentences(answer=text)
     low, high = facts.accuracy.interval
     what = "the mean grade" if facts.scale else "accuracy"
     change = points_interval(facts.accuracy.estimate, facts.accuracy.interval)
     if facts.scale:  # a point is a hundredth of the scale, not a grade
         change += f" of the scale from {facts.scale[0]} to {facts.scale[1]}"
-    seen = f"{_flips(facts)} ({count(facts.asked)} of {count(facts.population)} items asked)."
+    asked = f"({count(facts.asked)} of {count(facts.population)} items asked)."
+    flips = _flips(facts)
+    more = f"{flips} {asked}" if flips else ""
+    end = "." if flips else f" {asked}"
     if low > 0 or high < 0:
         word = "better" if low > 0 else "worse"
-        if recorded:
-            text = f"These answers differ: the new ones are {word}, {what} {change}{seen}"
-        else:
-            text = f"The API got {word}: {what} {change}{seen}"
-        return "decided", None, text
+        who = "The new answers are" if recorded else "The API got"
+        return (
+            "decided",
+            None,
+            Sentences(answer=f"{who} {word}: {what} {change}{end}", contrast=more),
+        )
     if low >= -SMALL and high <= SMALL:
         bar = points(SMALL, sign=False)
-        text = f"{what.capitalize()} did not change by more than {bar}: {change}{seen}"
-        return "decided", None, text
-    if recorded:
-        text = f"These answers do not show whether {what} changed: {change}{seen}"
-    else:
-        text = f"We cannot tell whether {what} changed: {change}{seen}"
-    return "undecided", _needed(facts, low, high), text
+        text = f"{what.capitalize()} did not change by more than {bar}: {change}{end}"
+        return "decided", None, Sentences(answer=text, contrast=more)
+    who = "These answers do not show" if recorded else "We cannot tell"
+    text = f"{who} whether {what} changed: {change}{end}"
+    return "undecided", _needed(facts, low, high), Sentences(answer=text, contrast=more)
 
 
 def _without_labels(facts: Facts, *, recorded: bool) -> tuple[Decision, Needed | None, str]:
@@ -191,12 +206,12 @@ def _flips(facts: Facts) -> str:
     if flips.interval is None or isinstance(flips.estimate, Unknown):
         return ""
     if flips.estimate == 0:
-        return f"; no answer changed, at most {percent(flips.interval.high)} would"
+        return f"No answer changed, and at most {percent(flips.interval.high)} would"
     share = percent_interval(flips.estimate, flips.interval)
     noise = facts.noise
     if noise is None or noise.answers_are == "deterministic":
-        return f"; {share} of its answers changed"
-    return f"; {share} of the answers differ{_beyond(noise)}"
+        return f"{share} of its answers changed"
+    return f"{share} of the answers differ{_beyond(noise)}"
 
 
 def _beyond(noise: Noise) -> str:

@@ -15,7 +15,7 @@ from tallystick.shift.grades import GradedAnswers
 from tallystick.shift.noise_shares import repeats_of
 from tallystick.shift.old_draws import fresh_noise, old_draws_change
 from tallystick.shift.result import Change, ShiftResult
-from tallystick.shift.verdict import EQUAL_NOISE, Facts, decide
+from tallystick.shift.verdict import EQUAL_NOISE, Facts, decide, opening_of
 from tallystick.shift.verdict_notes import old_draw_notes
 
 __all__ = ["with_old_draws"]
@@ -87,6 +87,7 @@ def with_old_draws(result: ShiftResult, right: FloatArray, *, alpha: float) -> S
         decision=decision,
         needed=needed,
         verdict=verdict,
+        sentences=opening_of(facts),
         assumptions=tuple(one for one in result.assumptions if one != EQUAL_NOISE),
         notes=(*result.notes, *old_draw_notes(right.shape[1])),
     )
