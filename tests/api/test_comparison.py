@@ -48,5 +48,22 @@ def test_a_claim_that_was_not_measured_is_found():
 def test_the_versions_are_those_that_the_benchmarks_install():
     wanted = (DOCS.parent / "benchmarks" / "requirements.txt").read_text(encoding="utf-8")
     pins = dict(re.findall(r"^([\w-]+)==([\w.]+)$", wanted, re.MULTILINE))
-    for name in ("crowd-kit", "ntqr", "statsmodels", "ppi_python"):
+    peers = ("truescore", "judgy", "cje-eval", "judgekeeper")
+    for name in ("crowd-kit", "ntqr", "statsmodels", "ppi_python", *peers):
         assert f"{name} {pins[name]}" in PAGE
+
+
+def test_the_table_of_peers_is_that_of_the_run():
+    """Every cell that is copied stands in the run, row by row."""
+
+    def cells(text):
+        rows = re.findall(r"^\| ([\w-]+(?: [\d.]+)?) \| ([^\n]*)\|$", text, re.MULTILINE)
+        return {
+            name: [numbers(cell) for cell in row.split("|")][:4]
+            for name, row in rows
+            if re.match(r"\s*[\d.]+, [\d.]+", row)
+        }
+
+    run = cells((DOCS / "benchmarks" / "peers-one-run.md").read_text(encoding="utf-8"))
+    assert len(run) == 5
+    assert cells(PAGE) == run

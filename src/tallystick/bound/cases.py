@@ -1,4 +1,4 @@
-"""The rows that a classifier got wrong; without labels, those on which weak labels contradict it."""
+"""The rows that a classifier got wrong; without labels, those where weak labels contradict it."""
 
 from __future__ import annotations
 

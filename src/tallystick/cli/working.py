@@ -1,7 +1,7 @@
 """Long work shows that it goes on: one line on a terminal, with the seconds, and nothing elsewhere.
 
-How long a count or a fit takes is not known ahead, so there is no bar to fill; verbs that ask an API
-have one (`tallystick.cli.show_progress`).
+How long a count or a fit takes is not known ahead, so there is no bar to fill; verbs that ask an
+API have one (`tallystick.cli.show_progress`).
 """
 
 from __future__ import annotations

@@ -217,8 +217,8 @@ def _best_of_several(result: CompareResult) -> str:
     if len(result.contenders) == 1:
         return f"{leader.name} is the best of {total} models{where}{_scored(leader, result)}."
     return (
-        f"{leader.name} leads {total} models{where}{_scored(leader, result)}, but {_rivals(result)} may be"
-        " as good."
+        f"{leader.name} leads {total} models{where}{_scored(leader, result)}, but {_rivals(result)}"
+        " may be as good."
     )
 
 

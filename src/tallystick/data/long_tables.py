@@ -202,10 +202,11 @@ def _roles(
         )
     by_name = _by_name(table, named)
     if by_name is None and sure:
+        shown = ", ".join(name for name in table.columns[:8] if name != _KEY)
         raise InputError(
-            f"{table.source} is to be read as a long table, but its columns"
-            f" ({', '.join(name for name in table.columns[:8] if name != _KEY)}) do not show which is what: name the columns of"
-            " items, voters and votes (--item C --judge C --vote C)"
+            f"{table.source} is to be read as a long table, but its columns ({shown}) do not show"
+            " which is what: name the columns of items, voters and votes (--item C --judge C"
+            " --vote C)"
         )
     # Headers alone never make a table long, but they turn a repeated vote into a clear message.
     return by_name if sure or (by_name is not None and table.repeats(by_name.item)) else None

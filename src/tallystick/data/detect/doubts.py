@@ -128,8 +128,8 @@ def _doubt_against(
         book.ask(
             "--judges",
             f"{listed(strange)} hold the labels of {truth!r} but agree with it no more than by"
-            " chance: name the judges or models (--judges …), or leave out columns that are not answers (--ignore"
-            f" {strange[0]})",
+            " chance: name the judges or models (--judges …), or leave out columns that are not"
+            f" answers (--ignore {strange[0]})",
         )
     elif loose:
         book.ask(
