@@ -27,15 +27,19 @@ def executed(path: Path) -> dict[str, Any]:
     """Return a notebook with the outputs of its cells, run in order in the notebook's folder."""
     book: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     scope: dict[str, Any] = {"__name__": "__main__"}
+    import pandas as pd
+
     before = Path.cwd()
     os.chdir(path.parent)
     try:
-        count = 0
-        for cell in book["cells"]:
-            if cell["cell_type"] == "code":
-                count += 1
-                cell["execution_count"] = count
-                cell["outputs"] = _run("".join(cell["source"]), scope, count)
+        # Tables are as wide as they are, not as the terminal that happens to run this.
+        with pd.option_context("display.width", 200, "display.max_columns", None):
+            count = 0
+            for cell in book["cells"]:
+                if cell["cell_type"] == "code":
+                    count += 1
+                    cell["execution_count"] = count
+                    cell["outputs"] = _run("".join(cell["source"]), scope, count)
     finally:
         os.chdir(before)
     return book

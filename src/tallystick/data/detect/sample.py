@@ -116,7 +116,7 @@ def draw(table: Table, *, missing: Sequence[str] = ()) -> Sample:
 
 
 def _fetched(table: Table, cells: Sequence[str]) -> pa.Table:
-    """Return *cells*, which are SQL, of every row; DuckDB's plans grow faster than their columns."""
+    """Return *cells*, which are SQL, of every row; large plans cost more than several small."""
     blocks = [cells[start : start + _AT_ONCE] for start in range(0, len(cells), _AT_ONCE)] or [()]
     looked = table.arrow(f"select {', '.join(blocks[0])} from rows")
     for block in blocks[1:]:

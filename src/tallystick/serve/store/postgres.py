@@ -239,7 +239,7 @@ class PostgresStore:
             yield PostgresReader(connection)
         finally:
             if connection.closed or connection.broken:
-                # The server restarted, so those that wait are dead, too: nobody need find out again.
+                # The server restarted, so those that wait are dead, too: nobody finds out again.
                 connection.close()
                 self._drop_idle()
             else:
