@@ -38,10 +38,16 @@ def test_values_of_two_columns_repeat_only_together() -> None:
 @pytest.mark.parametrize("again", [False, True])
 def test_a_repeat_that_comes_late_is_found(monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
     monkeypatch.setattr(table_module, "_BATCH", 50)
-    values = [f"v{k}" for k in range(400)]
+    values = [f"v{k:03}" for k in range(400)]
     if again:
         values[399] = values[3]
     assert scan(pa.table({"id": values})).repeats("id") is again
+    systems = ["a", "b"] * 200
+    pairs = scan(pa.table({"id": sorted(values[:200] * 2), "system": systems}))
+    assert not pairs.repeats("id", "system")  # in rising order
+    assert scan(pa.table({"id": values[::-1], "system": systems})).repeats("id", "system") is again
+    monkeypatch.setattr(table_module, "_MOST_DIGESTS", 10)
+    assert scan(pa.table({"id": values[::-1]})).repeats("id") is again
 
 
 def test_shared_digests_are_not_taken_for_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
