@@ -74,8 +74,8 @@ def ran(folder: Path, *words: str) -> dict[str, float]:
     }
 
 
-def measured(folder: Path, table: str, *goal: str) -> list[dict[str, object]]:
-    """Return one row per step of a session."""
+def measured(folder: Path, table: str, *goal: str, whole: bool = False) -> list[dict[str, object]]:
+    """Return one row per step of a session: all of them, or the two that read the table anew."""
     session = folder / "s.label"
     session.unlink(missing_ok=True)
     what = " ".join((table, *goal))
@@ -83,13 +83,11 @@ def measured(folder: Path, table: str, *goal: str) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = [{"table": what, "step": "begin"} | ran(folder, table, *asked)]
     batch = ("--session", "s.label", "--next", "20", "--out", "batch.csv")
     rows.append({"table": what, "step": "--next 20"} | ran(folder, *batch))
+    if not whole:
+        return rows
     answered(folder / "batch.csv")
-    rows.append(
-        {"table": what, "step": "--add"} | ran(folder, "--session", "s.label", "--add", "batch.csv")
-    )
-    rows.append(
-        {"table": what, "step": "--status"} | ran(folder, "--session", "s.label", "--status")
-    )
+    for step, words in {"--add": ("--add", "batch.csv"), "--status": ("--status",)}.items():
+        rows.append({"table": what, "step": step} | ran(folder, "--session", "s.label", *words))
     rows.append({"table": what, "step": "next 20, session open"} | drawn(session))
     return rows
 
@@ -134,7 +132,7 @@ def main() -> None:
         maker = multiprocessing.get_context("spawn").Process(target=write_tables, args=(folder,))
         maker.start()
         maker.join()
-        rows = measured(folder, "long.parquet")
+        rows = measured(folder, "long.parquet", whole=True)
         rows += measured(folder, "long.parquet", "--goal", "best")
         rows += measured(folder, "long.csv")
         rows += measured(folder, "wide.parquet")

@@ -180,3 +180,76 @@ def test_without_the_extra_the_page_offers_other_ways(folder, capsys, monkeypatc
     assert "tallystick[serve]" in said
     assert "--terminal" in said
     assert "--next 20 --out batch.csv" in said
+
+
+def _refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as leaving:
+        main(list(arguments))
+    assert leaving.value.code not in (0, None)
+    return capsys.readouterr().err
+
+
+def test_the_next_command_is_said_at_each_step(folder, capsys):
+    def said(*arguments):
+        main_or_leave(*arguments)
+        return " ".join(capsys.readouterr().out.split())
+
+    words = [word for word in _begin() if word != "--json"]
+    assert "label 20 more: tallystick label --session s.label --next 20 --out batch.csv" in said(
+        *words
+    )
+    handed = said("label", "--session", "s.label", "--next", "20", "--out", "b.csv")
+    assert (
+        "fill in the last column of b.csv, then tallystick label --session s.label --add b.csv"
+        in (handed)
+    )
+    assert "20 items wait for an answer" in said("label", "--session", "s.label", "--status")
+    _fill(folder)
+    assert "label 50 more:" in said("label", "--session", "s.label", "--add", "b.csv")
+
+
+def test_a_session_whose_table_was_moved_says_so(folder, capsys):
+    main_or_leave(*_begin())
+    capsys.readouterr()
+    Path("t.csv").rename("moved.csv")
+    said = _refused(capsys, "label", "--session", "s.label", "--status")
+    assert "s.label was begun with t.csv, which is not there" in said
+    main_or_leave("label", "moved.csv", "--session", "s.label", "--status")
+
+
+def test_other_options_than_the_session_began_with_are_refused(folder, capsys):
+    main_or_leave(*_begin())
+    main_or_leave(*_begin())  # the same again is fine
+    capsys.readouterr()
+    said = _refused(capsys, "label", "t.csv", "--judges", "gpt,claude", "--session", "s.label")
+    assert "s.label was begun with judges gpt, claude, llama" in said
+
+
+def test_the_second_reader_gets_what_was_drawn_for_the_first(folder, capsys):
+    main_or_leave(*_begin("--readers", "2", "--next", "30", "--out", "b.csv"))
+    main_or_leave(
+        *["label", "--session", "s.label", "--next", "30", "--out", "c.csv", "--reader", "2"]
+    )
+    capsys.readouterr()
+    first, second = (
+        dict(line.split(",")[:2] for line in Path(name).read_text().splitlines()[1:])
+        for name in ("b.csv", "c.csv")
+    )
+    assert len(second) == 20
+    assert second.items() <= first.items()
+    assert len(open_session("s.label").asks) == 30
+
+
+def test_outputs_that_only_the_system_tells_apart_are_shown_with_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = ["id,question,A.gpt,B.gpt"]
+    lines += [f"{i},q {i},{i % 2},{(i + i // 3) % 2}" for i in range(60)]
+    Path("w.csv").write_text("\n".join(lines))
+    main_or_leave(
+        *["label", "w.csv", "--question", "score", "--goal", "difference", "--session", "w.label"],
+        *["--next", "4", "--out", "b.csv"],
+    )
+    assert "readers see column 'system'" in capsys.readouterr().err
+    with Path("b.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["system"] for row in rows] == ["A", "B", "A", "B"]

@@ -49,3 +49,20 @@ def test_a_settled_answer_asks_for_no_labels():
     shown = CliRunner().invoke(app, ["score", "clear.csv"]).stdout
     assert "is better than" in shown
     assert "tallystick label" not in shown
+
+
+@pytest.mark.usefixtures("table")
+def test_the_grades_that_are_there_count_in_the_session_that_score_begins():
+    shown = CliRunner().invoke(app, ["score", "outputs.csv"]).stdout
+    [line] = [text.strip() for text in shown.splitlines() if "tallystick label" in text]
+    words = shlex.split(line)
+    assert words[words.index("--label-draw") + 1] == "random"
+    done = CliRunner().invoke(app, [*words[1:], "--json"])
+    body = json.loads(done.stdout)
+    assert body["read"] > 0
+    assert "count as the first draws" in body["notes"][0]
+
+    # And back: score reads the session, and says how to go on with it.
+    path = words[words.index("--session") + 1]
+    again = CliRunner().invoke(app, ["score", "outputs.csv", "--truth-file", path]).stdout
+    assert f"tallystick label --session {path} --next 20 --out batch.csv" in again

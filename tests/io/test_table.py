@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from tallystick.io import scan
+from tallystick.io import table as table_module
 
 
 @pytest.mark.parametrize(
@@ -22,16 +24,41 @@ from tallystick.io import scan
     ],
 )
 def test_repeated_values_are_found_in_any_order(values: list[object], repeats: bool) -> None:
-    import pyarrow as pa
-
     table = scan(pa.table({"id": pa.array(values, pa.string() if "a" in values else pa.int64())}))
     assert table.repeats("id") is repeats
 
 
 def test_values_of_two_columns_repeat_only_together() -> None:
-    import pyarrow as pa
-
     table = scan(pa.table({"a": [1, 1, 2, 2], "b": ["x", "y", "x", "y"], "c": [1, 1, 1, 1]}))
     assert table.repeats("a")
     assert not table.repeats("a", "b")
     assert table.repeats("a", "c")
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_repeat_that_comes_late_is_found(monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
+    monkeypatch.setattr(table_module, "_BATCH", 50)
+    values = [f"v{k:03}" for k in range(400)]
+    if again:
+        values[399] = values[3]
+    assert scan(pa.table({"id": values})).repeats("id") is again
+    systems = ["a", "b"] * 200
+    pairs = scan(pa.table({"id": sorted(values[:200] * 2), "system": systems}))
+    assert not pairs.repeats("id", "system")  # in rising order
+    assert scan(pa.table({"id": values[::-1], "system": systems})).repeats("id", "system") is again
+    monkeypatch.setattr(table_module, "_MOST_DIGESTS", 10)
+    assert scan(pa.table({"id": values[::-1]})).repeats("id") is again
+
+
+def test_shared_digests_are_not_taken_for_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a digest of one value for all, every row has to be compared."""
+    monkeypatch.setattr(table_module, "_BATCH", 50)
+    values = [f"v{k}" for k in range(400)]
+    table = scan(pa.table({"id": values}))
+    derive = type(table).derive
+
+    def same(self: object, sql: str) -> object:
+        return derive(self, sql.replace('hash("id")', "0::ubigint"))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(table), "derive", same)
+    assert not table.repeats("id")

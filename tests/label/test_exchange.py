@@ -162,3 +162,40 @@ def test_the_interface_for_label_studio_is_valid_xml(start):
     with start("judge", ask='Is it "right" & <good>?') as work:
         view = ElementTree.fromstring(label_config(work))
     assert [choice.get("value") for choice in view.iter("Choice")] == ["fail", "pass"]
+
+
+def _of_people(work, *people):
+    """Return an export of Label Studio with one answer per person and task."""
+    return [
+        {
+            "id": 900 + ask.number,
+            "data": {"tallystick_ask": ask.number + 1},
+            "annotations": [
+                {"completed_by": who, "result": [{"value": {"choices": [label]}}]}
+                for who, label in people
+            ],
+        }
+        for ask in work.session.asks
+    ]
+
+
+def test_two_annotators_of_a_tool_are_the_two_readers(start, tmp_path):
+    path = tmp_path / "export.json"
+    with start("prevalence", readers=2) as work:
+        work.next(4)
+        people = ({"id": 7, "email": "ann@x.org"}, "pass"), (8, "fail")
+        path.write_text(json.dumps(_of_people(work, *people)))
+        assert import_answers(path, work, reader="1") == 8
+        assert work.session.answers[0, "1"].label == "pass"
+        assert work.session.answers[0, "2"].label == "fail"
+        assert import_answers(path, work, reader="1") == 0
+
+
+def test_more_annotators_than_readers_are_refused_by_name(start, tmp_path):
+    path = tmp_path / "export.json"
+    with start("prevalence") as work:
+        work.next(4)
+        path.write_text(json.dumps(_of_people(work, (7, "pass"), (8, "fail"))))
+        with pytest.raises(InputError, match=r"answers of 2 people \(7, 8\).*has 1 reader:"):
+            import_answers(path, work, reader="1")
+        assert not work.session.answers

@@ -177,3 +177,28 @@ def test_a_table_that_is_labelled_throughout_has_nothing_left_to_draw(tmp_path):
     table, _ = _outputs(20, set(range(40)))
     with pytest.raises(InputError, match="every item has a label in column 'human' already"):
         _begun(tmp_path / "s.label", table, "mean", "unknown")
+
+
+def test_random_labels_of_a_contest_in_which_a_model_leaves_early_are_one_batch(tmp_path):
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 400)
+    right = {"good": 0.9, "fair": 0.88, "bad": 0.2}
+    table = {
+        name: np.where(rng.random(400) < rate, truth, 1 - truth).tolist()
+        for name, rate in right.items()
+    }
+    some = set(rng.choice(400, 150, replace=False).tolist())
+    table["gold"] = [int(t) if row in some else None for row, t in enumerate(truth)]
+    with begin(
+        tmp_path / "s.label",
+        table,
+        question="compare",
+        reading={"models": tuple(right), "truth": "gold"},
+        settings=SessionSettings(origin="random"),
+    ) as work:
+        assert len(work.session.batches) == 1
+        assert not work.standing().best.live[2]
+        for _ in range(2):
+            for ask in work.next(10):
+                work.answer(ask.number, int(truth[ask.row]), reader="1")
+        assert work.standing().read.n == len(work.session.batches[0].units) + 20

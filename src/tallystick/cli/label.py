@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,7 @@ from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
 
 if TYPE_CHECKING:
-    from tallystick.label import SessionSettings, Work
+    from tallystick.label import LabelResult, SessionSettings, Work
 
 __all__ = ["label"]
 
@@ -60,7 +62,22 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
         tell([*work.data.notes, *work.task.notes])
         batch = _act(work, own)
         # Only JSON holds the capability's own answer, and handing out a batch does not change it.
-        deliver(work.result(batch, final=delivery.as_json and own["next_"] is None), delivery)
+        result = work.result(batch, final=delivery.as_json and own["next_"] is None)
+        deliver(_with_next(result, path, batch, own), delivery)
+
+
+def _with_next(
+    result: LabelResult, path: Path, batch: tuple[Any, ...], own: Mapping[str, Any]
+) -> LabelResult:
+    """Return the result with what to do with the file that was just written."""
+    if not batch or own["out"] is None or result.sentences is None:
+        return result
+    back, file = "--import" if own["export_"] else "--add", own["out"]
+    how = "label them in the tool" if own["export_"] else f"fill in the last column of {file}"
+    then = f"tallystick label --session {shlex.quote(str(path))} {back} {shlex.quote(str(file))}"
+    if own["reader"]:
+        then += f" --reader {shlex.quote(own['reader'])}"
+    return replace(result, sentences=replace(result.sentences, next=f"Next: {how}, then {then}"))
 
 
 def _opened(
@@ -84,6 +101,11 @@ def _opened(
                 f"{path} asks {work.session.head.question}, and --question says {asked}: name"
                 " another session for another question"
             )
+        try:
+            _check_same(work, reading, _fields(own))
+        except InputError:
+            work.close()
+            raise
         return work
     if not source or own["question"] is None:
         raise click.UsageError(
@@ -97,6 +119,26 @@ def _opened(
         options=_fields(own),
         settings=_settings(own),
     )
+
+
+def _check_same(work: Work, reading: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
+    """Refuse options that say something else than the session was begun with."""
+    head = work.session.head
+    kept = {**head.options["reading"], **head.options["fields"], "truth": head.options.get("truth")}
+    for name, value in {**reading, **fields}.items():
+        given, own = _words(value), _words(kept.get(name))
+        if given != own and not any(sign in word for word in given for sign in "*?["):
+            was = ", ".join(own) or "none"
+            raise InputError(
+                f"{work.session.path} was begun with {name} {was}, and --{name.replace('_', '-')}"
+                f" says {', '.join(given)}: leave it out, or name another session"
+            )
+
+
+def _words(value: Any) -> list[str]:
+    """Return what an option names, one by one: a comma and a list mean the same."""
+    several = value if isinstance(value, tuple | list) else () if value is None else (value,)
+    return [part.strip() for one in several for part in str(one).split(",")]
 
 
 def _fields(own: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,10 +193,13 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
             raise click.UsageError("--export needs a file: --out tasks.json")
         if own["next_"] is None:
             export_session(target, work, tool)
-        tell([f"written: {target}"])
+            tell([f"written: {target}"])
     if own["next_"] is None or own["terminal"] or own["open_"]:
         return ()
-    asks = work.next(own["next_"])
+    if reader == work.session.head.readers[0]:
+        asks = work.next(own["next_"])
+    else:  # the others read what was drawn for the first
+        asks = tuple(work.session.open_asks(reader)[: own["next_"]])
     if own["out"] is not None:
         if own["export_"]:
             export_asks(own["out"], work, asks, own["export_"])

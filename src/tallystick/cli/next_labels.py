@@ -26,6 +26,13 @@ def with_label_command(result: Any, call: Call) -> Result:
     """
     from tallystick.data.session_file import is_session
 
+    session = call.reading.get("truth_file")
+    if session is not None and is_session(session) and hasattr(result, "label_command"):
+        if result.decision == "decided":
+            return result  # type: ignore[no-any-return]  # a result of any capability
+        more = ["tallystick", "label", "--session", str(session), "--next", "20"]
+        command = shlex.join([*more, "--out", "batch.csv"])
+        return replace(result, label_command=command)  # type: ignore[no-any-return]
     goal = getattr(result, "label_goal", None)
     if goal is None or not call.source or "-" in call.source or call.reading.get("criterion"):
         return result  # type: ignore[no-any-return]  # a result of any capability
@@ -33,7 +40,7 @@ def with_label_command(result: Any, call: Call) -> Result:
     if goal != "mean":
         words += ["--goal", goal]
     for name, value in call.reading.items():
-        if name in _UNUSED or (name == "truth_file" and is_session(value)):
+        if name in _UNUSED:
             continue
         flag = f"--{name.replace('_', '-')}"
         held = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

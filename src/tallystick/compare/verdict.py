@@ -161,6 +161,9 @@ def _of_two(result: CompareResult) -> str:
     if not told and not pair.difference:
         scores = f"both score {_score(result.models[0], result)}"
     gap = _difference(pair.difference, pair.interval, result, sign=not told)
+    if any(isinstance(model.score, Unknown) for model in result.models[:2]):
+        # Labels only where the two differ say nothing of either score, and all of the difference.
+        return f"{head}: a difference of {gap} {where} ({tail})."
     return f"{head}: {scores}, a difference of {gap} {where} ({tail})."
 
 

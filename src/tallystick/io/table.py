@@ -5,7 +5,7 @@ is which.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,9 @@ Shape: TypeAlias = Literal["wide", "long"]
 
 _BATCH = 1 << 17
 """Rows that leave the engine at once."""
+
+_MOST_DIGESTS = 50_000_000
+"""Rows whose digests are held at once; the rows of a larger table are grouped by the engine."""
 
 _FEW_DIGESTS = 100
 """Shared digests that are looked at before every row is grouped."""
@@ -161,8 +164,9 @@ class Table:
     def repeats(self, *columns: str) -> bool:
         """Return whether two rows agree in all of *columns*; found once, and remembered.
 
-        Rows whose digests all differ cannot repeat. That takes eight bytes per row, where grouping
-        takes every text. Only rows that share a digest are grouped.
+        Rows in rising order cannot repeat: that takes one scan without memory, and ends at the
+        first row that is out of order. Nor can rows whose digests all differ: that takes eight
+        bytes per row, where grouping takes every text. Only rows that share a digest are grouped.
         """
         if columns not in self._repeats:
             self._repeats[columns] = self._find_repeat(columns)
@@ -180,6 +184,11 @@ class Table:
         # Values that repeat at all mostly do so at once: then the rest need not be read.
         if grouped(f"select {row} from rows limit {_BATCH}"):
             return True
+        if self._rises(columns):
+            return False
+        [(rows,)] = self.query("select count(*) from rows")
+        if rows > _MOST_DIGESTS:
+            return grouped(f"select {row} from rows")  # the engine spills to disk what is too much
 
         with reading(self.source):
             batches = self.derive(f"select hash({row}) as digest from rows").to_arrow_reader(_BATCH)
@@ -193,6 +202,24 @@ class Table:
         listed = ", ".join(map(str, dict.fromkeys(shared.tolist())))
         some = f"select {row} from rows where hash({row}) in ({listed})"
         return grouped(some) or grouped(f"select {row} from rows")
+
+    def _rises(self, columns: Sequence[str]) -> bool:
+        """Return whether every row is larger than the one before it, column by column."""
+        keys = [identifier(name) for name in columns]
+        before = [f"before{k}" for k in range(len(keys))]
+        lags = ", ".join(
+            f"lag({key}) over () as {last}" for key, last in zip(keys, before, strict=True)
+        )
+        # Written out, since SQL compares rows with a blank as if the blank were the largest value.
+        falls = [f"{key} is null" for key in keys]
+        for k, (key, last) in enumerate(zip(keys, before, strict=True)):
+            equal = [f"{keys[j]} = {before[j]}" for j in range(k)]
+            sign = "<=" if k == len(keys) - 1 else "<"
+            falls.append(f"({' and '.join([*equal, f'{key} {sign} {last}'])})")
+        return not self.query(
+            f"select 1 from (select {', '.join(keys)}, {lags} from rows)"
+            f" where {' or '.join(falls)} limit 1"
+        )
 
     @cached_property
     def _repeats(self) -> dict[tuple[str, ...], bool]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 import numpy as np
 
 from tallystick.data import Data
+from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.judge.labelling import labelling
 from tallystick.judge.parts import JudgeScore, LabelScore, Share
@@ -57,7 +59,7 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     return JudgeResult(
         verdict=_verdict(leader, rivals, read.n, question.alpha),
         decision="undecided" if rivals else "decided",
-        needed=Needed(None, "labels that label draws") if rivals else None,
+        needed=Needed(None, _more(session)) if rivals else None,
         n_items=int(task.rows.shape[0]),
         assumptions=(DESIGN,),
         warnings=_warnings(read, apart.n),
@@ -67,6 +69,11 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
         n_labels=read.n + apart.n,
         labels_worth=Unknown("not worked out for labels of a session"),
     )
+
+
+def _more(session: Session) -> str:
+    path = shlex.quote(session.path)
+    return f"labels: tallystick label --session {path} --next 20 --out batch.csv"
 
 
 def _by_label(data: Data, task: LabelTask, read: Read, alpha: float) -> tuple[JudgeAccuracy, ...]:

@@ -17,6 +17,7 @@ from tallystick.data.session import SessionHead, open_session, packed
 from tallystick.data.session_file import SessionFile
 from tallystick.data.session_truth import check_fingerprint
 from tallystick.errors import FileError, InputError
+from tallystick.io import identifier
 from tallystick.label.existing import find_existing, take_existing, use_existing
 from tallystick.label.outcome import fields_of, reading_of
 from tallystick.label.questions import LabelQuestion, label_question
@@ -27,6 +28,9 @@ from tallystick.sampling.labels.strata import LabelStrata
 from tallystick.sampling.labels.task import LabelTask
 
 __all__ = ["begin", "reopen"]
+
+_LOOKED = 5_000
+"""Rows that are looked at to see whether the table shows the outputs."""
 
 
 def begin(
@@ -68,7 +72,11 @@ def begin(
     if use.strata is not None:
         # The session keeps these strata: it has to begin as it will be opened again.
         task = asked.task(data, chosen, use.strata)
-    task = _finished(task, how.epsilon, use.notes)
+    show = _show(data, task, how.show)
+    notes = use.notes
+    if not how.show and data.roles.system in show:
+        notes = (*notes, f"readers see column {data.roles.system!r}: no other says which output")
+    task = _finished(task, how.epsilon, notes)
     target = how.target
     limits = any(measure.limit is not None for measure in task.measures)
     if target is None and task.claim == "share" and not limits:
@@ -86,7 +94,7 @@ def begin(
             "target": target,
             "truth": data.roles.truth,
             "epsilon": how.epsilon,
-            "notes": list(use.notes),
+            "notes": list(notes),
         },
         source=paths,
         columns=task.columns,
@@ -102,7 +110,7 @@ def begin(
         budget=how.budget,
         item=data.roles.item,
         system=data.roles.system,
-        show=_show(data, task, how.show),
+        show=show,
         ask=how.ask or task.ask,
         instructions=how.instructions,
         readers=tuple(str(k + 1) for k in range(how.readers)),
@@ -144,6 +152,12 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
         paths: Any = list(head.source) if source is None else source
         if not paths:
             raise InputError(f"{path} was begun from a frame: give that frame (or a file) again")
+        gone = [] if source is not None else [one for one in head.source if _is_gone(one)]
+        if gone:
+            raise FileError(
+                f"{path} was begun with {gone[0]}, which is not there. Name the table where it is"
+                f" now: tallystick label FILE --session {path}"
+            )
         data = _read(paths, asked, reading_of(head))
         check_fingerprint(data.table, session)
         strata = session.strata()
@@ -164,6 +178,11 @@ def _finished(task: LabelTask, epsilon: float | None, notes: Sequence[str]) -> L
 
 def _read(source: Any, asked: LabelQuestion, reading: Mapping[str, Any]) -> Data:
     return read(source, asked.door, **reading)
+
+
+def _is_gone(path: str) -> bool:
+    """Say whether a plain file is not there; globs and addresses are not looked at."""
+    return not any(sign in path for sign in "*?[:") and not Path(path).exists()
 
 
 def _paths(source: Any) -> tuple[str, ...]:
@@ -200,4 +219,28 @@ def _show(data: Data, task: LabelTask, wanted: Sequence[str]) -> tuple[str, ...]
     hidden = {*task.columns, *data.roles.columns("truth", "system", "item", "judges", "models")}
     # The item comes first: it may be the question itself, and without it nobody finds the output.
     named = tuple(name for name in (data.roles.item,) if name is not None)
-    return named + tuple(name for name in columns if name not in hidden)
+    found = named + tuple(name for name in columns if name not in hidden)
+    system = data.roles.system
+    if system is not None and not _tells_apart(data, found):
+        # Readers are blind to the system, unless nothing else says which output is meant.
+        return (*found, system)
+    return found
+
+
+def _tells_apart(data: Data, show: Sequence[str]) -> bool:
+    """Say whether some column besides the item differs between the outputs of an item.
+
+    The first rows are looked at: either the table holds the outputs, or it does not.
+    """
+    item, system = data.roles.item, data.roles.system
+    others = [name for name in show if name != item]
+    if not others or item is None or system is None:
+        return False
+    looked = f"select * from rows limit {_LOOKED}"
+    many = " or ".join(f"count(distinct {identifier(name)}) > 1" for name in others)
+    rows = data.table.query(
+        f"select count(*), count(*) filter (differ) from (select {many} as differ from ({looked})"
+        f" group by {identifier(item)} having count(distinct {identifier(system)}) > 1)"
+    )
+    items, differ = rows[0]
+    return not items or differ > 0

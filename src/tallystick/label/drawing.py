@@ -112,9 +112,13 @@ def batches_of_labels(
         spread = among.astype(np.float64)
     left = task.strata.sizes.astype(np.int64).copy()
     cells.fetch(task.rows[units].ravel().tolist())  # one scan for all of them
+    # Models that have left a contest change what it is drawn from, so these labels are one batch:
+    # they were drawn before anybody could leave.
+    models = task.claim == "best-of" and task.passing is None
+    size = max(order.size, 1) if models else LEARN_EVERY
     events = []
-    for start in range(0, order.size, LEARN_EVERY):
-        part = order[start : start + LEARN_EVERY]
+    for start in range(0, order.size, size):
+        part = order[start : start + size]
         q = np.empty(part.size)
         for k, unit in enumerate(part):
             h = int(task.strata.of[unit])

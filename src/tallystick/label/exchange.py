@@ -60,7 +60,8 @@ def export_session(path: str | Path, work: Work, tool: Tool) -> None:
 def import_answers(path: str | Path, work: Work, *, reader: str) -> int:
     """Add the answers of an export, told apart by its shape; return how many are new.
 
-    Answers that name a reader of this session keep it; all others are *reader*'s.
+    Answers that name a reader of this session keep it; those of one other person are *reader*'s.
+    Several other people become the readers of the session, in the order in which they appear.
     """
     try:
         body = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -69,17 +70,37 @@ def import_answers(path: str | Path, work: Work, *, reader: str) -> int:
     except ValueError as error:
         raise FileError(f"{path} is not JSON ({error})") from error
     records = body if isinstance(body, list) else body.get("records", [])
-    by_reader: dict[str, list[tuple[str, int, Any, str]]] = {}
+    by_person: dict[str, list[tuple[str, int, Any, str]]] = {}
     for place, record in enumerate(records, start=1):
         where = f"record {place} of {path}"
         ask = _ask(record, where, work.session)
         for who, label, note in _answers(record, where):
-            name = who if who in work.session.head.readers else reader
-            by_reader.setdefault(name, []).append((where, ask, label, note))
+            by_person.setdefault(who, []).append((where, ask, label, note))
+    by_reader: dict[str, list[tuple[str, int, Any, str]]] = {}
+    for who, name in _readers(list(by_person), work.session.head.readers, reader, path).items():
+        by_reader.setdefault(name, []).extend(by_person[who])
     # Everything is checked before the first reader's answers are written.
     events = [e for who, rows in by_reader.items() for e in checked_events(rows, work, who)]
     work.write(events)
     return len(events)
+
+
+def _readers(
+    people: Sequence[str], readers: Sequence[str], reader: str, path: str | Path
+) -> dict[str, str]:
+    """Return whom each person of an export stands for."""
+    named = {who: who for who in people if who in readers}
+    others = [who for who in people if who not in readers]
+    if len(others) == 1:
+        return {**named, others[0]: reader}
+    free = [who for who in readers if who not in named]
+    if len(others) > len(free):
+        raise InputError(
+            f"{path} has answers of {len(people)} people ({', '.join(people[:4])}), and this"
+            f" session has {len(readers)} reader{'s' if len(readers) > 1 else ''}: export the"
+            " answers of one person, or begin a session with --readers 2. Nothing was added"
+        )
+    return {**named, **dict(zip(others, free, strict=False))}
 
 
 def label_config(work: Work) -> str:

@@ -56,6 +56,8 @@ def _answer(where: Standing, task: LabelTask, anytime: str) -> list[str]:
             if where.best is not None:
                 open_ = tuple(n for n, live in zip(names, where.best.live, strict=True) if live)
             best = "better" if len(names) == 2 else "the best"
+            if not where.read.n:
+                return [f"Nothing is labelled yet: {_or(open_)} may be {best}."]
             lead = "".join(f" ({_lead(one)})" for one in where.measures)
             return [f"Undecided after {labels}: {_or(open_)} may be {best}{lead}."]
         spare = where.left
@@ -131,17 +133,26 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
         files = shlex.join(head.source)
         return f"Next: tallystick {head.question} {files} --truth-file {path}"
     if pending:
-        what = "1 is handed out" if pending == 1 else f"{count(pending)} are handed out"
         size = pending
+        what = f"{count(size)} {_asked(task, size)} for an answer. To write {_them(size)} again:"
     else:
         outputs = int(where.best.live.sum()) if where.best is not None else task.rows.shape[1]
         more = FIRST - where.read.n if where.read.n < FIRST else next_batch(where.progress)
         size = max(1, more) * (outputs if task.rows.shape[1] > 1 else 1)
-        what = f"label {count(size)} more"
+        what = f"label {count(size)} more:"
     return (
-        f"Next: {what}. tallystick label --session {path} --next {size} --out batch.csv, fill in"
+        f"Next: {what} tallystick label --session {path} --next {size} --out batch.csv, fill in"
         " the last column, then --add batch.csv; or label on a page with --open."
     )
+
+
+def _asked(task: LabelTask, size: int) -> str:
+    unit = "item" if task.rows.shape[1] == 1 else "output"
+    return f"{unit} waits" if size == 1 else f"{unit}s wait"
+
+
+def _them(size: int) -> str:
+    return "it" if size == 1 else "them"
 
 
 def warnings_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import product
 
@@ -87,6 +88,7 @@ def label_of(task: LabelTask, text: Label) -> Label:
     """
     word = str(text).strip()
     if task.scale is not None:
+        word = re.sub(r"^([+-]?\d+),(\d+)$", r"\1.\2", word)  # half the world writes 4,5
         answer_code(task, word)
         return float(word)
     found = [one for one in task.classes if str(one) == word]

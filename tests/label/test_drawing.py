@@ -1,0 +1,41 @@
+"""What a batch records: units, strata, probabilities, and who reads what twice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tallystick.label.drawing import LEARN_EVERY, batches_of_labels, drawn_event
+
+
+def test_a_batch_records_the_probability_of_every_draw(start):
+    with start("prevalence") as work:
+        event = drawn_event(work.session, work.task, work.standing(), work.cells, 7)
+    strata = work.task.strata
+    assert len(event["draws"]) == len(event["asks"]) == 7
+    assert len({unit for unit, _, _ in event["draws"]}) == 7
+    for unit, stratum, probability in event["draws"]:
+        assert strata.of[unit] == stratum
+        assert 0 < probability <= 1
+
+
+def test_at_least_twenty_asks_are_read_twice(start):
+    with start("prevalence", readers=2) as work:
+        work.next(15)
+        assert all(ask.twice for ask in work.session.asks)
+        work.next(300)
+        asks = work.session.asks
+        assert sum(ask.twice for ask in asks) == max(20, -(-len(asks) // 10))
+
+
+def test_labels_that_were_there_are_uniform_draws_in_a_random_order(start):
+    units = np.arange(0, 90, 3)
+    with start("prevalence") as work:
+        events = batches_of_labels(work.session, work.task, work.cells, units, None)
+    draws = [draw for event in events for draw in event["draws"]]
+    assert [len(event["draws"]) for event in events] == [LEARN_EVERY] * 3
+    assert sorted(unit for unit, _, _ in draws) == units.tolist()
+    assert [unit for unit, _, _ in draws] != units.tolist()
+    left = work.task.strata.sizes.astype(float)
+    for _, stratum, probability in draws:
+        assert np.isclose(probability, left[stratum] / left.sum())
+        left[stratum] -= 1
