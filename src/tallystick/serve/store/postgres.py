@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, MissingExtra
@@ -27,6 +27,9 @@ _MIGRATION_LOCK = 7_364_120
 
 _WRITE_LOCK = 7_364_121
 """The advisory lock under which one process writes while the others wait."""
+
+_IDS_AHEAD = 64
+"""Ids of rows that are taken at once."""
 
 _MOST_IDLE = 30_000
 """Milliseconds after which a process that stopped while it held that lock loses it."""
@@ -75,6 +78,11 @@ class PostgresTransaction(PostgresReader):
 
     skip_locked = " for update skip locked"
 
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        super().__init__(connection)
+        self._saved = False
+        self._ids = range(0)
+
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Execute a statement; return how many rows it changed."""
         return self._connection.execute(_translated(sql), parameters).rowcount
@@ -96,8 +104,18 @@ class PostgresTransaction(PostgresReader):
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo what the block did, and only that, if it raises."""
-        with self._connection.transaction():
+        # The savepoint of the operation before goes together with the new one: one wait, not two.
+        with self._connection.pipeline() if self._saved else nullcontext():
+            if self._saved:
+                self._connection.execute("release savepoint operation")
+            self._connection.execute("savepoint operation")
+        self._saved = True
+        try:
             yield
+        except BaseException:
+            if not (self._connection.closed or self._connection.broken):
+                self._connection.execute("rollback to savepoint operation")
+            raise
 
     def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
         """Return the rows of a stream with these (item, system), in any order."""
@@ -111,12 +129,16 @@ class PostgresTransaction(PostgresReader):
 
     def row_ids(self, n: int) -> int:
         """Reserve *n* consecutive ids of rows and return the first."""
-        # setval is not atomic with nextval of other processes, so the ids come one by one inside
-        # the server; only the last is sent, and gaps are harmless.
-        [(last,)] = self._connection.execute(
-            "select max(nextval('rows_id')) from generate_series(1, %s)", (n,)
-        ).fetchall()
-        return int(last) - n + 1
+        # The next operations of the group need some, too; what is left over is a harmless gap.
+        if len(self._ids) < n:
+            many = max(n, _IDS_AHEAD)
+            [(last,)] = self._connection.execute(
+                "select max(nextval('rows_id')) from generate_series(1, %s)", (many,)
+            ).fetchall()
+            self._ids = range(int(last) - many + 1, int(last) + 1)
+        first = self._ids[0]
+        self._ids = self._ids[n:]
+        return first
 
     def add_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows."""
