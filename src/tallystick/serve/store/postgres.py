@@ -261,7 +261,7 @@ class PostgresStore:
             yield PostgresReader(connection)
         finally:
             if connection.closed or connection.broken:
-                # The server restarted, so those that wait are dead, too: nobody need find out again.
+                # The server restarted: those that wait are dead, too, and nobody need find out.
                 connection.close()
                 self._drop_idle()
             else:
