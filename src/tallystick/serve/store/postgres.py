@@ -28,6 +28,9 @@ _MIGRATION_LOCK = 7_364_120
 _WRITE_LOCK = 7_364_121
 """The advisory lock under which one process writes while the others wait."""
 
+_FEW = 4
+"""Up to this many rows are written as values, and not as arrays."""
+
 _IDS_AHEAD = 64
 """Ids of rows that are taken at once."""
 
@@ -119,6 +122,13 @@ class PostgresTransaction(PostgresReader):
 
     def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
         """Return the rows of a stream with these (item, system), in any order."""
+        if len(names) <= _FEW:
+            pairs = " or ".join(["(r.item = %s and r.system = %s)"] * len(names))
+            return self._connection.execute(
+                "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
+                f" from rows r where r.stream = %s and ({pairs})",
+                [stream, *(word for pair in names for word in pair)],
+            ).fetchall()
         items, systems = [one for one, _ in names], [one for _, one in names]
         return self._connection.execute(
             "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
@@ -155,12 +165,22 @@ class PostgresTransaction(PostgresReader):
             "bigint",
             "bigint",
         ]
+        into = "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
+        self._insert(f"{into} seq_first, seq_last)", kinds, rows)
+
+    def _insert(
+        self, into: str, kinds: Sequence[str], rows: Sequence[Any], after: str = ""
+    ) -> None:
+        """Insert rows: as values if they are few, else as one array per column."""
+        # Psycopg looks at every element of an array: for one row that costs more than the query.
+        if len(rows) <= _FEW:
+            marks = ", ".join(["(" + ", ".join(["%s"] * len(kinds)) + ")"] * len(rows))
+            held = [cell for row in rows for cell in row]
+            self._connection.execute(f"{into} values {marks}{after}", held)
+            return
         marks = ", ".join(f"%s::{kind}[]" for kind in kinds)
-        self._connection.execute(
-            "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
-            f" seq_first, seq_last) select * from unnest({marks})",
-            [list(column) for column in zip(*rows, strict=True)],
-        )
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        self._connection.execute(f"{into} select * from unnest({marks}){after}", columns)
 
     def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int, int]]) -> None:
         """Set (slice, pattern, grades, seq_last) of the row with the id that comes last."""
@@ -173,11 +193,11 @@ class PostgresTransaction(PostgresReader):
 
     def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
         """Add to the tally: (stream, bucket, slice, pattern, n), where n may be negative."""
-        marks = ", ".join(["%s::bigint[]"] * 5)
-        self._connection.execute(
-            f"insert into tally (stream, bucket, slice, pattern, n) select * from unnest({marks})"
+        self._insert(
+            "insert into tally (stream, bucket, slice, pattern, n)",
+            ["bigint"] * 5,
+            counts,
             " on conflict (stream, bucket, slice, pattern) do update set n = tally.n + excluded.n",
-            [list(column) for column in zip(*counts, strict=True)],
         )
 
 
