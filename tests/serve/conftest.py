@@ -10,10 +10,12 @@ import pytest
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 pytest.importorskip("msgspec", reason="the extra serve is not installed")
 
+from tallystick.serve import nightly
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.service import Config, Service
 from tallystick.serve.store import open_store
 from tests.serve.postgres import fresh_database, postgres_server
+from tests.serve.queue.people import InProcess
 from tests.serve.web import Clock, Loop, Web
 
 
@@ -44,13 +46,18 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def service(
-    tmp_path: Path, clock: Clock, engine: str, request: pytest.FixtureRequest
+    tmp_path: Path,
+    clock: Clock,
+    engine: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Service]:
-    """A service; its jobs run only by ``service.jobs.run_due()``."""
+    """A service; its jobs run only by ``service.jobs.run_due()``, the daily check in this process."""
     place = (
         request.getfixturevalue("database") if engine == "postgres" else tmp_path / "serve.sqlite"
     )
     store = open_store(place, durability="normal")
+    monkeypatch.setattr(nightly, "Worker", lambda address: InProcess(store))
     service = make_service(store, config=Config(job_pause=0.0, folder=tmp_path), clock=clock)
     yield service
     service.close()

@@ -9,17 +9,16 @@ import pytest
 from tallystick.serve import nightly
 from tallystick.serve.nightly import last_check
 from tallystick.serve.service import Service
+from tallystick.serve.worker import Worker
 from tests.serve.equal import post
-from tests.serve.queue.people import InProcess
 from tests.serve.web import Clock, Web
 
 Night = Callable[[], list[dict[str, str]]]
 
 
 @pytest.fixture
-def night(service: Service, web: Web, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Night:
+def night(service: Service, web: Web, clock: Clock) -> Night:
     """Let a day pass; return the alarms of the check that nobody has seen."""
-    monkeypatch.setattr(nightly, "Worker", lambda address: InProcess(service.store))
     service.jobs.plan()
 
     def pass_a_day() -> list[dict[str, str]]:
@@ -66,3 +65,14 @@ def test_a_check_that_cannot_be_made_is_an_alarm_too(
     monkeypatch.setattr(nightly, "worked", lambda store, given: 1 / 0)
     [alarm] = night()
     assert "could not be made" in alarm["what"]
+
+
+def test_the_check_runs_in_a_process_of_its_own(
+    web: Web, service: Service, night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nightly, "Worker", Worker)
+    post(web, "qa", 3)
+    service.writer.do(lambda transaction: transaction.run("update tally set n = n + 1"))
+    [alarm] = night()
+    assert alarm["stream"] == "qa"
+    assert service.worker.pid is None  # the one that answers questions was not kept waiting

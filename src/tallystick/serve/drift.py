@@ -1,8 +1,8 @@
 """The drift test: once per window, when its rows have come and the settle time of each is over.
 
 A window is the next N rows by arrival. The test sees the votes that came within the settle time of
-their row; late votes and labels change results, never that test. The bound on false alarms is that
-of ``judge``: at most 5 % of quiet streams raise one in 10,000 items.
+their row; late votes and labels change results, never that test. The bound on false alarms is
+`judge`'s: at most 5 % of quiet streams raise one in 10,000 items.
 """
 
 from __future__ import annotations

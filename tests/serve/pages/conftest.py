@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from tallystick.serve.service import Service
@@ -10,7 +12,8 @@ from tests.serve.queue.people import InProcess
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Whatever uses the service holds on both engines."""
-    if "service" in metafunc.fixturenames:
+    asked = set(inspect.signature(metafunc.function).parameters)
+    if asked & {"service", "web", "far", "readers"}:
         metafunc.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 
 

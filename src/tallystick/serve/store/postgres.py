@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, MissingExtra
@@ -27,6 +27,12 @@ _MIGRATION_LOCK = 7_364_120
 
 _WRITE_LOCK = 7_364_121
 """The advisory lock under which one process writes while the others wait."""
+
+_FEW = 4
+"""Up to this many rows are written as values, and not as arrays."""
+
+_IDS_AHEAD = 64
+"""Ids of rows that are taken at once."""
 
 _MOST_IDLE = 30_000
 """Milliseconds after which a process that stopped while it held that lock loses it."""
@@ -75,6 +81,11 @@ class PostgresTransaction(PostgresReader):
 
     skip_locked = " for update skip locked"
 
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        super().__init__(connection)
+        self._saved = False
+        self._ids = range(0)
+
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Execute a statement; return how many rows it changed."""
         return self._connection.execute(_translated(sql), parameters).rowcount
@@ -96,11 +107,28 @@ class PostgresTransaction(PostgresReader):
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo what the block did, and only that, if it raises."""
-        with self._connection.transaction():
+        # The savepoint of the operation before goes together with the new one: one wait, not two.
+        with self._connection.pipeline() if self._saved else nullcontext():
+            if self._saved:
+                self._connection.execute("release savepoint operation")
+            self._connection.execute("savepoint operation")
+        self._saved = True
+        try:
             yield
+        except BaseException:
+            if not (self._connection.closed or self._connection.broken):
+                self._connection.execute("rollback to savepoint operation")
+            raise
 
     def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
         """Return the rows of a stream with these (item, system), in any order."""
+        if len(names) <= _FEW:
+            pairs = " or ".join(["(r.item = %s and r.system = %s)"] * len(names))
+            return self._connection.execute(
+                "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
+                f" from rows r where r.stream = %s and ({pairs})",
+                [stream, *(word for pair in names for word in pair)],
+            ).fetchall()
         items, systems = [one for one, _ in names], [one for _, one in names]
         return self._connection.execute(
             "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
@@ -111,12 +139,16 @@ class PostgresTransaction(PostgresReader):
 
     def row_ids(self, n: int) -> int:
         """Reserve *n* consecutive ids of rows and return the first."""
-        # setval is not atomic with nextval of other processes, so the ids come one by one inside
-        # the server; only the last is sent, and gaps are harmless.
-        [(last,)] = self._connection.execute(
-            "select max(nextval('rows_id')) from generate_series(1, %s)", (n,)
-        ).fetchall()
-        return int(last) - n + 1
+        # The next operations of the group need some, too; what is left over is a harmless gap.
+        if len(self._ids) < n:
+            many = max(n, _IDS_AHEAD)
+            [(last,)] = self._connection.execute(
+                "select max(nextval('rows_id')) from generate_series(1, %s)", (many,)
+            ).fetchall()
+            self._ids = range(int(last) - many + 1, int(last) + 1)
+        first = self._ids[0]
+        self._ids = self._ids[n:]
+        return first
 
     def add_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows."""
@@ -133,12 +165,22 @@ class PostgresTransaction(PostgresReader):
             "bigint",
             "bigint",
         ]
+        into = "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
+        self._insert(f"{into} seq_first, seq_last)", kinds, rows)
+
+    def _insert(
+        self, into: str, kinds: Sequence[str], rows: Sequence[Any], after: str = ""
+    ) -> None:
+        """Insert rows: as values if they are few, else as one array per column."""
+        # Psycopg looks at every element of an array: for one row that costs more than the query.
+        if len(rows) <= _FEW:
+            marks = ", ".join(["(" + ", ".join(["%s"] * len(kinds)) + ")"] * len(rows))
+            held = [cell for row in rows for cell in row]
+            self._connection.execute(f"{into} values {marks}{after}", held)
+            return
         marks = ", ".join(f"%s::{kind}[]" for kind in kinds)
-        self._connection.execute(
-            "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
-            f" seq_first, seq_last) select * from unnest({marks})",
-            [list(column) for column in zip(*rows, strict=True)],
-        )
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        self._connection.execute(f"{into} select * from unnest({marks}){after}", columns)
 
     def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int, int]]) -> None:
         """Set (slice, pattern, grades, seq_last) of the row with the id that comes last."""
@@ -151,11 +193,11 @@ class PostgresTransaction(PostgresReader):
 
     def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
         """Add to the tally: (stream, bucket, slice, pattern, n), where n may be negative."""
-        marks = ", ".join(["%s::bigint[]"] * 5)
-        self._connection.execute(
-            f"insert into tally (stream, bucket, slice, pattern, n) select * from unnest({marks})"
+        self._insert(
+            "insert into tally (stream, bucket, slice, pattern, n)",
+            ["bigint"] * 5,
+            counts,
             " on conflict (stream, bucket, slice, pattern) do update set n = tally.n + excluded.n",
-            [list(column) for column in zip(*counts, strict=True)],
         )
 
 
@@ -239,7 +281,7 @@ class PostgresStore:
             yield PostgresReader(connection)
         finally:
             if connection.closed or connection.broken:
-                # The server restarted, so those that wait are dead, too: nobody finds out again.
+                # The server restarted: those that wait are dead, too, and nobody need find out.
                 connection.close()
                 self._drop_idle()
             else:
