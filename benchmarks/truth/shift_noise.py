@@ -217,7 +217,7 @@ def verdicts(runs: int) -> None:
     rows = []
     for moved, noise in product((0.0, 0.06), (0.05, 0.15, 0.3)):
         # Power needs fewer runs than a level of .05.
-        some = runs if not moved else max(1, runs // 4)
+        some = runs if not moved else max(1, runs // 2)
         for items in (500, 2000):
             seed = [items, round(100 * noise), SEED]
             case = world(items, noise, moved, np.random.default_rng(seed))
