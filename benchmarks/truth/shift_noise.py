@@ -217,7 +217,7 @@ def verdicts(runs: int) -> None:
     rows = []
     for moved, noise in product((0.0, 0.06), (0.05, 0.15, 0.3)):
         # Power needs fewer runs than a level of .05.
-        some = runs if not moved else max(1, runs // 4)
+        some = runs if not moved else max(1, runs // 2)
         for items in (500, 2000):
             seed = [items, round(100 * noise), SEED]
             case = world(items, noise, moved, np.random.default_rng(seed))
@@ -372,44 +372,74 @@ def flips(runs: int) -> None:
         kept_row(f"flips, {case.name}, {runs}", lambda case=case: _flip_row(case, codes, runs))
         for case in [*drifts(), *swaps()]
     ]
-    ours = [row[key] for row in rows for key in row if key.startswith("ours, N =")]
+    ours = [
+        (row[key], row["case"], int(key.rpartition(" ")[2]))
+        for row in rows
+        for key in row
+        if key.startswith("ours, N =")
+    ]
     before = [row[key] for row in rows for key in row if key.startswith("b .6, half δ, N =")]
+    least, name, calls = min(ours)
+    # The lowest of a hundred cells is low by luck, too: it is measured again on other draws.
+    worst = next(case for case in [*drifts(), *swaps()] if case.name == name)
+    again = kept_row(
+        f"flips again, {name}, {calls}, {2 * runs}",
+        lambda: {"covers": _flip_cell(worst, codes, calls, OURS, 2 * runs, seed=100)[0]},
+    )
     record(
         "shift-flip-coverage",
         "Coverage of the flip rate on real changes, deterministic answers",
         rows,
         notes=[
-            f"{runs} runs per cell. Lowest: ours {min(ours):.3f}, b = .6 with half δ "
-            f"{min(before):.3f}; mean {np.mean(ours):.3f} and {np.mean(before):.3f}.",
+            f"{runs} runs per cell, standard error {np.sqrt(0.05 * 0.95 / runs):.3f}. Lowest of"
+            f" {len(ours)}: ours {least:.3f}, b = .6 with half δ {min(before):.3f}; mean"
+            f" {np.mean([one for one, *_ in ours]):.3f} and {np.mean(before):.3f}.",
+            f"That lowest cell of ours ({name}, N = {calls}), measured again on {2 * runs} other"
+            f" draws: {again['covers']:.3f}.",
         ],
     )
 
 
+OURS = (BLIND_SHARE, FLIP_HULL)
+"""The blind share, and the part of δ by which the interval is stretched."""
+
+
 def _flip_row(case: Any, codes: Any, runs: int) -> dict[str, Any]:
     """Measure one change at both budgets, by ours and by the first version's rule."""
+    row: dict[str, Any] = {"case": case.name}
     old, new = codes(case, case.old, case.new)
-    row: dict[str, Any] = {"case": case.name, "flips": float((old != new).mean())}
+    row["flips"] = float((old != new).mean())
     for calls in (200, 1000):
         if calls >= len(old):
             continue
-        for name, blind, part in (("b .6, half δ", 0.6, 0.5), ("ours", BLIND_SHARE, FLIP_HULL)):
-            strata = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)
-            plan = Plan(
-                strata=strata,
-                policy=Flips(blind=blind),
-                budget=Budget(calls=calls),
-                n_outcomes=int(max(old.max(), new.max())) + 1,
-                baseline=old,
-                in_flight=16,
-            )
-            result = replay(plan, new, runs=runs, rng=7)
-            batches = zip(result.batches(), result.batches(blind=True), strict=True)
-            found = [_flip_ends(*pair, part, len(old)) for pair in batches]
-            low, high = np.concatenate(found, axis=1)
-            inside = (low <= row["flips"]) & (row["flips"] <= high)
-            row[f"{name}, N = {calls}"] = float(inside.mean())
-            row[f"{name}, half-width, N = {calls}"] = float((high - low).mean() / 2)
+        for name, rule in (("b .6, half δ", (0.6, 0.5)), ("ours", OURS)):
+            covers, half = _flip_cell(case, codes, calls, rule, runs)
+            row[f"{name}, N = {calls}"] = covers
+            row[f"{name}, half-width, N = {calls}"] = half
     return row
+
+
+def _flip_cell(
+    case: Any, codes: Any, calls: int, rule: tuple[float, float], runs: int, *, seed: int = 7
+) -> tuple[float, float]:
+    """Return coverage and mean half-width of one rule (blind share, part of δ) at one budget."""
+    blind, part = rule
+    old, new = codes(case, case.old, case.new)
+    strata = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)
+    plan = Plan(
+        strata=strata,
+        policy=Flips(blind=blind),
+        budget=Budget(calls=calls),
+        n_outcomes=int(max(old.max(), new.max())) + 1,
+        baseline=old,
+        in_flight=16,
+    )
+    result = replay(plan, new, runs=runs, rng=seed)
+    batches = zip(result.batches(), result.batches(blind=True), strict=True)
+    low, high = np.concatenate([_flip_ends(*pair, part, len(old)) for pair in batches], axis=1)
+    flips = float((old != new).mean())
+    inside = (low <= flips) & (flips <= high)
+    return float(inside.mean()), float((high - low).mean() / 2)
 
 
 def _flip_ends(seen: Observed, blind: Observed, part: float, items: int) -> np.ndarray:
