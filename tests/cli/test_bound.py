@@ -293,14 +293,11 @@ def test_a_score_outside_the_unit_interval_is_refused_with_its_row(tallystick, e
 
 def test_minus_one_is_not_silently_taken_for_a_third_class(tallystick, edited):
     path = edited(lambda i, row: {"links": -1 if i % 3 == 0 else row["links"]})
-    done = tallystick("bound", path, "--prediction", "classifier", "--weak", WEAK)
-    assert done.returncode == 1
-    assert "--missing=-1" in done.stderr
-    done = tallystick(
-        "bound", path, "--prediction", "classifier", "--weak", WEAK, "--missing=-1", "--json"
-    )
-    assert done.returncode == 0, done.stderr
+    asked = ("bound", path, "--prediction", "classifier", "--weak", WEAK, "--json")
+    done, named = tallystick(*asked), tallystick(*asked, "--missing=-1")
+    assert "says -1: read as no answer" in done.stderr
     assert json.loads(done.stdout)["classes"] == ["0", "1"]
+    assert json.loads(done.stdout)["bounds"] == json.loads(named.stdout)["bounds"]
 
 
 def test_minus_one_is_a_class_where_the_predictions_show_it(tallystick, edited):

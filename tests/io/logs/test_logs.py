@@ -78,7 +78,7 @@ def test_items_that_one_log_lacks_are_left_out_and_said(tmp_path):
     part.write_text("\n".join(BETA.read_text().splitlines()[:4]) + "\n")
     _, found, notes = rows([ALPHA, part])
     assert len(found) == 4
-    assert any("2 of 6 items of 'alpha' are left out" in note for note in notes)
+    assert any("2 of 6 items are left out" in note and "gamma lacks 2" in note for note in notes)
 
 
 def test_files_of_one_folder_are_named_after_themselves(tmp_path):
