@@ -40,6 +40,7 @@ from tallystick.judge.verdict import (
     only_logic,
     opening_rejected,
     proved,
+    stray_labels,
     with_rejected,
 )
 from tallystick.judge.vote_model import VoteModel, fit_vote_model, sample_items
@@ -297,6 +298,7 @@ def _warnings(result: JudgeResult, ballots: Ballots, truth: str | None) -> tuple
     for j in np.flatnonzero(((cast > 0).sum(axis=1) == 1) & (blind.voted >= _FEW)).tolist():
         label = (*blind.keys, "never-true labels")[int(cast[j].argmax())]
         found.append(always_votes(blind.names[j], label))
+    found += _strays(ballots)
     gaps = 1 - blind.voted / blind.n
     if (gaps < 0.5).all():  # in a sparse crowd everybody leaves out most items
         found += [
@@ -306,6 +308,24 @@ def _warnings(result: JudgeResult, ballots: Ballots, truth: str | None) -> tuple
     if not result.n_labels:
         found.append(SHARED_BIAS)
     return tuple(dict.fromkeys(found))
+
+
+def _strays(ballots: Ballots) -> list[str]:
+    """Return a warning for each judge with labels that nobody else uses, where others share theirs.
+
+    Refusals and errors in free words ("I cannot assess this") look like labels of their own.
+    """
+    cast = ballots.blind.vote_counts > 0
+    true = np.isin(np.arange(len(ballots.classes)), ballots.truth)
+    lonely = (cast.sum(axis=0) == 1) & ~true
+    shared = [key for key, alone in zip(ballots.keys, lonely, strict=True) if not alone]
+    if len(ballots.names) < 3 or len(shared) < 2:
+        return []
+    return [
+        stray_labels(name, [ballots.keys[c] for c in np.flatnonzero(mine & lonely)], shared)
+        for name, mine in zip(ballots.names, cast, strict=True)
+        if (mine & lonely).any()
+    ]
 
 
 def _only_logic(logic: LogicalResult | None, blind: Ballots, why: str) -> JudgeResult:

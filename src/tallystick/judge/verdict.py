@@ -77,6 +77,7 @@ __all__ = [
     "opening_without_labels",
     "proved",
     "rate_of",
+    "stray_labels",
     "with_rejected",
 ]
 
@@ -418,6 +419,15 @@ def proved(alarm: Alarm) -> str:
 def always_votes(judge: str, label: str) -> str:
     """Warn of a judge that always gives one label."""
     return f"{judge} always votes {label}: its accuracy says how common that is, nothing else"
+
+
+def stray_labels(judge: str, labels: Sequence[str], others: Sequence[str]) -> str:
+    """Warn of labels that only one judge ever gives: refusals and errors in free words."""
+    shown = ", ".join(repr(label) for label in labels[:3]) + (" and others" * (len(labels) > 3))
+    return (
+        f"only {judge} ever says {shown}, taken here for a possible truth. If that is no label, name"
+        f" the labels: --labels {','.join(others)}"
+    )
 
 
 def missing_votes(judge: str, share: float) -> str:
