@@ -110,7 +110,7 @@ class Data:
                 None if self.rules.coerce else self._count(self._answers, self.rules.missing, None)
             )
         except InputError:
-            # Two spellings of one label, or of a word for no answer (N/A and n/a): `agree` can tell.
+            # Two spellings of a label, or of a word for no answer (N/A and n/a): `agree` tells.
             tally = None
         tally = tally or self._as_written()
         place = self.held.row_of if isinstance(self.held, Table) else None

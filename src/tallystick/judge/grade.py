@@ -27,21 +27,21 @@ from tallystick.judge.rates import with_rates
 from tallystick.judge.refutation import Claim, plain, tested_by_labels
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
-    COULD_NOT_BE_FITTED,
-    NOT_CALIBRATED,
-    SHARED_BIAS,
+    needed_first_labels,
+    only_logic,
+    opening_rejected,
+    with_rejected,
+)
+from tallystick.judge.verdict_grounds import COULD_NOT_BE_FITTED, NOT_CALIBRATED, SHARED_BIAS
+from tallystick.judge.verdict_warnings import (
     always_votes,
     fitted_to_part,
     misfit_alarm,
     missing_votes,
-    needed_first_labels,
     no_label_yet,
     nobody_right,
-    only_logic,
-    opening_rejected,
     proved,
     stray_labels,
-    with_rejected,
 )
 from tallystick.judge.vote_model import VoteModel, fit_vote_model, sample_items
 from tallystick.results import Interval, Unknown
