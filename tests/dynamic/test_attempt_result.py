@@ -19,3 +19,9 @@ def test_the_answer_is_json_a_table_and_pictures():
 
 def test_forgetting_is_never_reported_from_attempts():
     assert "forg" not in json.dumps(evaluate(attempts()).to_dict()).lower()
+
+
+def test_rates_are_drawn_and_listed_in_percent():
+    found = evaluate(attempts())
+    assert {figure.unit for figure in found.figures()} == {"share"}
+    assert found.folds()[0].units["rate"] == "share"

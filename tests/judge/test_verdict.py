@@ -86,3 +86,11 @@ def test_the_text_shows_the_corrected_share_of_each_label():
 def test_positive_is_the_good_word_or_the_last_label():
     assert positive_of(("no", "yes")) == 1
     assert positive_of(("pass", "fail")) == 0
+
+
+def test_equal_leaders_are_among_the_most_accurate():
+    same = (score("a", 0.75, 0.6, 0.8), score("b", 0.75, 0.6, 0.8))
+    best = Leader(name="a", place=0, rivals=("b",), judges=2)
+    text = answers_with_labels(best, same, n_labels=20, every=False, drawn=True)
+    assert text.startswith("a is among the most accurate of your two judges")
+    assert "b may be as good," in text

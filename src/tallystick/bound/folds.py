@@ -44,7 +44,7 @@ def folds_of(result: BoundResult) -> tuple[Section, ...]:
 
 
 def _units(result: BoundResult) -> dict[str, Unit]:
-    return {"if independent": "share"} if result.units() else {}
+    return {"estimate": "share", "if independent": "share"} if result.units() else {}
 
 
 def _first(result: BoundResult, rows: list[dict[str, Any]]) -> Section:
@@ -74,13 +74,16 @@ def _range(row: Mapping[str, Any], units: Mapping[str, Unit]) -> dict[str, Any]:
             return None
         return " to ".join(value_text(float(end), units.get("low", "number")) for end in ends)
 
+    # An estimate from labels trusts no label model, so it assumes no independence either.
+    by_labels = str(row["label_model"]).startswith("none: ")
     return {
         "metric": row["metric"],
         "threshold": row["threshold"],
         "label model": row["label_model"],
+        "estimate": row["independent"] if by_labels else None,
         "range": between("lower", "upper"),
         "with confidence": between("low", "high"),
-        "if independent": row["independent"],
+        "if independent": None if by_labels else row["independent"],
         "contradicted by": row["contradicted_by"] or None,
     }
 

@@ -24,7 +24,7 @@ from tallystick.bound.target import BoundTarget
 from tallystick.bound.verdict import conclude_pairs
 from tallystick.bound.weak_votes import weak_table
 from tallystick.errors import InputError
-from tallystick.results import Figure, Interval, Result, Unknown
+from tallystick.results import Figure, Interval, Result, Unit, Unknown
 from tallystick.stats.transport import pair_cost
 from tallystick.tally import Label, Tally
 from tallystick.values.label import in_order
@@ -87,6 +87,10 @@ class SelectResult(Result):
             }
             for name, b in self.models.items()
         ]
+
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        return dict.fromkeys(("estimate", "low", "lower", "independent", "upper", "high"), "share")
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the differences of all pairs."""

@@ -351,8 +351,11 @@ def warnings_of(
         if one.refuted and isinstance(one.calibration_p, float)
     ]
     if refuted:
+        several = len(refuted) > 1
         out.append(
-            f"the labels refute the label model {', '.join(refuted)}: do not rely on its estimate"
-            " under independence"
+            f"the labels refute {len(refuted)} label models: {'; '.join(refuted)}. Do not rely on"
+            " their estimates"
+            if several
+            else f"the labels refute the label model {refuted[0]}: do not rely on its estimate"
         )
     return tuple(dict.fromkeys(out))

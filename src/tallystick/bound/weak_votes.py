@@ -200,7 +200,8 @@ def weak_table(
     chosen = tuple(classes) if classes is not None else known
     if len(chosen) < 2:
         raise InputError(
-            f"only the class {chosen[0]!r} occurs in {', '.join(columns)}: name all with classes"
+            f"only the class {chosen[0]!r} occurs in {', '.join(columns)}: name all"
+            " of them (classes=, --classes)"
             if chosen
             else f"every weak label abstains on every row ({', '.join(weak)}): they say nothing"
         )

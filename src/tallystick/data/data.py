@@ -106,8 +106,14 @@ class Data:
     @cached_property
     def meaning(self) -> Meaning:
         """What the labels of the answers and the truth mean, checked in one order, once."""
-        tally = self._as_written() if self.rules.coerce else None
-        tally = tally or self._count(self._answers, self.rules.missing, None)
+        try:
+            tally = (
+                None if self.rules.coerce else self._count(self._answers, self.rules.missing, None)
+            )
+        except InputError:
+            # Two spellings of a label, or of a word for no answer (N/A and n/a): `agree` tells.
+            tally = None
+        tally = tally or self._as_written()
         place = self.held.row_of if isinstance(self.held, Table) else None
         return agree(
             tally.labels,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ from tallystick.dynamic.clustered_contrast import RateContrast
 from tallystick.dynamic.clustered_rate import ClusteredRate
 from tallystick.dynamic.transfer import TransferRate
 from tallystick.dynamic.validator_error import ValidatorError
-from tallystick.results import Figure, Interval, Result, Unknown
+from tallystick.results import Figure, Interval, Result, Unit, Unknown
 
 __all__ = ["AttemptResult", "CampaignRound", "ModelRate"]
 
@@ -125,6 +126,10 @@ class AttemptResult(Result):
             for each in self.rounds
         ]
 
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        return {"rate": "share"}
+
     def figures(self) -> tuple[Figure, ...]:
         """Return the rates by round, and by annotator in the last round."""
         title = "Validated model error rate" if self.checked else "Share of attempts that fooled"
@@ -159,4 +164,5 @@ def _forest(title: str, rows: list[tuple[str, float, Interval | Unknown]]) -> Fi
             "high": [high for _, high in ends],
         },
         {"name": "name", "value": "rate", "low": "low", "high": "high"},
+        unit="share",
     )

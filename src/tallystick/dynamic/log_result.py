@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from tallystick.dynamic.step_change import StepChange
 from tallystick.dynamic.validators import NoiseShare
 from tallystick.dynamic.verdict import log_lines, log_table
 from tallystick.dynamic.wrong_together import PairErrors
-from tallystick.results import Figure, Interval, Result, Unknown
+from tallystick.results import Figure, Interval, Result, Unit, Unknown
 
 __all__ = ["Advice", "Gain", "LogResult", "PanelRound", "PathRound"]
 
@@ -171,6 +172,13 @@ class LogResult(Result):
         """Return one row per round."""
         return log_table(self)
 
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        shares: dict[str, Unit] = dict.fromkeys(
+            ("risk", "model_risk", "all_wrong", "independent"), "share"
+        )
+        return {**shares, "change": "points", "gain": "points"}
+
     def figures(self) -> tuple[Figure, ...]:
         """Return the risk by round; for panels also who is wrong together in the last one."""
         known = self.rounds
@@ -201,5 +209,6 @@ class LogResult(Result):
                 "excess": [excess for _, _, excess in sides],
             },
             {"row": "model", "column": "and", "value": "excess"},
+            unit="points",
         )
         return risks, together

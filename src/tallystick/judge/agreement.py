@@ -13,7 +13,7 @@ from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import logit_ends
 from tallystick.judge.parts import JudgeScore
 from tallystick.judge.result import JudgeResult
-from tallystick.judge.verdict import CONFUSED, STREAM
+from tallystick.judge.verdict_grounds import CONFUSED, STREAM
 from tallystick.judge.verdict_methods import of_baseline
 from tallystick.results import Interval, Unknown, percent
 from tallystick.tally import Tally

@@ -30,7 +30,7 @@ from tallystick.judge.result import JudgeResult
 from tallystick.judge.spectral import spectral
 from tallystick.judge.state import load_state, save_state
 from tallystick.judge.supervised import supervised
-from tallystick.judge.verdict import COUNTED_ROWS, LEFT_ASIDE
+from tallystick.judge.verdict_grounds import COUNTED_ROWS, LEFT_ASIDE
 from tallystick.judge.windows import Windows
 from tallystick.results import Result
 from tallystick.tally import Tally, unordered

@@ -101,10 +101,19 @@ class Ballots:
             raise InputError(f"truth names {truth!r}, which is also a judge: choose one")
         asked = votes.marginal((*names, *([truth] if truth is not None else [])))
         kept = asked.counts > 0
-        for name in names:
-            column = asked.codes[kept, asked.names.index(name)]
-            if all(asked.labels[name][code] is None for code in np.unique(column).tolist()):
-                raise InputError(f"judge {name!r} has no vote at all: drop its column")
+        silent = [name for name in names if _silent(asked, name, kept)]
+        if len(silent) == len(names):
+            raise InputError(
+                f"no judge has a vote: every cell of {', '.join(map(repr, names[:6]))} is blank or"
+                " says no answer; name other columns (judges=, --judges)"
+            )
+        if silent:
+            few = "judge" if len(silent) == 1 else "judges"
+            left = ",".join(name for name in names if name not in silent)
+            raise InputError(
+                f"{few} {', '.join(map(repr, silent))} {'has' if few == 'judge' else 'have'} no vote"
+                f" at all: drop the column, or name the others (--judges {left})"
+            )
         never = {identity(label) for label in never_true}
         every = in_order(
             label
@@ -229,6 +238,12 @@ class Ballots:
             raise InputError(
                 f"{method} counts items, and these votes are weighted: count them without weights"
             )
+
+
+def _silent(asked: Tally, name: str, kept: NDArray[np.bool_]) -> bool:
+    """Say whether a judge casts no vote on any item."""
+    column = asked.codes[kept, asked.names.index(name)]
+    return all(asked.labels[name][code] is None for code in np.unique(column).tolist())
 
 
 def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:

@@ -15,7 +15,7 @@ from tallystick.judge.item_support import item_support, support_by_shares
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
 from tallystick.judge.result import JudgeResult
-from tallystick.judge.verdict import (
+from tallystick.judge.verdict_grounds import (
     BETTER_THAN_CHANCE,
     INDEPENDENCE,
     MISSING_SAY_NOTHING,

@@ -19,7 +19,7 @@ from tallystick.judge.medians import Medians, medians
 from tallystick.judge.parts import Estimate, Number, Solution
 from tallystick.judge.refutation import Claim, Doubt
 from tallystick.judge.spectral import interval_ends, rank_one, spectral_point
-from tallystick.judge.verdict import INDEPENDENCE, MAJORITY, STREAM, UNREADABLE
+from tallystick.judge.verdict_grounds import INDEPENDENCE, MAJORITY, STREAM, UNREADABLE
 from tallystick.results import Interval, Unknown
 from tallystick.stats.intervals import wilson
 from tallystick.stats.latent import Headline, LatentFit, TrioMoments, solve_moments, trio_moments

@@ -25,15 +25,13 @@ from tallystick.judge.majority import majority_shares
 from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
-    NEVER_RIGHT,
-    NEW_SAMPLE,
-    RANDOM,
     answers_with_labels,
     basis_of,
-    draw_warning,
     needed_labels,
     opening_with_labels,
 )
+from tallystick.judge.verdict_grounds import NEVER_RIGHT, NEW_SAMPLE, RANDOM
+from tallystick.judge.verdict_warnings import draw_warning
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.stats.intervals import (
     Intervals,

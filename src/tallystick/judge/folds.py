@@ -78,20 +78,33 @@ def _judge(score: JudgeScore) -> dict[str, Any]:
     ends = score.interval
     if isinstance(ends, Interval) and not ends.width and isinstance(score.new_items, Interval):
         ends = score.new_items
-    row: dict[str, Any] = {"judge": score.name, "accuracy": score.accuracy, "interval": ends}
+    all_labelled = ends is not score.interval
+    row: dict[str, Any] = {"judge": score.name}
+    if isinstance(score.accuracy, Unknown) and isinstance(ends, Interval):
+        # Logic alone: what is possible is words, since it is no doubt about a number.
+        row["possible"] = _possible(ends)
+    else:
+        row |= {"accuracy": score.accuracy, "interval": ends}
     if not isinstance(score.range, Unknown):
         low, high = score.range
         row["likely range"] = f"{percent(low)} to {percent(high)}"
     if len(score.per_label) <= _FEW_LABELS:
         for label, part in score.per_label.items():
+            if isinstance(part.estimate, Unknown) and isinstance(part.interval, Interval):
+                row[f"possible on {label}"] = _possible(part.interval)
+                continue
             row[f"on {label}"] = part.estimate
-            row[f"on {label} interval"] = part.interval
+            row[f"on {label} interval"] = None if all_labelled else part.interval
     if score.answered is not None:
         row["answered"] = score.answered
     if score.when_answered is not None:
         row["right when answered"] = score.when_answered.estimate
     row["votes"] = int(score.votes) if score.votes.is_integer() else score.votes
     return row
+
+
+def _possible(ends: Interval) -> str:
+    return f"{percent(ends.low)} to {percent(ends.high)}"
 
 
 def _labels(result: JudgeResult) -> Section:

@@ -27,17 +27,19 @@ from tallystick.judge.rates import with_rates
 from tallystick.judge.refutation import Claim, plain, tested_by_labels
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
-    COULD_NOT_BE_FITTED,
-    NOT_CALIBRATED,
+    needed_first_labels,
+    only_logic,
+)
+from tallystick.judge.verdict_grounds import COULD_NOT_BE_FITTED, NOT_CALIBRATED
+from tallystick.judge.verdict_warnings import (
     always_votes,
     fitted_to_part,
     misfit_alarm,
     missing_votes,
-    needed_first_labels,
     no_label_yet,
     nobody_right,
-    only_logic,
     proved,
+    stray_labels,
 )
 from tallystick.judge.vote_model import VoteModel, fit_vote_model, sample_items
 from tallystick.results import Interval, Unknown
@@ -288,6 +290,7 @@ def _warnings(result: JudgeResult, ballots: Ballots, truth: str | None) -> tuple
     for j in np.flatnonzero(((cast > 0).sum(axis=1) == 1) & (blind.voted >= _FEW)).tolist():
         label = (*blind.keys, "never-true labels")[int(cast[j].argmax())]
         found.append(always_votes(blind.names[j], label))
+    found += _strays(ballots)
     gaps = 1 - blind.voted / blind.n
     if (gaps < 0.5).all():  # in a sparse crowd everybody leaves out most items
         found += [
@@ -295,6 +298,24 @@ def _warnings(result: JudgeResult, ballots: Ballots, truth: str | None) -> tuple
             for j in np.flatnonzero(gaps > _MOST_MISSING).tolist()
         ]
     return tuple(dict.fromkeys(found))
+
+
+def _strays(ballots: Ballots) -> list[str]:
+    """Return a warning for each judge with labels that nobody else uses, where others share theirs.
+
+    Refusals and errors in free words ("I cannot assess this") look like labels of their own.
+    """
+    cast = ballots.blind.vote_counts > 0
+    true = np.isin(np.arange(len(ballots.classes)), ballots.truth)
+    lonely = (cast.sum(axis=0) == 1) & ~true
+    shared = [key for key, alone in zip(ballots.keys, lonely, strict=True) if not alone]
+    if len(ballots.names) < 3 or len(shared) < 2:
+        return []
+    return [
+        stray_labels(name, [ballots.keys[c] for c in np.flatnonzero(mine & lonely)], shared)
+        for name, mine in zip(ballots.names, cast, strict=True)
+        if (mine & lonely).any()
+    ]
 
 
 def _only_logic(logic: LogicalResult | None, blind: Ballots, why: str) -> JudgeResult:

@@ -13,7 +13,7 @@ from tallystick._rng import Rng, as_rng, seed_of
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.judge.ballots import Ballots, Floats
 from tallystick.judge.parts import Number
-from tallystick.judge.verdict import SHARED_BIAS
+from tallystick.judge.verdict_grounds import SHARED_BIAS
 from tallystick.judge.verdict_methods import independence_verdict
 from tallystick.results import Figure, Result, Unknown
 from tallystick.stats.latent import LatentOptions, agreement_z, fit, log_likelihood, trio_moments

@@ -15,7 +15,7 @@ from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.medians import Medians, medians
 from tallystick.judge.parts import Alarm, JudgeScore, LabelScore, Number, Range, Share, Solution
 from tallystick.judge.result import JudgeResult
-from tallystick.judge.verdict import INDEPENDENCE, SHARED_BIAS
+from tallystick.judge.verdict_grounds import INDEPENDENCE, SHARED_BIAS
 from tallystick.judge.verdict_methods import failed_trios, of_baseline, trios_contradict
 from tallystick.results import Interval, Unknown, percent
 from tallystick.stats.latent import Trios, solve_trios

@@ -6,7 +6,7 @@ import numpy as np
 
 from tallystick.judge.ballots import Ballots
 from tallystick.judge.parts import Alarm
-from tallystick.judge.verdict import draw_alarm
+from tallystick.judge.verdict_warnings import draw_alarm
 from tallystick.stats.urn_tails import smaller_tail
 
 __all__ = ["label_draw"]

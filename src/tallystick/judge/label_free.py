@@ -12,14 +12,16 @@ from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.parts import JudgeScore, LabelScore, Number, Share
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.verdict import (
+    WITHOUT_LABELS,
+    answers_without_labels,
+    opening_without_labels,
+)
+from tallystick.judge.verdict_grounds import (
     BETTER_THAN_CHANCE,
     MISSING_SAY_NOTHING,
     NEVER_RIGHT,
     NO_INTERVAL,
     RANGE_HELD,
-    WITHOUT_LABELS,
-    answers_without_labels,
-    opening_without_labels,
 )
 from tallystick.judge.vote_model import VoteModel, fit_vote_model, sample_items
 from tallystick.results import Unknown

@@ -14,7 +14,7 @@ from tallystick.judge.ballots import Ballots, Floats, Ints, Ranges, check_ranges
 from tallystick.judge.joint import best_worst, worst_best
 from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share, Statement
 from tallystick.judge.result import JudgeResult
-from tallystick.judge.verdict import GIVEN_RANGE
+from tallystick.judge.verdict_grounds import GIVEN_RANGE
 from tallystick.judge.verdict_methods import (
     NOTHING_EXCLUDED,
     joint_statement,

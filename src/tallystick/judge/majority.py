@@ -11,7 +11,7 @@ from tallystick.judge.item_support import item_support, support_by_shares
 from tallystick.judge.leader import by_votes, leader
 from tallystick.judge.parts import JudgeScore, LabelScore, Share
 from tallystick.judge.result import JudgeResult
-from tallystick.judge.verdict import ALWAYS_LOOKS_RIGHT, MAJORITY
+from tallystick.judge.verdict_grounds import ALWAYS_LOOKS_RIGHT, MAJORITY
 from tallystick.judge.verdict_methods import few_for_majority, of_baseline, tied_items
 from tallystick.results import Interval, Unknown, percent
 from tallystick.stats.intervals import wilson

@@ -14,7 +14,7 @@ from tallystick.judge.medians import logit_ends
 from tallystick.judge.parts import JudgeScore, LabelScore, Range, Share
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.spectral_ends import spectral_errors
-from tallystick.judge.verdict import INDEPENDENCE, SHARED_BIAS
+from tallystick.judge.verdict_grounds import INDEPENDENCE, SHARED_BIAS
 from tallystick.judge.verdict_methods import of_baseline
 from tallystick.results import Interval, Unknown, percent
 from tallystick.stats.latent import TrioMoments, trio_moments

@@ -16,7 +16,8 @@ from tallystick.judge.ballots import Ballots, Ints
 from tallystick.judge.leader import by_labels
 from tallystick.judge.parts import JudgeScore, LabelScore, Share
 from tallystick.judge.result import JudgeResult
-from tallystick.judge.verdict import SAMPLE, on_labelled_items
+from tallystick.judge.verdict import on_labelled_items
+from tallystick.judge.verdict_grounds import SAMPLE
 from tallystick.results import Unknown
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.tally import Tally

@@ -1,4 +1,6 @@
-"""The sentences of `judge`: verdicts, warnings, assumptions and alarms are made only here.
+"""The verdicts of `judge`, sentence by sentence.
+
+What an answer rests on is in `verdict_grounds`, alarms and warnings in `verdict_warnings`.
 
 The order is that of every answer: the answer with its number, what is not settled, what would
 settle it. Numbers are written by `tallystick.results`.
@@ -10,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tallystick.judge.parts import (
-    Alarm,
     JudgeScore,
     LabelsNeeded,
     Number,
@@ -22,7 +23,6 @@ from tallystick.results import (
     Sentences,
     Unknown,
     count,
-    p_value,
     percent,
     percent_interval,
 )
@@ -31,94 +31,22 @@ if TYPE_CHECKING:
     from tallystick.judge.leader import Leader
 
 __all__ = [
-    "ALWAYS_LOOKS_RIGHT",
-    "BETTER_THAN_CHANCE",
-    "CONFUSED",
-    "COULD_NOT_BE_FITTED",
-    "COUNTED_ROWS",
-    "GIVEN_RANGE",
-    "INDEPENDENCE",
-    "LEFT_ASIDE",
-    "MAJORITY",
-    "MISSING_SAY_NOTHING",
-    "NEVER_RIGHT",
-    "NEW_SAMPLE",
-    "NOT_CALIBRATED",
-    "NO_INTERVAL",
-    "OFF_THE_MODEL",
-    "RANDOM",
-    "RANGE_HELD",
-    "SAMPLE",
-    "SENSIBLE",
-    "SHARED_BIAS",
-    "STREAM",
-    "UNREADABLE",
     "WITHOUT_LABELS",
-    "always_votes",
     "answers_with_labels",
     "answers_without_labels",
     "basis_of",
-    "draw_alarm",
-    "draw_warning",
     "first_sentence",
-    "fitted_to_part",
     "in_words",
     "listed",
-    "misfit_alarm",
-    "missing_votes",
     "needed_first_labels",
     "needed_labels",
-    "no_label_yet",
-    "nobody_right",
     "on_labelled_items",
     "only_logic",
     "opening_with_labels",
     "opening_without_labels",
-    "proved",
     "rate_of",
 ]
 
-INDEPENDENCE = "judges err independently given the true label"
-MAJORITY = "the majority is right on every item"
-STREAM = "errors are independent over the whole stream, whatever the label"
-RANDOM = "labelled items were drawn at random, whatever their votes"
-SAMPLE = "labelled items are a fair sample of those that matter"
-NEW_SAMPLE = "items are a random sample of those that matter"
-COUNTED_ROWS = (
-    "a row of weight w stands for w items that were seen alike: these are not sampling weights"
-)
-SHARED_BIAS = (
-    "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
-)
-ALWAYS_LOOKS_RIGHT = (
-    "majority vote always returns sensible numbers, right or wrong: it grades judges by agreement"
-    " with one another and cannot warn when they err together"
-)
-NO_INTERVAL = Unknown(
-    "no interval is valid without labels: a bias that all judges share fits the votes perfectly."
-    " The range says where the truth lay on comparable panels"
-)
-RANGE_HELD = (
-    "the range runs from twice to half of the estimated error rate. In simulations it held for 99 %"
-    " of the judges (68 % in the worst case); it fails where items were built to fool judges, where"
-    " weak judges copy one another, or where all share a bias"
-)
-NOT_CALIBRATED = Unknown(
-    "fewer than 20 random labels: the support of an item is not a probability. On 19 real panels"
-    " its calibration error was 12 points on average and 28 at worst"
-)
-UNREADABLE = (
-    "judges err independently on items that can be read, and follow their own habits on the others"
-)
-COULD_NOT_BE_FITTED = "no model could be fitted: "
-CONFUSED = "agreement rates confuse independence of errors with independence given the label"
-SENSIBLE = "a sensible trio is no evidence of independence"
-GIVEN_RANGE = "the prevalence lies in the given range"
-BETTER_THAN_CHANCE = "the judges, taken together, are better than chance"
-MISSING_SAY_NOTHING = "a vote is not missing because it would be right or wrong"
-OFF_THE_MODEL = "off the model these intervals fail, however narrow they are"
-NEVER_RIGHT = "votes that can never be true count as votes, and as not right"
-LEFT_ASIDE = "votes that can never be true count as no vote in this method"
 
 _NUMBERS = (
     *("no", "one", "two", "three", "four", "five", "six"),
@@ -174,17 +102,24 @@ def first_sentence(best: Leader, rate: str, verb: str = "is", *, ahead: bool = T
 
 
 def _is_ahead(best: Leader, scores: Mapping[str, JudgeScore]) -> bool:
-    """Say whether no rival has a higher estimate than the leader."""
-    own = scores[best.name].accuracy
-    values = [scores[name].accuracy for name in best.rivals]
-    return not any(isinstance(v, float) and isinstance(own, float) and v > own for v in values)
+    """Say whether every rival has a lower estimate than the leader."""
+    return _best_rival(best, scores) < _known(scores[best.name].accuracy)
+
+
+def _best_rival(best: Leader, scores: Mapping[str, JudgeScore]) -> float:
+    return max((_known(scores[name].accuracy) for name in best.rivals), default=-1.0)
+
+
+def _known(value: Number) -> float:
+    return value if isinstance(value, float) else -1.0
 
 
 def _not_settled(best: Leader, scores: Mapping[str, JudgeScore], *, new: bool = False) -> str:
     """Name who may be as good, with a number where one judge is named alone."""
     if not best.rivals:
         return ""
-    good = "as good" if _is_ahead(best, scores) else "as good or better"
+    higher = _best_rival(best, scores) > _known(scores[best.name].accuracy)
+    good = "as good or better" if higher else "as good"
     if len(best.rivals) == 1:
         rival = scores[best.rivals[0]]
         rate = rate_of(rival.accuracy, rival.new_items if new else rival.interval)
@@ -328,32 +263,6 @@ def needed_first_labels(forecast: LabelsNeeded) -> Needed:
     )
 
 
-def draw_alarm(p: float, judge: str, label: str, labelled: float, everywhere: float) -> Alarm:
-    """Return the alarm that labelled items were not drawn at random."""
-    return Alarm(
-        name="labels were not drawn at random",
-        proves=(
-            f"the labelled items are no random draw ({p_value(p)}): {judge} votes {label} on"
-            f" {percent(labelled)} of the labelled items and {percent(everywhere)} of all it votes"
-            " on; intervals from these labels cannot be relied on"
-        ),
-        does_not_prove="that labels without this alarm were drawn at random",
-    )
-
-
-def draw_warning(alarm: Alarm) -> str:
-    """Return what a reader should do about labels that were not drawn at random."""
-    return f"{alarm.proves}. Draw them at random"
-
-
-def nobody_right(labels: Sequence[str]) -> str:
-    """Warn that no true label is one that any judge gives."""
-    return (
-        f"no judge ever says {', '.join(labels[:4])}, the only true label so far: are truth and"
-        " votes written alike?"
-    )
-
-
 # -- without labels
 
 
@@ -387,48 +296,3 @@ def only_logic(names: Sequence[str], certain: str) -> str:
     """Return the verdict where nothing but logic is left."""
     who = f"{names[0]} cannot" if len(names) == 1 else f"These {in_words(len(names))} judges cannot"
     return f"{who} be graded without labels. {certain}"
-
-
-def misfit_alarm(ratio: float, pair: Sequence[str]) -> Alarm:
-    """Return the alarm that judges err together."""
-    return Alarm(
-        name="misfit",
-        proves=(
-            "pairs of judges agree in a way that independent errors do not explain"
-            f" ({ratio:.1f} times what they would show), {pair[0]} and {pair[1]} more than any"
-            " others"
-        ),
-        does_not_prove="which judges are at fault, nor how good any of them is",
-    )
-
-
-def proved(alarm: Alarm) -> str:
-    """Return an alarm as a warning."""
-    return f"{alarm.proves}. That does not prove {alarm.does_not_prove}"
-
-
-def always_votes(judge: str, label: str) -> str:
-    """Warn of a judge that always gives one label."""
-    return f"{judge} always votes {label}: its accuracy says how common that is, nothing else"
-
-
-def missing_votes(judge: str, share: float) -> str:
-    """Warn of a judge with many missing votes."""
-    return (
-        f"{percent(share)} of {judge}'s votes are missing. Its figures describe the items it voted"
-        " on"
-    )
-
-
-def no_label_yet(truth: str) -> str:
-    """Warn of a column of truth without a single label."""
-    return f"{truth} holds no label yet: everything here is from votes alone"
-
-
-def fitted_to_part(part: int, whole: int) -> str:
-    """Say that a model saw a random part of the items."""
-    return (
-        f"label-free models were fitted to {count(part)} of {count(whole)} items, drawn at random:"
-        " nearly every item has a vote pattern of its own. Votes, labels and agreement are counted"
-        " on all items"
-    )

@@ -12,7 +12,7 @@ from tallystick.judge.ballots import Ballots
 from tallystick.judge.independent import solve, trio_alarms, trio_counts
 from tallystick.judge.papers.sensitivity import derivatives
 from tallystick.judge.parts import Alarm
-from tallystick.judge.verdict import INDEPENDENCE, SENSIBLE, SHARED_BIAS
+from tallystick.judge.verdict_grounds import INDEPENDENCE, SENSIBLE, SHARED_BIAS
 from tallystick.judge.verdict_methods import search_verdict
 from tallystick.results import Figure, Result
 from tallystick.tally import Tally

@@ -1,0 +1,15 @@
+"""What an answer rests on: fixed sentences, each said once."""
+
+from tallystick.judge import verdict_grounds
+from tallystick.results import Unknown
+
+
+def test_grounds_are_sentences_that_differ_and_can_be_joined():
+    texts = [str(getattr(verdict_grounds, name)) for name in verdict_grounds.__all__]
+    assert len(set(texts)) == len(texts)
+    assert not any(text.endswith(".") for text in texts)
+
+
+def test_what_is_not_known_has_a_reason():
+    assert isinstance(verdict_grounds.NO_INTERVAL, Unknown)
+    assert "20 random labels" in str(verdict_grounds.NOT_CALIBRATED)
