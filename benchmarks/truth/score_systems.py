@@ -116,7 +116,7 @@ def cells() -> list[Cell]:
     found = [Cell(one, m, 1.0) for one in sets(PAIRS) for m in TWO if m < len(one.truth)]
     found += [Cell(one, 50, c) for one in sets(PAIRS) if one.name in APART for c in (0.0, 0.5)]
     for one in sets(SEVERAL):
-        labels = (30, 100) if one.truth.shape[1] >= LARGE else SEVERAL_LABELS
+        labels = (50,) if one.truth.shape[1] >= LARGE else SEVERAL_LABELS
         found += [Cell(one, m, 1.0) for m in labels]
     return found
 
