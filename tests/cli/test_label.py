@@ -208,6 +208,26 @@ def test_the_next_command_is_said_at_each_step(folder, capsys):
     assert "label 50 more:" in said("label", "--session", "s.label", "--add", "b.csv")
 
 
+@pytest.mark.parametrize("question", ["judge", "score"])
+def test_the_last_command_asks_the_question_with_the_columns_of_the_session(
+    folder, capsys, question
+):
+    begun = ["label", "t.csv", "--question", question, "--judges", "gpt,llama", "--item", "id"]
+    main_or_leave(
+        *begun, "--session", "s.label", "--budget", "25", "--next", "25", "--out", "b.csv"
+    )
+    _fill(folder)
+    capsys.readouterr()
+    main_or_leave("label", "--session", "s.label", "--add", "b.csv")
+    said = " ".join(capsys.readouterr().out.split())
+    command = said.partition("Next: ")[2].partition(" --truth-file s.label")[0]
+    assert command.split()[:3] == ["tallystick", question, "t.csv"]
+    main_or_leave(*command.split()[1:], "--truth-file", "s.label", "--json")
+    body = json.loads(capsys.readouterr().out)
+    if question == "judge":
+        assert [one["name"] for one in body["judges"]] == ["gpt", "llama"]
+
+
 def test_a_session_whose_table_was_moved_says_so(folder, capsys):
     main_or_leave(*_begin())
     capsys.readouterr()

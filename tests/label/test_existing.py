@@ -137,6 +137,7 @@ def test_labels_of_unknown_origin_answer_an_item_once_it_is_drawn(tmp_path, goal
         asks = work.next(20)
         assert len(work.session.asks) == 20
         assert [ask.system for ask in asks] == ["b"] * 10  # what a holds is known already
+        assert not any("not counted yet" in text for text in work.result(final=False).warnings)
         for ask in asks:
             work.answer(ask.number, int(passed[ask.row]), reader="1")
         assert work.standing().read.n == 10

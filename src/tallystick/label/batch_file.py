@@ -61,9 +61,20 @@ def read_batch(path: str | Path, work: Work, *, reader: str) -> list[Mapping[str
             (place, number, row[names[ANSWER]], "" if note is None else unescape(str(note)))
         )
         shown.append({name: row[held] for name, held in names.items()})
-    events = checked_events(found, work, reader)
+    _check_once(found)
     _check_shown(work, found, shown)
-    return events
+    return checked_events(found, work, reader)
+
+
+def _check_once(rows: Sequence[tuple[str, int, Any, str]]) -> None:
+    """Refuse two answers to one ask."""
+    seen: dict[int, str] = {}
+    for place, ask, answer, _ in rows:
+        if answer is None or is_missing(str(answer)):
+            continue
+        if ask in seen:
+            raise InputError(f"{place} answers ask {ask + 1} again, after {seen[ask]}: keep one")
+        seen[ask] = place
 
 
 def _check_shown(
@@ -116,14 +127,11 @@ def checked_events(
     All of them are checked before any is written.
     """
     events: list[Mapping[str, Json]] = []
-    seen: dict[int, str] = {}
+    _check_once(rows)
     for place, ask, answer, note in rows:
         text = "" if answer is None else unescape(str(answer)).strip()
         if is_missing(text):
             continue
-        if ask in seen:
-            raise InputError(f"{place} answers ask {ask + 1} again, after {seen[ask]}: keep one")
-        seen[ask] = place
         try:
             label = None if text.lower() in SKIPS else work.label_of(text)
         except InputError as error:

@@ -54,7 +54,9 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
     where, session, task = work.standing(), work.session, work.task
     done = [ask for ask in session.asks if session.done(ask.number)]
     skipped = sum(session.skipped(ask.number) for ask in done)
-    after = sum(ask.draw >= where.read.n for ask in done)
+    after = sum(
+        ask.draw >= where.read.n and (ask.number, IN_FILE) not in session.answers for ask in done
+    )
     widest = max(where.measures, key=_width, default=None)
     readers, noisy = _readers(session, task, where)
     reason = refused(session, task, where)

@@ -130,8 +130,7 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
     if where.stop in ("precision", "verdict", "certain", "budget"):
         if head.question == "prevalence" or not where.read.n or not head.source:
             return ""
-        files = shlex.join(head.source)
-        return f"Next: tallystick {head.question} {files} --truth-file {path}"
+        return f"Next: {shlex.join(_question(session))}"
     if pending:
         size = pending
         what = f"{count(size)} {_asked(task, size)} for an answer. To write {_them(size)} again:"
@@ -144,6 +143,21 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
         f"Next: {what} tallystick label --session {path} --next {size} --out batch.csv, fill in"
         " the last column, then --add batch.csv; or label on a page with --open."
     )
+
+
+def _question(session: Session) -> list[str]:
+    """Return the command that asks the question with the labels of the session."""
+    head = session.head
+    words = ["tallystick", head.question, *head.source]
+    given = {name: one for name, one in head.options["reading"].items() if name != "shape"}
+    scale = head.options["fields"].get("scale")
+    if scale is not None:
+        given["scale"] = [f"{end:g}" for end in scale]
+    for name, value in given.items():
+        flag = f"--{name.replace('_', '-')}"
+        held = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        words += [flag] if value is True else [flag, held]
+    return [*words, "--truth-file", session.path]
 
 
 def _asked(task: LabelTask, size: int) -> str:
