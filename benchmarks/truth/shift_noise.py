@@ -3,11 +3,11 @@
     python benchmarks/truth/shift_noise.py [SECTION…] [--runs 200] [--keep FILE] [--write]
 
 --keep FILE goes on from the rows of an earlier, stopped call; verdicts --kept-only shows those that
-are there. Sections: verdicts (the whole product
-on a small grid), gate (the watched gate on flips), unchanged (noise 5, 15 and 30 %, 500-2000 items, budgets of 25-100 %), changed (accuracy
-falls by about 3 points, beside an oracle that knows the noise), flips (the flip rate on real,
-deterministic changes; needs TALLYSTICK_DATA). Figures are coverage / half-width in points / share
-of runs that say "better or worse". Peers draw uniformly, with as many calls as ours.
+are there. Sections: verdicts (the whole product on a small grid), gate (the watched gate on flips),
+unchanged (noise 5, 15 and 30 %, 500-2000 items, budgets of 25-100 %), changed (accuracy falls by
+about 3 points, beside an oracle that knows the noise), flips (the flip rate on real, deterministic
+changes; needs TALLYSTICK_DATA). Figures are coverage / half-width in points / share of runs that
+say "better or worse". Peers draw uniformly, with as many calls as ours.
 """
 
 from __future__ import annotations

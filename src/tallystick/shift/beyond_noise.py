@@ -19,8 +19,8 @@ ones in at most .04. At any time, with equal probabilities, by
 .. math:: E = 2^{a+b+1}\, B(a + 1, b + 1)\, (1 - I_{½}(a + 1, b + 1)) \ge 1/α   \tag{N5}
 
 the likelihood ratio of "confirmed more often than not, uniformly" against a fair coin.
-methods/shift.md, *Flips beyond noise*, with item 6 of the corrections (item 8, unweighted counts, is
-corrected here).
+methods/shift.md, *Flips beyond noise*, with item 6 of the corrections; item 8 of them, unweighted
+counts, is corrected here.
 """
 
 from __future__ import annotations
