@@ -38,10 +38,15 @@ def record(
 
 
 def kept_row(key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return a row that an earlier, stopped call kept (``--keep FILE``), or make and keep it."""
+    """Return a row that an earlier, stopped call kept (``--keep FILE``), or make and keep it.
+
+    With ``--kept-only`` a row that is not there yet is empty.
+    """
     path = Path(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else None
     rows = json.loads(path.read_text()) if path is not None and path.exists() else {}
     if key not in rows:
+        if "--kept-only" in sys.argv:
+            return {}
         rows[key] = make()
         if path is not None:  # whole or not at all: the call may be stopped at any time
             part = path.with_suffix(".part")

@@ -2,11 +2,12 @@
 
     python benchmarks/truth/shift_noise.py [SECTION…] [--runs 200] [--keep FILE] [--write]
 
---keep FILE goes on from the rows of an earlier, stopped call. Sections: verdicts (the whole product
-on a small grid), gate (the watched gate on flips), unchanged (noise 5, 15 and 30 %, 500-2000 items, budgets of 25-100 %), changed (accuracy
-falls by about 3 points, beside an oracle that knows the noise), flips (the flip rate on real,
-deterministic changes; needs TALLYSTICK_DATA). Figures are coverage / half-width in points / share
-of runs that say "better or worse". Peers draw uniformly, with as many calls as ours.
+--keep FILE goes on from the rows of an earlier, stopped call; verdicts --kept-only shows those that
+are there. Sections: verdicts (the whole product on a small grid), gate (the watched gate on flips),
+unchanged (noise 5, 15 and 30 %, 500-2000 items, budgets of 25-100 %), changed (accuracy falls by
+about 3 points, beside an oracle that knows the noise), flips (the flip rate on real, deterministic
+changes; needs TALLYSTICK_DATA). Figures are coverage / half-width in points / share of runs that
+say "better or worse". Peers draw uniformly, with as many calls as ours.
 """
 
 from __future__ import annotations
@@ -217,7 +218,7 @@ def verdicts(runs: int) -> None:
     rows = []
     for moved, noise in product((0.0, 0.06), (0.05, 0.15, 0.3)):
         # Power needs fewer runs than a level of .05.
-        some = runs if not moved else max(1, runs // 2)
+        some = runs if not moved else max(1, runs // 4)
         for items in (500, 2000):
             seed = [items, round(100 * noise), SEED]
             case = world(items, noise, moved, np.random.default_rng(seed))
@@ -244,6 +245,7 @@ def verdicts(runs: int) -> None:
                     }
 
                 rows.append(kept_row(f"verdicts, {title}, {some}", make))
+    planned, rows = len(rows), [row for row in rows if row]
     still = [row for row in rows if ", 0, " in row["noise, changed, N of M"]]
     record(
         "shift-noise-verdicts",
@@ -257,6 +259,11 @@ def verdicts(runs: int) -> None:
             f"{np.mean([row['better or worse'] for row in still]):.3f} of runs on average, "
             f"{max(row['better or worse'] for row in still):.3f} at most; some cell proved in "
             f"{max(row['some cell proved'] for row in still):.3f} at most.",
+            *(
+                []
+                if len(rows) == planned
+                else [f"{len(rows)} of {planned} rows are measured so far."]
+            ),
             "Changed: 6 % of the base answers moved, accuracy falls by 3 points less what noise hides.",
             "The oracle draws uniformly, as many calls, and knows the variance of its estimate.",
         ],
