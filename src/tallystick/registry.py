@@ -90,7 +90,7 @@ ENTRIES: list[Entry] = [
     Entry(
         "dynamic analyse",
         "tallystick.dynamic:ANALYSE",
-        "What does the log of a campaign say: a panel, the rounds of a path, or attempts?",
+        "Is another round worth it, by the log of the rounds or attempts so far?",
     ),
     Entry(
         "dynamic label-cost",

@@ -355,7 +355,7 @@ def test_recorded_answers_only_differ_and_are_not_asked_again(items, rows):
     result = run(items, REPLAY, rows, Run(budget=400))
     assert result.noise.repeats == 0
     assert result.noise.share == 1
-    assert result.verdict.startswith("The new answers")
+    assert result.verdict.startswith("The new answers are")
     assert "The API" not in result.verdict
     assert result.noise.whole_noise == result.accuracy_change
     certain = run(items, REPLAY, rows, Run(budget=400, deterministic=True))
