@@ -144,6 +144,8 @@ def main() -> None:
             "Each step but the last is one command: it starts, reads the table, checks that it is"
             " the one that the session was drawn from, and ends",
             "The last step is the second batch of an open session, as the page or a queue draws it",
+            "Processor seconds are those of a command wherever it runs; the seconds on the clock"
+            " depend on what else the machine does",
         ],
     )
 
