@@ -184,7 +184,7 @@ def test_labels_that_refute_the_label_model_are_said_and_labels_that_fit_are_not
         result = bound.bound(
             Tally.of(data | gold), prediction="h", truth="gold", label_models=models
         )
-        told = any("the labels refute the label model" in text for text in result.warnings)
+        told = any("the labels refute" in text for text in result.warnings)
         assert told is result.label_models[0].refuted
         return told
 
