@@ -264,7 +264,8 @@ def verdicts(runs: int) -> None:
                 if len(rows) == planned
                 else [f"{len(rows)} of {planned} rows are measured so far."]
             ),
-            "Changed: 6 % of the base answers moved, accuracy falls by 3 points less what noise hides.",
+            "In changed rows 6 % of the base answers moved: accuracy falls by 3 points less what noise"
+            " hides.",
             "The oracle draws uniformly, as many calls, and knows the variance of its estimate.",
         ],
     )
