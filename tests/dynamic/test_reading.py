@@ -253,9 +253,13 @@ SPELLED = {
 }
 
 
-def test_a_label_spelled_in_two_ways_is_refused_with_both_columns_and_the_way_out():
-    with pytest.raises(InputError, match=r"'Yes' \(text, in column 'm'\) .*'yes' .*--coerce"):
-        wide(SPELLED)
+def test_a_label_that_the_truth_spells_in_two_ways_is_refused_with_the_way_out():
+    with pytest.raises(InputError, match=r"'Yes' \(text, .*'yes' .*--coerce"):
+        wide({**SPELLED, "gold": ["yes", "no", "Yes"]})
+
+
+def test_capitals_that_the_truth_does_not_use_are_no_labels_of_their_own():
+    assert wide(SPELLED).errors.tolist() == wide(SPELLED, coerce=True).errors.tolist()
 
 
 def test_coerced_spellings_are_one_label():
@@ -290,7 +294,7 @@ def test_a_long_log_is_held_to_one_spelling_too():
         "model": ["m", "n"] * 2,
         "correct": [1, 1, 1, 0],
         "prediction": ["X", "x", "x", "y"],
-        "truth": ["x"] * 4,
+        "truth": ["x", "x", "X", "X"],
     }
     roles = {"prediction": "prediction", "truth": "truth"}
     with pytest.raises(InputError, match=r"'[xX]' \(text, in column '.*--coerce"):

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tallystick.errors import InputError
+from tallystick.io.arrays import as_numpy
 from tallystick.io.engine import reading
 from tallystick.io.nearest import missing_column
 from tallystick.io.sources import File
@@ -192,7 +193,7 @@ class Table:
 
         with reading(self.source):
             batches = self.derive(f"select hash({row}) as digest from rows").to_arrow_reader(_BATCH)
-            parts = [batch["digest"].to_numpy(zero_copy_only=False) for batch in batches]
+            parts = [as_numpy(batch["digest"]) for batch in batches]
         digests = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
         del parts
         digests.sort()
