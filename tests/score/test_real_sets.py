@@ -1,6 +1,5 @@
 """Real judges with a known truth; skipped where the data is not there."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +8,9 @@ import pytest
 from tallystick.results import Unknown
 from tallystick.score import evaluate
 
-DATA = Path(os.environ.get("TALLYSTICK_DATA", "/no/such/folder"))
-ARENA = DATA / "score" / "arena_4systems.csv.gz"
-LLMBAR = DATA / "judge" / "llmbar_swap0.csv.gz"
-
-
-@pytest.mark.skipif(not ARENA.is_file(), reason="TALLYSTICK_DATA has no arena_4systems")
-def test_labels_on_one_of_four_systems_score_that_one_and_say_so():
+def test_labels_on_one_of_four_systems_score_that_one_and_say_so(shared_data: Path):
     result = evaluate(
-        str(ARENA),
+        str(shared_data / "score" / "arena_4systems.csv.gz"),
         item="prompt_id",
         system="system",
         judges="judge_score",
@@ -32,10 +25,9 @@ def test_labels_on_one_of_four_systems_score_that_one_and_say_so():
     assert base.judge_only not in base.interval
 
 
-@pytest.mark.skipif(not LLMBAR.is_file(), reason="TALLYSTICK_DATA has no llmbar")
-def test_subsets_of_llmbar_as_systems_are_covered_where_the_judges_are_not():
+def test_subsets_of_llmbar_as_systems_are_covered_where_the_judges_are_not(shared_data: Path):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.read_csv(LLMBAR)
+    frame = pandas.read_csv(shared_data / "judge" / "llmbar_swap0.csv.gz")
     judges = [name for name in frame.columns if name not in ("item", "truth")]
     for name in (*judges, "truth"):
         frame[name] = frame[name].map({1: "pass", 2: "fail"})
