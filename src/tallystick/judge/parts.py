@@ -61,8 +61,8 @@ class JudgeScore:
     new_items
         Where labels allow one, an interval for new items like the labelled ones.
     range
-        Without labels: twice to half of the estimated error rate (U6), (low, high). It held for
-        most judges of comparable panels and is not an interval.
+        Without labels: from twice the largest to half of the smallest estimate of the error rate
+        (U6), (low, high). It held for most judges of comparable panels and is not an interval.
     answered, when_answered
         Where some votes can never be true (tie, refusal): the share of its votes that are possible
         labels, and the share of these that are right. None where every vote is a possible label.

@@ -218,8 +218,9 @@ def basis_of(n_labels: int, alpha: float) -> str:
 
 
 WITHOUT_LABELS = (
-    "Rests on the votes alone. The likely range runs from twice to half of the estimated error"
-    " rate; in simulations it held for 99 % of the judges, 68 % in the worst case."
+    "Rests on the votes alone. The error rate is estimated in several ways, and the likely range"
+    " runs from twice the largest to half of the smallest. In simulations it held for 99 % of the"
+    " judges, 68 % in the worst case."
 )
 """One line on what a panel without labels rests on."""
 

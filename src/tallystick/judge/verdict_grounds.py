@@ -53,9 +53,10 @@ NO_INTERVAL = Unknown(
     " The range says where the truth lay on comparable panels"
 )
 RANGE_HELD = (
-    "the range runs from twice to half of the estimated error rate. In simulations it held for 99 %"
-    " of the judges (68 % in the worst case); it fails where items were built to fool judges, where"
-    " weak judges copy one another, or where all share a bias"
+    "the error rate is estimated in several ways, and the range runs from twice the largest to half"
+    " of the smallest. In simulations it held for 99 % of the judges (68 % in the worst case); it"
+    " fails where items were built to fool judges, where weak judges copy one another, or where all"
+    " share a bias"
 )
 NOT_CALIBRATED = Unknown(
     "fewer than 20 random labels: the support of an item is not a probability. On 19 real panels"
