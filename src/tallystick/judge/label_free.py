@@ -50,8 +50,8 @@ def label_free(
 
     .. math:: \hat a_j = u\,\tfrac12 (A^{.4}_j + \mathrm{LOO}_j) + (1 - u) \sum_h w_h A^h_j
 
-    The range runs from twice the largest to half of the smallest estimate of the error rate (U6). It
-    is not an interval.
+    The range runs from twice the largest to half of the smallest estimate of the error rate (U6).
+    It is not an interval.
 
     Parameters
     ----------
