@@ -8,6 +8,7 @@ import pytest
 from tallystick.results import Unknown
 from tallystick.score import evaluate
 
+
 def test_labels_on_one_of_four_systems_score_that_one_and_say_so(shared_data: Path):
     result = evaluate(
         str(shared_data / "score" / "arena_4systems.csv.gz"),
