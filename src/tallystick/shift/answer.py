@@ -41,6 +41,7 @@ from tallystick.shift.result import ShiftResult
 from tallystick.shift.run import identity_of, run
 from tallystick.shift.several import several
 from tallystick.shift.slices import part_of
+from tallystick.shift.unread import with_unread
 from tallystick.shift.verdict_notes import WITHOUT_OLD
 from tallystick.shift.with_old_draws import with_old_draws
 
@@ -155,7 +156,7 @@ def _several(data: Data, known: PreparedShift, question: ShiftQuestion) -> Resul
 def _check_options(data: Data, question: ShiftQuestion) -> None:
     """Refuse a question that names no API, or two sources of new answers."""
     if data.roles.new is not None:
-        asking = ("api", "answer", "budget", "journal", "dry_run", "repeats", "target_error")
+        asking = ("api", "budget", "journal", "dry_run", "repeats", "target_error")
         given = [name for name in asking if getattr(question, name)]
         if given:
             raise InputError(
@@ -182,16 +183,17 @@ def _compared(known: PreparedShift, question: ShiftQuestion) -> ShiftResult:
     strata = (
         design(items, calls=n, how=AskDesign()).strata if by_item else Strata(np.zeros(n, np.intp))
     )
-    return assess(
+    result = assess(
         items,
         strata,
-        Answers.of(np.arange(n), known.new if known.new is not None else ()),
+        Answers.of(np.arange(n), known.new if known.new is not None else (), unclear=known.unclear),
         strategy="ours" if by_item else "uniform",
         alpha=question.alpha,
         simultaneous=question.simultaneous,
         seed=question.whole_seed,
         answers_are="deterministic" if question.deterministic else "recorded",
     )
+    return with_unread(result, known.unread, answers=n)
 
 
 def _asked(

@@ -18,6 +18,7 @@ from tallystick.shift.items import Items
 from tallystick.shift.noise_rules import CLEAN_REPEATS, more_repeats
 from tallystick.shift.run_plan import Progress, Run
 from tallystick.shift.stopping import FlipGate, frobenius_bound, looks
+from tallystick.shift.unread import may_hide_label
 from tallystick.shift.verdict_notes import money_warnings
 
 __all__ = ["Asking"]
@@ -197,17 +198,24 @@ class Asking:
         asked = self.asked[:end]
         counted = set(asked)
         again = {item: code for item, code in self.second.items() if item in counted}
-        return Answers.of(asked, codes, blind=blind, again=again)
+        unread = self._unread()
+        labels = self.items.labels
+        unclear = [item in unread and may_hide_label(unread[item], labels) for item in asked]
+        return Answers.of(asked, codes, blind=blind, unclear=unclear, again=again)
 
     def unread_texts(self) -> list[str]:
         """Return the answers from which no label was read, as they came."""
+        return list(self._unread().values())
+
+    def _unread(self) -> dict[int, str]:
+        """Return the text of each answer from which no label was read, by item."""
         none = len(self.items.labels)
         journal, names = self.caller.journal, self.items.names
-        texts = []
+        texts = {}
         for item, code in zip(self.asked, self.codes, strict=True):
             entry = journal.answers.get(f"1:{names[item]}") if code == none else None
             if entry is not None:
-                texts.append(entry.text)
+                texts[item] = entry.text
         return texts
 
     async def _again(self) -> None:

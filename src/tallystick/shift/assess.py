@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,12 @@ from tallystick.shift.noise_shares import AnswersAre, noise_shares, repeats_of
 from tallystick.shift.result import Change, Noise, ShiftResult
 from tallystick.shift.stopping import frobenius_bound
 from tallystick.shift.top_cells import top_cells
+from tallystick.shift.unread import (
+    allow_unread,
+    allow_unread_cells,
+    allow_unread_flips,
+    unread_count,
+)
 from tallystick.shift.verdict import Facts, assumptions_of, decide, opening_of
 from tallystick.shift.verdict_notes import warnings_of
 
@@ -43,6 +49,9 @@ class Answers:
         The code of each answer, 0 … L, or FAILED.
     blind
         Which questions were chosen without regard to answers; None if all were.
+    unclear
+        Which answers count as none of the labels although their text may hold one; None if all were
+        read.
     repeated, second
         Items whose first answer flipped and that were asked again, and the code of that answer. A
         repeat must be a fresh call.
@@ -51,6 +60,7 @@ class Answers:
     asked: IntArray
     codes: IntArray
     blind: NDArray[np.bool_] | None = None
+    unclear: NDArray[np.bool_] | None = None
     repeated: IntArray = field(default_factory=lambda: np.empty(0, np.intp))
     second: IntArray = field(default_factory=lambda: np.empty(0, np.intp))
 
@@ -61,6 +71,7 @@ class Answers:
         codes: ArrayLike,
         *,
         blind: ArrayLike | None = None,
+        unclear: ArrayLike | None = None,
         again: Mapping[int, int] | None = None,
     ) -> Answers:
         """Check that one answer came for each question; *again* holds second answers by item."""
@@ -74,6 +85,7 @@ class Answers:
             asked=a,
             codes=c,
             blind=None if blind is None else np.asarray(blind, dtype=bool),
+            unclear=None if unclear is None else np.asarray(unclear, dtype=bool),
             repeated=np.array(list(more), dtype=np.intp),
             second=np.array(list(more.values()), dtype=np.intp),
         )
@@ -150,9 +162,13 @@ def assess(
         everything=everything,
     )
 
-    accuracy, flips = found.accuracy(), found.flips()
+    accuracy = allow_unread(found.accuracy(), items, used, answers)
+    flips = allow_unread_flips(found.flips(), items, used, answers)
     noise = _noise(found, repeats, answers_are, asked=int(told.sum()))
+    if noise is not None:
+        noise = _noise_unread(noise, items, used, answers)
     shift, ends, sure = found.matrix()
+    ends, sure = (allow_unread_cells(one, items, used, answers) for one in (ends, sure))
     if not items.labelled and answers_are != "deterministic":
         # Rows are the old answers themselves: noise alone moves mass out of each, so that a flow
         # proves nothing about the API.
@@ -167,6 +183,7 @@ def assess(
         population=len(items),
         calls=calls,
         labelled=items.labelled,
+        unread=unread_count(items, answers),
     )
     decision, needed, verdict = decide(facts)
     L = len(items.labels)
@@ -265,6 +282,20 @@ def _noise(
         equal_noise=equal and not certain,
         whole_noise=found.accuracy(share=1.0) if found.by_item and items.labelled else None,
         new_items=found.new_items() if found.by_item and items.labelled else None,
+    )
+
+
+def _noise_unread(noise: Noise, items: Items, strata: Strata, answers: Answers) -> Noise:
+    """Widen what is said beside noise by what unread answers may hide."""
+
+    def wider(change: Change | None) -> Change | None:
+        return None if change is None else allow_unread(change, items, strata, answers)
+
+    return replace(
+        noise,
+        beyond=allow_unread_flips(noise.beyond, items, strata, answers),
+        whole_noise=wider(noise.whole_noise),
+        new_items=wider(noise.new_items),
     )
 
 

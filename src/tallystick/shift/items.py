@@ -47,6 +47,9 @@ class Items:
     labelled
         Whether *truth* holds true labels. If not, it holds the old answers: the matrix then says
         which answers moved where, and nothing is said about accuracy.
+    unclear
+        Which old answers count as none of the labels although their text may hold one; None if all
+        were read.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Items:
     confidence: FloatArray | None
     names: tuple[str, ...]
     labelled: bool = True
+    unclear: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(
@@ -150,6 +154,7 @@ class Items:
             confidence=None if self.confidence is None else self.confidence[places],
             names=tuple(self.names[place] for place in places),
             labelled=self.labelled,
+            unclear=None if self.unclear is None else self.unclear[places],
         )
 
     @property

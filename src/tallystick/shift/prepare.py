@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.clients import read_label, same_label
+from tallystick.clients import Reading, read_label, same_label
 from tallystick.data import Data, slice_labels
 from tallystick.errors import InputError
 from tallystick.shift.items import Items
 from tallystick.shift.matrix_file import read_matrix
 from tallystick.shift.question import ShiftQuestion
+from tallystick.shift.unread import unclear_answers
 from tallystick.shift.verdict_notes import reading_notes
 from tallystick.values import Label, check_vocabulary, spelling, whole
 
@@ -38,6 +39,8 @@ class PreparedShift:
         The place of each item among the rows of the table.
     new
         The code of each new answer, where the table has them.
+    unclear, unread
+        Which of them may hold a label that was not read, and the texts that are no label.
     notes
         What was left out or counted as something else.
     """
@@ -45,6 +48,8 @@ class PreparedShift:
     items: Items
     kept: NDArray[np.intp]
     new: NDArray[np.intp] | None
+    unclear: BoolArray | None = None
+    unread: tuple[str, ...] = ()
     notes: tuple[str, ...]
 
 
@@ -88,6 +93,8 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     if roles.truth is None and roles.new is not None and roles.old is not None:
         words, texts = _same_or_not(words, roles.old, roles.new)
     labels = [_spelled(label, data) for label in data.rules.labels] or None
+    if question.answer and roles.truth is not None:
+        words = _read(words, data, question, labels)
     other, strange = _other(data, question, words, labels)
     if roles.truth is None:
         # Every word of either column is an answer like any other.
@@ -103,11 +110,18 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         names=names,
     )
     items = replace(items, labelled=roles.truth is not None)
+    if strange and items.old is not None:
+        before = _texts(words[str(roles.old)], kept)
+        items = replace(items, unclear=unclear_answers(before, items.old, items.labels))
 
-    new = None
+    new, unclear = None, None
+    unread: tuple[str, ...] = ()
     if new_column is not None:
         after = _texts(words[new_column], kept)
         new = np.array([items.code(text) for text in after], np.intp)
+        if items.labelled:
+            unclear = unclear_answers(after, new, items.labels)
+            unread = _unread_texts(after, new, items.labels, other)
     notes = reading_notes(
         no_truth=rows - len(true) if roles.truth is not None else 0,
         no_old=len(true) - len(both) if roles.truth is not None else rows - len(both),
@@ -117,7 +131,46 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         strange=strange,
         texts=texts,
     )
-    return PreparedShift(items=items, kept=kept, new=new, notes=notes)
+    return PreparedShift(
+        items=items, kept=kept, new=new, unclear=unclear, unread=unread, notes=notes
+    )
+
+
+def _read(
+    words: Mapping[str, Sequence[Label]],
+    data: Data,
+    question: ShiftQuestion,
+    labels: Sequence[str] | None,
+) -> dict[str, list[Label]]:
+    """Return the old and new answers as ``--answer`` reads them; what it cannot read stays."""
+    reading = Reading(question.answer or "exact", data.rules.coerce)
+    truth = str(data.roles.truth)
+    known = labels or sorted({str(label) for label in words[truth] if label is not None})
+
+    def read(word: Label) -> Label:
+        if word is None or str(word) in known:
+            return word
+        return reading.label(str(word), known) or word
+
+    return {
+        name: list(column) if name == truth else [read(word) for word in column]
+        for name, column in words.items()
+    }
+
+
+def _unread_texts(
+    texts: Sequence[str | None],
+    codes: NDArray[np.intp],
+    labels: Sequence[str],
+    other: Sequence[str],
+) -> tuple[str, ...]:
+    """Return the answers that are no label, apart from words that mean none of the labels."""
+    none, named = len(labels), set(other)
+    return tuple(
+        text
+        for text, code in zip(texts, codes.tolist(), strict=True)
+        if code == none and text is not None and text not in named
+    )
 
 
 def _same_or_not(

@@ -19,12 +19,12 @@ from tallystick.shift.items import Items
 from tallystick.shift.noise_shares import AnswersAre
 from tallystick.shift.result import Requests, ShiftGate, ShiftResult
 from tallystick.shift.run_plan import Progress, Run
-from tallystick.shift.verdict import unread_verdict, watched_basis
+from tallystick.shift.unread import with_unread
+from tallystick.shift.verdict import watched_basis
 from tallystick.shift.verdict_notes import (
     noise_notes,
     request_notes,
     spelling_warnings,
-    unread_warnings,
 )
 
 __all__ = ["Progress", "Run", "identity_of", "run", "run_async"]
@@ -145,7 +145,6 @@ async def run_async(
             *result.warnings,
             *asking.money(),
             *spelling_warnings(Counter(texts), items.labels),
-            *unread_warnings(texts, answers=len(answers.asked)),
             *model_warnings(usage),
         ),
         notes=(
@@ -154,11 +153,7 @@ async def run_async(
             *request_notes(requests, caller.spent, how.wire.currency),
         ),
     )
-    unreadable = unread_verdict(len(texts), answers=len(answers.asked))
-    if unreadable is not None:
-        result = replace(
-            result, decision="undecided", needed=None, verdict=unreadable, sentences=None
-        )
+    result = with_unread(result, texts, answers=len(answers.asked))
     # Of an API that answers at random, the watch proves only that few answers changed.
     if asking.gate is not None and (how.deterministic or asking.gate.passed):
         gate = ShiftGate(

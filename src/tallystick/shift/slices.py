@@ -74,6 +74,7 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
         place[answers.asked[mine]],
         answers.codes[mine],
         blind=None if answers.blind is None else answers.blind[mine],
+        unclear=None if answers.unclear is None else answers.unclear[mine],
         again={
             int(place[item]): int(code)
             for item, code in zip(answers.repeated, answers.second, strict=True)

@@ -82,6 +82,8 @@ class Facts:
         Items asked, of how many, and calls with those asked twice.
     labelled
         Whether there are true labels.
+    unread
+        Answers that name a label but were not read as one.
     scale
         The lowest and the highest grade, where *accuracy* is the change of a mean grade.
     """
@@ -93,6 +95,7 @@ class Facts:
     population: int
     calls: int
     labelled: bool = True
+    unread: int = 0
     scale: tuple[str, str] | None = None
 
 
@@ -155,7 +158,18 @@ def _concluded(facts: Facts) -> tuple[Decision, Needed | None, Sentences]:
         return "decided", None, Sentences(answer=text, contrast=more)
     who = "These answers do not show" if recorded else "We cannot tell"
     text = f"{who} whether {what} changed: {change}{end}"
+    if facts.unread:
+        return "undecided", None, Sentences(answer=text, contrast=f"{_unread(facts.unread)} {more}")
     return "undecided", _needed(facts, low, high), Sentences(answer=text, contrast=more)
+
+
+def _unread(number: int) -> str:
+    """Say what the estimate and its interval make of answers that were not read."""
+    return (
+        f"{count(number)} answers name a label but could not be read as one: the estimate counts"
+        " them as wrong, the interval allows that they are right. Choose how answers are read"
+        " (--answer words)."
+    )
 
 
 def _without_labels(facts: Facts, *, recorded: bool) -> tuple[Decision, Needed | None, str]:

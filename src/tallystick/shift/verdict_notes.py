@@ -34,10 +34,13 @@ __all__ = [
     "top_cell_words",
     "unread_warnings",
     "warnings_of",
+    "without_other",
 ]
 
 UNREAD_SHARE = 0.02
 """From this share of unread answers on there is a warning."""
+
+_NONE_OF_THEM = " answers were none of the labels"
 
 WITHOUT_OLD = "without old answers by item (--old) the strategy is masa"
 """The note where the default strategy cannot be used."""
@@ -146,8 +149,8 @@ def warnings_of(*, failed: int, other: int, joined: int, strata: int) -> tuple[s
         )
     if other:
         found.append(
-            f"{count(other)} answers were none of the labels (empty, refused, unparsable or"
-            " unknown): the sensitivity bounds say what they could hide"
+            f"{count(other)}{_NONE_OF_THEM} (empty, refused, unparsable or unknown): the"
+            " sensitivity bounds say what they could hide"
         )
     if joined:
         found.append(
@@ -155,6 +158,11 @@ def warnings_of(*, failed: int, other: int, joined: int, strata: int) -> tuple[s
             " to others"
         )
     return tuple(found)
+
+
+def without_other(warnings: Sequence[str]) -> tuple[str, ...]:
+    """Leave out the warning of answers that were none of the labels."""
+    return tuple(one for one in warnings if _NONE_OF_THEM not in one)
 
 
 def money_warnings(

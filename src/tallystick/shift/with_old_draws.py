@@ -15,6 +15,7 @@ from tallystick.shift.grades import GradedAnswers
 from tallystick.shift.noise_shares import repeats_of
 from tallystick.shift.old_draws import fresh_noise, old_draws_change
 from tallystick.shift.result import Change, ShiftResult
+from tallystick.shift.unread import allow_unread, unread_count
 from tallystick.shift.verdict import EQUAL_NOISE, Facts, decide, opening_of
 from tallystick.shift.verdict_notes import old_draw_notes
 
@@ -72,6 +73,7 @@ def with_old_draws(result: ShiftResult, right: FloatArray, *, alpha: float) -> S
     low, high = min(float(bounds.low), value), max(float(bounds.high), value)
     method = f"{right.shape[1]} old answers per item"
     change = Change(estimate=value, interval=Interval(low, high, level=1 - alpha, method=method))
+    change = allow_unread(change, items, used, answers)
     facts = Facts(
         accuracy=change,
         flips=result.flip_rate,
@@ -79,6 +81,7 @@ def with_old_draws(result: ShiftResult, right: FloatArray, *, alpha: float) -> S
         asked=len(answers.asked),
         population=len(items),
         calls=result.calls,
+        unread=unread_count(items, answers),
     )
     decision, needed, verdict = decide(facts)
     return replace(
