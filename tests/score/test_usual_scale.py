@@ -8,7 +8,7 @@ import pytest
 from tallystick import score
 from tallystick.data import read
 from tallystick.errors import InputError
-from tallystick.score.usual_scale import usual_scale
+from tallystick.score.usual_scale import usual_scales
 
 
 def rated(gpt: list, human: list | None = None) -> dict[str, list]:
@@ -18,7 +18,13 @@ def rated(gpt: list, human: list | None = None) -> dict[str, list]:
 
 
 def seen(table: dict[str, list]):
-    return usual_scale(read(table, judges=("gpt",), truth="human", system="system"))
+    """Return the scale that all grades share."""
+    scales = usual_scales(read(table, judges=("gpt",), truth="human", system="system"))
+    if scales is None:
+        return None
+    human, judges = scales
+    assert human == judges
+    return human
 
 
 @pytest.mark.parametrize(
@@ -47,7 +53,7 @@ def test_a_human_grade_beyond_the_judges_scale_is_asked_about() -> None:
 def test_two_judges_on_two_scales_are_asked_about() -> None:
     table = {**rated([1, 2, 3, 4, 5, 5]), "claude": [1, 10, 7, 8, 9, 3]}
     data = read(table, judges=("gpt", "claude"), truth="human", system="system")
-    assert usual_scale(data) is None
+    assert usual_scales(data) is None
 
 
 def test_the_answer_is_that_of_the_named_scale_also_by_slice() -> None:
@@ -67,3 +73,46 @@ def test_the_answer_is_that_of_the_named_scale_also_by_slice() -> None:
 def test_grades_without_a_usual_scale_are_asked_about() -> None:
     with pytest.raises(InputError, match="--scale LO,HI"):
         score.evaluate(rated([2, 3, 4, 8, 5, 4]), system="system", judges=("gpt",), truth="human")
+
+
+def two_scales(n: int = 300) -> dict[str, list]:
+    """People grade from 1 to 5, the judge from 1 to 10 and on average right."""
+    rng = np.random.default_rng(3)
+    human = rng.integers(1, 6, n)
+    gpt = np.clip(np.round(1 + (human - 1) * 9 / 4 + rng.normal(0, 1, n)), 1, 10)
+    given = [int(one) if k < 80 else None for k, one in enumerate(human)]
+    return rated(gpt.astype(int).tolist(), given)
+
+
+def test_people_and_judges_may_each_have_a_scale_of_their_own() -> None:
+    table = two_scales()
+    asked = {"system": "system", "judges": ("gpt",), "truth": "human", "item": "item"}
+    result = score.evaluate(table, **asked)
+    assert (result.scale, result.judge_scale) == ((1, 5), (1, 10))
+    assert any("the judges' are shown on the human scale" in note for note in result.notes)
+    for row in result.systems:
+        # On one scale of 1 to 10 the judge would seem five grades too kind.
+        assert abs(row.bias) < 0.4
+        assert 1 < row.interval.low < row.judge_only < row.interval.high < 5
+    named = score.evaluate(table, **asked, scale=(1, 5), judge_scale=(1, 10))
+    assert [row.interval for row in named.systems] == [row.interval for row in result.systems]
+
+
+def test_human_grades_that_stop_early_without_using_a_scale_are_asked_about() -> None:
+    table = rated([1, 4, 6, 8, 10, 10] * 2, [2, 3, 4, None, None, None] * 2)
+    assert seen(table) is None
+    with pytest.raises(InputError, match="--scale LO,HI"):
+        score.evaluate(table, system="system", judges=("gpt",), truth="human", item="item")
+
+
+def test_judges_between_0_and_1_and_people_from_1_to_5_are_read_with_both_scales() -> None:
+    table = two_scales()
+    table["gpt"] = [(one - 1) / 9 for one in table["gpt"]]
+    asked = {"system": "system", "judges": ("gpt",), "truth": "human", "item": "item"}
+    with pytest.raises(InputError, match="--judge-scale"):
+        score.evaluate(table, **asked, scale=(1, 5))
+    found = score.evaluate(table, **asked, scale=(1, 5), judge_scale=(0, 1))
+    again = score.evaluate(two_scales(), **asked)
+    for one, other in zip(found.systems, again.systems, strict=True):
+        assert one.judge_only == pytest.approx(other.judge_only)
+        assert tuple(one.interval) == pytest.approx(tuple(other.interval))

@@ -30,7 +30,7 @@ __all__ = ["label"]
 
 _QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
-_FIELDS = ("positive", "scale", "goal", "at_least", "metrics")
+_FIELDS = ("positive", "scale", "judge_scale", "goal", "at_least", "metrics")
 _ACTIONS = ("add", "open_", "terminal", "export_", "import_")
 _TOOLS = ("label-studio", "argilla")
 
@@ -305,6 +305,12 @@ _OPTIONS: list[click.Parameter] = [
         ["--metric", "metrics"], multiple=True, help="bound: accuracy, precision, recall or f1."
     ),
     click.Option(["--scale"], type=Pair(), metavar="LO,HI", help="score: people grade by numbers."),
+    click.Option(
+        ["--judge-scale"],
+        type=Pair(),
+        metavar="LO,HI",
+        help="score: the judges' numbers, if they go from LO to HI and the human ones do not.",
+    ),
     click.Option(
         ["--goal"],
         type=click.Choice(("mean", "difference", "best")),

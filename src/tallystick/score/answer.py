@@ -77,7 +77,9 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     if data.in_engine and _needs_rows(data, question):
         data = replace(data, held=data.table)
     sliced = mix is not None or (data.session is not None and data.roles.by is not None)
-    outputs = read_outputs(data, scale=question.scale, sliced=sliced)
+    outputs = read_outputs(
+        data, scale=question.scale, judge_scale=question.judge_scale, sliced=sliced
+    )
     # Gates are parsed before the work, so that a misspelt one costs nothing.
     for text in question.gates:
         parse_gate(text, known=outputs.systems, measures=MEASURES)

@@ -223,7 +223,8 @@ def session_draws(data: Data, outputs: Outputs, question: ScoreQuestion) -> Sess
 
 def _order(data: Data, session: Session, outputs: Outputs, alpha: float) -> SessionOrder:
     """Say who is better, at the level that is asked for."""
-    order = session_order(session, session_task(data, session, scale=outputs.scale), alpha=alpha)
+    task = session_task(data, session, scale=outputs.scale, judge_scale=outputs.judge_scale)
+    order = session_order(session, task, alpha=alpha)
     if order.best is not None and alpha < session.head.alpha:
         # Systems left the contest at its own level, which proves less than is asked for.
         return replace(order, winner=None, certain=False, live=np.ones_like(order.live))

@@ -88,7 +88,8 @@ def read_column(
         if not low <= value <= high:
             raise InputError(
                 f"{place(label)}, column {name}: {label!r} is outside the scale {low:g} to"
-                f" {high:g}. Correct the cell, or widen the scale (--scale)"
+                f" {high:g}. Correct the cell, widen the scale (--scale), or name that of the"
+                " judges if it is another (--judge-scale)"
             )
     worth = {label: (value - low) / (high - low) for label, value in held.items()}
     return Column({**worth, **none}, False)

@@ -70,7 +70,7 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
     """
     _check(data, question)
     question, settled = question.settled(data)
-    patterns = read_patterns(data, scale=question.scale)
+    patterns = read_patterns(data, scale=question.scale, judge_scale=question.judge_scale)
     outputs = patterns.outputs
     classes, code = _answers(data, patterns, question)
     if classes and question.goal != "mean":
@@ -105,7 +105,9 @@ def session_goal(session: Session) -> str:
     return str(session.head.options.get("fields", {}).get("goal", "mean"))
 
 
-def session_task(data: Data, session: Session, *, scale: Scale | None) -> LabelTask:
+def session_task(
+    data: Data, session: Session, *, scale: Scale | None, judge_scale: Scale | None = None
+) -> LabelTask:
     """Return the task that a session of two or more systems was drawn for.
 
     What the judges lead one to expect is part of its evidence, so the judges are those that the
@@ -115,11 +117,11 @@ def session_task(data: Data, session: Session, *, scale: Scale | None) -> LabelT
     judges = tuple(head.options.get("reading", {}).get("judges", ())) or data.roles.judges
     if judges != data.roles.judges:
         data = replace(data, roles=replace(data.roles, judges=judges))
-        scale = None
+        scale = judge_scale = None
     code = _passing(head.classes)
     answers = head.classes, 1 if code is None else code
     make = _difference if session_goal(session) == "difference" else _best
-    patterns = read_patterns(data, scale=scale)
+    patterns = read_patterns(data, scale=scale, judge_scale=judge_scale)
     task = make(data, patterns, answers, session.strata().astype(np.int64))
     epsilon = head.options.get("epsilon")
     return task if epsilon is None else replace(task, epsilon=float(epsilon))

@@ -83,6 +83,7 @@ class Outputs:
     slices: tuple[str, ...] = ()
     unit: str = "item"
     scale: tuple[float, float] | None = None
+    judge_scale: tuple[float, float] | None = None
     preferences: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -32,6 +32,9 @@ class ScoreQuestion(Question):
         "Grades are numbers from LO to HI; read off where judges use both ends.",
         metavar="LO,HI",
     )
+    judge_scale: tuple[float, float] | None = option(
+        None, "The judges' grades go from LO to HI, if not as the human ones.", metavar="LO,HI"
+    )
     label_draw: str = option(
         "random",
         "How the outputs with human grades were chosen: at random, all of them, or unknown.",
@@ -68,19 +71,23 @@ class ScoreQuestion(Question):
             object.__setattr__(self, "gates", (self.gates,))
         if self.anytime and not self.certified:
             raise InputError("anytime makes certified intervals hold while you look: add certified")
-        if self.scale is not None:
-            low, high = self.scale
+        for name in ("scale", "judge_scale"):
+            low, high = getattr(self, name) or (0.0, 1.0)
             if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
-                raise InputError(f"scale must be LO,HI with LO < HI, got {low:g},{high:g}")
+                raise InputError(f"{name} must be LO,HI with LO < HI, got {low:g},{high:g}")
 
     def settled(self, data: Data) -> tuple[ScoreQuestion, tuple[str, ...]]:
-        """Return the question with the scale that the grades show, where the user names none."""
-        from tallystick.score.usual_scale import scale_note, usual_scale
+        """Return the question with the scales that the grades show, where the user names none."""
+        from tallystick.score.usual_scale import scale_note, usual_scales
 
-        if self.scale is not None or len(data.roles.systems) == 2:
+        if self.scale is not None or self.judge_scale is not None or len(data.roles.systems) == 2:
             return self, ()
-        scale = usual_scale(data)
-        return (self, ()) if scale is None else (replace(self, scale=scale), (scale_note(scale),))
+        scales = usual_scales(data)
+        if scales is None:
+            return self, ()
+        human, judges = scales
+        found = replace(self, scale=human, judge_scale=None if judges == human else judges)
+        return found, (scale_note(human, judges),)
 
     def mix(self) -> Mapping[str, float] | None:
         """Return the share of each slice, by the text of its label; None without a target mix.

@@ -46,7 +46,9 @@ class _Cells:
         return [self.labels[code] for code in np.unique(self.column(name)) if code >= 0]
 
 
-def read_outputs(data: Data, *, scale: Scale | None, sliced: bool = False) -> Outputs:
+def read_outputs(
+    data: Data, *, scale: Scale | None, judge_scale: Scale | None = None, sliced: bool = False
+) -> Outputs:
     """Return the outputs of a long table, of a tally, or of a frame of another engine.
 
     Parameters
@@ -55,13 +57,15 @@ def read_outputs(data: Data, *, scale: Scale | None, sliced: bool = False) -> Ou
         What was read. Roles: system, judges, truth, item, probability, weight.
     scale
         Least and greatest grade; None for pass/fail.
+    judge_scale
+        Those of the judges; None if they are the same.
     sliced
         Whether to read the slice of each output, for a target mix.
     """
     columns = _columns(data, sliced=sliced)
     cells, rows = _cells(data, columns)
     place = _place(data)
-    grades, votes = _grades(cells, data.roles.judges, scale, place)
+    grades, votes = _grades(cells, data.roles.judges, judge_scale or scale, place)
     truth, pass_fail = _truth(cells, data.roles.truth, scale, place)
     if data.roles.truth is None:
         pass_fail = votes
@@ -78,6 +82,7 @@ def read_outputs(data: Data, *, scale: Scale | None, sliced: bool = False) -> Ou
         no_items=FROM_COUNTS if isinstance(data.held, Tally) else NO_ITEM,
         counted=not rows,
         scale=scale,
+        judge_scale=judge_scale,
     )
     if data.roles.probability is not None:
         outputs = replace(outputs, probability=_probability(data, cells, outputs, rows))
@@ -120,7 +125,9 @@ class OutputPatterns:
     words: Mapping[str, Sequence[Label]]
 
 
-def read_patterns(data: Data, *, scale: Scale | None) -> OutputPatterns:
+def read_patterns(
+    data: Data, *, scale: Scale | None, judge_scale: Scale | None = None
+) -> OutputPatterns:
     """Return the outputs of a table of any length, each distinct one once.
 
     Ten million rows of three grades show a few hundred patterns: four bytes per row say which.
@@ -140,7 +147,7 @@ def read_patterns(data: Data, *, scale: Scale | None) -> OutputPatterns:
     distinct, counts, place = distinct_rows(coded.codes, len(coded.labels))
     cells = _Cells(distinct.astype(np.int64), coded.labels, counts, columns)
     where = _place(data)
-    grades, votes = _grades(cells, data.roles.judges, scale, where)
+    grades, votes = _grades(cells, data.roles.judges, judge_scale or scale, where)
     truth, pass_fail = _truth(cells, data.roles.truth, scale, where)
     systems, system = _systems(cells, data, where)
     outputs = Outputs(
@@ -155,6 +162,7 @@ def read_patterns(data: Data, *, scale: Scale | None) -> OutputPatterns:
         no_items=FROM_COUNTS,
         counted=True,
         scale=scale,
+        judge_scale=judge_scale,
     )
     words = {name: cells.words(name) for name in data.roles.columns("judges", "truth")}
     return OutputPatterns(outputs=outputs, place=place, words=words)

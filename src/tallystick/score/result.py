@@ -206,8 +206,9 @@ class ScoreResult(Result):
         What they are worth with the judges, in all.
     population
         ``these`` items, or ``new`` items like them.
-    scale
-        Of the grades; null for pass and fail.
+    scale, judge_scale
+        Of the human grades, in which all is shown, and of the judges' where it is another; null for
+        pass and fail.
     label_goal
         What ``label`` should aim at to settle what is open; None if nothing is open, or if labels
         would not settle it.
@@ -230,6 +231,7 @@ class ScoreResult(Result):
     labels_worth: float | Unknown = 0.0
     population: str = "these"
     scale: tuple[float, float] | None = None
+    judge_scale: tuple[float, float] | None = None
     alpha: float = 0.05
     label_goal: str | None = field(default=None, repr=False, metadata={"private": True})
     label_command: str = field(default="", repr=False, metadata={"private": True})

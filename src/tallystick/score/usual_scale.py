@@ -15,7 +15,7 @@ from tallystick.score.grades import Scale, number_of
 from tallystick.tally import Tally
 from tallystick.values import Label, as_pass_fail, is_no_answer
 
-__all__ = ["scale_note", "usual_scale"]
+__all__ = ["scale_note", "usual_scales"]
 
 _LOWS = (0.0, 1.0)
 _HIGHS = (3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 100.0)
@@ -24,21 +24,25 @@ _MOST = 200
 """Different cells from which a column is no column of grades on a usual scale."""
 
 
-def usual_scale(data: Data) -> Scale | None:
-    """Return the scale that the grades show; None if they are pass/fail, or do not show one.
+def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
+    """Return the scales of the human grades and of the judges, where the grades show them.
 
     The judges' grades are whole numbers, run from 0 or 1 to a usual greatest grade, and every judge
-    comes within one grade of the top. Human grades may be fractions (the mean of two readers), and
-    have to lie on the scale.
+    comes within one grade of the top. Human grades may be fractions (the mean of two readers). They
+    are on the judges' scale where they reach its upper half, and on one of their own where they use
+    it as a scale is used. Grades are None if they are pass/fail, or do not show a scale.
 
     Examples
     --------
     >>> from tallystick.data import read
-    >>> table = {"system": ["a", "b"] * 5, "gpt": [1, 2, 3, 4, 5] * 2, "human": [4.5] + [None] * 9}
-    >>> usual_scale(read(table, judges=("gpt",), truth="human", system="system"))
-    (1.0, 5.0)
-    >>> table["gpt"] = [2, 2, 3, 4, 5] * 2  # perhaps from 1 to 5, perhaps from 0
-    >>> usual_scale(read(table, judges=("gpt",), truth="human", system="system")) is None
+    >>> def seen(gpt, human):
+    ...     table = {"system": ["a", "b"] * 5, "gpt": gpt * 2, "human": human + [None] * 5}
+    ...     return usual_scales(read(table, judges=("gpt",), truth="human", system="system"))
+    >>> seen([1, 2, 3, 4, 5], [4.5, None, None, None, None])
+    ((1.0, 5.0), (1.0, 5.0))
+    >>> seen([1, 4, 6, 8, 10], [1, 2, 3, 4, 5])
+    ((1.0, 5.0), (1.0, 10.0))
+    >>> seen([2, 2, 3, 4, 5], [4, 5, 3, 2, 4]) is None  # perhaps from 1 to 5, perhaps from 0
     True
     """
     truth = data.roles.truth
@@ -47,23 +51,49 @@ def usual_scale(data: Data) -> Scale | None:
     judged = {name: values for name, values in spoken.items() if name != truth}
     if not judged or any(values is None for values in spoken.values()):
         return None
-    grades = [value for values in judged.values() for value in values or ()]
-    low, high = min(grades), max(grades)
-    whole = all(value.is_integer() for value in grades)
-    if not whole or low not in _LOWS or high not in _HIGHS:
-        return None
+    judges = _usual([value for values in judged.values() for value in values or ()])
     # A judge who stops far below the top may use another scale than the others.
-    if any(max(values or [0.0]) < high - 1 for values in judged.values()):
+    if judges is None or any(max(values or [0.0]) < judges[1] - 1 for values in judged.values()):
         return None
     human = spoken.get(truth) if truth is not None else None
-    if human and not (low <= min(human) and max(human) <= high):
-        return None
-    return low, high
+    if not human:
+        return judges, judges
+    low, high = judges
+    if low <= min(human) and (low + high) / 2 < max(human) <= high:
+        return judges, judges
+    own = _usual(human)
+    if own is not None and _is_used(human, own):
+        return own, judges
+    # Fewer than three different grades that stop early are a few grades, not a scale.
+    return (judges, judges) if low <= min(human) and max(human) <= high and _few(human) else None
 
 
-def scale_note(scale: Scale) -> str:
+def _usual(grades: Sequence[float]) -> Scale | None:
+    """Return the usual scale whose ends these grades reach, if they are whole numbers."""
+    low, high = min(grades), max(grades)
+    whole = all(value.is_integer() for value in grades)
+    return (low, high) if whole and low in _LOWS and high in _HIGHS else None
+
+
+def _is_used(grades: Sequence[float], scale: Scale) -> bool:
+    """Say whether most grades of a scale are given, so that no slip of the pen makes its end."""
+    steps = min(scale[1] - scale[0] + 1, 20.0)
+    return len(set(grades)) >= 0.6 * steps
+
+
+def _few(grades: Sequence[float]) -> bool:
+    return len(set(grades)) < 3
+
+
+def scale_note(human: Scale, judges: Scale) -> str:
     """Say what was read off, and how to say otherwise."""
-    low, high = scale
+    (low, high), (least, most) = human, judges
+    if human != judges:
+        return (
+            f"human grades go from {low:g} to {high:g} and the judges' from {least:g} to {most:g},"
+            " because they use both ends: the judges' are shown on the human scale. If it is not"
+            " so, add --scale LO,HI, and --judge-scale LO,HI where it is another"
+        )
     return (
         f"grades go from {low:g} to {high:g}, because the judges use both ends. If they can go"
         " further, add --scale LO,HI"

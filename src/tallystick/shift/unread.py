@@ -114,7 +114,7 @@ def allow_unread_cells(ends: Ends, items: Items, strata: Strata, answers: Answer
 
 
 def _shares(items: Items, strata: Strata, answers: Answers) -> tuple[FloatArray, FloatArray]:
-    """Return the unclear share of all items for each true label: of the old, then the new answers."""
+    """Return the unclear share of all items by true label: of the old, then the new answers."""
     before, after = np.zeros(len(items.labels)), np.zeros(len(items.labels))
     if items.unclear is not None:
         np.add.at(before, items.truth[items.unclear], 1 / len(items))
