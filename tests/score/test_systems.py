@@ -126,3 +126,28 @@ def test_one_stratum_is_the_share_of_labels_alone():
     outputs = outputs_of([1] * 108, [1] * 22 + [0] * 8 + [NONE] * 78)
     [found] = estimate_systems(outputs, consensus(outputs), ScoreQuestion())
     assert found.found.interval == adverse_share([108], [30], [22]).interval
+
+
+def test_swapping_pass_and_fail_swaps_every_score() -> None:
+    rng = np.random.default_rng(12)
+    n = 240
+    good = rng.random(n) < np.where(np.arange(n) % 2, 0.8, 0.55)
+    votes = {name: np.where(rng.random(n) < 0.75, good, ~good).astype(int) for name in ("x", "y")}
+    human = [int(one) if rng.random() < 0.25 else None for one in good]
+    table = {"item": np.arange(n) // 2, "system": ["a", "b"] * (n // 2), **votes, "human": human}
+    swapped = {
+        **table,
+        **{name: 1 - column for name, column in votes.items()},
+        "human": [None if one is None else 1 - one for one in human],
+    }
+    asked = {"system": "system", "judges": ("x", "y"), "truth": "human", "item": "item"}
+    passes, fails = evaluate(table, **asked), evaluate(swapped, **asked)
+    for name in ("a", "b"):
+        one, other = passes.system(name), fails.system(name)
+        assert one.score + other.score == pytest.approx(1)
+        assert one.interval.low + other.interval.high == pytest.approx(1)
+        assert one.interval.high + other.interval.low == pytest.approx(1)
+    (first,), (second,) = passes.pairs, fails.pairs
+    ends = sorted((abs(first.interval.low), abs(first.interval.high)))
+    assert sorted((abs(second.interval.low), abs(second.interval.high))) == pytest.approx(ends)
+    assert first.p_value == pytest.approx(second.p_value)

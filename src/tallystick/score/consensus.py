@@ -11,7 +11,7 @@ import numpy as np
 
 from tallystick.errors import ConvergenceError, NotIdentifiable
 from tallystick.score.outputs import Floats, Ints, Outputs
-from tallystick.stats.adverse import graded_strata, two_strata
+from tallystick.stats.adverse import graded_strata, vote_strata
 
 __all__ = ["consensus", "strata_of"]
 
@@ -75,9 +75,9 @@ def _patterns(codes: Ints) -> tuple[Ints, Ints]:
 
 
 def strata_of(values: Floats, counts: Floats, *, votes: bool) -> Ints:
-    """Return the stratum of each output of one system: by majority, or three bins of grades.
+    """Return the stratum of each output of one system: by vote, or three bins of grades.
 
     >>> strata_of(np.array([0.2, 0.7, 0.9]), np.ones(3), votes=True).tolist()
-    [0, 1, 1]
+    [0, 2, 2]
     """
-    return two_strata(values) if votes else graded_strata(values, counts)
+    return vote_strata(values) if votes else graded_strata(values, counts)

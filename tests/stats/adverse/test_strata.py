@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
-from tallystick.stats.adverse import certified_strata, graded_strata, stratum_counts, two_strata
+from tallystick.stats.adverse import certified_strata, graded_strata, stratum_counts, vote_strata
 
 
 def test_one_half_is_not_a_pass():
-    assert two_strata([0.5, 0.5 + 1e-12, 0.0, 1.0]).tolist() == [0, 1, 0, 1]
+    assert vote_strata([0.5, 0.5 + 1e-12, 0.5 + 1e-6, 0.0, 1.0]).tolist() == [1, 1, 2, 0, 2]
 
 
 def test_three_bins_have_equal_mass():
@@ -70,7 +70,7 @@ def test_labels_are_counted_only_where_they_are():
 
 def test_what_cannot_be_binned_is_refused():
     with pytest.raises(InputError, match="no judge graded"):
-        two_strata([0.5, np.nan])
+        vote_strata([0.5, np.nan])
     with pytest.raises(InputError, match="counts must be"):
         graded_strata([0.5, 0.6], counts=[1])
     with pytest.raises(InputError, match="codes must be 0, 1 or 2"):

@@ -62,7 +62,7 @@ from tallystick.stats.adverse.strata import (
     certified_strata,
     graded_strata,
     stratum_counts,
-    two_strata,
+    vote_strata,
 )
 from tallystick.stats.adverse.stratified import StratifiedMean, adverse_stratified_mean
 from tallystick.stats.adverse.systems import (
@@ -120,6 +120,6 @@ __all__ = [
     "recall_outlook",
     "share_outlook",
     "stratum_counts",
-    "two_strata",
+    "vote_strata",
     "weighted_strata",
 ]

@@ -10,14 +10,21 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.stats.intervals.array import Floats, Vector
 
-__all__ = ["certified_strata", "graded_strata", "stratum_counts", "two_strata"]
+__all__ = ["certified_strata", "graded_strata", "stratum_counts", "vote_strata"]
 
 Codes: TypeAlias = NDArray[np.int64]
 """The position of each item's stratum, from 0."""
 
 
-def two_strata(consensus: Vector) -> Codes:
-    """Split items by whether the judges' consensus passes them: 1 if c > 1/2, otherwise 0.
+_TIE = 1e-9
+"""A consensus this near 1/2 is a tie: no digit of a fitted posterior should tell items apart."""
+
+
+def vote_strata(consensus: Vector) -> Codes:
+    """Split items by what the judges' consensus says: 0 if c < 1/2, 1 at a tie, 2 if c > 1/2.
+
+    Two judges often tie. With ties among the fails, the score of the passes and that of the fails
+    of one table would not add up to one: swapping the two words has to swap the strata.
 
     Parameters
     ----------
@@ -26,10 +33,11 @@ def two_strata(consensus: Vector) -> Codes:
 
     Examples
     --------
-    >>> two_strata([0.2, 0.5, 0.9]).tolist()
-    [0, 0, 1]
+    >>> vote_strata([0.2, 0.5, 0.9]).tolist()
+    [0, 1, 2]
     """
-    return (_finite(consensus) > 0.5).astype(np.int64)
+    c = _finite(consensus)
+    return np.where(np.abs(c - 0.5) <= _TIE, 1, np.where(c > 0.5, 2, 0)).astype(np.int64)
 
 
 def graded_strata(consensus: Vector, counts: Vector | None = None) -> Codes:
