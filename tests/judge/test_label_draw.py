@@ -22,9 +22,8 @@ def test_labels_on_items_of_one_vote_are_caught_and_the_verdict_says_so():
     tally = labelled(np.flatnonzero(votes == "a")[:50])
     result = few_labels(tally, truth="truth")
     assert result.alarms[0].name == "labels were not drawn at random"
-    assert "x votes a on 100.0\xa0% of the labelled items" in result.warnings[0]
-    assert result.verdict.endswith("the labelled items were not drawn at random.")
-    assert "Do not rely on this" in result.verdict
+    assert "x says a on 100.0\xa0% of them" in result.warnings[0]
+    assert result.verdict.startswith("These labels cannot say how good the judges are")
     assert result.decision == "undecided"
     assert "labels were not drawn at random" in {
         alarm.name for alarm in evaluate(tally, truth="truth").alarms
@@ -49,3 +48,15 @@ def test_random_labels_raise_no_more_alarms_than_allowed():
 def test_all_or_no_labels_cannot_be_a_bad_draw():
     assert label_draw(Ballots.of(labelled(range(400)), truth="truth")) is None
     assert label_draw(Ballots.of(labelled([]), truth="truth")) is None
+
+
+def test_labels_where_judges_disagree_are_caught_though_each_judge_votes_as_elsewhere():
+    data = simulate(POINT).independent_draws(600, rng=4)
+    apart = np.flatnonzero((data["x"] != data["y"]) | (data["x"] != data["z"]))
+    data["truth"] = [
+        label if i in set(apart[:80].tolist()) else None
+        for i, label in enumerate(data["truth"].tolist())
+    ]
+    result = evaluate(Tally.of(data), truth="truth")
+    assert result.decision == "undecided"
+    assert "agree on 0.0\xa0% of them" in result.warnings[0]

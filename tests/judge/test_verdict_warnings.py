@@ -8,6 +8,7 @@ from tallystick.judge.verdict_warnings import (
     proved,
     stray_labels,
 )
+from tallystick.sampling.random_draw import OddDraw
 
 
 def test_stray_labels_name_the_judge_the_words_and_the_option():
@@ -17,8 +18,9 @@ def test_stray_labels_name_the_judge_the_words_and_the_option():
 
 
 def test_labels_that_were_chosen_are_an_alarm_with_a_way_out():
-    alarm = draw_alarm(0.0001, "gpt", "yes", 0.9, 0.5)
-    assert "gpt votes yes on 90.0" in alarm.proves
+    odd = OddDraw(p_value=0.0001, columns=("gpt",), label="yes", drawn=0.9, everywhere=0.5)
+    alarm = draw_alarm(odd)
+    assert "gpt says yes on 90.0" in alarm.proves
     assert draw_warning(alarm).endswith("Draw them at random")
 
 

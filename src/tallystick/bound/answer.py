@@ -13,6 +13,7 @@ from tallystick.bound.costs import read_costs
 from tallystick.bound.demo import demo
 from tallystick.bound.from_session import with_session, without_truth
 from tallystick.bound.item_probabilities import item_model
+from tallystick.bound.label_draw import draw_of, with_draw
 from tallystick.bound.label_models import LabelModel, read_model
 from tallystick.bound.labelling import labelling
 from tallystick.bound.prepared import NAMES, fitted
@@ -107,7 +108,9 @@ def _answer(
         result = bound(tally, prediction=roles.prediction[0], **shared)
     if roles.weight is not None or tally.weighted:
         result = replace(result, assumptions=(*result.assumptions, _ROWS_COUNT))
-    return result
+        return result  # weights are no counts of a draw
+    columns = [*roles.weak, *roles.prediction, *(() if roles.score is None else (roles.score,))]
+    return with_draw(result, draw_of(tally, columns, truth))
 
 
 def _models(

@@ -130,6 +130,11 @@ def _not_settled(best: Leader, scores: Mapping[str, JudgeScore], *, new: bool = 
 # -- with labels
 
 
+NOT_DRAWN = (
+    "These labels cannot say how good the judges are, because they were not drawn at random."
+)
+
+
 def answers_with_labels(
     best: Leader | None,
     scores: Sequence[JudgeScore],
@@ -157,16 +162,7 @@ def answers_with_labels(
         return (
             f"{count(n_labels)} labels fell on items without votes and say nothing of the judges."
         )
-    score = scores[best.place]
-    by_name = {one.name: one for one in scores}
-    rate = rate_of(score.accuracy, score.new_items if every else score.interval)
-    text = first_sentence(best, rate, ahead=_is_ahead(best, by_name))
-    text += _not_settled(best, by_name, new=every)
-    if every:
-        text += f" All votes are labelled ({count(n_labels)} items): the doubt is about new items."
-    if not drawn:
-        text += " Do not rely on this: the labelled items were not drawn at random."
-    return text
+    return opening_with_labels(best, scores, n_labels=n_labels, every=every, drawn=drawn).verdict
 
 
 def opening_with_labels(
@@ -184,18 +180,12 @@ def opening_with_labels(
     score = scores[best.place]
     by_name = {one.name: one for one in scores}
     rate = rate_of(score.accuracy, score.new_items if every else score.interval)
-    doubts = []
+    leads = first_sentence(best, rate, ahead=_is_ahead(best, by_name))
+    rivals = _not_settled(best, by_name, new=every).strip()
     if not drawn:
-        doubts.append("Do not rely on this: the labelled items were not drawn at random.")
-    if every:
-        doubts.append(
-            f"All votes are labelled ({count(n_labels)} items): the doubt is about new items."
-        )
-    return Sentences(
-        answer=first_sentence(best, rate, ahead=_is_ahead(best, by_name)),
-        contrast=" ".join(doubts),
-        open=_not_settled(best, by_name, new=every).strip(),
-    )
+        return Sentences(answer=NOT_DRAWN, contrast=f"If they had been: {leads}", open=rivals)
+    whole = f"All votes are labelled ({count(n_labels)} items): the doubt is about new items."
+    return Sentences(answer=leads, contrast=whole if every else "", open=rivals)
 
 
 def opening_without_labels(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tallystick.judge.parts import Alarm
-from tallystick.results import count, p_value, percent
+from tallystick.results import count, percent
+from tallystick.sampling.random_draw import OddDraw
 
 __all__ = [
     "always_votes",
@@ -21,15 +22,11 @@ __all__ = [
 ]
 
 
-def draw_alarm(p: float, judge: str, label: str, labelled: float, everywhere: float) -> Alarm:
+def draw_alarm(found: OddDraw) -> Alarm:
     """Return the alarm that labelled items were not drawn at random."""
     return Alarm(
         name="labels were not drawn at random",
-        proves=(
-            f"the labelled items are no random draw ({p_value(p)}): {judge} votes {label} on"
-            f" {percent(labelled)} of the labelled items and {percent(everywhere)} of all it votes"
-            " on; intervals from these labels cannot be relied on"
-        ),
+        proves=f"{found}; intervals from these labels cannot be relied on",
         does_not_prove="that labels without this alarm were drawn at random",
     )
 
