@@ -20,3 +20,40 @@ def test_labels_that_name_neither_side_are_refused_before_anything_is_paid():
 def test_a_swapped_answer_is_mirrored():
     assert mirrored("left", ("left", "right"), ["left", "right", "tie"]) == "right"
     assert mirrored("tie", ("left", "right"), ["left", "right", "tie"]) == "tie"
+
+
+@pytest.mark.parametrize(
+    ("said", "winner"),
+    [
+        ("by_place", "tie"),  # always the first: that is no preference
+        ("by_text", "A"),  # the answer in column x, wherever it stands
+        ("in_brackets", "A"),
+    ],
+)
+def test_without_named_labels_a_swapped_answer_is_turned_back(tmp_path, monkeypatch, said, winner):
+    """A judge that always said A was recorded as one that always prefers the first column."""
+    (tmp_path / "unnamed_judge.py").write_text(
+        "def by_place(row):\n    return 'A'\n"
+        "def by_text(row):\n    return 'A' if row['x'] == 'good' else 'B'\n"
+        "def in_brackets(row):\n    return '[[A]]' if row['x'] == 'good' else '[[B]]'\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    table = {"id": [1, 2, 3], "x": ["good"] * 3, "y": ["bad"] * 3}
+    result = ask.evaluate(
+        table, api=f"python:unnamed_judge:{said}", pair=("x", "y"), name="j", item="id"
+    )
+    assert result.table["j"] == [winner] * 3
+
+
+def test_words_that_name_neither_side_are_unread_with_the_way_out(tmp_path, monkeypatch):
+    (tmp_path / "numbers_judge.py").write_text(
+        "def better(row):\n    return '1'\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    table = {"id": [1, 2], "x": ["p", "q"], "y": ["r", "s"]}
+    result = ask.evaluate(table, api="python:numbers_judge:better", pair=("x", "y"), item="id")
+    assert result.unread == 4
+    assert "as one of A, B, tie" in result.warnings[0]
+    assert "--labels" in result.warnings[0]
+    assert "add --journal FILE" in result.warnings[0]

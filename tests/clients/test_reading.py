@@ -119,3 +119,24 @@ def test_a_reading_that_does_not_exist_is_refused(how):
 def test_another_spelling_is_read_when_coerced():
     assert Reading("exact", True).label("1.0", ["0", "1"]) == "1"
     assert Reading("exact").label("1.0", ["0", "1"]) is None
+
+
+@pytest.mark.parametrize("how", ["words", "last-letter"])
+@pytest.mark.parametrize(
+    "text",
+    ["A or B", "The answer is A or B.", "It's either (A) or (B).", "A/B", "(A) or maybe (B)"],
+)
+def test_two_answers_joined_by_or_are_no_answer(how, text):
+    assert Reading(how).label(text, ["A", "B", "C"]) is None
+
+
+def test_a_choice_that_is_made_after_the_alternatives_is_read():
+    for text in ("Choose between A or B: B", "Hmm, A or B... The answer is B"):
+        assert Reading("words").label(text, ["A", "B", "C"]) == "B"
+
+
+def test_half_a_label_is_no_label_unless_it_is_one_itself():
+    labels = ["correct", "incorrect"]
+    assert Reading("words").label("This is partially correct.", labels) is None
+    more = [*labels, "partially correct"]
+    assert Reading("words").label("This is partially correct.", more) == "partially correct"

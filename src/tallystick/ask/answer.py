@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tallystick.ask.demo import demo
-from tallystick.ask.pairs import both_orders, check_pair_labels, combined, mirrored
+from tallystick.ask.pairs import USUAL, both_orders, check_pair_labels, combined, mirrored
 from tallystick.ask.question import AskQuestion
 from tallystick.ask.result import AskResult, Cost
 from tallystick.ask.verdict import asked_verdict, before, cost_notes, read_warnings
@@ -108,6 +108,7 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
     ]
     labels = tuple(str(whole(label)) for label in data.rules.labels)
     if question.pair:
+        labels = labels or USUAL
         check_pair_labels(labels, (question.pair[0], question.pair[1]))
         names, rows = both_orders(names, rows, (question.pair[0], question.pair[1]))
     reading = question.reading_rule(coerce=data.rules.coerce)
@@ -235,6 +236,8 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
                 failed=came.failed,
                 unasked=unasked,
                 limit=plan.wire.max_cost,
+                labels=plan.labels or (),
+                kept=question.journal is not None,
             ),
             *model_warnings(came.usage),
         ),
@@ -262,8 +265,7 @@ def _paired(
     pair = (asked.question.pair[0], asked.question.pair[1])
     number = asked.data.n_rows
     given = [read.get((row, 1)) for row in range(number)]
-    labels = asked.labels or tuple(set(read.values()))
-    turned = [mirrored(read.get((number + row, 1)), pair, labels) for row in range(number)]
+    turned = [mirrored(read.get((number + row, 1)), pair, asked.labels) for row in range(number)]
     both = [combined(a, b, UNREAD) for a, b in zip(given, turned, strict=True)]
     name, first, second = _added(asked.question)
     columns = {name: [label for label, _ in both], first: given, second: turned}

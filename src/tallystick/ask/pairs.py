@@ -7,10 +7,15 @@ from typing import Any
 
 from tallystick.errors import InputError
 
-__all__ = ["TIE", "both_orders", "check_pair_labels", "combined", "mirrored"]
+__all__ = ["TIE", "USUAL", "both_orders", "check_pair_labels", "combined", "mirrored"]
 
 TIE = "tie"
 """What two orders that name different winners come to."""
+
+
+USUAL = ("A", "B", TIE)
+"""What is read where nobody lists the labels: an answer to a swapped row can only be turned back
+where it is known which words name the first and the second."""
 
 
 def both_orders(

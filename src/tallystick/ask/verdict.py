@@ -42,16 +42,42 @@ def before(*, questions: int, known: int, likely: float, most: float | None, cur
 
 
 def read_warnings(
-    unread: Sequence[str], *, answered: int, failed: int, unasked: int, limit: float | None
+    unread: Sequence[str],
+    *,
+    answered: int,
+    failed: int,
+    unasked: int,
+    limit: float | None,
+    labels: Sequence[str] = (),
+    kept: bool = True,
 ) -> tuple[str, ...]:
-    """Warn of answers that could not be read, that failed, or that were not paid for."""
+    """Warn of answers that could not be read, that failed, or that were not paid for.
+
+    Parameters
+    ----------
+    unread, answered, failed, unasked
+        The texts that could not be read, and how many answers came, failed, and were left out.
+    limit
+        The most that may be spent.
+    labels
+        What was looked for; empty if any answer does.
+    kept
+        Whether a journal keeps the answers, so that reading them again costs nothing.
+    """
     found = []
     if len(unread) > UNREAD_SHARE * max(answered, 1):
         shown = "; ".join(repr(text[:60]) for text in list(dict.fromkeys(unread))[:3])
+        wanted = f" as one of {', '.join(labels)}" if labels else ""
+        others = ", or name other --labels" if labels else ""
+        again = (
+            "the stored answers are read again without a call"
+            if kept
+            else "add --journal FILE, or every answer is paid for again"
+        )
         found.append(
             f"{count(len(unread))} of {count(answered)} answers"
-            f" ({percent(len(unread) / answered)}) could not be read, e.g. {shown}: try another"
-            " --answer; the stored answers are read again without a call"
+            f" ({percent(len(unread) / answered)}) could not be read{wanted}, e.g. {shown}: try"
+            f" another --answer{others}; {again}"
         )
     if failed:
         found.append(

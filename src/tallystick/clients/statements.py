@@ -5,6 +5,7 @@ A wrong label is worse than none: where a text can be read in two ways it stays 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -71,6 +72,15 @@ _LETTER_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _LETTER_AFTER = re.compile(r"^(?:[)\]*`\"'”’.:]|\s*$)")
+# "partially correct" says neither "correct" nor "incorrect".
+_HEDGE = re.compile(
+    r"\b(?:partial(?:ly)?|partly|half|somewhat|nearly|almost)[\s*_-]+$", re.IGNORECASE
+)
+_ALTERNATIVE = re.compile(
+    r"[\s*_`\"'“”‘’()\[\],]*(?:/|\bor\b|\band/or\b)[\s*_`\"'“”‘’()\[\],]*"
+    r"(?:(?:maybe|perhaps|possibly|even|the|option|choice|label)\b[\s*_`\"'“”‘’()\[\],]*)*",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|(?<=[。！？；])")
 # The "no" of "there is no way to know" belongs to a noun; that of "no, because …" is an answer.
 _OF_A_NOUN = re.compile(
@@ -97,6 +107,7 @@ class _Mention:
 
     code: int
     at: int
+    end: int
     stated: bool
     negated: bool
 
@@ -173,11 +184,14 @@ def last_label(text: str, labels: Sequence[str]) -> int:
 def _explicit(text: str, labels: Sequence[str], mentions: Sequence[_Mention]) -> int | None:
     """Return the label that a text states in so many words, of several the last; None if none.
 
-    ``len(labels)`` says that it states a condition: "A if the gas is ideal, otherwise B".
+    ``len(labels)`` says that it states a condition or two answers: "A if the gas is ideal,
+    otherwise B", "A or B".
     """
     none = len(labels)
     stated = [one for one in mentions if one.stated and not one.negated]
     if stated:
+        if _is_alternative(text, mentions, stated[-1]):
+            return none
         at = stated[-1].at
         start = max((m.end() for m in _SENTENCE.finditer(text) if m.end() <= at), default=0)
         end = min((m.start() for m in _SENTENCE.finditer(text) if m.start() > at), default=None)
@@ -187,6 +201,20 @@ def _explicit(text: str, labels: Sequence[str], mentions: Sequence[_Mention]) ->
     heads = [exact_label(part, labels) for part in _SENTENCE.split(text) if part.strip()]
     named = [code for code in heads if code < none]
     return heads[0] if len(heads) > 1 and heads[0] < none and len(named) == 1 else None
+
+
+def _is_alternative(text: str, mentions: Sequence[_Mention], one: _Mention) -> bool:
+    """Say whether "or" joins a label to another one.
+
+    >>> last_label("The answer is A or B.", ["A", "B"])
+    2
+    """
+    place = list(mentions).index(one)
+    neighbours = [*mentions[max(place - 1, 0) : place], one, *mentions[place + 1 : place + 2]]
+    return any(
+        left.code != right.code and _ALTERNATIVE.fullmatch(text[left.end : right.at]) is not None
+        for left, right in itertools.pairwise(neighbours)
+    )
 
 
 def _opens(text: str, at: int) -> bool:
@@ -216,9 +244,9 @@ def _mentions(text: str, labels: tuple[str, ...]) -> Iterator[_Mention]:
             continue  # the 5 of "4 out of 5", and both ends of "from 1 to 5"
         clause = re.split(r"[.!?;:\n]|,\s*(?:but|so|hence|and|it|this)\b|\bbut\b", before)[-1]
         negated = bool(_NEGATION.search(clause)) or bool(_AFTER_NEGATION.match(after))
-        negated = negated or bool(_DENIED.search(before))
+        negated = negated or bool(_DENIED.search(before)) or bool(_HEDGE.search(before))
         stated = lead or bool(_CORRECT.match(after)) or bool(_OUT_OF.match(after))
-        yield _Mention(code, match.start(), stated, negated)
+        yield _Mention(code, match.start(), match.end(), stated, negated)
 
 
 _SCALE_FROM = re.compile(r"\s*(?:-|–|to)\s*\d")
@@ -241,7 +269,7 @@ def _closes(before: str, after: str) -> bool:
 def _is_option(before: str, after: str) -> bool:
     """Say whether a single letter is written as an option: (C), C., option C."""
     if before == "" or before.endswith("\n"):
-        return bool(re.match(r"[).:*\]]|\s*$", after))
+        return bool(re.match(r"[).:*\]]|\s*$|\s*(?:and|or)\s+[A-Z]\b", after))
     if re.search(rf"[{_WIDE}：]\s*$", before):
         return True  # a letter in Chinese or Japanese is no article
     if re.search(r"\b(?:option|choice|letter)s?\s+$|[(\[*`\"“‘]$", before, re.IGNORECASE):

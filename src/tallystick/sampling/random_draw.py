@@ -1,4 +1,4 @@
-"""Were the labelled items drawn at random? What the columns say of them can tell that they were not.
+"""Were the labelled items drawn at random? What the columns say can show that they were not.
 
 Every interval from labels rests on that draw, so every verb that reads labels asks here.
 """
