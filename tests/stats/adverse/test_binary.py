@@ -98,7 +98,8 @@ def test_one_stratum_is_wider_than_the_page_and_by_less_than_a_fortieth_at_twent
     share, star = np.arange(21)[:, None] / 20, effective_labels(n, k, k == n, "these")
     low, high = raw_share_ends(n, star, share)
     low_page, high_page = raw_share_ends(n, star, share, pseudo=PAGES)
-    assert (low <= low_page).all() and (high >= high_page).all()
+    assert (low <= low_page).all()
+    assert (high >= high_page).all()
     assert (high - low).mean() == pytest.approx((high_page - low_page).mean(), rel=0.025)
 
 

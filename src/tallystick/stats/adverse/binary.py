@@ -196,7 +196,7 @@ def pseudo_label(weights: Floats) -> Floats:
     >>> pseudo_label(np.array([[1.0, 0.0], [0.97, 0.03], [0.5, 0.5]])).round(3).tolist()
     [0.5, 0.373, 0.35]
     """
-    return np.maximum(PSEUDO, ALONE / np.sqrt(weights).sum(axis=1) ** 2)
+    return np.asarray(np.maximum(PSEUDO, ALONE / np.sqrt(weights).sum(axis=1) ** 2))
 
 
 def raw_share_ends(
