@@ -14,6 +14,7 @@ from tallystick.data.cell_codes import cell_codes, cell_groups
 from tallystick.data.frames import arrow_table, fetch, part, row_count
 from tallystick.data.numbers import read_numbers
 from tallystick.data.roles import Roles
+from tallystick.data.row_memory import RowMemory, RowPatterns
 from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.io import Place, Table, identifier, scan
@@ -75,6 +76,8 @@ class Data:
     session
         The labelling session that the truth comes from, where it does: its draws say how the
         labelled items were chosen.
+    memory
+        What was read of the rows, for whoever opens the same data again; None to keep nothing.
     """
 
     held: Table | Tally | Any
@@ -84,6 +87,7 @@ class Data:
     notes: tuple[str, ...] = ()
     truth_elsewhere: str | None = None
     session: Session | None = None
+    memory: RowMemory | None = None
 
     # -- counts
 
@@ -247,7 +251,13 @@ class Data:
 
     def labels(self, *columns: str) -> Coded:
         """Return labels as codes, row by row, under the label rules of this data."""
-        return self._coded(columns, self.meaning.missing)
+        memory = self.memory
+        if memory is None:
+            return self._coded(columns, self.meaning.missing)
+        if memory.missing is None:
+            memory.missing = tuple(self.meaning.missing)
+        found = self._patterns(columns, memory.missing)
+        return Coded(found.codes[found.place], found.labels)
 
     def words(self, *columns: str) -> Coded:
         """Return cells as codes, row by row, as they are written.
@@ -255,7 +265,26 @@ class Data:
         Only blank cells and the caller's tokens are missing, and columns need not share labels:
         grades of one judge may be words while those of another are numbers.
         """
-        return self._coded(columns, self.rules.missing)
+        if self.memory is None:
+            return self._coded(columns, self.rules.missing)
+        found = self.patterns(*columns)
+        return Coded(found.codes[found.place], found.labels)
+
+    def patterns(self, *columns: str) -> RowPatterns:
+        """Return what `words` returns, each distinct row once, and which of them each row is."""
+        return self._patterns(columns, self.rules.missing)
+
+    def _patterns(self, columns: tuple[str, ...], tokens: tuple[str, ...]) -> RowPatterns:
+        from tallystick.data.distinct_rows import distinct_rows
+
+        if self.memory is not None and (columns, tokens) in self.memory.patterns:
+            return self.memory.patterns[columns, tokens]
+        coded = self._coded(columns, tokens)
+        first, counts, place = distinct_rows(coded.codes, len(coded.labels))
+        found = RowPatterns(
+            codes=coded.codes[first], labels=coded.labels, first=first, counts=counts, place=place
+        )
+        return found if self.memory is None else self.memory.keep(columns, tokens, found)
 
     def _coded(self, columns: Sequence[str], tokens: Sequence[str]) -> Coded:
         import numpy as np
@@ -274,7 +303,12 @@ class Data:
 
     def groups(self, column: str) -> npt.NDArray[np.int32]:
         """Return a number for each row, the same for equal cells; -1 for a blank cell."""
-        return cell_groups(self.table, self._cells((column,), ())[0])
+        if self.memory is not None and column in self.memory.groups:
+            return self.memory.groups[column]
+        found = cell_groups(self.table, self._cells((column,), ())[0])
+        if self.memory is not None:
+            self.memory.groups[column] = found
+        return found
 
     def _read(self, word: Any) -> Label:
         """Return the label that a cell stands for."""
@@ -323,9 +357,10 @@ class Data:
         source = f"{self.source} where {column} is {shown}"
         if isinstance(self.held, Tally):
             counted = _occurring(self.held.where(**{column: label}))
-            return replace(self, held=counted, source=source, notes=())
+            return replace(self, held=counted, source=source, notes=(), memory=None)
         if self.in_engine:
-            return replace(self, held=part(self.held, column, label), source=source, notes=())
+            rest = part(self.held, column, label)
+            return replace(self, held=rest, source=source, notes=(), memory=None)
         import duckdb
 
         cell = duckdb.ColumnExpression(column)
@@ -337,7 +372,7 @@ class Data:
             source=source,
             origin=(),  # the parts of one file add up again
         )
-        return replace(self, held=rows, source=source, notes=())
+        return replace(self, held=rows, source=source, notes=(), memory=None)
 
     def place(self, row: int) -> Place:
         """Return where the *row*-th row stands, counting from 1."""

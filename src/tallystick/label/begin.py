@@ -13,8 +13,10 @@ import numpy as np
 
 from tallystick.data import Data, read
 from tallystick.data.fingerprint import fingerprint
+from tallystick.data.row_memory import RowMemory
 from tallystick.data.session import SessionHead, open_session, packed
 from tallystick.data.session_file import SessionFile
+from tallystick.data.session_rows import keep_rows, kept_rows
 from tallystick.data.session_truth import check_fingerprint
 from tallystick.errors import FileError, InputError
 from tallystick.io import identifier
@@ -126,6 +128,7 @@ def begin(
         work = Work(data, asked, task, open_session(path, file.events), file)
         if use.origin != "unknown":
             take_existing(work, known, use.among)
+        keep_rows(path, head, data)
     except BaseException:
         file.close()
         raise
@@ -158,12 +161,21 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
                 f"{path} was begun with {gone[0]}, which is not there. Name the table where it is"
                 f" now: tallystick label FILE --session {path}"
             )
-        data = _read(paths, asked, reading_of(head))
-        check_fingerprint(data.table, session)
+        # A table whose files have not changed was checked before, and need not be read again.
+        kept = kept_rows(path, head, _paths(paths))
+        data = kept.data if kept is not None else None
+        if data is None:
+            data = _read(paths, asked, reading_of(head))
+        if kept is None:
+            check_fingerprint(data.table, session)
+        else:
+            data = replace(data, memory=kept.memory)
         strata = session.strata()
         task: LabelTask = asked.task(data, asked.options(fields_of(head)), strata)
         task = _finished(task, head.options.get("epsilon"), head.options.get("notes", ()))
-        return Work(data, asked, task, session, file)
+        if kept is None and file is not None:
+            keep_rows(path, head, data)
+        return Work(data, asked, task, session, file, rows=None if kept is None else kept.file)
     except BaseException:
         if file is not None:
             file.close()
@@ -177,7 +189,7 @@ def _finished(task: LabelTask, epsilon: float | None, notes: Sequence[str]) -> L
 
 
 def _read(source: Any, asked: LabelQuestion, reading: Mapping[str, Any]) -> Data:
-    return read(source, asked.door, **reading)
+    return replace(read(source, asked.door, **reading), memory=RowMemory())
 
 
 def _is_gone(path: str) -> bool:

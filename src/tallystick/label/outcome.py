@@ -13,7 +13,7 @@ from tallystick.errors import TallystickError
 from tallystick.label.result import LabelResult, Readers
 from tallystick.label.standing import Standing
 from tallystick.label.verdict import ASSUMPTIONS, needed_of, next_of, verdict_of, warnings_of
-from tallystick.results import Interval, Result, Sentences, Unknown
+from tallystick.results import Interval, Result, Sentences, Unknown, count
 from tallystick.sampling.labels import reader_error, refused_claim, too_noisy
 from tallystick.sampling.labels.task import LabelTask
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tallystick.label.work import Work
 
 __all__ = ["fields_of", "outcome", "reading_of", "refused"]
+
+MOST_ROWS = 200_000
+"""Larger tables are not read again for the capability's own result: it is asked for by its verb."""
 
 
 def reading_of(head: SessionHead) -> dict[str, Any]:
@@ -171,6 +174,12 @@ def _own_result(work: Work) -> Result | Unknown:
         return Unknown(f"{work.asked.name} has no result of its own beside these numbers")
     if not work.standing().read.n:
         return Unknown("nothing is labelled yet")
+    if work.task.rows.size > MOST_ROWS:
+        files = " ".join(work.session.head.source)
+        return Unknown(
+            f"not worked out for a table of {count(work.task.rows.size)} rows: ask tallystick"
+            f" {work.asked.name} {files} --truth-file {work.session.path}"
+        )
     try:
         options = work.asked.options(fields_of(work.session.head))
         given = {**reading_of(work.session.head), "truth_file": work.session.path}

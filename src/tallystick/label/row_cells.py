@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from tallystick.data import Data
 from tallystick.io import identifier
 from tallystick.values import without_missing
+from tallystick.values.sql import literal
 
 __all__ = ["RowCells"]
+
+_NUMBERED = "file_row_number=true, hive_partitioning=false"
 
 
 class RowCells:
@@ -25,6 +30,9 @@ class RowCells:
         The columns that name a row; None where the table has no such column.
     show
         The columns that a reader sees.
+    file
+        A Parquet file with the same rows in the same order, and the prefix of its columns: there a
+        few rows are found without reading the others.
 
     Examples
     --------
@@ -35,9 +43,16 @@ class RowCells:
     """
 
     def __init__(
-        self, data: Data, item: str | None, system: str | None, show: Sequence[str]
+        self,
+        data: Data,
+        item: str | None,
+        system: str | None,
+        show: Sequence[str],
+        *,
+        file: tuple[Path, str] | None = None,
     ) -> None:
         self._table = data.table
+        self._file = file
         kinds = data.table.kinds
         named = [
             "null" if name is None else without_missing(name, kinds[name], ())
@@ -55,12 +70,23 @@ class RowCells:
         cells = ", ".join(
             f"{cell} as {name}" for cell, name in zip(self._columns, names, strict=True)
         )
-        numbered = "select *, row_number() over () - 1 as place_ from rows"
+        numbered = self._numbered()
         listed = ", ".join(map(str, missing))
         for place, *found in self._table.query(
             f"select place_, {cells} from ({numbered}) where place_ in ({listed})"
         ):
             self._found[int(place)] = tuple(None if one is None else str(one) for one in found)
+
+    def _numbered(self) -> str:
+        """Return SQL for the rows with their numbers, from 0."""
+        if self._file is None:
+            return "select *, row_number() over () - 1 as place_ from rows"
+        path, prefix = self._file
+        cells = ", ".join(
+            f"{identifier(prefix + name)} as {identifier(name)}" for name in self._table.columns
+        )
+        name = literal(glob.escape(str(path)))  # DuckDB would expand a * in a name
+        return f"select {cells}, file_row_number as place_ from read_parquet({name}, {_NUMBERED})"
 
     def name(self, row: int) -> tuple[str | None, str | None]:
         """Return item and system of a row; None where the table has no such column or cell."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 
 from tallystick.data import Data
 from tallystick.data.session import Answer, Ask, Session
@@ -41,11 +42,13 @@ class Work:
         task: LabelTask,
         session: Session,
         file: SessionFile | None,
+        *,
+        rows: tuple[Path, str] | None = None,
     ) -> None:
         self.data, self.asked, self.task, self.session = data, asked, task, session
         self._file = file
         head = session.head
-        self.cells = RowCells(data, head.item, head.system, head.show)
+        self.cells = RowCells(data, head.item, head.system, head.show, file=rows)
         self._standing: Standing | None = None
 
     @cached_property

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick.data import Data
 from tallystick.data.session import Session
@@ -20,7 +19,6 @@ from tallystick.sampling.labels.contest import JudgedContest
 from tallystick.sampling.labels.difference import gap_spread, gap_strata
 from tallystick.sampling.labels.draws import share_spread
 from tallystick.sampling.labels.strata import GUESS_FLOOR, LabelStrata, score_strata
-from tallystick.sampling.labels.stratum_means import stratum_means
 from tallystick.sampling.labels.task import LabelTask, Measure, Value, votes_task_strata
 from tallystick.score.grades import Scale
 from tallystick.score.label_draw import split_outputs
@@ -48,13 +46,31 @@ class _Believed:
     stratum: Ints
     chance: Floats
 
-    def strata(self, place: NDArray[np.int32], given: AnyInts | None = None) -> LabelStrata:
+    def strata(self, patterns: OutputPatterns, given: AnyInts | None = None) -> LabelStrata:
         """Return the strata of all rows with their guess; *given* are those a session keeps."""
-        of: AnyInts = self.stratum.astype(np.int16)[place] if given is None else given
-        one = LabelStrata(of=of, side=np.zeros(int(of.max()) + 1, np.int64), guess=_blank(of))
-        mean = stratum_means(one, self.chance[place])
+        of: AnyInts = self.stratum.astype(np.int16)[patterns.place] if given is None else given
+        stratum, counts = pattern_strata(patterns, of)
+        inside = counts > 0
+        held = np.bincount(stratum[inside], weights=counts[inside])
+        total = np.bincount(stratum[inside], weights=(counts * self.chance)[inside])
+        mean = np.clip(total / np.maximum(held, 1), GUESS_FLOOR, 1 - GUESS_FLOOR)
         guess = np.column_stack((1 - mean, mean))
-        return LabelStrata(of=one.of, side=(mean > 0.5).astype(np.int64), guess=guess)
+        return LabelStrata(of=of, side=(mean > 0.5).astype(np.int64), guess=guess)
+
+
+def pattern_strata(patterns: OutputPatterns, of: AnyInts) -> tuple[Ints, Floats]:
+    """Return the stratum of each pattern, and how many of its rows are in the population.
+
+    Strata are made of votes, so all rows of a pattern that are drawn from share one stratum. There
+    may be many millions of rows: they are looked at only where some are outside.
+    """
+    inside = of >= 0
+    if inside.all():
+        return of[patterns.first].astype(np.int64), patterns.outputs.counts
+    counts = np.bincount(patterns.place[inside], minlength=patterns.first.size)
+    stratum = np.full(patterns.first.size, -1, np.int64)
+    stratum[patterns.place[inside]] = of[inside]
+    return stratum, counts.astype(np.float64)
 
 
 def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -> LabelTask:
@@ -81,7 +97,7 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
             f"goal {question.goal} needs pass/fail labels: name them (--labels pass,fail)"
         )
     believed = _believed(outputs, graded=not outputs.votes)
-    made = believed.strata(patterns.place, strata)
+    made = believed.strata(patterns, strata)
     low, high = question.scale or (0.0, 1.0)
     return LabelTask(
         claim="share",
@@ -92,7 +108,8 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         measures=_means(patterns, made, _worth(code) if classes else _grade),
         columns=_columns(data),
         rule=None if classes else share_spread,
-        disagree=(split_outputs(outputs) > 0)[patterns.place],
+        # Asked only when a session begins, of labels that are there already.
+        disagree=None if strata is not None else (split_outputs(outputs) > 0)[patterns.place],
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask="Is this output good?"
         if classes
@@ -206,7 +223,7 @@ def _best(
         )
     rows = _rows(data, patterns)
     believed = _believed(outputs, graded=not outputs.votes)
-    own = believed.strata(patterns.place)
+    own = believed.strata(patterns)
     # Items are drawn uniformly, so one stratum holds them all; outputs have strata of their own.
     one: AnyInts = np.zeros(len(rows), np.int8) if strata is None else strata
     classes, code = answers
@@ -339,9 +356,9 @@ def _means(patterns: OutputPatterns, strata: LabelStrata, value: Value) -> tuple
     place, outputs = patterns.place, patterns.outputs
     n = np.bincount(outputs.system, weights=outputs.counts)
     # A stratum belongs to one system: any of its rows says which.
-    inside = strata.of >= 0
+    stratum, _ = pattern_strata(patterns, strata.of)
     owner = np.full(len(strata), -1, np.int64)
-    owner[strata.of[inside]] = outputs.system.astype(np.int16)[place[inside]]
+    owner[stratum[stratum >= 0]] = outputs.system[stratum >= 0]
     found = []
     for s, name in enumerate(outputs.systems):
 
@@ -370,10 +387,6 @@ def _worth(code: int) -> Value:
 
 def _grade(units: Ints, answers: Floats) -> Floats:
     return np.asarray(answers[:, 0])
-
-
-def _blank(of: AnyInts) -> Floats:
-    return np.full((int(of.max()) + 1, 2), 0.5)
 
 
 def _columns(data: Data) -> tuple[str, ...]:

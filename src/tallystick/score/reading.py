@@ -13,7 +13,6 @@ from tallystick.data import Data
 from tallystick.data.assign import first_repeat
 from tallystick.errors import InputError
 from tallystick.io import Table
-from tallystick.sampling.labels.distinct_rows import distinct_rows
 from tallystick.score.grades import Column, Scale, read_column
 from tallystick.score.item_grid import grid_of
 from tallystick.score.outputs import Floats, Ints, Outputs
@@ -116,12 +115,15 @@ class OutputPatterns:
         One entry per pattern of system, grades and human grade, with the number of its rows.
     place
         The entry of each row.
+    first
+        The first row of each entry.
     words
         What the columns of judges and of people say, each word once.
     """
 
     outputs: Outputs
-    place: NDArray[np.int32]
+    place: NDArray[np.integer]
+    first: NDArray[np.int64]
     words: Mapping[str, Sequence[Label]]
 
 
@@ -141,11 +143,11 @@ def read_patterns(
     ([2.0, 1.0], [0, 1, 0])
     """
     columns = data.roles.columns("system", "judges", "truth")
-    coded = data.words(*columns)
-    if not len(coded.codes):
+    found = data.patterns(*columns)
+    counts, place = found.counts, found.place
+    if not len(place):
         raise InputError(f"{data.source} holds no outputs")
-    distinct, counts, place = distinct_rows(coded.codes, len(coded.labels))
-    cells = _Cells(distinct.astype(np.int64), coded.labels, counts, columns)
+    cells = _Cells(found.codes.astype(np.int64), found.labels, counts, columns)
     where = _place(data)
     grades, votes = _grades(cells, data.roles.judges, judge_scale or scale, where)
     truth, pass_fail = _truth(cells, data.roles.truth, scale, where)
@@ -165,14 +167,15 @@ def read_patterns(
         judge_scale=judge_scale,
     )
     words = {name: cells.words(name) for name in data.roles.columns("judges", "truth")}
-    return OutputPatterns(outputs=outputs, place=place, words=words)
+    return OutputPatterns(outputs=outputs, place=place, first=found.first, words=words)
 
 
 def item_groups(data: Data) -> NDArray[np.int32]:
     """Return the number of each row's item; an item that a system answered twice is refused."""
     if data.roles.item is None:
         raise InputError(NO_ITEM)
-    _refuse_twice(data)
+    if data.memory is None or data.roles.item not in data.memory.groups:  # else it was checked
+        _refuse_twice(data)
     return data.groups(data.roles.item)
 
 

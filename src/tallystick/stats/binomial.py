@@ -6,7 +6,6 @@ from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from tallystick.stats.ranges import closed_unit, whole
 
@@ -41,6 +40,8 @@ def binomial_window(n: int, p: float) -> tuple[Floats, Floats]:
     >>> counts.tolist(), [round(x, 12) for x in mass.tolist()]
     ([0.0, 1.0, 2.0], [0.25, 0.5, 0.25])
     """
+    from scipy import special
+
     whole(0, n=n)
     closed_unit(p=p)
     reach = 12 * sqrt(n * p * (1 - p)) + 30
@@ -50,6 +51,8 @@ def binomial_window(n: int, p: float) -> tuple[Floats, Floats]:
 
 
 def _tail(k: npt.ArrayLike, n: npt.ArrayLike, p: npt.ArrayLike, *, upper: bool) -> Floats:
+    from scipy import special
+
     at, size, rate = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (k, n, p)))
     inside = (at >= 0) & (at < size)
     heads, tails = np.where(inside, at + 1, 1), np.where(inside, size - at, 1)

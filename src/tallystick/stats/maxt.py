@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
@@ -120,6 +119,8 @@ def pairwise_max_t(
     >>> bool(np.all(tests.adjusted_p < 0.05))
     True
     """
+    from scipy.special import ndtr, ndtri
+
     open_unit(alpha=alpha)
     whole(1, n=n, draws=draws)
     at_least(0, width=width)
@@ -135,7 +136,7 @@ def pairwise_max_t(
     # no item tells them apart
     same = square <= 1e-12 * np.maximum(g[first, first], g[second, second])
     statistic = np.where(same, 0.0, lead / np.sqrt(np.where(same, 1.0, square)))  # (M1)
-    p_value = np.minimum(1.0, 2 * special.ndtr(-np.abs(statistic)))
+    p_value = np.minimum(1.0, 2 * ndtr(-np.abs(statistic)))
 
     order = np.argsort(np.abs(statistic), kind="stable")
     reached, largest = _step_down(
@@ -152,7 +153,7 @@ def pairwise_max_t(
 
     # Pairs without any variance take no part in the draws; each still deserves the value of a
     # single pair.
-    alone = float(-special.ndtri(alpha / 2))
+    alone = float(-ndtri(alpha / 2))
     critical = max(_upper_quantile(largest, alpha), alone)
     pseudo = (critical / alone) ** 2 if width > 0 else 0.0
     size = n + pseudo

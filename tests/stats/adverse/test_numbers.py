@@ -148,7 +148,8 @@ def test_pass_fail_labels_without_judges_are_the_binary_formula_before_rounding(
     labels = np.repeat([1.0, 0.0], [22, 8])
     found = raw_ends(labels, np.zeros(30), np.zeros(108), (0, 1), 0.35)
     star = np.array([[30 * 107 / 78]])
-    low, high = raw_share_ends(np.array([[108.0]]), star, np.array([[22 / 30]]))
+    share = np.array([[22 / 30]])
+    low, high = raw_share_ends(np.array([[108.0]]), star, share, pseudo=0.35)
     assert found == pytest.approx((low[0], high[0]), abs=1e-9)
 
 
@@ -185,7 +186,8 @@ def test_weighted_binary_labels_are_the_weighted_binary_formula_before_rounding(
     labels, v = np.array([1.0, 1, 0, 1, 0, 1]), np.array([2.0, 4, 2, 2, 4, 2])
     size, share = v.sum() ** 2 / (v**2).sum(), (v * labels).sum() / v.sum()
     found = adverse_mean(labels, np.zeros(6), np.zeros(50), population="new", inclusion=1 / v)
-    low, high = raw_share_ends(np.array([[50.0]]), np.array([[size]]), np.array([[share]]))
+    kish, rate = np.array([[size]]), np.array([[share]])
+    low, high = raw_share_ends(np.array([[50.0]]), kish, rate, pseudo=0.35)
     assert tuple(found.interval) == pytest.approx((low[0], high[0]), abs=1e-9)
 
 

@@ -137,6 +137,8 @@ def last_refuted(
     >>> round(last_refuted(z, low, bets, 40.0, 0.0, 1.0), 3)
     0.697
     """
+    if not z.size:  # nothing was labelled yet
+        return left
     # The compiler is loaded by who labels, not by everyone who compares.
     from tallystick.sampling.labels._refuted import last_refuted as compiled
 

@@ -53,13 +53,13 @@ def _lower_ends(
     weights: NDArray[np.float64],
     sizes: NDArray[np.float64],
     shares: NDArray[np.float64],
-    pseudo: float,
+    pseudo: NDArray[np.float64],
     bar: float,
 ) -> NDArray[np.float64]:
     """Return L for every row of strata.
 
     *weights* are W, *sizes* the effective labels k*, *shares* the pass rates p̂; *pseudo* is the
-    .35 of (AL1) and *bar* the z² that the statistic has to reach.
+    factor a of (AL1) in each row, and *bar* the z² that the statistic has to reach.
     """
     rows, strata = weights.shape
     ends = np.empty(rows)
@@ -68,7 +68,7 @@ def _lower_ends(
         weight = weights[row]
         for h in range(strata):
             seen[h] = sizes[row, h] * shares[row, h]
-            size[h] = sizes[row, h] + pseudo * math.sqrt(weight[h])  # (AL1): a_h more fails
+            size[h] = sizes[row, h] + pseudo[row] * math.sqrt(weight[h])  # (AL1): a_h more fails
 
         # The statistic grows with μ, so its crossing of the bar is found by halving.
         low, high = LOWEST, HIGHEST

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.sampling.labels import distinct_rows as module
-from tallystick.sampling.labels.distinct_rows import distinct_rows
+from tallystick.data import distinct_rows as module
+from tallystick.data.distinct_rows import distinct_rows
 
 
 @pytest.mark.parametrize("dense", [1 << 22, 8], ids=["in a table", "sorted"])
@@ -14,7 +14,8 @@ from tallystick.sampling.labels.distinct_rows import distinct_rows
 def test_distinct_rows_are_those_of_numpy(monkeypatch, dense, columns, size):
     monkeypatch.setattr(module, "_DENSE", dense)
     codes = np.random.default_rng(columns).integers(-1, size, (400, columns)).astype(np.int32)
-    rows, counts, place = distinct_rows(codes, size)
+    first, counts, place = distinct_rows(codes, size)
+    rows = codes[first]
     expected, often = np.unique(codes, axis=0, return_counts=True)
     assert rows.tolist() == expected.tolist()
     assert counts.tolist() == often.tolist()

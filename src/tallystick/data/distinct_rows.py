@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.sampling.labels.consensus import Floats
-
 __all__ = ["distinct_rows"]
 
 _DENSE = 1 << 22
@@ -15,8 +13,8 @@ _DENSE = 1 << 22
 
 def distinct_rows(
     codes: NDArray[np.integer], size: int
-) -> tuple[NDArray[np.integer], Floats, NDArray[np.int32]]:
-    """Return the distinct rows, how often each occurs, and which of them each row is.
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
+    """Return where each distinct row first stands, how often it occurs, and which each row is.
 
     The columns are taken in one after the other. Between two of them rows are known by their number
     among those that differ so far, so no product of many columns overflows.
@@ -30,8 +28,9 @@ def distinct_rows(
 
     Examples
     --------
-    >>> rows, counts, place = distinct_rows(np.array([[0, 1], [-1, 1], [0, 1]]), 2)
-    >>> rows.tolist(), counts.tolist(), place.tolist()
+    >>> codes = np.array([[0, 1], [-1, 1], [0, 1]])
+    >>> first, counts, place = distinct_rows(codes, 2)
+    >>> codes[first].tolist(), counts.tolist(), place.tolist()
     ([[-1, 1], [0, 1]], [1.0, 2.0], [1, 0, 1])
     """
     place = np.zeros(len(codes), np.int32)
@@ -48,7 +47,7 @@ def distinct_rows(
     # Any row of a pattern stands for all of them; written backwards, the first one stays.
     first = np.zeros(count, np.int64)
     first[place[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return codes[first], counts, place
+    return first, counts, place
 
 
 def _numbered(joined: NDArray[np.int64], most: int) -> tuple[NDArray[np.int32], int]:
