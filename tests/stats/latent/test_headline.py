@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,17 @@ def test_measured_misfit_pulls_to_the_majority_of_the_others(four):
     loo = [0.90, 0.88, 0.86, 0.82]
     assert blend(fit, pull=1.0, ratio=2.0).accuracy == pytest.approx(loo, abs=1e-9)
     half = np.add(loo, [0.9189, 0.8935, 0.8646, 0.8196]) / 2
+    half[3] = 0.82  # A^0 = .8206 and LOO = .82, and the mean over h is below both
     assert blend(fit, pull=0.5, ratio=1.5).accuracy == pytest.approx(half, abs=5e-5)
+
+
+def test_a_measured_headline_stays_between_dawid_skene_and_the_others(four):
+    """With all weight on h > 0 the mean over h lies below both."""
+    fit = fit_unreadable(four.codes, four.counts, n_labels=2)
+    sure = replace(fit, weight=np.array([0.0, 0, 0, 0, 1, 0, 0]))
+    found = blend(sure, pull=0.2, ratio=1.2)
+    assert found.accuracy == pytest.approx([0.90, 0.88, 0.86, 0.82], abs=3e-4)
+    assert np.einsum("jyy->j", found.tables) == pytest.approx(found.accuracy)
 
 
 def test_one_copied_pair_does_not_drag_the_headline_below_both_parts():
@@ -62,6 +74,7 @@ def test_one_copied_pair_does_not_drag_the_headline_below_both_parts():
     assert found.pull > 0.5
     parts = np.stack((found.fit.accuracy[0], found.others.accuracy))
     assert (found.accuracy >= parts.min(axis=0) - 1e-9).all()
+    assert (found.accuracy <= parts.max(axis=0) + 1e-9).all()
     true = (codes == truth[:, None]).mean(axis=0)
     assert np.abs(found.accuracy - true).mean() < 0.02
 

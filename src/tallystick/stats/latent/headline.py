@@ -9,7 +9,9 @@ towards the majority of the others by misfit:
     u = \mathrm{clip}(\mathrm{ratio} - 1, 0, 1)   \tag{U5}
 
 The ratio is the misfit of pairwise agreement at h = 0 over its mean in refits. Where it was
-measured, B is the majority of the others, :math:`\mathrm{LOO}_j`. Where nothing can be tested
+measured, B is the majority of the others, :math:`\mathrm{LOO}_j`, and the result is kept between
+:math:`A^0_j` and :math:`\mathrm{LOO}_j`, so that no judge fares worse than by both of them. Where
+nothing can be tested
 (three binary judges, or no pair with ten common items) u = 1/2 and
 :math:`B_j = (A^{.4}_j + \mathrm{LOO}_j)/2`: nobody knows then whether items differ in difficulty.
 
@@ -130,12 +132,15 @@ def blend(fit: UnreadableFit, *, pull: float, ratio: float | Unknown) -> Headlin
     firm = by_share[fit.at(0.4)]
     mean = np.einsum("h,hjyv->jyv", fit.weight, by_share)
     # Copies also raise the misfit, and A^.4 is far too low for them: measured misfit pulls to LOO.
-    aim = (firm + by_others) / 2 if isinstance(ratio, Unknown) else by_others
+    tested = not isinstance(ratio, Unknown)
+    aim = by_others if tested else (firm + by_others) / 2
     # A judge that never shares an item with another has nothing but the model.
     graded = np.isfinite(by_others).all(axis=(1, 2), keepdims=True)
     tables = pull * np.where(graded, aim, firm) + (1 - pull) * mean  # (U5)
+    if tested:
+        tables = _between(tables, by_share[fit.at(0.0)], by_others, fit.n_labels)
 
-    accuracy = np.einsum("jyy->j", tables[:, :, : fit.n_labels])
+    accuracy = _diagonal(tables, fit.n_labels)
     loo = others.accuracy
     a0, a4 = fit.accuracy[fit.at(0.0)], fit.accuracy[fit.at(0.4)]
     lowest = np.fmin(np.minimum(accuracy, a4), loo)
@@ -146,7 +151,7 @@ def blend(fit: UnreadableFit, *, pull: float, ratio: float | Unknown) -> Headlin
         low=low,
         high=high,
         tables=tables,
-        balance=_balance(fit, others, pull, tested=not isinstance(ratio, Unknown)),
+        balance=_balance(fit, others, pull, tested=tested),
         ratio=ratio,
         pull=pull,
         fit=fit,
@@ -185,6 +190,19 @@ def _balance(fit: UnreadableFit, others: Others, pull: float, *, tested: bool) -
         graded = by_others / by_others.sum()
         firm = graded if tested else (firm + graded) / 2
     return np.asarray(pull * firm + (1 - pull) * (fit.weight @ by_share))
+
+
+def _between(tables: FloatArray, one: FloatArray, other: FloatArray, n_labels: int) -> FloatArray:
+    """Replace a judge's table by the nearer end where its accuracy is outside both ends."""
+    here, a, b = (_diagonal(t, n_labels) for t in (tables, one, other))
+    beyond_a = ((here < a) & (a <= b)) | ((here > a) & (a >= b))
+    beyond_b = ((here < b) & (b < a)) | ((here > b) & (b > a))
+    out = np.where(beyond_a[:, None, None], one, tables)
+    return np.asarray(np.where(beyond_b[:, None, None], other, out))
+
+
+def _diagonal(tables: FloatArray, n_labels: int) -> FloatArray:
+    return np.asarray(np.einsum("jyy->j", tables[:, :, :n_labels]))
 
 
 def _unit(tables: FloatArray, axis: tuple[int, int]) -> FloatArray:
