@@ -2,7 +2,8 @@
 
 The posterior of a latent-class model is not a probability of being right: on real panels of
 language models it said .96 to .98 where .47 to .72 were right. With labels drawn at random the
-support is calibrated (U8, U9); how well that went is measured on folds that were left out (U10).
+support and the votes are calibrated (U8, U9, U11); how well that went is measured on folds that were
+left out (U10).
 """
 
 from __future__ import annotations
@@ -90,9 +91,9 @@ def item_support(
             columns=_placed(blind, given.consensus, "support", level), calibration=None
         )
 
-    found = calibrate(given, truth)
+    found = calibrate(given, truth, votes=blind.codes)
     level = found.probability[np.arange(len(found.consensus)), found.consensus]
-    stated, right = cross_fitted(given, truth, rng=rng)
+    stated, right = cross_fitted(given, truth, votes=blind.codes, rng=rng)
     return ItemSupport(
         columns=_placed(blind, found.consensus, "probability", level),
         calibration=CalibrationCheck(

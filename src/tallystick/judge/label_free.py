@@ -48,7 +48,7 @@ def label_free(
     where the majority errs. So a share h of the items may be unreadable, and the estimate is pulled
     towards the majority of the others by misfit (`tallystick.stats.latent.headline`, U5):
 
-    .. math:: \hat a_j = u\,\tfrac12 (A^{.4}_j + \mathrm{LOO}_j) + (1 - u) \sum_h w_h A^h_j
+    .. math:: \hat a_j = u\,\mathrm{LOO}_j + (1 - u) \sum_h w_h A^h_j
 
     The range runs from twice the largest to half of the smallest estimate of the error rate (U6).
     It is not an interval.

@@ -20,6 +20,8 @@ from tallystick.stats.latent import (
     misfit,
     support,
 )
+from tallystick.stats.latent.unreadable import fit_plain
+from tallystick.stats.latent.votes import as_votes
 
 __all__ = ["MOST_CELLS", "MOST_PATTERNS", "VoteModel", "fit_vote_model", "sample_items"]
 
@@ -118,9 +120,8 @@ def _tested(fit: UnreadableFit, sample: Ballots, n_votes: int, rng: Rng) -> Misf
         small = sample_items(sample, most=most, rng=rng)
         if small is not sample:
             n_labels = len(sample.classes)
-            plain = fit_unreadable(
-                small.codes, small.counts, n_labels=n_labels, n_votes=n_votes
-            ).plain
+            votes = as_votes(small.codes, small.counts, n_classes=n_labels, n_votes=n_votes)
+            plain = fit_plain(votes, n_labels)
         return misfit(plain, rng=rng)
     except NotIdentifiable as error:
         return Unknown(str(error))

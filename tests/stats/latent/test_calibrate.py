@@ -146,6 +146,67 @@ def test_labels_improve_the_calibration_of_judges_with_a_shared_weakness():
     assert error(found.probability) < 0.05
 
 
+def test_with_votes_the_probabilities_equal_those_of_a_plain_implementation(four):
+    """(U11) with a general optimiser and a curvature by differences."""
+    from scipy.optimize import minimize
+
+    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
+    labels = labelled(four, given, "0000+9 0000-2 1111+7 0001+2 0001-3 0011-2 1110+3 1110-1")
+    rows, k = np.arange(12), labels.sum(axis=1)
+    right = labels[rows, given.consensus]
+
+    def logit(p):
+        p = np.clip(p[rows, given.consensus], 0.005, 0.995)
+        return np.log(p / (1 - p))
+
+    dummies = given.consensus[:, None] == np.arange(2)
+    side = np.where(np.array(four.codes) == given.consensus[:, None], 1, -1)
+    x = np.column_stack((np.ones(12), logit(given.support), logit(given.share), dummies, side))
+    mean = np.array([0, 0.7, 0, 0, 0, 0, 0, 0, 0])
+    evidence, forecast = [], []
+    for spread in (0.05, 0.25, 0.5, 1.0):
+        sd = np.array([1.5, 0.5, 0.5, 1, 1, *[spread] * 4])
+
+        def loss(b, sd=sd):
+            z = x @ b
+            return k @ np.logaddexp(0, z) - right @ z + 0.5 * (((b - mean) / sd) ** 2).sum()
+
+        b = minimize(loss, mean, tol=1e-12).x
+        p = 1 / (1 + np.exp(-x @ b))
+        curvature = x.T @ np.diag(k * p * (1 - p)) @ x + np.diag(sd**-2)
+        root = np.linalg.det(curvature) ** -0.5
+        evidence.append(np.exp(-loss(b)) * root / sd.prod())
+        forecast.append(p)
+    p = np.average(forecast, axis=0, weights=evidence)
+    known = p + (right - k * p) / (k + 40)
+    assert calibrate(given, labels, votes=four.codes).right == pytest.approx(known, abs=1e-5)
+
+
+def test_labels_say_which_judge_to_believe():
+    """Two judges copy each other and are right on 60 %, the third is right on 95 %."""
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 2, 2000)
+    bad = np.where(rng.random(2000) < 0.6, truth, 1 - truth)
+    good = np.where(rng.random(2000) < 0.95, truth, 1 - truth)
+    codes = np.column_stack((bad, bad, good))
+    patterns, place, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    given = support(fit_unreadable(patterns, counts, n_labels=2))
+    labels = np.zeros(given.support.shape)
+    np.add.at(labels, (place.ravel()[:60], truth[:60]), 1)
+    found = calibrate(given, labels, votes=patterns)
+    assert (given.consensus == patterns[:, 0]).all()
+    assert (found.consensus == patterns[:, 2]).all()
+
+
+def test_a_vote_that_can_never_be_true_is_neither_for_nor_against(four):
+    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
+    labels = labelled(four, given, "0000+9 0000-2 1111+7 0001+2 0001-3 0011-2 1110+3 1110-1")
+    ties = np.column_stack((four.codes, np.full(12, 2)))
+    silent = np.column_stack((four.codes, np.full(12, -1)))
+    with_ties = calibrate(given, labels, votes=ties).right
+    assert with_ties == pytest.approx(calibrate(given, labels, votes=silent).right)
+
+
 def test_cross_fitted_probabilities_do_not_see_their_own_label():
     model = LatentModel([0.5, 0.5], [[[0.8, 0.2], [0.3, 0.7]]] * 4)
     codes, truth = simulate(model, 300, rng=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,12 +29,13 @@ from tallystick.stats.latent import (
 )
 def test_printed_estimates(four, pull, known):
     fit = fit_unreadable(four.codes, four.counts, n_labels=2)
-    assert blend(fit, pull=pull, ratio=1.0).accuracy == pytest.approx(known, abs=5e-5)
+    untested = Unknown("nothing can be tested")
+    assert blend(fit, pull=pull, ratio=untested).accuracy == pytest.approx(known, abs=5e-5)
 
 
 def test_printed_estimates_with_missing_votes(gaps):
     fit = fit_unreadable(gaps.codes, gaps.counts, n_labels=3)
-    found = blend(fit, pull=0.5, ratio=1.0).accuracy
+    found = blend(fit, pull=0.5, ratio=Unknown("nothing can be tested")).accuracy
     assert found == pytest.approx([0.9119, 0.8928, 0.8291], abs=5e-5)
 
 
@@ -41,6 +44,39 @@ def test_printed_ranges():
     assert half_to_double(0.8902, 0.8902, 100) == pytest.approx((0.7491, 0.9764), abs=5e-5)
     assert half_to_double(0.8230, 0.9202, 100) == pytest.approx((0.6078, 0.9872), abs=5e-5)
     assert half_to_double(0.99, 0.99, 50) == pytest.approx((0.9659, 1), abs=5e-5)
+
+
+def test_measured_misfit_pulls_to_the_majority_of_the_others(four):
+    fit = fit_unreadable(four.codes, four.counts, n_labels=2)
+    loo = [0.90, 0.88, 0.86, 0.82]
+    assert blend(fit, pull=1.0, ratio=2.0).accuracy == pytest.approx(loo, abs=1e-9)
+    half = np.add(loo, [0.9189, 0.8935, 0.8646, 0.8196]) / 2
+    half[3] = 0.82  # A^0 = .8206 and LOO = .82, and the mean over h is below both
+    assert blend(fit, pull=0.5, ratio=1.5).accuracy == pytest.approx(half, abs=5e-5)
+
+
+def test_a_measured_headline_stays_between_dawid_skene_and_the_others(four):
+    """With all weight on h > 0 the mean over h lies below both."""
+    fit = fit_unreadable(four.codes, four.counts, n_labels=2)
+    sure = replace(fit, weight=np.array([0.0, 0, 0, 0, 1, 0, 0]))
+    found = blend(sure, pull=0.2, ratio=1.2)
+    assert found.accuracy == pytest.approx([0.90, 0.88, 0.86, 0.82], abs=3e-4)
+    assert np.einsum("jyy->j", found.tables) == pytest.approx(found.accuracy)
+
+
+def test_one_copied_pair_does_not_drag_the_headline_below_both_parts():
+    """Ten judges, two of them nearly one: the votes of the others still tell what they are."""
+    rng = np.random.default_rng(12)
+    truth = rng.integers(0, 2, 600)
+    codes = np.where(rng.random((600, 10)) < 0.8, truth[:, None], 1 - truth[:, None])
+    codes[:, 1] = np.where(rng.random(600) < 0.8, codes[:, 0], codes[:, 1])
+    found = headline(fit_unreadable(codes, np.ones(600), n_labels=2), rng=1)
+    assert found.pull > 0.5
+    parts = np.stack((found.fit.accuracy[0], found.others.accuracy))
+    assert (found.accuracy >= parts.min(axis=0) - 1e-9).all()
+    assert (found.accuracy <= parts.max(axis=0) + 1e-9).all()
+    true = (codes == truth[:, None]).mean(axis=0)
+    assert np.abs(found.accuracy - true).mean() < 0.02
 
 
 def test_the_range_uses_the_ends_of_the_corrections(four):
@@ -97,7 +133,7 @@ def test_the_balance_follows_the_truth_of_a_simulated_panel():
 
 
 def test_a_judge_whom_nobody_meets_is_graded_by_the_model_alone(four):
-    """Its row of (U5) would be missing: A^.4 stands for the mean of A^.4 and LOO."""
+    """Its row of (U5) would be missing: A^.4 stands for LOO."""
     codes = np.vstack((np.column_stack((four.codes, [-1] * 12)), [[-1] * 4 + [0]]))
     fit = fit_unreadable(codes, [*four.counts, 20], n_labels=2)
     found = blend(fit, pull=1.0, ratio=2.0)

@@ -23,9 +23,16 @@ import numpy.typing as npt
 from tallystick.errors import InputError
 from tallystick.stats.latent.model import TINY, LatentModel, class_scores, pack
 from tallystick.stats.latent.options import LatentOptions
+from tallystick.stats.latent.ridge import cross_ridge
 from tallystick.stats.latent.votes import FloatArray, OneHot, Votes
 
 __all__ = ["Climb", "Expectation", "Problem", "climb"]
+
+_PATIENCE = 100
+"""Steps that EM takes before it is taken to be on a ridge; most climbs are over by then."""
+
+_MOST_CROSSING = 2_000
+"""E steps that crossing a ridge may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +139,41 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
     plain steps, r the first and v the change between them. The extrapolated point is taken only if
     its objective is at least that of the first plain step, so the history never falls; otherwise
     the second plain step is.
+
+    A climb that is not over after 100 steps (or as many as there are parameters) is on a ridge:
+    :func:`cross_ridge` goes along it, once, and EM goes on from where that ended.
     """
+    whole = options.max_iterations
+    # The curvature is learnt in about as many steps as there are parameters: no use before that.
+    patience = max(_PATIENCE, table.size)
+    if not options.accelerate or whole <= patience:
+        return _by_steps(problem, table, options, whole)
+    first = _by_steps(problem, table, options, patience)
+    if first.converged:
+        return first
+
+    steps = first.iterations
+    far, seen = cross_ridge(
+        problem, first.table, tolerance=options.tolerance, most=min(whole - steps, _MOST_CROSSING)
+    )
+    steps += seen
+    better = problem.expect(far).objective >= first.expectation.objective
+    last = _by_steps(problem, far if better else first.table, options, max(whole - steps, 1))
+    return Climb(
+        last.table,
+        last.expectation,
+        steps + last.iterations,
+        last.converged,
+        first.history + last.history,
+    )
+
+
+def _by_steps(problem: Problem, table: FloatArray, options: LatentOptions, most: int) -> Climb:
+    """Run EM from *table* for at most *most* steps, with SQUAREM where asked for."""
     here = problem.expect(table)
     history = [here.objective]
     steps = 0
-    while steps < options.max_iterations:
+    while steps < most:
         first = problem.maximise(here.responsibility)
         steps += 1
         if _distance(first, table) <= options.tolerance:

@@ -5,11 +5,15 @@ where the majority errs. The headline starts from Dawid-Skene with unreadable it
 towards the majority of the others by misfit:
 
 .. math::
-    \hat a_j = u\,\frac{A^{.4}_j + \mathrm{LOO}_j}{2} + (1 - u) \sum_h w_h A^h_j, \qquad
+    \hat a_j = u\,B_j + (1 - u) \sum_h w_h A^h_j, \qquad
     u = \mathrm{clip}(\mathrm{ratio} - 1, 0, 1)   \tag{U5}
 
-The ratio is the misfit of pairwise agreement at h = 0 over its mean in refits; u = 1/2 where
-nothing can be tested (three binary judges, or no pair with ten common items).
+The ratio is the misfit of pairwise agreement at h = 0 over its mean in refits. Where it was
+measured, B is the majority of the others, :math:`\mathrm{LOO}_j`, and the result is kept between
+:math:`A^0_j` and :math:`\mathrm{LOO}_j`, so that no judge fares worse than by both of them. Where
+nothing can be tested
+(three binary judges, or no pair with ten common items) u = 1/2 and
+:math:`B_j = (A^{.4}_j + \mathrm{LOO}_j)/2`: nobody knows then whether items differ in difficulty.
 
 No interval exists without labels: a bias that all judges share fits perfectly. Printed instead is
 "half to double", with :math:`e^- = 1 - \min(\hat a, \mathrm{LOO}, A^{.4})`,
@@ -113,7 +117,10 @@ def headline(fit: UnreadableFit, *, n_refits: int = 19, rng: Rng) -> Headline:
 
 
 def blend(fit: UnreadableFit, *, pull: float, ratio: float | Unknown) -> Headline:
-    """Return the headline for a given *pull* u; :func:`headline` takes u from the misfit."""
+    """Return the headline (U5) for a given *pull* u; :func:`headline` takes u from the misfit.
+
+    *ratio* is the measured misfit, or why there is none: that decides where the pull leads.
+    """
     if not 0 <= pull <= 1:
         raise InputError(f"pull must be in [0, 1], got {pull!r}")
     others = majority_of_others(fit.votes, fit.n_labels)
@@ -124,11 +131,16 @@ def blend(fit: UnreadableFit, *, pull: float, ratio: float | Unknown) -> Headlin
     by_others = _unit(others.tables, axis=(1, 2))
     firm = by_share[fit.at(0.4)]
     mean = np.einsum("h,hjyv->jyv", fit.weight, by_share)
+    # Copies also raise the misfit, and A^.4 is far too low for them: measured misfit pulls to LOO.
+    tested = not isinstance(ratio, Unknown)
+    aim = by_others if tested else (firm + by_others) / 2
     # A judge that never shares an item with another has nothing but the model.
     graded = np.isfinite(by_others).all(axis=(1, 2), keepdims=True)
-    tables = pull * np.where(graded, (firm + by_others) / 2, firm) + (1 - pull) * mean  # (U5)
+    tables = pull * np.where(graded, aim, firm) + (1 - pull) * mean  # (U5)
+    if tested:
+        tables = _between(tables, by_share[fit.at(0.0)], by_others, fit.n_labels)
 
-    accuracy = np.einsum("jyy->j", tables[:, :, : fit.n_labels])
+    accuracy = _diagonal(tables, fit.n_labels)
     loo = others.accuracy
     a0, a4 = fit.accuracy[fit.at(0.0)], fit.accuracy[fit.at(0.4)]
     lowest = np.fmin(np.minimum(accuracy, a4), loo)
@@ -139,7 +151,7 @@ def blend(fit: UnreadableFit, *, pull: float, ratio: float | Unknown) -> Headlin
         low=low,
         high=high,
         tables=tables,
-        balance=_balance(fit, others, pull),
+        balance=_balance(fit, others, pull, tested=tested),
         ratio=ratio,
         pull=pull,
         fit=fit,
@@ -168,15 +180,29 @@ def _margin(error: FloatArray, votes: FloatArray) -> FloatArray:
     return np.sqrt(floor / np.maximum(votes, 1))
 
 
-def _balance(fit: UnreadableFit, others: Others, pull: float) -> FloatArray:
+def _balance(fit: UnreadableFit, others: Others, pull: float, *, tested: bool) -> FloatArray:
     """Mix the label shares as (U5) mixes the tables."""
     weights = fit.votes.weights
     by_share = np.einsum("i,hiy->hy", weights / weights.sum(), fit.posterior)
     by_others = others.tables.sum(axis=(0, 2))
     firm = by_share[fit.at(0.4)]
     if by_others.sum() > 0:
-        firm = (firm + by_others / by_others.sum()) / 2
+        graded = by_others / by_others.sum()
+        firm = graded if tested else (firm + graded) / 2
     return np.asarray(pull * firm + (1 - pull) * (fit.weight @ by_share))
+
+
+def _between(tables: FloatArray, one: FloatArray, other: FloatArray, n_labels: int) -> FloatArray:
+    """Replace a judge's table by the nearer end where its accuracy is outside both ends."""
+    here, a, b = (_diagonal(t, n_labels) for t in (tables, one, other))
+    beyond_a = ((here < a) & (a <= b)) | ((here > a) & (a >= b))
+    beyond_b = ((here < b) & (b < a)) | ((here > b) & (b > a))
+    out = np.where(beyond_a[:, None, None], one, tables)
+    return np.asarray(np.where(beyond_b[:, None, None], other, out))
+
+
+def _diagonal(tables: FloatArray, n_labels: int) -> FloatArray:
+    return np.asarray(np.einsum("jyy->j", tables[:, :, :n_labels]))
 
 
 def _unit(tables: FloatArray, axis: tuple[int, int]) -> FloatArray:

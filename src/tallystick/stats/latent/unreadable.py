@@ -286,11 +286,15 @@ class _Blurred(Problem):
 
     def expect(self, table: FloatArray) -> Expectation:
         """Return the E step (U1): responsibilities sum to the chance that the item is readable."""
-        scores = class_scores(table, self.one_hot) + np.log(1 - self.share)
+        scores = class_scores(table, self.one_hot)
+        # In place: with a hundred labels a new array of this size costs more than its arithmetic.
+        scores += np.log(1 - self.share)
         background = self.noise + np.log(self.share)
         top = np.maximum(scores.max(axis=0), background)
-        q = np.exp(scores - top)
-        total = q.sum(axis=0) + np.exp(background - top)
+        scores -= top
+        np.exp(scores, out=scores)
+        total = scores.sum(axis=0) + np.exp(background - top)
+        scores /= total
         likelihood = float(self.weights @ (top + np.log(total)))
         penalty = float((self.prior * np.log(np.maximum(table, 1e-300))).sum())
-        return Expectation(q / total, likelihood, likelihood + penalty)
+        return Expectation(scores, likelihood, likelihood + penalty)
