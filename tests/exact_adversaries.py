@@ -11,7 +11,7 @@ comes nearer to the bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -19,9 +19,20 @@ import numpy as np
 from tallystick._rng import Rng, as_rng
 from tallystick.dynamic.design import Mixing
 from tallystick.dynamic.papers.exact_cells import ExactCells
-from tallystick.dynamic.papers.sharp_constructions import SharpConstruction
+from tallystick.dynamic.papers.sharp_bounds import (
+    any_rounds_bound,
+    sharp_hierarchical_bound,
+    three_round_lemma,
+)
+from tallystick.dynamic.papers.sharp_constructions import SharpConstruction, sharp_construction
 
-__all__ = ["disturbed_hierarchy", "random_hierarchy", "random_path"]
+__all__ = [
+    "disturbed_hierarchy",
+    "nearest_hierarchies",
+    "nearest_path",
+    "random_hierarchy",
+    "random_path",
+]
 
 _WHOLE = 10**45
 _GRAIN = 10**9
@@ -29,6 +40,60 @@ _GRAIN = 10**9
 _Key = tuple[int, bool]
 _Cells = dict[_Key, tuple[int, int]]
 """From (models that err, as bits; whether the initial distribution has no mass there) to masses."""
+
+
+def nearest_hierarchies(number: int, *, seed: int) -> dict[str, Fraction]:
+    """Draw adversaries of a hierarchy, half with another initial distribution, half near a sharp
+    construction; return the highest ratio of risk to bound under each mixing.
+
+    >>> all(0 < ratio <= 1 for ratio in nearest_hierarchies(16, seed=0).values())
+    True
+    """
+    nearest = {"flat": Fraction(0), "nested": Fraction(0)}
+    for mixing, cells in _hierarchies(number, as_rng(seed)):
+        epsilon = max(cells.hierarchy_budgets(mixing))
+        bound = sharp_hierarchical_bound(epsilon, cells.distance, mixing=mixing)
+        nearest[mixing] = max(nearest[mixing], cells.hierarchy_risk() / bound)
+    return nearest
+
+
+def _hierarchies(number: int, rng: np.random.Generator) -> Iterator[tuple[Mixing, ExactCells]]:
+    kinds: tuple[Mixing, Mixing] = ("flat", "nested")
+    sharp = {
+        (mixing, shifted): [
+            sharp_construction(
+                Fraction(1, 10**k), mixing=mixing, distance=Fraction(1, 20) if shifted else None
+            )
+            for k in (3, 4, 6)
+        ]
+        for mixing in kinds
+        for shifted in (False, True)
+    }
+    for k in range(number):
+        mixing, shifted = kinds[k // 2 % 2], k % 2 == 1
+        if k // 4 % 2:
+            found = sharp[mixing, shifted]
+            yield mixing, disturbed_hierarchy(found[k // 8 % len(found)], rng=rng)
+        else:
+            yield mixing, random_hierarchy(mixing=mixing, rng=rng, shifted=shifted)
+
+
+def nearest_path(number: int, *, seed: int) -> tuple[Fraction, Fraction]:
+    """Draw paths of three to eight rounds; return the highest ratio of risk to the bound for any
+    rounds, and of three rounds to their own lemma.
+
+    >>> all(0 < ratio <= 1 for ratio in nearest_path(12, seed=0))
+    True
+    """
+    rng, nearest, three = as_rng(seed), Fraction(0), Fraction(0)
+    for k in range(number):
+        rounds = 3 + k % 6
+        cells = random_path(rounds, rng=rng, shifted=k // 6 % 2 == 1)
+        epsilon, risk = max(cells.path_budgets(rounds)), cells.path_risk(rounds)
+        nearest = max(nearest, risk / any_rounds_bound(epsilon, rounds, cells.distance))
+        if rounds == 3:
+            three = max(three, risk / three_round_lemma(epsilon, cells.distance))
+    return nearest, three
 
 
 def random_hierarchy(*, mixing: Mixing, rng: Rng, shifted: bool) -> ExactCells:

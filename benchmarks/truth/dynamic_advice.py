@@ -229,10 +229,15 @@ def _react(errors: np.ndarray, *, proved: bool) -> int:
 def panels() -> None:
     rows: list[Row] = []
     rng = np.random.default_rng(SEED)
-    if ANLI.exists():
-        for number, errors in _anli().items():
-            for kept in (3, 4):
-                rows.append(_left_out(f"ANLI round {number}, {kept} of 5 models", [errors], kept))
+    for number in "123" if ANLI.exists() else ():
+        clean, others = _anli(number)
+        for kept in (3, 4):
+            rows.append(_left_out(f"ANLI round {number}, {kept} of 5 models", [clean], kept))
+        fives = [others[list(some)] for some in combinations(range(len(others)), 5)]
+        rows.append(_left_out(f"ANLI round {number}, 4 of every 5 of 7 models", fives, 4))
+        rows.append(_left_out(f"ANLI round {number}, 5 of 7 models", [others], 5))
+    for name, drawn in _other_panels(np.random.default_rng(SEED)):
+        rows += [_left_out(f"{name}, {kept} of 5 models", drawn, kept) for kept in (3, 4)]
     for name, draw in (
         ("probit, correlation .6, 30 % errors", _probit),
         ("two families and a hard core", _families),
@@ -247,11 +252,54 @@ def panels() -> None:
         notes=(
             "Every subset of the models forecasts the gain of all of them, which is then known. "
             "Subsets of one panel overlap, so the coverage of a single panel is indicative.",
-            "Without ANLI: set TALLYSTICK_DATA."
-            if not ANLI.exists()
-            else "ANLI: five models that were in no loop.",
+            *(_pooled(kind, rows) for kind in ("ANLI", "HELM", "LLMBar", "probit", "two families")),
+            "ANLI, 5 models: those that were in no loop (methods/dynamic.md has the same counts: 4 "
+            "of 5 held in 5 of 5, 4 of 5 and 4 of 5). 7 models: all but the one in that round's "
+            "loop. HELM Lite: 30 models cut at random into panels of five, by scenario of at least "
+            "400 items. LLMBar: 65 judges cut into panels of five. Real data is left out where "
+            "TALLYSTICK_DATA is not set.",
         ),
     )
+
+
+def _pooled(kind: str, rows: Sequence[Row]) -> str:
+    """Say how often the range held over all rows of one kind, leaving one or two models out."""
+    said = []
+    for left, word in ((1, "one"), (2, "two")):
+        some = [row for row in rows if row["panel"].startswith(kind) and row["left out"] == left]
+        total = sum(row["subsets"] for row in some)
+        if total:
+            held = sum(row["subsets"] * row["range holds the gain"] for row in some)
+            said.append(f"leaving {word} out it held in {held / total:.3f} of {total:,}")
+    return f"{kind}: {'; '.join(said)}." if said else f"{kind}: not measured here."
+
+
+def _other_panels(rng: np.random.Generator) -> Iterator[tuple[str, list[np.ndarray]]]:
+    """Yield panels of five real models each, cut at random: HELM Lite by scenario, LLMBar."""
+    import pyarrow.parquet as parquet
+
+    helm = DATA.parent / "compare" / "helm_lite_binary.parquet"
+    if helm.exists():
+        table = parquet.read_table(helm)
+        scenario = np.array(table.column("scenario").to_pylist())
+        right = np.array([table.column(name).to_numpy() for name in table.column_names[2:]])
+        for name in np.unique(scenario):
+            errors = right[:, scenario == name] == 0
+            if errors.shape[1] >= 400:
+                short = str(name).partition(",")[0].rpartition("=")[2].rstrip(":")
+                yield f"HELM Lite {short}", _fives(errors, rng)
+    llmbar = DATA.parent / "judge" / "llmbar_swap0.csv.gz"
+    if llmbar.exists():
+        with gzip.open(llmbar, "rt", encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines))
+        names = [name for name in rows[0] if name not in ("item", "truth")]
+        errors = np.array([[row[name] != row["truth"] for row in rows] for name in names])
+        yield "LLMBar", _fives(errors, rng)
+
+
+def _fives(errors: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    order = rng.permutation(len(errors))
+    return [errors[order[k : k + 5]] for k in range(0, len(order) - 4, 5)]
 
 
 def _left_out(name: str, drawn: Sequence[np.ndarray], kept: int) -> Row:
@@ -269,6 +317,7 @@ def _left_out(name: str, drawn: Sequence[np.ndarray], kept: int) -> Row:
             widths.append(found.interval.width)
     return {
         "panel": name,
+        "left out": len(drawn[0]) - kept,
         "subsets": len(held),
         "range holds the gain": round(float(np.mean(held)), 3),
         "foretold": round(float(np.mean(foretold)), 4),
@@ -290,16 +339,13 @@ def _panel_log(errors: np.ndarray) -> RoundLog:
     )
 
 
-def _anli() -> dict[str, np.ndarray]:
+def _anli(number: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the errors of five models that were in no loop, and of seven not in this one."""
     with gzip.open(ANLI, "rt", encoding="utf-8") as lines:
-        table = list(csv.DictReader(lines))
-    models = list(table[0])[7:]
-    return {
-        number: np.array(
-            [[row[m] != row["gold"] for row in table if row["round"] == number] for m in models]
-        )
-        for number in "123"
-    }
+        table = [row for row in csv.DictReader(lines) if row["round"] == number]
+    models = list(table[0])[4:]  # the first three were in the loop of rounds 1, 2 and 3
+    errors = np.array([[row[name] != row["gold"] for row in table] for name in models])
+    return errors[3:], np.delete(errors, int(number) - 1, axis=0)
 
 
 def _probit(rng: np.random.Generator, models: int, items: int) -> np.ndarray:

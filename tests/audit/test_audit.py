@@ -254,3 +254,36 @@ def test_slices_are_answered_only_if_a_column_of_slices_is_named():
     roles = {"truth": "gold", "judges": ("a", "b")}
     assert [part.label for part in audit(votes, by="lang", **roles).slices] == ["de", "en"]
     assert audit(votes, ignore=["lang"], **roles).slices == ()
+
+
+def attempts(**more):
+    """A log as a campaign keeps it: who tried what in which round, and what came of it."""
+    people, rounds = [f"w{k % 12}" for k in range(120)], [1 + k // 60 for k in range(120)]
+    return {
+        "annotator": people,
+        "round": rounds,
+        "model": [f"bert-{r}" for r in rounds],
+        "item": [f"i{k}" for k in range(120)],
+        **more,
+        "validated": ["yes" if k % 4 == 0 else "" for k in range(120)],
+    }
+
+
+def test_a_log_of_attempts_is_named_and_read_by_the_verb_that_knows_it():
+    result = audit(attempts(model_wrong=[int(k % 3 == 0) for k in range(120)]))
+    assert [part.verb for part in result.sections] == ["dynamic"]
+    assert "of the 60 attempts by 12 annotators of round 2 fooled the model" in result.verdict
+    assert any("read as a log of attempts: annotator" in text for text in result.grounds)
+    assert any("tallystick dynamic analyse" in text for text in result.grounds)
+
+
+def test_attempts_without_an_outcome_are_refused_with_the_command_that_names_it():
+    with pytest.raises(InputError, match=r"tallystick dynamic analyse .*--fooled COLUMN"):
+        audit(attempts(answer=["x", "y", "z"] * 40))
+
+
+def test_columns_that_the_caller_names_are_not_overruled_by_the_names_of_others():
+    log = attempts(model_wrong=[int(k % 3 == 0) for k in range(120)])
+    votes = {"a": [k % 2 for k in range(120)], "b": [k % 3 // 2 for k in range(120)]}
+    result = audit({**log, **votes}, judges=("a", "b"), ignore=("model", "annotator"))
+    assert "judge" in [part.verb for part in result.sections]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.dynamic import Population
-from tallystick.dynamic.curves import curves, path_weights, plurality
+from tallystick.dynamic.curves import curves, plurality
 from tallystick.dynamic.learners import RandomErrors
 from tallystick.dynamic.rollouts import roll_path
 from tallystick.errors import InputError
@@ -45,11 +45,6 @@ def test_a_static_control_is_held_against_the_plain_data():
     path = curves(calls, np.zeros(4, dtype=int))
     assert plain.epsilon[0].tolist() == [0.25, 0.25]
     assert path.epsilon[0].tolist() == [0.25, 0.625]
-    assert np.isnan(path.standard_error()).all()
-
-
-def test_path_weights_pass_over_rounds_without_errors():
-    assert path_weights(np.zeros((2, 4), dtype=bool)).tolist() == [[0.25] * 4] * 3
 
 
 def test_wrong_shapes_are_refused():

@@ -9,7 +9,7 @@ from tallystick.data import Detection
 from tallystick.errors import InputError
 from tallystick.results import Decision, Interval, Needed, Result
 
-__all__ = ["concluded"]
+__all__ = ["by_name_note", "concluded"]
 
 
 def concluded(
@@ -44,6 +44,15 @@ def concluded(
         sections=tuple(sections),
         skipped=tuple(skipped),
     )
+
+
+def by_name_note(verb: str, source: str) -> str:
+    """Say which command reads this table by the names of its columns.
+
+    >>> by_name_note("dynamic analyse", "tries.csv")
+    'one row per event, read by the names of its columns: tallystick dynamic analyse tries.csv'
+    """
+    return f"one row per event, read by the names of its columns: tallystick {verb} {source}"
 
 
 _WEIGHED = ("compare", "judge", "bound")

@@ -160,8 +160,11 @@ def is_attempt_table(table: Table, given: Roles | None = None) -> bool:
     roles = given or Roles()
     usable = [name for name in table.columns if name not in table.left_out]
     found = find_attempts(usable, roles)
-    if found.outcome is None or roles.held_out or "held_out" in table.columns:
+    if roles.held_out or "held_out" in table.columns:
         return False
+    if found.outcome is None:
+        # Somebody's attempts, checked by validators: reading them says which column is missing.
+        return bool(found.annotator and (found.validated or found.yes) and not found.truth)
     if roles.fooled or roles.annotator or roles.validated or found.fooled:
         return True
     if roles.models:

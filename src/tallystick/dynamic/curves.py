@@ -14,7 +14,7 @@ import numpy as np
 from tallystick.dynamic.population import Array, majority_share
 from tallystick.errors import InputError
 
-__all__ = ["Curves", "curves", "path_weights", "plurality"]
+__all__ = ["Curves", "curves", "plurality"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,17 +39,6 @@ class Curves:
     binary_risk: Array
     model_risk: Array
     epsilon: Array
-
-    def standard_error(self) -> Array:
-        """Return the standard error of the mean risk over rollouts, by round; NaN for a single
-        rollout.
-        """
-        rollouts = len(self.risk)
-        return np.asarray(
-            self.risk.std(axis=0, ddof=1) / rollouts**0.5
-            if rollouts > 1
-            else np.full(self.risk.shape[1], np.nan)
-        )
 
 
 def curves(predictions: Array, labels: Array, *, trained_on_path: bool = True) -> Curves:
@@ -122,17 +111,3 @@ def plurality(predictions: Array, labels: Array) -> Array:
     votes = np.stack([(calls == label).sum(axis=-2) for label in classes], axis=-1)
     top = votes == votes.max(axis=-1, keepdims=True)
     return np.asarray(1 - (top & (truth[:, None] == classes)).any(axis=-1) / top.sum(axis=-1))
-
-
-def path_weights(errors: Array) -> Array:
-    """Return the distribution of each round of a path with uniform mixing, from the errors: (rounds
-    + 1, items).
-
-    >>> path_weights(np.array([[True, False, False, False]])).tolist()
-    [[0.25, 0.25, 0.25, 0.25], [0.625, 0.125, 0.125, 0.125]]
-    """
-    wrong = np.asarray(errors, dtype=float)
-    totals = [np.full(wrong.shape[1], 1 / wrong.shape[1])]
-    for row in wrong:
-        totals.append(totals[-1] + row / row.sum() if row.any() else totals[-1])
-    return np.array([total / total.sum() for total in totals])
