@@ -14,7 +14,7 @@ from tallystick.serve.jobs import Job, JobLoop
 from tallystick.serve.routes import plain_problem_page
 from tallystick.serve.store import Reader, Store, Transaction
 from tallystick.serve.worker import Worker
-from tallystick.serve.writer import Writer
+from tallystick.serve.writer import Together, Writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,9 +106,15 @@ class Service:
         """Run what takes long, but does not compute much, in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
 
-    async def commit(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> _T:
+    async def commit(
+        self,
+        work: Callable[[Transaction], _T],
+        *,
+        size: int = 1024,
+        together: Together | None = None,
+    ) -> _T:
         """Write: *work* runs in the writer's transaction; the answer comes after the commit."""
-        return await self.writer.commit(work, size=size)
+        return await self.writer.commit(work, size=size, together=together)
 
     def on_rollback(self, forget: Callable[[], None]) -> None:
         """Call *forget* whenever something was undone: what it remembers may never have been."""
