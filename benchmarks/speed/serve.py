@@ -48,18 +48,18 @@ def cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICK
 
 
-def postgres_cpu() -> float:
-    """Return the seconds of processor of all PostgreSQL processes, ended ones included."""
-    total = 0.0
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            head, _, rest = path.read_text().rpartition(")")
-        except OSError:
-            continue
-        if "(postgres" in head:
-            fields = rest.split()
-            total += sum(int(fields[k]) for k in (11, 12, 13, 14)) / _TICK
-    return total
+def postgres_cpu(address: str | None) -> float:
+    """Return the seconds of processor of a PostgreSQL server, its ended processes included."""
+    if address is None:
+        return 0.0
+    import psycopg
+
+    with psycopg.connect(address) as connection:
+        [(folder,)] = connection.execute("select current_setting('data_directory')").fetchall()
+    server = int((Path(folder) / "postmaster.pid").read_text().split()[0])
+    fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
+    ended = sum(int(one) for one in fields[13:15]) / _TICK
+    return ended + cpu_of(server) + sum(cpu_of(child) for child in _children(server))
 
 
 def memory_of(pid: int) -> float:
@@ -151,12 +151,13 @@ def prepared(address: str, stream: str) -> str:
 def ingest(options: tuple[str, ...], store: str) -> list[dict[str, Any]]:
     """Return processor time per record at four sizes of request."""
     rows = []
+    database = options[1] if options else None
     for size, items in ((1, 800), (10, 4_000), (100, 20_000), (1000, 40_000)):
         with tempfile.TemporaryDirectory() as folder, running(Path(folder), *options) as server:
             key = prepared(server.address, f"n{size}")
             load(server.address, f"n{size}", key, list(bodies(50, 10, coins=False, seed=1)))
             batches = list(bodies(items, size, coins=False, seed=2))
-            before, other = cpu_of(server.process.pid), postgres_cpu()
+            before, other = cpu_of(server.process.pid), postgres_cpu(database)
             wall, times = load(server.address, f"n{size}", key, batches)
             used = cpu_of(server.process.pid) - before
             n = items * len(JUDGES)
@@ -165,7 +166,7 @@ def ingest(options: tuple[str, ...], store: str) -> list[dict[str, Any]]:
                     "store": store,
                     "records per request": size,
                     "server µs per record": round(1e6 * used / n, 1),
-                    "database µs per record": round(1e6 * (postgres_cpu() - other) / n, 1)
+                    "database µs per record": round(1e6 * (postgres_cpu(database) - other) / n, 1)
                     if store != "SQLite"
                     else None,
                     "records per second (this machine)": round(n / wall),

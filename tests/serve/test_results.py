@@ -126,14 +126,17 @@ def test_a_worker_that_dies_or_hangs_is_answered_503_and_then_right(
     site.post(RECORDS.format("die"), json=votes)
     url = "/v1/streams/die/results/judge?alpha="
     assert site.get(url + "0.1").status_code == 200
-    os.kill(busy.worker.pid or 0, signal.SIGSTOP)
+    assert busy.worker.pid is not None
+    os.kill(busy.worker.pid, signal.SIGSTOP)
     monkeypatch.setattr(busy.worker, "_patience", 0.5)
     hung = site.get(url + "0.2")
     assert hung.status_code == 503
     assert hung.headers["retry-after"]
     monkeypatch.setattr(busy.worker, "_patience", 30.0)
     assert site.get(url + "0.2").status_code == 200
-    os.kill(busy.worker.pid or 0, signal.SIGKILL)
+    assert site.get(url + "0.25").status_code == 200  # what hung was asked of the second worker
+    assert busy.worker.pid is not None
+    os.kill(busy.worker.pid, signal.SIGKILL)
     answers = {site.get(url + "0.3").status_code for _ in range(2)}
     assert answers <= {200, 503}
     assert site.get(url + "0.3").status_code == 200

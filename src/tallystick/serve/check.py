@@ -9,7 +9,7 @@ from typing import Any
 
 from tallystick.serve.app import make_service
 from tallystick.serve.ingest import Source, apply, parse
-from tallystick.serve.ingest.write import unpacked_body
+from tallystick.serve.ingest.body import unpacked_body
 from tallystick.serve.rows import StreamBook, pieces
 from tallystick.serve.service import Config, Service
 from tallystick.serve.settings import StreamRecord, StreamSettings, find_stream

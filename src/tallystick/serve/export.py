@@ -89,7 +89,7 @@ async def get_rows(incoming: Incoming) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
     if form == "parquet":
         order = order_of("parquet", name, "", {}, span)
-        made = await service.thread(lambda: service.worker.ask(order, patience=300.0))
+        made = await service.waiting(lambda: service.worker.ask(order, patience=300.0))
         path = Path(made.body.decode())
         return FileResponse(
             path, media_type=_MEDIA[form], headers=headers, background=BackgroundTask(path.unlink)

@@ -206,7 +206,7 @@ async def put_hook(incoming: Incoming) -> HookShown:
     """Make a hook, or change where it goes; the secret stays and is shown only when it is made."""
     name, order, service = _name(incoming), incoming.body, incoming.service
     # Resolving takes time and must not stop other requests.
-    await service.thread(lambda: target_of(order.url, allow=service.config.allow_hosts))
+    await service.waiting(lambda: target_of(order.url, allow=service.config.allow_hosts))
     secret, now = secrets.token_urlsafe(32), service.clock()
 
     def work(transaction: Transaction) -> HookShown:
@@ -273,7 +273,7 @@ async def sample_hook(incoming: Incoming) -> DeliveryBody:
     now = service.clock()
     text = json.dumps({"name": "test", "what": "A sample, sent by hand.", "at": now})
     ident = secrets.token_hex(16)
-    status, failure = await service.thread(
+    status, failure = await service.waiting(
         lambda: _send(service, ident, row[1], row[2], text.encode(), int(now))
     )
     done = now if failure is None else None

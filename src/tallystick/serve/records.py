@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from tallystick.serve.ingest import Accepted, Source, apply, parse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tallystick.serve.boundary import Boundary
+from tallystick.serve.ingest import (
+    Accepted,
+    Apart,
+    Source,
+    VoteRecord,
+    apply,
+    apply_group,
+    parse,
+)
 from tallystick.serve.ingest.parse import MOST_BODY
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import Incoming, Route
@@ -14,6 +27,9 @@ __all__ = ["ROUTES"]
 
 _LARGE = 128 * 1024
 """Bodies above this are parsed in a thread, so that they hold up nobody else."""
+
+_MOST_TOGETHER = 20_000
+"""Records that are merged at once: more would take memory and save nothing."""
 
 
 async def post_records(incoming: Incoming) -> Accepted:
@@ -28,18 +44,74 @@ async def post_records(incoming: Incoming) -> Accepted:
     else:
         records = parse(body, now=now)
     source = Source(by=incoming.who.name or incoming.who.id, key=key, body=body)
-
-    def work(transaction: Transaction) -> Accepted:
-        return apply(
-            service, transaction, known_stream(service, transaction, name), records, source
-        )
-
+    post = Post(service, name, records, source)
     # Records take about six times their text in memory while they wait.
-    answer = await service.commit(work, size=6 * len(body))
+    answer = await service.commit(post, size=6 * len(body), together=keep_posts)
     if not answer.again:
         totals = service.memory.setdefault("records", {})
         totals[name] = totals.get(name, 0) + answer.accepted
     return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One batch that waits to be written."""
+
+    service: Service
+    stream: str
+    records: Sequence[VoteRecord]
+    source: Source
+
+    def __call__(self, transaction: Transaction) -> Accepted:
+        """Keep it alone."""
+        stream = known_stream(self.service, transaction, self.stream)
+        return apply(self.service, transaction, stream, self.records, self.source)
+
+
+def keep_posts(transaction: Transaction, posts: Sequence[Post]) -> dict[int, Any]:
+    """Keep what can be kept together: batches of one stream, with keys that differ."""
+    answers: dict[int, Any] = {}
+    for name, places in _alike(posts):
+        service = posts[places[0]].service
+        # Twice: the first try finds those that are refused.
+        for _ in range(2):
+            with Boundary() as edge, transaction.savepoint():
+                stream = known_stream(service, transaction, name)
+                batches = [(posts[place].records, posts[place].source) for place in places]
+                kept = apply_group(service, transaction, stream, batches)
+                answers.update(zip(places, kept, strict=True))
+            if edge.error is None:
+                break
+            if isinstance(edge.error, service.store.errors):
+                raise edge.error
+            service.forget()
+            if not isinstance(edge.error, Apart):
+                break
+            places = [one for k, one in enumerate(places) if k not in edge.error.places]
+            if not places:
+                break
+    return answers
+
+
+def _alike(posts: Sequence[Post]) -> list[tuple[str, list[int]]]:
+    """Return the places of posts that may go together, by stream, at most so many records each."""
+    parts: dict[str, list[int]] = {}
+    sizes: dict[str, int] = {}
+    seen: set[tuple[str, str]] = set()
+    found: list[tuple[str, list[int]]] = []
+    for place, post in enumerate(posts):
+        name, key = post.stream, post.source.key
+        if key is not None:
+            if (name, key) in seen:  # the answer of the first must be there before
+                continue
+            seen.add((name, key))
+        sizes[name] = sizes.get(name, 0) + len(post.records)
+        if name not in parts or sizes[name] > _MOST_TOGETHER:
+            sizes[name] = len(post.records)
+            parts[name] = []
+            found.append((name, parts[name]))
+        parts[name].append(place)
+    return found
 
 
 def known_stream(service: Service, transaction: Transaction, name: str) -> StreamRecord:

@@ -144,7 +144,7 @@ async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> R
     same = incoming.unchanged(etag)
     if same is not None:
         return same
-    found, _ = await service.thread(
+    found, _ = await service.waiting(
         lambda: computed(service, kind, stream, verb, given, span, **args)
     )
     return Response(

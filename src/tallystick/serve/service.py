@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tallystick.serve.auth import Doorkeeper
 from tallystick.serve.jobs import Job, JobLoop
+from tallystick.serve.lanes import WorkerLanes
 from tallystick.serve.routes import plain_problem_page
 from tallystick.serve.store import Reader, Store, Transaction
-from tallystick.serve.worker import Worker
-from tallystick.serve.writer import Writer
+from tallystick.serve.writer import Together, Writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,8 @@ class Service:
         self.jobs = JobLoop(self, jobs, pause=self.config.job_pause)
         self.problem_page: Callable[[HttpProblem], Response] = plain_problem_page
         self._readers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="tallystick-read")
-        self.worker = Worker(store.address())
+        self._waiters = ThreadPoolExecutor(max_workers=16, thread_name_prefix="tallystick-wait")
+        self.worker = WorkerLanes(store.address())
         self._closers: list[Callable[[], None]] = []
         self._closed = False
 
@@ -103,12 +104,23 @@ class Service:
             return work(reader)
 
     async def thread(self, work: Callable[[], _T]) -> _T:
-        """Run what takes long, but does not compute much, in a thread."""
+        """Run what takes some milliseconds in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
 
-    async def commit(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> _T:
+    async def waiting(self, work: Callable[[], _T]) -> _T:
+        """Run what waits for the worker or for another host, in a thread of its own kind."""
+        # Ten slow questions must not hold up a read that takes a millisecond.
+        return await asyncio.get_running_loop().run_in_executor(self._waiters, work)
+
+    async def commit(
+        self,
+        work: Callable[[Transaction], _T],
+        *,
+        size: int = 1024,
+        together: Together | None = None,
+    ) -> _T:
         """Write: *work* runs in the writer's transaction; the answer comes after the commit."""
-        return await self.writer.commit(work, size=size)
+        return await self.writer.commit(work, size=size, together=together)
 
     def on_rollback(self, forget: Callable[[], None]) -> None:
         """Call *forget* whenever something was undone: what it remembers may never have been."""
@@ -138,5 +150,6 @@ class Service:
             close()
         self.worker.close()
         self.writer.stop()
+        self._waiters.shutdown(wait=True, cancel_futures=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
         self.store.close()

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ from tallystick.serve.problem import Fix, HttpProblem
 if TYPE_CHECKING:
     from tallystick.serve.span import Span
 
-__all__ = ["Computed", "Worker", "WorkerOrder"]
+__all__ = ["Computed", "TookTooLong", "Worker", "WorkerOrder"]
 
 _LOG = logging.getLogger("tallystick.serve")
 _HEAD = struct.Struct("<Q")
@@ -63,6 +64,12 @@ class Computed(msgspec.Struct):
     head: dict[str, Any] = {}
     leaving: bool = False
     """Whether the process ends after this answer: it holds more memory than it should keep."""
+    seconds: float = 0.0
+    """Processor time that it took."""
+
+
+class TookTooLong(HttpProblem):
+    """No answer came in time, and the process was ended."""
 
 
 class Worker:
@@ -89,11 +96,18 @@ class Worker:
 
     def ask(self, order: WorkerOrder, *, patience: float | None = None) -> Computed:
         """Ask and wait: run it in a thread. A worker that dies or hangs is answered 503."""
-        with self._lock:
+        patience = patience or self._patience
+        if not self._lock.acquire(timeout=patience):
+            raise HttpProblem(
+                503,
+                f"other questions came first, and took over {patience:g} s: ask again later",
+                Retry_After="10",
+            )
+        try:
             try:
                 process = self._alive()
                 _send(process.stdin, msgspec.json.encode(order))
-                body = self._receive(process, patience or self._patience)
+                body = self._receive(process, patience)
             except (OSError, EOFError) as error:
                 self._end()
                 raise HttpProblem(
@@ -101,15 +115,17 @@ class Worker:
                 ) from error
             except TimeoutError as error:
                 self._end()
-                raise HttpProblem(
+                raise TookTooLong(
                     503,
-                    f"no answer within {patience or self._patience:g} s",
+                    f"no answer within {patience:g} s",
                     [Fix(way_out="ask about a smaller window, or fewer columns")],
                     Retry_After="30",
                 ) from error
             answer = msgspec.json.decode(body, type=Computed)
             if answer.leaving:
                 self._end()
+        finally:
+            self._lock.release()
         if answer.status >= 400:
             raise HttpProblem(answer.status, answer.detail, [Fix(way_out=answer.detail)])
         return answer
@@ -205,7 +221,9 @@ def main() -> None:
     store = open_store(address.decode(), migrate=False)
     while (body := _receive(inward)) is not None:
         order = msgspec.json.decode(body, type=WorkerOrder)
+        begun = time.process_time()
         answer = _answered(store, order)
+        answer.seconds = time.process_time() - begun
         # A question about a million single rows takes a gigabyte, which neither Python nor Arrow
         # gives back: the next question starts a small process instead.
         answer.leaving = _held_bytes() > _MOST_HELD

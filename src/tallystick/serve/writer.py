@@ -1,8 +1,10 @@
 """The one writer: requests that wait together are committed together.
 
-A commit costs an fsync, whatever it holds, so everything that waits goes into one transaction. Each
-operation has a savepoint of its own: one that is refused leaves the others alone. A future is
-resolved only after the commit, so *accepted means committed*.
+A commit costs an fsync, whatever it holds, so everything that waits goes into one transaction.
+Operations of one kind may be carried out together, so that the database is asked once for all of
+them; whatever is refused then goes alone. Each of the others has a savepoint of its own: one that
+is refused leaves the rest as it is. A future is resolved only after the commit, so *accepted means
+committed*.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import collections
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
@@ -21,7 +23,7 @@ from tallystick.serve.boundary import Boundary
 from tallystick.serve.problem import HttpProblem
 from tallystick.serve.store import Store, Transaction
 
-__all__ = ["Operation", "Writer", "WriterFigures"]
+__all__ = ["Operation", "Together", "Writer", "WriterFigures"]
 
 _T = TypeVar("_T")
 _LOG = logging.getLogger("tallystick.serve")
@@ -38,13 +40,23 @@ class Operation:
     """One thing to write: a function of the transaction, and how many bytes it keeps in memory.
 
     Whoever waits is a thread (a `Future`), or an event loop with a future of its own: all futures
-    of a group and a loop are resolved by one call into that loop.
+    of a group and a loop are resolved by one call into that loop. *together* does the same for many
+    pieces of work at once, see `Together`.
     """
 
     work: Callable[[Transaction], Any]
     size: int
     done: Future[Any] | asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop | None = None
+    together: Together | None = None
+
+
+Together: TypeAlias = Callable[[Transaction, Sequence[Any]], "Mapping[int, Any]"]
+"""From pieces of work to the results of those that could be done at once, by place.
+
+A result that is an error is given to its caller. What has no result is tried alone, in its order.
+The function leaves nothing half done: it undoes what it does not answer for.
+"""
 
 
 @dataclass
@@ -101,11 +113,17 @@ class Writer:
         """Queue *work* and wait for it: for jobs and tests, never on the event loop."""
         return self.submit(work, size=size).result()
 
-    async def commit(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> _T:
+    async def commit(
+        self,
+        work: Callable[[Transaction], _T],
+        *,
+        size: int = 1024,
+        together: Together | None = None,
+    ) -> _T:
         """Queue *work* and wait for it on the event loop."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[_T] = loop.create_future()
-        self._queue(Operation(work, size, future, loop))
+        self._queue(Operation(work, size, future, loop, together))
         return await future
 
     def is_alive(self) -> bool:
@@ -139,7 +157,8 @@ class Writer:
         begun = time.perf_counter()
         outcomes: list[Outcome] = []
         with Boundary() as edge, self._store.write() as transaction:
-            outcomes += [self._attempt(transaction, one) for one in group]
+            rest = self._together(transaction, group, outcomes)
+            outcomes += [self._attempt(transaction, one) for one in rest]
         if edge.error is not None:  # whatever failed, every caller must hear of it
             self._on_rollback()
             problem = _refusal(edge.error)
@@ -154,6 +173,25 @@ class Writer:
         for bound in self.figures.buckets:
             self.figures.buckets[bound] += spent <= bound
         _resolve(outcomes)
+
+    def _together(
+        self, transaction: Transaction, group: list[Operation], outcomes: list[Outcome]
+    ) -> list[Operation]:
+        """Do at once what can be; note how that went, and return what is left."""
+        kinds: dict[Together, list[Operation]] = {}
+        for one in group:
+            if one.together is not None:
+                kinds.setdefault(one.together, []).append(one)
+        done: set[int] = set()
+        for together, those in kinds.items():
+            if len(those) == 1:
+                continue
+            results = together(transaction, [one.work for one in those])
+            for place, result in results.items():
+                failure = result if isinstance(result, Exception) else None
+                outcomes.append((those[place], None if failure else result, failure))
+                done.add(id(those[place]))
+        return [one for one in group if id(one) not in done]
 
     def _attempt(self, transaction: Transaction, one: Operation) -> Outcome:
         """Run one operation; what it refuses is undone, what breaks the database goes up."""

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from tallystick.serve.ingest.group import Apart, Source
 from tallystick.serve.ingest.parse import LabelRecord, VoteRecord, parse
-from tallystick.serve.ingest.write import Accepted, Source, apply
+from tallystick.serve.ingest.write import Accepted, apply, apply_group
 
-__all__ = ["Accepted", "LabelRecord", "Source", "VoteRecord", "apply", "parse"]
+__all__ = [
+    "Accepted",
+    "Apart",
+    "LabelRecord",
+    "Source",
+    "VoteRecord",
+    "apply",
+    "apply_group",
+    "parse",
+]

@@ -255,19 +255,29 @@ class Interned:
         """Return the codes of a pattern that `packed` has learnt."""
         return self._packed[pattern]
 
-    def pattern(self, transaction: Transaction, codes: bytes) -> int:
-        """Return the number of a pattern."""
-        ident = self._patterns.get(codes)
-        if ident is None:
-            ident = self._number(
-                transaction,
-                "insert into pattern (stream, codes) values (?, ?)"
-                " on conflict (stream, codes) do nothing returning id",
-                (self.stream, codes),
-                ("select id from pattern where stream = ? and codes = ?", (self.stream, codes)),
-            )
-            self._keep(ident, codes)
-        return ident
+    def learn(self, transaction: Transaction, patterns: Iterable[bytes]) -> None:
+        """Give patterns their numbers, for `pattern`."""
+        absent = [one for one in set(patterns) if one not in self._patterns]
+        if not absent:
+            return
+        # Another process may have been first, so the numbers are read and not returned.
+        transaction.many(
+            "insert into pattern (stream, codes) values (?, ?) on conflict (stream, codes)"
+            " do nothing",
+            [(self.stream, one) for one in sorted(absent)],
+        )
+        for start in range(0, len(absent), 500):
+            part = absent[start : start + 500]
+            marks = ", ".join("?" * len(part))
+            for ident, codes in transaction.all(
+                f"select id, codes from pattern where stream = ? and codes in ({marks})",
+                [self.stream, *part],
+            ):
+                self._keep(ident, bytes(codes))
+
+    def pattern(self, codes: bytes) -> int:
+        """Return the number of a pattern that `learn` or `packed` has learnt."""
+        return self._patterns[codes]
 
     def _keep(self, ident: int, codes: bytes) -> None:
         self._patterns[codes] = ident

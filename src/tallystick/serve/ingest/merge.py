@@ -12,7 +12,7 @@ from tallystick.serve.ingest.interned import TRUTH, Interned, Refused
 from tallystick.serve.ingest.parse import VoteRecord, hour_of
 from tallystick.serve.problem import MOST_FIXES, Fix, HttpProblem
 from tallystick.serve.settings import StreamRecord
-from tallystick.serve.store import Transaction
+from tallystick.serve.store import RowState, Transaction
 
 __all__ = [
     "CHANGED",
@@ -60,7 +60,10 @@ SAME, CHANGED, NEW = 0, 1, 2
 class RowDraft:
     """A row while a batch changes it."""
 
-    __slots__ = ("bucket", "grades", "id", "is_new", "item", "old", "pattern", "slice", "system")
+    __slots__ = (
+        *("id", "item", "system", "bucket", "slice", "pattern", "grades"),
+        *("is_new", "first", "last", "old_pattern", "old_slice"),
+    )
 
     def __init__(self, item: str, system: str) -> None:
         self.item = item
@@ -71,7 +74,10 @@ class RowDraft:
         self.slice = 0
         self.pattern = b""
         self.grades: bytes | None = None
-        self.old: tuple[int, bytes, bytes | None] = (0, b"", None)
+        self.first = 0  # the line that made it
+        self.last = 0  # the last line that changed it, 0 for none
+        self.old_slice = 0
+        self.old_pattern = 0
 
 
 class Changes:
@@ -112,23 +118,20 @@ def merge_records(
     stream: StreamRecord,
     interned: Interned,
     records: Sequence[VoteRecord],
+    found: Sequence[RowState],
     *,
     now: float,
 ) -> Changes:
-    """Read the rows that a batch touches and set their registers, in the order of the records."""
+    """Set the registers of rows in the order of the records; *found* are those that exist."""
     changes = Changes()
     rows = changes.rows
-    names: dict[tuple[str, str], None] = {}
-    for record in records:
-        names[(record.item, record.system)] = None  # type: ignore[index]  # parse made it text
-    found = transaction.find_rows(stream.id, list(names))
     interned.packed(transaction, [one[5] for one in found])
     for item, system, ident, bucket, slice_, pattern, grades in found:
         draft = RowDraft(item, system)
         draft.id, draft.is_new, draft.bucket = ident, False, bucket
         draft.slice, draft.pattern = slice_, interned.codes_of(pattern)
         draft.grades = bytes(grades) if grades is not None else None
-        draft.old = (draft.slice, draft.pattern, draft.grades)
+        draft.old_slice, draft.old_pattern = slice_, pattern
         rows[(item, system)] = draft
 
     plain = -1
@@ -160,12 +163,14 @@ def merge_records(
             changes.shows.append((row, record.show))
         if is_new:
             outcomes[line - 1] = NEW
+            row.first = row.last = line
         elif (
             row.pattern != pattern_before
             or row.slice != slice_before
             or row.grades != grades_before
         ):
             outcomes[line - 1] = CHANGED
+            row.last = line
     return changes
 
 

@@ -148,7 +148,7 @@ async def _verdicts(
 
     asked = service.memory.get("home_asked")
     if asked is None or asked.done():  # one look at a time, whoever waits
-        asked = service.memory["home_asked"] = asyncio.ensure_future(service.thread(fill))
+        asked = service.memory["home_asked"] = asyncio.ensure_future(service.waiting(fill))
     await asyncio.wait([asked], timeout=PATIENCE)
     for line in lines:
         line["verdict"] = line["alarm"] or known.get(line["name"], "…")

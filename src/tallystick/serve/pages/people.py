@@ -36,7 +36,7 @@ async def get_people(incoming: Incoming) -> Response:
 
     stream, frames, reasons = await service.reading(look)
     kind = "tallystick.serve.queue.agreement:people"
-    found, _ = await service.thread(
+    found, _ = await service.waiting(
         lambda: computed(service, kind, stream, "people", {}, Span(), name=name)
     )
     people = msgspec.json.decode(found.body, type=People)

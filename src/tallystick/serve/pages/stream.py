@@ -133,7 +133,7 @@ async def get_stream_page(incoming: Incoming) -> Response:
     found = await service.reading(lambda r: _look(r, name, person, service.clock()))
     stream: StreamRecord = found["stream"]
     verb = found["verb"]
-    view = await service.thread(lambda: ask_view(service, stream, verb, labels=labels))
+    view = await service.waiting(lambda: ask_view(service, stream, verb, labels=labels))
     panels = panels_of(found["points"])
     known = found["chances"]
     return await render(
@@ -240,7 +240,7 @@ async def get_slices(incoming: Incoming) -> Response:
     )
     if not by:
         raise HttpProblem(422, "say which slices: ?by=COLUMN")
-    view = await service.thread(lambda: ask_view(service, stream, verb, by=by, labels=labels))
+    view = await service.waiting(lambda: ask_view(service, stream, verb, by=by, labels=labels))
     groups: list[dict[str, Any]] = []
     for whole in view.entries:
         mine = [

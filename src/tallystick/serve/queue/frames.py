@@ -84,7 +84,7 @@ async def make_frame(service: Service, name: str, order: FrameOrder) -> FrameBod
     }
     # The scan and its mathematics belong into the worker, so that the server stays quick and small.
     ask = WorkerOrder(kind="tallystick.serve.queue.frames:planned", args=args)
-    found = await service.thread(lambda: service.worker.ask(ask, patience=120.0))
+    found = await service.waiting(lambda: service.worker.ask(ask, patience=120.0))
     plan = msgspec.json.decode(found.body, type=FramePlan)
     return await service.commit(
         lambda transaction: _kept(transaction, stream, order, plan, overlap, service.clock())

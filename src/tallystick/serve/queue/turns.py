@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tallystick.serve.ingest import LabelRecord, Source, VoteRecord, apply
+from tallystick.serve.ingest.body import unpacked_body
 from tallystick.serve.ingest.interned import word_of
 from tallystick.serve.ingest.merge import truth_of
-from tallystick.serve.ingest.write import unpacked_body
 from tallystick.serve.problem import Fix, HttpProblem
 from tallystick.serve.settings import StreamRecord
 from tallystick.serve.store import Reader, Transaction

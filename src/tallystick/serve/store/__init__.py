@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallystick.serve.store.protocol import Reader, Store, Transaction
+from tallystick.serve.store.protocol import (
+    KeptBatch,
+    NewRow,
+    Reader,
+    RowState,
+    Store,
+    Transaction,
+)
 
-__all__ = ["Reader", "Store", "Transaction", "open_store"]
+__all__ = ["KeptBatch", "NewRow", "Reader", "RowState", "Store", "Transaction", "open_store"]
 
 
 def open_store(address: str | Path, *, durability: str = "full", migrate: bool = True) -> Store:

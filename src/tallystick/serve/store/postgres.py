@@ -14,8 +14,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, MissingExtra
+from tallystick.serve.store.arrays import bytes_array, number_array, text_array
 from tallystick.serve.store.migrate import pending
-from tallystick.serve.store.protocol import NewRow, RowState
+from tallystick.serve.store.protocol import KeptBatch, NewBatch, NewRow, RowState
 
 if TYPE_CHECKING:
     import psycopg
@@ -28,11 +29,8 @@ _MIGRATION_LOCK = 7_364_120
 _WRITE_LOCK = 7_364_121
 """The advisory lock under which one process writes while the others wait."""
 
-_FEW = 4
-"""Up to this many rows are written as values, and not as arrays."""
-
-_IDS_AHEAD = 64
-"""Ids of rows that are taken at once."""
+_SAVED = "operation"
+"""The savepoint of an operation; the first one is set together with the lock."""
 
 _MOST_IDLE = 30_000
 """Milliseconds after which a process that stopped while it held that lock loses it."""
@@ -83,8 +81,7 @@ class PostgresTransaction(PostgresReader):
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         super().__init__(connection)
-        self._saved = False
-        self._ids = range(0)
+        self._used = False
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Execute a statement; return how many rows it changed."""
@@ -107,97 +104,103 @@ class PostgresTransaction(PostgresReader):
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo what the block did, and only that, if it raises."""
-        # The savepoint of the operation before goes together with the new one: one wait, not two.
-        with self._connection.pipeline() if self._saved else nullcontext():
-            if self._saved:
-                self._connection.execute("release savepoint operation")
-            self._connection.execute("savepoint operation")
-        self._saved = True
+        if self._used:
+            # Both go at once: without parameters, several statements are one message.
+            self._connection.execute(f"release savepoint {_SAVED}; savepoint {_SAVED}")
+        self._used = True
         try:
             yield
         except BaseException:
             if not (self._connection.closed or self._connection.broken):
-                self._connection.execute("rollback to savepoint operation")
+                self._connection.execute(f"rollback to savepoint {_SAVED}")
             raise
 
-    def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
-        """Return the rows of a stream with these (item, system), in any order."""
-        if len(names) <= _FEW:
-            pairs = " or ".join(["(r.item = %s and r.system = %s)"] * len(names))
-            return self._connection.execute(
+    def find(
+        self, stream: int, keys: Sequence[str], names: Sequence[tuple[str, str]]
+    ) -> tuple[list[KeptBatch], list[RowState]]:
+        """Return the batches of a stream with these keys, and its rows with these (item, system)."""
+        items, systems = zip(*names, strict=True) if names else ((), ())
+        with self._connection.pipeline() if keys else nullcontext():
+            if keys:
+                held = self._connection.execute(
+                    "select b.key, b.seq, b.sha256, b.n, b.new, b.changed from"
+                    " unnest(%s::text[]) k (key) join batch b on b.stream = %s and b.key = k.key",
+                    (text_array(keys), stream),
+                )
+            found = self._connection.execute(
                 "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
-                f" from rows r where r.stream = %s and ({pairs})",
-                [stream, *(word for pair in names for word in pair)],
-            ).fetchall()
-        items, systems = [one for one, _ in names], [one for _, one in names]
-        return self._connection.execute(
-            "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
-            " from unnest(%s::text[], %s::text[]) n (item, system) join rows r"
-            " on r.stream = %s and r.item = n.item and r.system = n.system",
-            (items, systems, stream),
-        ).fetchall()
+                " from unnest(%s::text[], %s::text[]) n (item, system) join rows r"
+                " on r.stream = %s and r.item = n.item and r.system = n.system",
+                (text_array(items), text_array(systems), stream),
+            )
+        return held.fetchall() if keys else [], found.fetchall()
 
-    def row_ids(self, n: int) -> int:
-        """Reserve *n* consecutive ids of rows and return the first."""
-        # The next operations of the group need some, too; what is left over is a harmless gap.
-        if len(self._ids) < n:
-            many = max(n, _IDS_AHEAD)
-            [(last,)] = self._connection.execute(
-                "select max(nextval('rows_id')) from generate_series(1, %s)", (many,)
-            ).fetchall()
-            self._ids = range(int(last) - many + 1, int(last) + 1)
-        first = self._ids[0]
-        self._ids = self._ids[n:]
-        return first
+    def numbers(self, rows: int, batches: int) -> tuple[int, int]:
+        """Reserve consecutive ids of rows and numbers of batches; return the first of each."""
+        # Nobody else takes numbers meanwhile: this process holds the lock of those who write.
+        [(row, batch)] = self._connection.execute(
+            "select case when %s > 0 then setval('rows_id', nextval('rows_id') + %s - 1) end,"
+            " setval(pg_get_serial_sequence('batch', 'seq'),"
+            " nextval(pg_get_serial_sequence('batch', 'seq')) + %s - 1)",
+            (rows, rows, batches),
+        ).fetchall()
+        return int(row or 0) - rows + 1, int(batch) - batches + 1
+
+    def add_batches(self, batches: Sequence[NewBatch]) -> None:
+        """Insert batches."""
+        seqs, streams, keys, digests, times, people, n, new, changed, bodies = zip(
+            *batches, strict=True
+        )
+        self._connection.execute(
+            "insert into batch (seq, stream, key, sha256, at, by, n, new, changed, body)"
+            " overriding system value select * from unnest(%s::bigint[], %s::bigint[],"
+            " %s::text[], %s::bytea[], %s::double precision[], %s::text[], %s::bigint[],"
+            " %s::bigint[], %s::bigint[], %s::bytea[])",
+            (
+                *(number_array(seqs), number_array(streams), text_array(keys)),
+                *(bytes_array(digests), number_array(times), text_array(people)),
+                *(number_array(n), number_array(new), number_array(changed), bytes_array(bodies)),
+            ),
+        )
 
     def add_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows."""
-        kinds = [
-            "bigint",
-            "bigint",
-            "text",
-            "text",
-            "bigint",
-            "bigint",
-            "bigint",
-            "bigint",
-            "bytea",
-            "bigint",
-            "bigint",
-        ]
-        into = "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
-        self._insert(f"{into} seq_first, seq_last)", kinds, rows)
-
-    def _insert(
-        self, into: str, kinds: Sequence[str], rows: Sequence[Any], after: str = ""
-    ) -> None:
-        """Insert rows: as values if they are few, else as one array per column."""
-        # Psycopg looks at every element of an array: for one row that costs more than the query.
-        if len(rows) <= _FEW:
-            marks = ", ".join(["(" + ", ".join(["%s"] * len(kinds)) + ")"] * len(rows))
-            held = [cell for row in rows for cell in row]
-            self._connection.execute(f"{into} values {marks}{after}", held)
-            return
-        marks = ", ".join(f"%s::{kind}[]" for kind in kinds)
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        self._connection.execute(f"{into} select * from unnest({marks}){after}", columns)
+        ids, streams, items, systems, buckets, slices, patterns, us, grades, firsts, lasts = zip(
+            *rows, strict=True
+        )
+        self._connection.execute(
+            "insert into rows (id, stream, item, system, bucket, slice, pattern, u, grades,"
+            " seq_first, seq_last) select * from unnest(%s::bigint[], %s::bigint[], %s::text[],"
+            " %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bytea[],"
+            " %s::bigint[], %s::bigint[])",
+            (
+                *(number_array(ids), number_array(streams), text_array(items)),
+                *(text_array(systems), number_array(buckets), number_array(slices)),
+                *(number_array(patterns), number_array(us), bytes_array(grades)),
+                *(number_array(firsts), number_array(lasts)),
+            ),
+        )
 
     def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, int, int]]) -> None:
         """Set (slice, pattern, grades, seq_last) of the row with the id that comes last."""
+        slices, patterns, grades, seqs, ids = zip(*rows, strict=True)
         self._connection.execute(
             "update rows r set slice = n.slice, pattern = n.pattern, grades = n.grades,"
             " seq_last = n.seq from unnest(%s::bigint[], %s::bigint[], %s::bytea[], %s::bigint[],"
             " %s::bigint[]) n (slice, pattern, grades, seq, id) where r.id = n.id",
-            [list(column) for column in zip(*rows, strict=True)],
+            (
+                *(number_array(slices), number_array(patterns), bytes_array(grades)),
+                *(number_array(seqs), number_array(ids)),
+            ),
         )
 
     def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
         """Add to the tally: (stream, bucket, slice, pattern, n), where n may be negative."""
-        self._insert(
-            "insert into tally (stream, bucket, slice, pattern, n)",
-            ["bigint"] * 5,
-            counts,
+        self._connection.execute(
+            "insert into tally (stream, bucket, slice, pattern, n) select * from"
+            " unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])"
             " on conflict (stream, bucket, slice, pattern) do update set n = tally.n + excluded.n",
+            [number_array(column) for column in zip(*counts, strict=True)],
         )
 
 
@@ -308,9 +311,17 @@ class PostgresStore:
         """
         if self._writer.closed or self._writer.broken:
             self._writer = self._connect_writer()
-        with self._writer.transaction():
-            self._writer.execute("select pg_advisory_xact_lock(%s)", (_WRITE_LOCK,))
-            yield PostgresTransaction(self._writer)
+        writer = self._writer
+        try:
+            writer.execute(
+                f"begin; select pg_advisory_xact_lock({_WRITE_LOCK}); savepoint {_SAVED}"
+            )
+            yield PostgresTransaction(writer)
+            writer.execute("commit")
+        except BaseException:
+            if not (writer.closed or writer.broken):
+                writer.execute("rollback")
+            raise
 
     def address(self) -> str:
         """Return what `open_store` needs to open this store in another process."""

@@ -10,13 +10,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
-__all__ = ["NewRow", "Reader", "RowState", "Store", "Transaction"]
+__all__ = ["KeptBatch", "NewBatch", "NewRow", "Reader", "RowState", "Store", "Transaction"]
 
 RowState: TypeAlias = tuple[str, str, int, int, int, int, "bytes | None"]
 """(item, system, id, bucket, slice, pattern, grades) of a row as it is kept."""
 
 NewRow: TypeAlias = tuple[int, int, str, str, int, int, int, int, "bytes | None", int, int]
 """(id, stream, item, system, bucket, slice, pattern, u, grades, seq_first, seq_last)."""
+
+KeptBatch: TypeAlias = tuple[str, int, bytes, int, int, int]
+"""(key, seq, sha256, n, new, changed) of a batch as it is kept."""
+
+NewBatch: TypeAlias = tuple[
+    int, int, "str | None", bytes, float, str, int, int, int, "bytes | None"
+]
+"""(seq, stream, key, sha256, at, by, n, new, changed, body)."""
 
 
 class Reader(Protocol):
@@ -59,11 +67,16 @@ class Transaction(Reader, Protocol):
     def savepoint(self) -> AbstractContextManager[None]:
         """Undo what the block did, and only that, if it raises."""
 
-    def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
-        """Return the rows of a stream with these (item, system), in any order."""
+    def find(
+        self, stream: int, keys: Sequence[str], names: Sequence[tuple[str, str]]
+    ) -> tuple[list[KeptBatch], list[RowState]]:
+        """Return the batches of a stream with these keys, and its rows with these (item, system)."""
 
-    def row_ids(self, n: int) -> int:
-        """Reserve *n* consecutive ids of rows and return the first."""
+    def numbers(self, rows: int, batches: int) -> tuple[int, int]:
+        """Reserve consecutive ids of rows and numbers of batches; return the first of each."""
+
+    def add_batches(self, batches: Sequence[NewBatch]) -> None:
+        """Insert batches."""
 
     def add_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows."""

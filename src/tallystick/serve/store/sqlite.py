@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import sqlite3
 import threading
@@ -12,9 +11,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tallystick.errors import FileError
 from tallystick.serve.store.migrate import pending
-from tallystick.serve.store.protocol import NewRow, RowState
+from tallystick.serve.store.protocol import KeptBatch, NewBatch, NewRow, RowState
 
 __all__ = ["SqliteReader", "SqliteStore", "SqliteTransaction"]
 
@@ -87,31 +88,49 @@ class SqliteTransaction(SqliteReader):
             raise
         self._connection.execute("release one")
 
-    def find_rows(self, stream: int, names: Sequence[tuple[str, str]]) -> list[RowState]:
-        """Return the rows of a stream with these (item, system), in any order."""
+    def find(
+        self, stream: int, keys: Sequence[str], names: Sequence[tuple[str, str]]
+    ) -> tuple[list[KeptBatch], list[RowState]]:
+        """Return the batches of a stream with these keys, and its rows with these (item, system)."""
+        ask = self._connection.execute
+        held: list[KeptBatch] = []
+        for key in keys:
+            held += ask(
+                "select key, seq, sha256, n, new, changed from batch where stream = ? and key = ?",
+                (stream, key),
+            )
         columns = "r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades"
         if len(names) < _FEW:
             sql = f"select {columns} from rows r where stream = ? and item = ? and system = ?"
             found: list[RowState] = []
             for item, system in names:
-                found += self._connection.execute(sql, (stream, item, system))
-            return found
+                found += ask(sql, (stream, item, system))
+            return held, found
         # One statement for the whole batch: the loop runs inside SQLite. "cross join" keeps the
         # names outside: without it the planner may walk all rows of the stream once per name.
         sql = (
             f"select {columns} from json_each(?) j cross join rows r"
             " where r.stream = ? and r.item = j.value ->> 0 and r.system = j.value ->> 1"
         )
-        return self._connection.execute(sql, (json.dumps(names), stream)).fetchall()
+        return held, ask(sql, (msgspec.json.encode(names).decode(), stream)).fetchall()
 
-    def row_ids(self, n: int) -> int:
-        """Reserve *n* consecutive ids of rows and return the first."""
+    def numbers(self, rows: int, batches: int) -> tuple[int, int]:
+        """Reserve consecutive ids of rows and numbers of batches; return the first of each."""
         # Retention leaves the highest id it ever deleted, so that no id is given twice.
-        [(last,)] = self._connection.execute(
+        [(row, batch)] = self._connection.execute(
             "select max(coalesce((select max(id) from rows), 0), coalesce("
-            "(select cast(value as integer) from fact where name = 'rows_deleted'), 0))"
+            "(select cast(value as integer) from fact where name = 'rows_deleted'), 0)),"
+            " coalesce((select seq from sqlite_sequence where name = 'batch'), 0)"
         ).fetchall()
-        return int(last) + 1
+        return int(row) + 1, int(batch) + 1
+
+    def add_batches(self, batches: Sequence[NewBatch]) -> None:
+        """Insert batches."""
+        self._connection.executemany(
+            "insert into batch (seq, stream, key, sha256, at, by, n, new, changed, body)"
+            " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            batches,
+        )
 
     def add_rows(self, rows: Sequence[NewRow]) -> None:
         """Insert rows."""

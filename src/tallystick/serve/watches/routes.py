@@ -195,7 +195,7 @@ async def get_watch(incoming: Incoming) -> WatchBody:
 async def put_watch(incoming: Incoming) -> WatchBody:
     """Make a watch, or change it; its baseline is asked at once."""
     name, order, service = _named(incoming), incoming.body, incoming.service
-    await service.thread(lambda: check_order(order, allow=service.config.allow_hosts))
+    await service.waiting(lambda: check_order(order, allow=service.config.allow_hosts))
 
     def work(transaction: Transaction) -> WatchBody:
         keep_watch(transaction, name, order, now=service.clock())
