@@ -4,7 +4,8 @@ Every case is a file and a call of the command line. A finding is a traceback, a
 (exit code 70), a crash of the process, a hang, or a count that is not the number of rows.
 
 Cases run in worker processes, several hundred in one (what one file breaks, the next one shows) or
-one in each (``--per-process 1``). A worker that dies or hangs is replaced, and the case is named.
+one in each (``--per-process 1``: forked, where the system can, from a worker that has imported the
+command line and done nothing else). A worker that dies or hangs is replaced, and the case is named.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +32,9 @@ ALLOWED = (0, 1, 2, 10, 11)
 MOST_MEMORY = 8 << 30
 PATIENCE = 120.0
 """Seconds after which a case counts as hanging, on a machine that may be busy."""
+
+_FORKS = 100
+"""Cases that are forked from one worker."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +89,8 @@ def fault(one: Case, outcome: Outcome) -> str | None:
     return None
 
 
-def _work(start: int, stop: int, seed: int) -> None:
-    """Run cases one after the other and report each on stdout."""
+def _work(start: int, stop: int, seed: int, each: int) -> None:
+    """Run cases one after the other, *each* in its own process if true, and report on stdout."""
     report = os.fdopen(os.dup(1), "w", buffering=1)
     with contextlib.suppress(ImportError):
         import resource
@@ -95,32 +100,69 @@ def _work(start: int, stop: int, seed: int) -> None:
     with tempfile.TemporaryDirectory() as home:
         for number in range(start, stop):
             report.write(f"begin {number}\n")
-            one = case(number, seed)
-            folder = Path(home) / str(number)
-            folder.mkdir()
-            try:
-                found = fault(one, call(one, folder))
-            except BaseException as error:  # noqa: BLE001 - whatever comes out is a finding
-                found = f"traceback: {type(error).__name__}: {error}"
+            found = _forked(number, seed, Path(home)) if each else _found(number, seed, Path(home))
             report.write(f"end {number} {json.dumps(found)}\n")
     report.write("done\n")
 
 
+def _found(number: int, seed: int, home: Path) -> str | None:
+    """Run a case in a folder of its own and return what is wrong with how it went."""
+    one = case(number, seed)
+    folder = home / str(number)
+    folder.mkdir()
+    try:
+        return fault(one, call(one, folder))
+    except BaseException as error:  # noqa: BLE001 - whatever comes out is a finding
+        return f"traceback: {type(error).__name__}: {error}"
+
+
+def _forked(number: int, seed: int, home: Path) -> str | None:
+    """Run a case in a child process, which has the imports of this one and none of its state."""
+    # imported once, for every child
+    import duckdb  # noqa: F401
+    import pyarrow.compute  # noqa: F401
+    import scipy.special  # noqa: F401
+
+    import tallystick.cli  # noqa: F401
+
+    out = home / f"{number}.json"
+    child = os.fork()
+    if child == 0:
+        out.write_text(json.dumps(_found(number, seed, home)), encoding="utf-8")
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if status:
+        return f"crash: the process left with {os.waitstatus_to_exitcode(status)}"
+    found: str | None = json.loads(out.read_text(encoding="utf-8"))
+    return found
+
+
 def findings(files: int, *, seed: int, first: int, per_process: int) -> Iterator[tuple[int, str]]:
     """Yield the number of each case that went wrong, and how."""
+    each = per_process == 1 and hasattr(os, "fork")
     number = first
     while number < first + files:
-        stop = min(number + per_process, first + files)
-        number = yield from _chunk(number, stop, seed)
+        stop = min(number + (_FORKS if each else per_process), first + files)
+        number = yield from _chunk(number, stop, seed, each=each)
 
 
-def _chunk(start: int, stop: int, seed: int) -> Iterator[tuple[int, str]]:
+def _chunk(start: int, stop: int, seed: int, *, each: bool) -> Iterator[tuple[int, str]]:
     """Run one worker; return the number of the first case that it did not reach."""
-    command = [sys.executable, "-m", "tests.fuzz.run", "--worker", f"{start},{stop},{seed}"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fuzz.run",
+        "--worker",
+        f"{start},{stop},{seed},{each:d}",
+    ]
     running, last = start, time.monotonic()
     finished = hung = False
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
     ) as worker:
 
         def watch() -> None:
@@ -128,6 +170,8 @@ def _chunk(start: int, stop: int, seed: int) -> Iterator[tuple[int, str]]:
             while worker.poll() is None:
                 if time.monotonic() - last > PATIENCE:
                     hung = True
+                    if each:  # the forked child holds the pipe too
+                        os.killpg(worker.pid, signal.SIGKILL)
                     worker.kill()
                     return
                 time.sleep(0.5)

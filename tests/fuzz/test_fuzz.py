@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -44,7 +45,7 @@ def test_the_fuzzer_notices_each_kind_of_fault():
 def test_a_worker_that_dies_or_hangs_is_named_and_replaced(monkeypatch):
     stub = (
         "import os, sys, time\n"
-        "a, b, _ = map(int, sys.argv[2].split(','))\n"
+        "a, b, *_ = map(int, sys.argv[2].split(','))\n"
         "for n in range(a, b):\n"
         "    print('begin', n, flush=True)\n"
         "    os.abort() if n == 1 else None\n"
@@ -67,3 +68,12 @@ def test_a_worker_that_dies_or_hangs_is_named_and_replaced(monkeypatch):
 
 def test_cases_run_in_a_process_of_their_own():
     assert list(findings(2, seed=0, first=0, per_process=2)) == []
+    assert list(findings(2, seed=0, first=0, per_process=1)) == []
+
+
+def test_a_case_that_kills_its_own_process_is_named_and_the_next_one_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        run, "_found", lambda number, *_: os.kill(os.getpid(), 9) if number == 1 else None
+    )
+    assert "crash: the process left with -9" in (run._forked(1, 0, tmp_path) or "")
+    assert run._forked(2, 0, tmp_path) is None

@@ -176,8 +176,8 @@ def test_duplicate_and_far_too_many_columns_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table([[1], [2]], names=["a", "A"]), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="alike but for case"):
         scan(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match="10,001 columns, more than 10,000"):
-        scan(pa.table([[1]] * 10_001, names=[f"c{i}" for i in range(10_001)]))
+    with pytest.raises(InputError, match="2,001 columns, more than 2,000"):
+        scan(pa.table([[1]] * 2_001, names=[f"c{i}" for i in range(2_001)]))
 
 
 @pytest.mark.parametrize("statistics", [True, False])

@@ -8,15 +8,19 @@ from tallystick.errors import InputError
 
 __all__ = ["MAX_COLUMNS", "check_names"]
 
-MAX_COLUMNS = 10_000
+MAX_COLUMNS = 2_000
+"""Columns that are looked at. What is learnt of a table grows with the square of its columns: 2,000
+take some 10 s, 10,000 took 100 s and more.
+"""
 
 
 def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return usable column names and notes on nameless ones; refuse duplicates and far too many."""
     if len(header) > MAX_COLUMNS:
         raise InputError(
-            f"{name} has {len(header):,} columns, more than {MAX_COLUMNS:,}: items go in rows and"
-            " judges in columns; transpose it, or give it as a long table (item, judge, vote)"
+            f"{name} has {len(header):,} columns, more than {MAX_COLUMNS:,}. Items go in rows and"
+            " judges in columns: transpose it, give it as a long table (item, judge, vote), or keep"
+            " only the columns in use"
         )
     notes = []
     names: list[str] = []

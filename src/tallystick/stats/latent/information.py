@@ -246,8 +246,12 @@ def _spread_of_scores(fit: LatentFit, position: IntArray) -> FloatArray:
     codes, n_classes = fit.votes.codes, fit.model.n_classes
     out = np.zeros((position.shape[0], position.shape[0]))
     for y in range(n_classes):
-        scores = _scores(np.eye(n_classes)[[y] * codes.shape[0]], codes, position, fit.model)
-        out += scores.T @ ((fit.votes.weights * fit.posterior[:, y])[:, None] * scores)
+        # Given class y only its own coordinates and those of the balance have a score: with many
+        # classes nearly all of the matrix is zero, and it is not computed.
+        mine = np.flatnonzero((position[:, 0] == y) | (position[:, 1] == 0))
+        scores = _scores(np.eye(n_classes)[[y] * codes.shape[0]], codes, position[mine], fit.model)
+        weighted = (fit.votes.weights * fit.posterior[:, y])[:, None] * scores
+        out[np.ix_(mine, mine)] += scores.T @ weighted
     return out
 
 
