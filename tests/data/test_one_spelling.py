@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick import compare, judge
+from tallystick import compare, judge, read
 from tallystick.errors import InputError
 
 ROWS = 60
@@ -37,3 +37,54 @@ def test_numbers_written_as_text_and_as_numbers_are_still_asked_about() -> None:
     rows = {"gold": ["0", "1"] * 30, "x": [0, 1] * 30, "y": [1, 1] * 30}
     with pytest.raises(InputError, match="spelled in two ways"):
         compare.evaluate(rows, truth="gold")
+
+
+def written(*cells: str) -> list[str]:
+    return (list(cells) * ROWS)[:ROWS]
+
+
+def test_whole_numbers_that_pandas_wrote_as_decimals_are_the_same_labels() -> None:
+    rows = {"gold": written("1.0", "", "0.0"), "x": written("1", "1", "0"), "y": written("0", "1")}
+    result = judge.evaluate(rows, truth="gold")
+    assert [judge.name for judge in result.judges] == ["x", "y"]
+    assert any("the two are read as one label" in note for note in result.notes)
+    typed = {"gold": [1, None, 0] * 20, "x": [1, 1, 0] * 20, "y": [0, 1] * 30}
+    same = judge.evaluate(typed, truth="gold")
+    assert [row.accuracy for row in same.judges] == [row.accuracy for row in result.judges]
+
+
+def test_judges_alone_may_write_whole_numbers_in_two_ways_too() -> None:
+    rows = {
+        "x": written("1", "0", "0"),
+        "y": written("1.0", "", "0.0"),
+        "z": written("1", "0", "1"),
+    }
+    result = judge.evaluate(rows)
+    assert any("column 'y' says '0.0' and column 'x' says '0'" in note for note in result.notes)
+
+
+def test_two_files_in_one_column_are_one_set_of_labels() -> None:
+    rows = {"gold": written("1.0", "1", "0", "0.0"), "x": written("1", "1", "0", "0")}
+    result = compare.evaluate({**rows, "y": written("1", "0", "0", "0")}, truth="gold")
+    assert [row.score for row in result.models] == [1.0, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("gold", "vote"),
+    [
+        (["1.1", "1.10", "2.0"], ["1.1", "1.10", "2"]),  # versions
+        (["7", "8"], ["007", "8"]),  # names of things
+        (["1.0", "other"], ["1", "other"]),  # not all of them numbers
+        (["1", "1.0", "1.5"], ["1", "1.0", "1.5"]),  # the truth itself tells them apart
+    ],
+)
+def test_numbers_that_a_reader_may_tell_apart_are_still_asked_about(gold, vote) -> None:
+    rows = {"gold": written(*gold), "x": written(*vote), "y": written(*gold)}
+    with pytest.raises(InputError, match="spelled in two ways"):
+        judge.evaluate(rows, truth="gold", judges=("x", "y"))
+
+
+def test_what_was_read_before_is_asked_again_by_the_same_rule() -> None:
+    rows = {"gold": written("1.0", "", "0.0"), "x": written("1", "1", "0"), "y": written("0", "1")}
+    with read(rows) as data:
+        assert judge.evaluate(data, truth="gold", judges=("x", "y")).decision

@@ -1,29 +1,41 @@
-"""Labels that differ only by capitals or blanks, where the truth shows that they are one.
+"""Labels that are one although they are written in two ways, where the table itself shows it.
 
 ``Refund`` beside ``refund`` is a slip of whoever wrote the column. It is read as one label if the
-column of true labels never tells two labels apart in that way; otherwise the user is asked
+column of true labels never tells two labels apart in that way. ``1`` beside ``1.0`` is the work of
+pandas, which writes a column of integers with a gap as decimals. It is read as one label if every
+cell of these columns is a number. Otherwise the user is asked
 (`tallystick.values.check_vocabulary`).
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tallystick.data.data import VOTES, Data
 from tallystick.io import Table, identifier
-from tallystick.values import spelling
+from tallystick.values import is_missing, is_no_answer, spelling
 
 __all__ = ["one_spelling"]
 
 _MOST = 1_000
 """Different cells from which a column holds texts rather than labels."""
 
+_LOOKED = 10_000
+"""Rows of a vote that show how its numbers are written."""
+
+# At most 15 digits: beyond 2^53 whole numbers cannot be told apart.
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,14})\.0+")
+
 
 def one_spelling(data: Data) -> Data:
     """Return *data*, read with one spelling of each label where the truth shows that this is safe.
 
     Numbers beside the same numbers as text stay a question: their types may be told apart on
-    purpose.
+    purpose. So do numbers that a reader may tell apart, such as the versions 1.1 and 1.10 or the
+    names 7 and 007.
 
     Examples
     --------
@@ -33,34 +45,120 @@ def one_spelling(data: Data) -> Data:
     True
     >>> one_spelling(read({"a": ["Yes", "no"], "b": ["yes", "no"]}, judges=("a", "b"))).rules.coerce
     False
+    >>> one_spelling(read({"a": ["1", "0"], "b": ["1.0", ""]}, judges=("a", "b"))).rules.coerce
+    True
     """
-    truth, held = data.roles.truth, data.held
-    if data.rules.coerce or truth is None or not isinstance(held, Table):
+    if data.rules.coerce or not isinstance(data.held, Table):
         return data
+    note = _capitals(data, data.held) or _decimals(data, data.held)
+    if note is None:
+        return data
+    return replace(data, rules=replace(data.rules, coerce=True), notes=(*data.notes, note))
+
+
+def _capitals(data: Data, held: Table) -> str | None:
+    """Return the note on texts that differ only by capitals or blanks, None if there are none."""
+    truth = data.roles.truth
+    if truth is None:
+        return None
     known = _texts(held, truth)
     if known is None or len({spelling(label) for label in known}) < len(known):
-        return data
+        return None
 
     written = {spelling(label): {label} for label in known}
     where: dict[str, str] = {}
     for column in data.roles.columns(*VOTES):
         labels = _texts(held, column)
         if labels is None:
-            return data
+            return None
         for label in labels:
             forms = written.setdefault(spelling(label), {label})
             if label not in forms:
                 where[label] = column
             forms.add(label)
     if not where:
-        return data
+        return None
     label, column = next(iter(where.items()))
     other = min(written[spelling(label)] - {label})
-    note = (
+    return (
         f"column {column!r} says {label!r} and another place says {other!r}: labels that differ"
         f" only by capitals or blanks are read as one, as in the truth {truth!r}"
     )
-    return replace(data, rules=replace(data.rules, coerce=True), notes=(*data.notes, note))
+
+
+def _decimals(data: Data, held: Table) -> str | None:
+    """Return the note on whole numbers that are written 1 and 1.0, None if there are none."""
+    columns = data.roles.columns(*VOTES, "truth")
+    if not columns or any(held.kinds.get(name) != "text" for name in columns):
+        return None
+
+    # Labels may be few and far down; a vote shows in its first rows how its numbers are written.
+    truth, silent = data.roles.truth, frozenset(data.rules.missing)
+    looked = {name: _written(held, name, silent, whole=name == truth) for name in columns}
+    if _two_forms(looked) is None:
+        return None
+    forms = {name: _written(held, name, silent, whole=True) for name in columns}
+    texts = [text for column in forms.values() for text in column]
+    if any(len(column) >= _MOST for column in forms.values()):
+        return None
+    if not all(_is_whole(text) or _is_fraction(text) for text in texts):
+        return None
+
+    # One column that tells 1 from 1.0 is two files in one, unless it holds versions: 1, 1.0, 1.1.
+    if _mixed(forms) and not all(map(_is_whole, texts)):
+        return None
+    pair = _two_forms(forms)
+    if pair is None:
+        return None
+    (column, decimal), (other, integer) = pair
+    where = "in other rows" if column == other else f"column {other!r} says"
+    return (
+        f"column {column!r} says {decimal!r} and {where} {integer!r}: every cell is a number, so"
+        " the two are read as one label"
+    )
+
+
+def _written(table: Table, column: str, silent: frozenset[str], *, whole: bool) -> list[str]:
+    """Return the different cells of a column of text that say something, sorted."""
+    name = identifier(column)
+    rows = "rows" if whole else f"(select {name} from rows limit {_LOOKED})"
+    found = table.query(
+        f"select distinct {name} from {rows} where {name} is not null limit {_MOST}"
+    )
+    texts = sorted(cell.strip() for (cell,) in found)
+    return [text for text in texts if not is_missing(text, silent) and not is_no_answer(text)]
+
+
+def _two_forms(
+    forms: Mapping[str, Sequence[str]],
+) -> tuple[tuple[str, str], tuple[str, str]] | None:
+    """Return where one whole number is written with a decimal point, and where without."""
+    plain = {
+        spelling(text): (name, text)
+        for name, column in reversed(forms.items())
+        for text in column
+        if _INTEGER.fullmatch(text)
+    }
+    for name, column in forms.items():
+        for text in column:
+            if _DECIMAL.fullmatch(text) and spelling(text) in plain:
+                return (name, text), plain[spelling(text)]
+    return None
+
+
+def _mixed(forms: Mapping[str, Sequence[str]]) -> bool:
+    """Say whether one column writes one number in two ways."""
+    return any(len({spelling(text) for text in column}) < len(column) for column in forms.values())
+
+
+def _is_whole(text: str) -> bool:
+    return bool(_INTEGER.fullmatch(text) or _DECIMAL.fullmatch(text))
+
+
+def _is_fraction(text: str) -> bool:
+    """Say whether a text is how a program writes a fraction: 1.5, but not 1.50 or 01.5."""
+    number = spelling(text)
+    return isinstance(number, float) and repr(number) == text
 
 
 def _texts(table: Table, column: str) -> list[str] | None:

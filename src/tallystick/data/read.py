@@ -491,6 +491,6 @@ def _again(data: Data, door: Door, given: Roles, rules: LabelRules) -> Data:
     merged = replace(data.roles, **named)
     changed = rules if rules != LabelRules() else data.rules
     if isinstance(data.held, Table):
-        again = _tabled(data.held, replace(door, pivots=False), merged, Layout(), changed)
+        again = _whole(data.held, replace(door, pivots=False), merged, Layout(), changed)
         return replace(again, notes=tuple(dict.fromkeys((*data.notes, *again.notes))))
     return replace(data, roles=merged, rules=changed)

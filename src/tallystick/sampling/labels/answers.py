@@ -15,7 +15,7 @@ from tallystick.sampling.labels.consensus import Floats, Ints
 from tallystick.sampling.labels.journal import DrawJournal
 from tallystick.sampling.labels.strata import LabelStrata
 from tallystick.sampling.labels.task import LabelTask, Measure
-from tallystick.values import Label, identity
+from tallystick.values import Label, identity, spelling
 
 __all__ = [
     "Read",
@@ -93,6 +93,8 @@ def label_of(task: LabelTask, text: Label) -> Label:
         return float(word)
     found = [one for one in task.classes if str(one) == word]
     found = found or [one for one in task.classes if str(one).lower() == word.lower()]
+    # pandas writes a column of integers with a gap as 1.0: it is the class 1.
+    found = found or [one for one in task.classes if spelling(one) == spelling(word)]
     if len(found) != 1:
         shown = ", ".join(map(str, task.classes[:12]))
         raise InputError(f"an answer must be one of {shown}, or skip, got {text!r}")
