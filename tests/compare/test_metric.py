@@ -1,20 +1,8 @@
 import pytest
 
 from tallystick.compare import CompareQuestion
-from tallystick.compare.metric import PassMetric, guess_better, split_metric
+from tallystick.compare.metric import PassMetric, split_metric
 from tallystick.errors import InputError
-
-
-@pytest.mark.parametrize(
-    "name", ["latency_ms", "cost", "error_rate", "loss", "perplexity", "WER", "p95 latency"]
-)
-def test_less_is_better_by_the_name(name):
-    assert guess_better(name) == "lower"
-
-
-@pytest.mark.parametrize("name", ["correct", "exact_match", "f1", "lossless", None])
-def test_more_is_better_otherwise(name):
-    assert guess_better(name) == "higher"
 
 
 def test_the_caller_overrules_the_guess_and_the_guess_is_said():

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from tallystick.compare.battle_table import is_battle_table, is_battles
 from tallystick.compare.battles import answer_battles
 from tallystick.compare.board import Board
@@ -13,7 +15,6 @@ from tallystick.compare.cases import cases_of
 from tallystick.compare.demo import demo
 from tallystick.compare.labelling import labelling
 from tallystick.compare.margins import gate_estimate
-from tallystick.compare.metric import shared_measure
 from tallystick.compare.patterns import counted_moments, rank_counted
 from tallystick.compare.question import CompareQuestion
 from tallystick.compare.ranking import rank
@@ -23,7 +24,9 @@ from tallystick.compare.settings import Settings
 from tallystick.compare.stopping import stop_when_clear
 from tallystick.compare.summed import rank_summed
 from tallystick.data import Capability, Data, Door, Roles, answered, read
+from tallystick.data.direction import are_places, lower_word, names_place, shared_lower_word
 from tallystick.errors import InputError
+from tallystick.io import Table
 from tallystick.results import Gate, GateEstimate, GateOutcome, Result, check_gates, parse_gate
 
 __all__ = ["CAPABILITY", "answer", "evaluate"]
@@ -84,8 +87,7 @@ def answer(data: Data, question: CompareQuestion) -> Result:
             f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
             " put all models into one table, or leave out one of the two"
         )
-    # Columns of one table may all be named after the measure: "old latency", "new latency".
-    metric = data.metric or shared_measure(data.roles.models)
+    metric = _measure(data)
     _, guessed = question.better(metric)
     question = replace(question, scored_as=metric)
     if is_battles(data):
@@ -101,6 +103,8 @@ def answer(data: Data, question: CompareQuestion) -> Result:
 
     board = _with_more(read_board(data, bounds=question.bounds), data, question)
     board = replace(board, prices=question.prices)
+    if data.roles.truth is None:
+        _refuse_unnamed_places(board, question)
     if question.save is not None:
         board.save(question.save)
 
@@ -113,6 +117,38 @@ def answer(data: Data, question: CompareQuestion) -> Result:
         result = rank(board, settings=question.settings, rng=question.seed)
     gates = _gates(question.gates, board, question)
     return replace(result, gates=gates, notes=_said(guessed))
+
+
+def _measure(data: Data) -> str | None:
+    """Return what the scores are called, as far as that may say which way is better."""
+    # Columns of one table may all be named after the measure: "old latency", "new latency".
+    metric = data.metric or shared_lower_word(data.roles.models)
+    word = lower_word(metric)
+    if word is None:
+        return metric
+    # Answers that are held against a truth are right or wrong, whatever their columns are called.
+    if data.roles.truth is not None:
+        return None
+    if names_place(word) and isinstance(data.held, Table):
+        # A place is 1 at best. Scores from 0 to 1 in `rank_zephyr` belong to a model of that name.
+        scores = data.numbers(*data.roles.models)
+        if np.nanmin(scores) < 1 and not are_places(scores, first=0):
+            return None
+    return metric
+
+
+def _refuse_unnamed_places(board: Board, question: CompareQuestion) -> None:
+    """Ask which way is better where every item ranks the models and no name says so."""
+    said = (
+        question.lower_is_better or question.higher_is_better or question.settings.better == "lower"
+    )
+    if said or not are_places(board.scores):
+        return
+    raise InputError(
+        f"every item gives {', '.join(board.names[:5])} the places 1 to {len(board.names)}: they"
+        " are ranked. If 1 is the best place, add --lower-is-better; if 1 is the worst, add"
+        " --higher-is-better"
+    )
 
 
 def _said(note: str) -> tuple[str, ...]:

@@ -1,17 +1,17 @@
-"""What a score is called, which way is better, and pass@k of several runs per item."""
+"""What a score is called, and pass@k of several runs per item; `data.direction` says which way is
+better.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tallystick.data.detect.names import tokens
 from tallystick.errors import InputError
 from tallystick.stats.replicates import PassKind
 
-__all__ = ["Better", "PassMetric", "guess_better", "shared_measure", "split_metric"]
+__all__ = ["Better", "PassMetric", "split_metric"]
 
 Better: TypeAlias = Literal["higher", "lower"]
 
@@ -19,35 +19,6 @@ _PASS = re.compile(r"pass(?P<sign>[@^])(?P<k>\d+)(?::(?P<base>.+))?")
 _RATINGS = frozenset(
     {"elo", "bradley-terry", "bradley_terry", "bt", "rating", "glicko", "trueskill"}
 )
-_LOWER = frozenset(
-    {
-        "latency",
-        "cost",
-        "costs",
-        "price",
-        "usd",
-        "error",
-        "errors",
-        "err",
-        "loss",
-        "perplexity",
-        "ppl",
-        "wer",
-        "cer",
-        "ter",
-        "mae",
-        "mse",
-        "rmse",
-        "brier",
-        "ms",
-        "seconds",
-        "duration",
-        "time",
-        "toxicity",
-        "bits",
-    }
-)
-"""Words in the name of a metric of which less is better."""
 
 
 @dataclass(frozen=True)
@@ -95,25 +66,3 @@ def split_metric(metric: str | None) -> tuple[PassMetric | None, str | None]:
     if k < 1:
         raise InputError(f"metric {metric!r} asks for {k} runs: k must be at least 1")
     return PassMetric("pass@k" if found["sign"] == "@" else "pass^k", k), found["base"]
-
-
-def guess_better(metric: str | None) -> Better:
-    """Return which way is better, by the name of the metric.
-
-    Examples
-    --------
-    >>> guess_better("latency_ms"), guess_better("exact_match"), guess_better(None)
-    ('lower', 'higher', 'higher')
-    """
-    return "lower" if metric and set(tokens(metric)) & _LOWER else "higher"
-
-
-def shared_measure(columns: Sequence[str]) -> str | None:
-    """Return the word in the names of all *columns* of which less is better, None if there is none.
-
-    >>> shared_measure(["old latency (ms)", "new latency (ms)"]), shared_measure(["gpt", "claude"])
-    ('latency', None)
-    """
-    words = [tokens(name) for name in columns]
-    shared = set(words[0]).intersection(*words) & _LOWER if words else set()
-    return next((word for word in words[0] if word in shared), None) if words else None

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tallystick.compare.metric import Better, guess_better, split_metric
+from tallystick.compare.metric import Better, split_metric
 from tallystick.compare.settings import Settings
 from tallystick.data import Question, option
+from tallystick.data.direction import lower_word
 
 __all__ = ["CompareQuestion"]
 
@@ -83,10 +84,9 @@ class CompareQuestion(Question):
         """Return which way is better, and a note where that was guessed from the name."""
         if self.lower_is_better or self.higher_is_better:
             return ("lower" if self.lower_is_better else "higher"), ""
-        guess = guess_better(metric)
-        if guess == "higher":
-            return guess, ""
-        return guess, (
+        if lower_word(metric) is None:
+            return "higher", ""
+        return "lower", (
             f"lower is better, by the name {metric!r}; add --higher-is-better if it is not so"
         )
 

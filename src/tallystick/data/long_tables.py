@@ -14,6 +14,7 @@ from tallystick.data.detect.names import (
     VOTER_NAMES,
     plain,
 )
+from tallystick.data.direction import lower_word
 from tallystick.data.layout import Layout
 from tallystick.data.roles import Roles
 from tallystick.data.structure import LongShape, long_readings, steady_within
@@ -285,6 +286,8 @@ def _pivot(
     )
     dropped = tuple(f"column {name!r} changes within an item: left out" for name in varying)
     gone = {name: f"column {name!r} changes within an item" for name in varying}
+    # The votes lose the name of their column here, and of a loss less is better.
+    measure = shape.vote if lower_word(shape.vote) else None
     wide = replace(
         table,
         relation=relation,
@@ -293,6 +296,7 @@ def _pivot(
         notes=(*table.notes, note, *dropped),
         left_out={**table.left_out, **gone},
         doubtful=doubtful,
+        metric=table.metric or measure,
         parts=(),
         spools=(path,),
     )
