@@ -30,7 +30,7 @@ __all__ = ["label"]
 
 _QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
-_FIELDS = ("positive", "scale", "judge_scale", "goal", "at_least", "metrics")
+_FIELDS = ("positive", "scale", "judge_scale", "higher_is_better", "goal", "at_least", "metrics")
 _ACTIONS = ("add", "open_", "terminal", "export_", "import_")
 _TOOLS = ("label-studio", "argilla")
 
@@ -310,6 +310,12 @@ _OPTIONS: list[click.Parameter] = [
         type=Pair(),
         metavar="LO,HI",
         help="score: the judges' numbers, if they go from LO to HI and the human ones do not.",
+    ),
+    click.Option(
+        ["--higher-is-better"],
+        is_flag=True,
+        default=None,
+        help="score: more is better, whatever the names of the columns suggest.",
     ),
     click.Option(
         ["--goal"],

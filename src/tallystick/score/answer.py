@@ -78,7 +78,11 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         data = replace(data, held=data.table)
     sliced = mix is not None or (data.session is not None and data.roles.by is not None)
     outputs = read_outputs(
-        data, scale=question.scale, judge_scale=question.judge_scale, sliced=sliced
+        data,
+        scale=question.scale,
+        judge_scale=question.judge_scale,
+        turned=question.lower_is_better,
+        sliced=sliced,
     )
     # Gates are parsed before the work, so that a misspelt one costs nothing.
     for text in question.gates:

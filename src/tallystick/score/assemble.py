@@ -164,10 +164,13 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         population=question.population,
         scale=outputs.scale,
         judge_scale=outputs.judge_scale,
+        turned=outputs.turned,
         alpha=question.alpha,
         sentences=said,
         basis=basis(outputs, question, pairs=len(pairs), worth=worth, items=items),
-        label_goal=None if settled or session is not None else _label_goal(outputs),
+        label_goal=None
+        if settled or session is not None or outputs.turned
+        else _label_goal(outputs),
     )
 
 
@@ -222,10 +225,11 @@ def _without_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         population=question.population,
         scale=outputs.scale,
         judge_scale=outputs.judge_scale,
+        turned=outputs.turned,
         alpha=question.alpha,
         sentences=said,
         basis="",
-        label_goal="mean",
+        label_goal=None if outputs.turned else "mean",
     )
 
 

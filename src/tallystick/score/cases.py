@@ -26,7 +26,9 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
         return None
     if len(data.roles.systems) == 2 or data.n_rows > MOST_ROWS:
         return None
-    outputs = read_outputs(data, scale=result.scale, judge_scale=result.judge_scale)
+    outputs = read_outputs(
+        data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
+    )
     if not outputs.pass_fail or outputs.counted:
         return None
 

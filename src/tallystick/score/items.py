@@ -36,7 +36,9 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
         raise InputError("items are written for one criterion at a time: filter the table first")
     if len(data.roles.systems) == 2:
         raise InputError("items are not written for preferences: use --json")
-    outputs = read_outputs(data, scale=result.scale, judge_scale=result.judge_scale)
+    outputs = read_outputs(
+        data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
+    )
     values = consensus(outputs)
     kept = [name for name in data.table.columns if name not in ("consensus", "label_next")]
     columns: dict[str, Any] = {**data.cells(*kept)}

@@ -86,6 +86,12 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
     """
     _check(data, question)
     question, settled = question.settled(data)
+    if question.lower_is_better:
+        raise InputError(
+            "people are asked which outputs are good, and these grades say which are bad"
+            f" ({settled[-1].partition(':')[0]}): turn the columns round first, so that yes or a"
+            " higher number is good, or add --higher-is-better if it is so already"
+        )
     patterns = read_patterns(data, scale=question.scale, judge_scale=question.judge_scale)
     outputs = patterns.outputs
     classes, code = _answers(data, patterns, question)

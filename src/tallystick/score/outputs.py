@@ -84,6 +84,7 @@ class Outputs:
     unit: str = "item"
     scale: tuple[float, float] | None = None
     judge_scale: tuple[float, float] | None = None
+    turned: bool = False
     preferences: tuple[tuple[str, str], ...] = ()
 
     @property

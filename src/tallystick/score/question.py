@@ -35,6 +35,12 @@ class ScoreQuestion(Question):
     judge_scale: tuple[float, float] | None = option(
         None, "The judges' grades go from LO to HI, if not as the human ones.", metavar="LO,HI"
     )
+    lower_is_better: bool = option(
+        False, "Less is better, as of errors (guessed from names): grades are turned round."
+    )
+    higher_is_better: bool = option(
+        False, "More is better, whatever the names of the columns suggest."
+    )
     label_draw: str = option(
         "random",
         "How the outputs with human grades were chosen: at random, all of them, or unknown.",
@@ -69,6 +75,8 @@ class ScoreQuestion(Question):
         super().__post_init__()
         if isinstance(self.gates, str):
             object.__setattr__(self, "gates", (self.gates,))
+        if self.lower_is_better and self.higher_is_better:
+            raise InputError("lower_is_better and higher_is_better exclude each other: give one")
         if self.anytime and not self.certified:
             raise InputError("anytime makes certified intervals hold while you look: add certified")
         for name in ("scale", "judge_scale"):
@@ -77,17 +85,27 @@ class ScoreQuestion(Question):
                 raise InputError(f"{name} must be LO,HI with LO < HI, got {low:g},{high:g}")
 
     def settled(self, data: Data) -> tuple[ScoreQuestion, tuple[str, ...]]:
-        """Return the question with the scales that the grades show, where the user names none."""
+        """Return the question with the scales and the direction that the columns show.
+
+        What the user names is left alone. Preferences have neither.
+        """
+        from tallystick.score.turned import less_is_better, turned_note
         from tallystick.score.usual_scale import scale_note, usual_scales
 
-        if self.scale is not None or self.judge_scale is not None or len(data.roles.systems) == 2:
+        if len(data.roles.systems) == 2:
             return self, ()
-        scales = usual_scales(data)
-        if scales is None:
-            return self, ()
-        human, judges = scales
-        found = replace(self, scale=human, judge_scale=None if judges == human else judges)
-        return found, (scale_note(human, judges),)
+        found, notes = self, []
+        scales = None if self.scale or self.judge_scale else usual_scales(data)
+        if scales is not None:
+            human, judges = scales
+            found = replace(found, scale=human, judge_scale=None if judges == human else judges)
+            notes.append(scale_note(human, judges))
+        if not self.higher_is_better and data.session is None:
+            word = less_is_better(data)
+            if word is not None or self.lower_is_better:
+                found = replace(found, lower_is_better=True)
+                notes.append(turned_note(None if self.lower_is_better else word))
+        return found, tuple(notes)
 
     def mix(self) -> Mapping[str, float] | None:
         """Return the share of each slice, by the text of its label; None without a target mix.

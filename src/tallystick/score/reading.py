@@ -46,7 +46,12 @@ class _Cells:
 
 
 def read_outputs(
-    data: Data, *, scale: Scale | None, judge_scale: Scale | None = None, sliced: bool = False
+    data: Data,
+    *,
+    scale: Scale | None,
+    judge_scale: Scale | None = None,
+    turned: bool = False,
+    sliced: bool = False,
 ) -> Outputs:
     """Return the outputs of a long table, of a tally, or of a frame of another engine.
 
@@ -58,6 +63,8 @@ def read_outputs(
         Least and greatest grade; None for pass/fail.
     judge_scale
         Those of the judges; None if they are the same.
+    turned
+        Whether less is better, so that all grades are turned round.
     sliced
         Whether to read the slice of each output, for a target mix.
     """
@@ -82,7 +89,10 @@ def read_outputs(
         counted=not rows,
         scale=scale,
         judge_scale=judge_scale,
+        turned=turned,
     )
+    if turned:
+        outputs = replace(outputs, grades=1 - grades, truth=1 - truth)
     if data.roles.probability is not None:
         outputs = replace(outputs, probability=_probability(data, cells, outputs, rows))
     if sliced and data.roles.by is not None:

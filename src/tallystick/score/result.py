@@ -206,6 +206,8 @@ class ScoreResult(Result):
         What they are worth with the judges, in all.
     population
         ``these`` items, or ``new`` items like them.
+    turned
+        Whether less is better, so that all grades were turned round.
     scale, judge_scale
         Of the human grades, in which all is shown, and of the judges' where it is another; null for
         pass and fail.
@@ -232,6 +234,7 @@ class ScoreResult(Result):
     population: str = "these"
     scale: tuple[float, float] | None = None
     judge_scale: tuple[float, float] | None = None
+    turned: bool = False
     alpha: float = 0.05
     label_goal: str | None = field(default=None, repr=False, metadata={"private": True})
     label_command: str = field(default="", repr=False, metadata={"private": True})

@@ -15,7 +15,7 @@ from tallystick.score.grades import Scale, number_of
 from tallystick.tally import Tally
 from tallystick.values import Label, as_pass_fail, is_no_answer
 
-__all__ = ["scale_note", "usual_scales"]
+__all__ = ["scale_note", "spoken_cells", "usual_scales"]
 
 _LOWS = (0.0, 1.0)
 _HIGHS = (3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 100.0)
@@ -46,7 +46,7 @@ def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     True
     """
     truth = data.roles.truth
-    cells = _cells(data, data.roles.columns("judges", "truth"))
+    cells = spoken_cells(data, data.roles.columns("judges", "truth"))
     spoken = {name: _numbers(labels) for name, labels in cells.items() if not _is_vote(labels)}
     judged = {name: values for name, values in spoken.items() if name != truth}
     if not judged or any(values is None for values in spoken.values()):
@@ -100,8 +100,10 @@ def scale_note(human: Scale, judges: Scale) -> str:
     )
 
 
-def _cells(data: Data, columns: Sequence[str]) -> Mapping[str, Sequence[Label]]:
-    """Return the different cells of each column; none where looking would cost a job."""
+def spoken_cells(data: Data, columns: Sequence[str]) -> Mapping[str, Sequence[Label]]:
+    """Return the different cells of each column that say something; none where looking would cost
+    a job.
+    """
     tokens = frozenset(data.rules.missing)
     if isinstance(data.held, Tally):
         found: dict[str, Sequence[Label]] = {name: data.held.labels[name] for name in columns}

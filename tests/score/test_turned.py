@@ -1,0 +1,88 @@
+"""Grades of which less is better are turned round, and it is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tallystick import score
+from tallystick.data import read
+from tallystick.errors import InputError
+from tallystick.score import ScoreQuestion
+from tallystick.score.labelling import labelling
+
+
+def table(name: str, bad, n: int = 200) -> dict[str, list]:
+    """Return two systems of which b does the bad thing less often; *bad* writes true and false."""
+    rng = np.random.default_rng(2)
+    wrong = rng.random(2 * n) < np.where(np.arange(2 * n) % 2, 0.15, 0.5)
+    voted = np.where(rng.random(2 * n) < 0.85, wrong, ~wrong)
+    return {
+        "item": (np.arange(2 * n) // 2).tolist(),
+        "system": ["a", "b"] * n,
+        f"gpt_{name}": [bad[int(one)] for one in voted],
+        f"human_{name}": [bad[int(one)] if k % 4 < 2 else None for k, one in enumerate(wrong)],
+    }
+
+
+def asked(rows: dict[str, list], **options):
+    _, _, judge, truth = rows
+    return score.evaluate(
+        rows, system="system", item="item", judges=(judge,), truth=truth, **options
+    )
+
+
+@pytest.mark.parametrize("bad", [("no", "yes"), (0, 1), (False, True)])
+def test_the_system_with_fewer_hallucinations_is_better(bad) -> None:
+    result = asked(table("hallucinated", bad))
+    assert result.verdict.startswith("b is better than a")
+    assert result.turned
+    assert any("turned round" in note for note in result.notes)
+    assert result.system("b").score == pytest.approx(0.85, abs=0.1)
+
+
+def test_the_user_can_say_otherwise_both_ways() -> None:
+    rows = table("hallucinated", ("no", "yes"))
+    assert asked(rows, higher_is_better=True).verdict.startswith("a is better than b")
+    plain = {
+        "gpt": rows["gpt_hallucinated"],
+        "human": rows["human_hallucinated"],
+    }
+    neutral = {"item": rows["item"], "system": rows["system"], **plain}
+    assert asked(neutral).verdict.startswith("a is better than b")
+    assert asked(neutral, lower_is_better=True).verdict.startswith("b is better than a")
+    with pytest.raises(InputError, match="exclude each other"):
+        asked(neutral, lower_is_better=True, higher_is_better=True)
+
+
+def test_pass_and_fail_mean_what_they_say_whatever_the_column_is_called() -> None:
+    result = asked(table("errors", ("pass", "fail")))
+    assert not result.turned
+    assert result.verdict.startswith("b is better than a")
+
+
+def test_numbers_of_errors_are_turned_on_their_scale() -> None:
+    rows = table("errors", (0, 5))
+    rng = np.random.default_rng(5)
+    for name in ("gpt_errors", "human_errors"):
+        rows[name] = [
+            None if one is None else int(np.clip(one + rng.integers(-2, 3), 0, 5))
+            for one in rows[name]
+        ]
+    result = asked(rows)
+    assert result.turned
+    assert result.verdict.startswith("b is better than a")
+    known = [
+        one
+        for one, name in zip(rows["human_errors"], rows["system"], strict=True)
+        if one is not None and name == "b"
+    ]
+    assert result.system("b").score == pytest.approx(5 - np.mean(known), abs=0.3)
+
+
+def test_people_are_not_asked_what_is_good_by_columns_that_say_what_is_bad() -> None:
+    rows = table("hallucinated", ("no", "yes"))
+    assert asked(rows).label_goal is None
+    data = read(rows, judges=("gpt_hallucinated",), system="system", item="item")
+    with pytest.raises(InputError, match="turn the columns round"):
+        labelling(data, ScoreQuestion())
