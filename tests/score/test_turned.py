@@ -83,6 +83,6 @@ def test_numbers_of_errors_are_turned_on_their_scale() -> None:
 def test_people_are_not_asked_what_is_good_by_columns_that_say_what_is_bad() -> None:
     rows = table("hallucinated", ("no", "yes"))
     assert asked(rows).label_goal is None
-    data = read(rows, judges=("gpt_hallucinated",), system="system", item="item")
+    data = read(rows, judges=("gpt_hallucinated",), system="system")
     with pytest.raises(InputError, match="turn the columns round"):
         labelling(data, ScoreQuestion())

@@ -1,7 +1,7 @@
 """Grades of which less is better: hallucinated yes/no, the number of errors.
 
-Everything in ``score`` calls the higher score better. Such grades are therefore turned round as they
-are read, and a note says so: 22 % hallucinated becomes 78 % not hallucinated.
+Everything in ``score`` calls the higher score better. Such grades are therefore turned round as
+they are read, and a note says so: 22 % hallucinated becomes 78 % not hallucinated.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def turned_note(word: str | None) -> str:
     if word is None:
         return "all grades are turned round, because lower is better: a higher score is better here"
     return (
-        f"lower is better, by the name {word!r}: all grades are turned round, so that a higher score"
-        f" means less {word!r}. Add --higher-is-better if it is not so"
+        f"lower is better, by the name {word!r}: all grades are turned round, so that a higher"
+        f" score means less {word!r}. Add --higher-is-better if it is not so"
     )
 
 
