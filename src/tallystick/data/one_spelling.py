@@ -135,7 +135,7 @@ def _two_forms(
     """Return where one whole number is written with a decimal point, and where without."""
     plain = {
         spelling(text): (name, text)
-        for name, column in reversed(forms.items())
+        for name, column in reversed(list(forms.items()))
         for text in column
         if _INTEGER.fullmatch(text)
     }

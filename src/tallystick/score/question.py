@@ -76,6 +76,10 @@ class ScoreQuestion(Question):
             if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
                 raise InputError(f"{name} must be LO,HI with LO < HI, got {low:g},{high:g}")
 
+    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
+        """Return the scale of the grades."""
+        return "--scale", self.scale
+
     def settled(self, data: Data) -> tuple[ScoreQuestion, tuple[str, ...]]:
         """Return the question with the scales that the grades show, where the user names none."""
         from tallystick.score.usual_scale import scale_note, usual_scales
