@@ -8,7 +8,7 @@ from typing import Any
 
 from tallystick.compare.metric import Better, split_metric
 from tallystick.compare.settings import Settings
-from tallystick.data import Question, option
+from tallystick.data import Data, Question, option
 from tallystick.data.direction import lower_word
 
 __all__ = ["CompareQuestion"]
@@ -79,6 +79,10 @@ class CompareQuestion(Question):
         """Return the score to read: what pass@k is made of, where that is asked for."""
         base = split_metric(self.metric)[1]
         return {} if base is None else {"metric": base}
+
+    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
+        """Return the bounds of scores; beside a truth there are answers and no scores."""
+        return None if data.roles.truth is not None else ("--bounds", self.bounds)
 
     def better(self, metric: str | None) -> tuple[Better, str]:
         """Return which way is better, and a note where that was guessed from the name."""

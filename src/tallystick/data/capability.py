@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from tallystick._rng import Rng
 from tallystick.data.cases import Cases
+from tallystick.data.cautions import find_cautions, with_cautions
 from tallystick.data.data import Data
 from tallystick.data.read import Door, read
 from tallystick.data.roles import ALL_ROLES, Roles
@@ -136,6 +137,10 @@ class Question:
         It is asked once, of the whole table: slices are answered alike.
         """
         return self, ()
+
+    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
+        """Return the option that says between what numbers lie, and its value; None for labels."""
+        return None
 
     def outputs(self) -> dict[str, Path]:
         """Return the files that this question writes, by field."""
@@ -287,8 +292,9 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     """Answer from data that was read, slice by slice too where a column of slices is named."""
     if data is None:
         return capability.answer(data, question)
+    cautions = find_cautions(data, question, sliced="by" in capability.reads)
     question, settled = question.settled(data)
-    result = capability.answer(data, question)
+    result = with_cautions(capability.answer(data, question), cautions)
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))
     result = replace(result, notes=notes)
     if data.roles.by is None or result.slices:

@@ -28,6 +28,7 @@ from tallystick.data.detect.names import (
 from tallystick.data.detect.profile import Profile, look
 from tallystick.data.detect.reading import listed
 from tallystick.data.detect.sample import Sample, draw
+from tallystick.data.no_answer_codes import stray_codes
 from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Table, identifier
@@ -370,10 +371,28 @@ def _check_scale(table: Table, profiles: Profiles, numeric: Sequence[str]) -> No
         return
     low, high = min(positive, key=positive.__getitem__), max(positive, key=positive.__getitem__)
     if positive[high] > _ONE_SCALE * positive[low]:
+        _ask_about_codes(table, profiles, numeric)
         raise InputError(
             f"{table.source}: {low!r} reaches {positive[low]:g} and {high!r} {positive[high]:g}, so"
             " they are not scores of two models on one scale. Name the columns that are models"
             f" (--models a,b); columns such as {high!r} are metrics of one run, not models"
+        )
+
+
+def _ask_about_codes(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:
+    """Ask about a code such as 999 that puts a column on another scale than the others."""
+    cells = {
+        name: np.repeat(
+            np.array([float(value) for value in profiles[name].counts if value is not None]),
+            list(profiles[name].counts.values()),
+        )
+        for name in numeric
+        if profiles[name].counts and profiles[name].numeric == 1.0
+    }
+    for doubt in stray_codes(cells):
+        raise InputError(
+            f"{table.source}: {doubt.text()}; if it is a score, name the columns that are models"
+            f" (--models {','.join(numeric)})"
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tallystick.data import Data, read
+from tallystick.data.cautions import ask_about_codes
 from tallystick.data.fingerprint import fingerprint
 from tallystick.data.row_memory import RowMemory
 from tallystick.data.session import SessionHead, open_session, packed
@@ -68,6 +69,7 @@ def begin(
         raise FileError(f"{path} exists already: open it without a question, or name another file")
     chosen = asked.options(given)
     data = _read(source, asked, dict(reading or {}))
+    ask_about_codes(data, chosen)
     task: LabelTask = asked.task(data, chosen)
     known = find_existing(data, task)
     use = use_existing(task, known, how.origin)

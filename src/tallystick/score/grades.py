@@ -88,8 +88,9 @@ def read_column(
         if not low <= value <= high:
             raise InputError(
                 f"{place(label)}, column {name}: {label!r} is outside the scale {low:g} to"
-                f" {high:g}. Correct the cell, widen the scale (--scale), or name that of the"
-                " judges if it is another (--judge-scale)"
+                f" {high:g}. If it means no grade, add --missing={str(label).strip()}. Otherwise"
+                " correct the cell, widen the scale (--scale), or name that of the judges if it is"
+                " another (--judge-scale)"
             )
     worth = {label: (value - low) / (high - low) for label, value in held.items()}
     return Column({**worth, **none}, False)
@@ -118,8 +119,9 @@ def _zero_one(
     outside = [value for value in held.values() if not low <= value <= high]
     if outside:
         raise InputError(
-            f"column {name}: {outside[0]:g} is outside the scale {low:g} to {high:g}. Correct the"
-            " cells, or widen the scale (--scale)"
+            f"column {name}: {outside[0]:g} is outside the scale {low:g} to {high:g}. If it means"
+            f" no grade, add --missing={outside[0]:g}. Otherwise correct the cells, or widen the"
+            " scale (--scale)"
         )
     return Column({**{k: (v - low) / (high - low) for k, v in held.items()}, **none}, False)
 

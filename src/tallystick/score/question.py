@@ -84,6 +84,10 @@ class ScoreQuestion(Question):
             if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
                 raise InputError(f"{name} must be LO,HI with LO < HI, got {low:g},{high:g}")
 
+    def number_range(self, data: Data) -> tuple[str, tuple[float, float] | None] | None:
+        """Return the scale of the grades."""
+        return "--scale", self.scale
+
     def settled(self, data: Data) -> tuple[ScoreQuestion, tuple[str, ...]]:
         """Return the question with the scales and the direction that the columns show.
 

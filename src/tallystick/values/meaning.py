@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tallystick.errors import InputError
 from tallystick.values.label import Label, identity, in_order, whole
 from tallystick.values.missing import is_missing
+from tallystick.values.negation import same_denial
 from tallystick.values.spelling import LocateRow, check_vocabulary, spelling
 from tallystick.values.words import as_word, is_never_true, is_no_answer, is_tie
 
@@ -85,7 +86,8 @@ def agree(
     The rules are applied in this order: (1) each label has one spelling over all columns; (2) words
     for no answer are missing; (3) the code -1 beside other labels is no answer of a weak label, and
     is asked about elsewhere; (4) votes such as tie or refused can never be true; (5) the truth and
-    the votes share a label.
+    the votes share a label; (6) a vote such as "not safe" that the truth calls "unsafe" is asked
+    about.
 
     Parameters
     ----------
@@ -131,6 +133,7 @@ def agree(
     table.ask_about_minus_one()  # (3)
     never_true = table.never_true()  # (4)
     table.refuse_strangers(never_true)  # (5)
+    table.ask_about_denials()  # (6)
 
     # A label that counts as no answer is read as None, whatever its spelling.
     full: dict[str, dict[Label, Label]] = {
@@ -307,6 +310,21 @@ class _Reading:
                 f"the truth {self.truth!r} says {_listed(true)}, and the votes say"
                 f" {_listed(voted)}: no label is shared, so no vote could be right; write both"
                 " alike, or name the right columns"
+            )
+
+    def ask_about_denials(self) -> None:
+        """Ask about a vote that the truth never says, and says in another way."""
+        true = self.spoken.get(self.truth or "", [])
+        known = {spelling(label) for label in true}
+        for label in in_order(label for name in self.votes for label in self.spoken[name]):
+            twin = None if spelling(label) in known else same_denial(label, true)
+            if twin is None or self.is_declared(label):
+                continue
+            names = [name for name in self.votes if label in self.spoken[name]]
+            raise InputError(
+                f"{_columns(names)} {str(label)!r}, which the truth {self.truth!r} never says; it"
+                f" says {str(twin)!r}. Write both alike. If they are two labels, name all labels"
+                f" with labels= (--labels {self._with(label)})"
             )
 
     def word_notes(self, words: Mapping[str, Sequence[str]]) -> list[str]:

@@ -1,0 +1,139 @@
+"""What a table shows that a reader must know before relying on an answer from it.
+
+Every capability answers through `tallystick.data.conclude`, so these checks are made once, for all
+of them: numbers that may mean no answer, true labels that are a copy of one column, parts of a data
+set that were pooled, votes that the truth never says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tallystick.data.copied_truth import CopiedTruth, copied_truth
+from tallystick.data.data import Data
+from tallystick.data.no_answer_codes import CodeDoubt, doubted_codes
+from tallystick.data.pooled_splits import PooledSplit, pooled_split
+from tallystick.errors import InputError
+from tallystick.results import Interval, Result, percent
+
+if TYPE_CHECKING:
+    from tallystick.data.capability import Question
+
+__all__ = ["Caution", "ask_about_codes", "find_cautions", "with_cautions"]
+
+_R = TypeVar("_R", bound=Result)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caution:
+    """A warning that the table itself gives rise to.
+
+    Parameters
+    ----------
+    warning
+        What was seen and what to do about it.
+    assumption
+        What every interval rests on because of it; empty if intervals stay as they are.
+    """
+
+    warning: str
+    assumption: str = ""
+
+
+def find_cautions(data: Data, question: Question, *, sliced: bool) -> tuple[Caution, ...]:
+    """Return the cautions of *data*; ask where an answer would rest on a likely mistake."""
+    found = list(ask_about_codes(data, question))
+    copy, split = copied_truth(data), pooled_split(data)
+    if copy is not None:
+        found.append(_copy_caution(copy))
+    if split is not None and sliced:
+        found.append(_split_caution(split))
+    return tuple(found)
+
+
+def _copy_caution(copy: CopiedTruth) -> Caution:
+    return Caution(
+        warning=(
+            f"{copy.truth!r} equals {copy.column!r} on all {copy.rows:,} rows that have both, while"
+            f" {copy.other!r} equals it on {percent(copy.agreement)}. If {copy.truth!r} was copied"
+            f" from {copy.column!r}, made with it in view, or only rows were kept where"
+            f" {copy.column!r} is right, it says nothing about the errors of {copy.column!r} and"
+            " makes all others look worse"
+        ),
+        assumption=f"{copy.truth!r} was made without {copy.column!r}",
+    )
+
+
+def _split_caution(split: PooledSplit) -> Caution:
+    return Caution(
+        warning=(
+            f"column {split.column!r} says {' and '.join(split.parts[:4])}, and these figures pool"
+            f" them. For each of them, add --by {quote(split.column)}"
+        )
+    )
+
+
+def ask_about_codes(data: Data, question: Question) -> tuple[Caution, ...]:
+    """Ask about numbers that may mean no answer and would change the answer; warn of the others.
+
+    A range that the user gives (``--scale``, ``--bounds``) or a list of labels says that the number
+    is an answer: it is then a warning only.
+    """
+    option, given = question.number_range(data) or ("--labels", None)
+    found = []
+    for doubt in doubted_codes(data):
+        if option == "--labels" and (doubt.code == -1 or data.rules.labels):
+            continue  # labels have their own rule for -1, and a list settles every number
+        declared = given is not None and given[0] <= doubt.code <= given[1]
+        if doubt.is_grave and not declared:
+            raise InputError(f"{data.source}: {doubt.text()}; if it is {_an_answer(option, doubt)}")
+        found.append(Caution(warning=doubt.text()))
+    return tuple(found)
+
+
+def _an_answer(option: str, doubt: CodeDoubt) -> str:
+    """Return how to say that a number is an answer like any other."""
+    if option == "--labels":
+        return "a label, list all labels (--labels A,B,…)"
+    low, high = min(doubt.low, doubt.code), max(doubt.high, doubt.code)
+    what = "a grade" if option == "--scale" else "a score"
+    return f"{what}, say from where to where they go ({option} {low:g},{high:g})"
+
+
+def with_cautions(result: _R, cautions: Sequence[Caution]) -> _R:
+    """Return *result* with the warnings, and with the assumptions in every interval."""
+    if not cautions:
+        return result
+    warnings = tuple(dict.fromkeys((*result.warnings, *(one.warning for one in cautions))))
+    result = replace(result, warnings=warnings)
+    for text in dict.fromkeys(one.assumption for one in cautions if one.assumption):
+        basis = f"{result.basis} They hold only if {text}." if result.basis else ""
+        result = _resting_on(result, text)
+        result = replace(result, assumptions=(*result.assumptions, text), basis=basis)
+    return result
+
+
+def _resting_on(held: Any, text: str) -> Any:
+    """Return *held* with every interval in it valid only under *text*."""
+    if isinstance(held, Interval):
+        rests = f"{held.assumption}; {text}" if held.assumption else text
+        return replace(held, guarantee="under", assumption=rests)
+    if dataclasses.is_dataclass(held) and not isinstance(held, type):
+        changed = {}
+        for one in dataclasses.fields(held):
+            own = getattr(held, one.name)
+            if one.init and (new := _resting_on(own, text)) is not own:
+                changed[one.name] = new
+        return replace(held, **changed) if changed else held
+    if isinstance(held, tuple | list):
+        parts = [_resting_on(one, text) for one in held]
+        same = all(new is old for new, old in zip(parts, held, strict=True))
+        return held if same else type(held)(parts)
+    if isinstance(held, Mapping):
+        made = {key: _resting_on(one, text) for key, one in held.items()}
+        return held if all(made[key] is held[key] for key in held) else made
+    return held

@@ -1,0 +1,80 @@
+"""Parts of a data set, such as train and test, that one answer would pool.
+
+A model that has seen the training items is not as good as its score on them. Nobody who has a
+column of splits wants train and test in one number without knowing it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tallystick.data.data import Data
+from tallystick.io import Table, identifier
+from tallystick.values.words import as_word
+
+__all__ = ["PooledSplit", "pooled_split"]
+
+_TRAIN = frozenset({"train", "training", "trn", "fit"})
+_HELD_OUT = frozenset(
+    {
+        "dev",
+        "devtest",
+        "development",
+        "eval",
+        "evaluation",
+        "held out",
+        "heldout",
+        "holdout",
+        "test",
+        "testing",
+        "tst",
+        "val",
+        "valid",
+        "validation",
+    }
+)
+
+_MOST = 8
+"""Different values that a column of splits has at most."""
+
+_LOOKED = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledSplit:
+    """A column of splits that the answer does not tell apart, and its values."""
+
+    column: str
+    parts: tuple[str, ...]
+
+
+def pooled_split(data: Data) -> PooledSplit | None:
+    """Return the column that says train and test, if the answer pools both.
+
+    The values decide, whatever the column is called. Among a table's first rows all of them are
+    words for parts of a data set, and one of them is the training part.
+
+    Examples
+    --------
+    >>> from tallystick.data import read
+    >>> table = {"split": ["train", "test"] * 3, "a": [0, 1] * 3, "b": [1, 1] * 3}
+    >>> pooled_split(read(table, models=("a", "b"))).parts
+    ('test', 'train')
+    """
+    if not isinstance(data.held, Table):
+        return None
+    held, table = data.roles.holders(), data.held
+    for name in table.columns:
+        free = name not in held and name not in table.left_out
+        if not free or table.kinds.get(name) != "text":
+            continue
+        cell = identifier(name)
+        rows = table.query(
+            f"select distinct {cell} from (select {cell} from rows limit {_LOOKED})"
+            f" where {cell} is not null limit {_MOST + 1}"
+        )
+        words = {as_word(word): word.strip() for (word,) in rows if word.strip()}
+        known = words.keys() <= _TRAIN | _HELD_OUT and len(rows) <= _MOST
+        if known and words.keys() & _TRAIN and words.keys() & _HELD_OUT:
+            return PooledSplit(column=name, parts=tuple(sorted(words.values())))
+    return None
