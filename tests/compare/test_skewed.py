@@ -45,11 +45,61 @@ def test_scores_with_zeros_are_compared_by_their_signs():
     assert "x is better on 24 items and y on 0 of 32 (exact sign test" in result.verdict
 
 
-def test_negative_scores_have_no_rule_for_the_mean():
-    scores = np.random.default_rng(0).normal(-1, 1, (300, 2))
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.random.default_rng(0).normal(-2.6, 0.3, (400, 2)),
+        np.random.default_rng(1).lognormal(0, 0.4, (200, 3)),
+        np.random.default_rng(2).poisson(3.0, (60, 2)).astype(float),
+    ],
+    ids=["normal", "lognormal", "counts"],
+)
+@pytest.mark.parametrize(("by", "times"), [(10.0, 1.0), (-1000.0, 1.0), (0.0, 0.001), (7.5, 40.0)])
+def test_shifting_and_scaling_all_scores_shifts_and_scales_the_answer(scores, by, times):
+    one, other = skewed_board(scores), skewed_board(by + times * scores)
+    assert (one.shown, other.shown) == ("mean", "mean")
+    assert other.needed == pytest.approx(one.needed)
+    assert other.levels == pytest.approx(by + times * one.levels)
+    assert other.intervals.low == pytest.approx(by + times * one.intervals.low)
+    assert other.table.difference == pytest.approx(times * one.table.difference, abs=1e-9)
+    assert other.table.intervals.high == pytest.approx(times * one.table.intervals.high, abs=1e-9)
+    assert other.table.p_value == pytest.approx(one.table.p_value, rel=1e-6)
+
+
+@pytest.mark.parametrize("by", [0.0, 50.0, -50.0])
+def test_a_tail_too_long_for_the_mean_stays_one_wherever_the_scale_begins(by):
+    scores = np.random.default_rng(3).lognormal(0, 1.6, (60, 2))
+    for turned in (scores, -scores):
+        found = skewed_board(by + turned)
+        assert found.shown == ("ratio" if (by + turned).min() > 0 else "signs")
+        assert found.needed == pytest.approx(skewed_board(scores).needed)
+
+
+def test_a_median_is_called_a_median():
+    scores = -np.random.default_rng(3).lognormal(0, 1.6, (60, 2))
     result = rank(Board(names=("x", "y"), scores=scores))
+    board = result.folds()[0].rows
     assert result.estimand == "signs"
-    assert "may be negative" in result.pairs[0].difference.reason
+    assert "median" in board[0]
+    assert "score" not in board[0]
+
+
+def test_scores_that_differ_little_beside_their_size_are_not_the_same():
+    scores = 1e18 + 1000.0 * np.random.default_rng(0).integers(1, 10, (300, 2))
+    result = rank(Board(names=("x", "y"), scores=scores))
+    assert result.warnings == ()
+    assert np.isfinite(result.models[0].interval.low)
+    same = rank(Board(names=("x", "y"), scores=np.stack([scores[:, 0], np.full(300, 1e18)], 1)))
+    assert "y: the same score on every item" in same.warnings[0]
+
+
+def test_tiny_scores_are_numbers_and_not_shares():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 10, (300, 2)) * [1e-12, 2e-12]
+    result = rank(Board(names=("x", "y"), scores=scores))
+    assert result.unit == "number"
+    assert result.contenders == ("y",)
+    assert "0.0 %" not in result.verdict
 
 
 def test_many_pairs_are_adjusted_by_holm():

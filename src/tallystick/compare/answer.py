@@ -12,7 +12,9 @@ from tallystick.compare.battle_table import is_battle_table, is_battles
 from tallystick.compare.battles import answer_battles
 from tallystick.compare.board import Board
 from tallystick.compare.cases import cases_of
+from tallystick.compare.codes import refuse_codes
 from tallystick.compare.demo import demo
+from tallystick.compare.in_common import refuse_files_apart
 from tallystick.compare.labelling import labelling
 from tallystick.compare.margins import gate_estimate
 from tallystick.compare.patterns import counted_moments, rank_counted
@@ -87,6 +89,7 @@ def answer(data: Data, question: CompareQuestion) -> Result:
             f"by {data.roles.by!r} cuts the rows of one table and add brings models from another:"
             " put all models into one table, or leave out one of the two"
         )
+    refuse_files_apart(data)
     metric = _measure(data)
     _, guessed = question.better(metric)
     question = replace(question, scored_as=metric)
@@ -104,6 +107,8 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     board = _with_more(read_board(data, bounds=question.bounds), data, question)
     board = replace(board, prices=question.prices)
     if data.roles.truth is None:
+        if question.bounds is None and question.settings.passes is None:
+            refuse_codes(board.names, board.scores, source=data.source)
         _refuse_unnamed_places(board, question)
     if question.save is not None:
         board.save(question.save)

@@ -215,7 +215,9 @@ def _pair_row(found: Findings, i: int, upside: bool, told: bool, alone: Interval
     difference = sign * float(table.difference[i])
     hidden = Unknown(table.unsettled or "some disagreements have no true label")
     own: Interval | Unknown = _turned(alone or table.intervals[i], sign)
-    joint: Interval | Unknown = _turned(table.simultaneous[i], sign)
+    # Of one pair, "all pairs at once" is the pair itself: one difference has one interval.
+    one_pair = table.first.size == 1
+    joint: Interval | Unknown = own if one_pair else _turned(table.simultaneous[i], sign)
     return PairRow(
         a=names[a],
         b=names[b],

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError
+from tallystick.io.item_names import how_items_differ
 from tallystick.tally import Label, Moments
 
 __all__ = ["Board"]
@@ -179,10 +180,8 @@ class Board:
         places = {item: i for i, item in enumerate(other.items)}
         mine = [i for i, item in enumerate(self.items) if item in places]
         if not mine:
-            raise InputError(
-                f"no common item: the first items are {self.items[0]!r} here and {other.items[0]!r}"
-                " there; check that both name the items alike"
-            )
+            differ = how_items_differ(self.items, other.items, here="one", there="the other")
+            raise InputError(f"no common item: the items are {differ}")
         theirs = [places[self.items[i]] for i in mine]
         truth = self._common_truth(other, mine, theirs)
         notes = [*self.notes, *other.notes]

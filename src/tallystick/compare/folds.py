@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["folds_of"]
 
 _OPEN = "not told apart"
+_LEVELS = {"ratio": "geometric mean", "signs": "median"}
+"""What is listed for each model where that is not its mean score."""
 
 
 def folds_of(result: CompareResult) -> tuple[Section, ...]:
@@ -25,7 +27,7 @@ def folds_of(result: CompareResult) -> tuple[Section, ...]:
             line=_board_line(result),
             rows=_board(result),
             units={
-                "score": share,
+                _LEVELS.get(result.estimand, "score"): share,
                 "over all items": share,
                 "against the one above": points,
                 "adjusted p": "p",
@@ -91,7 +93,7 @@ def _board(result: CompareResult) -> list[dict[str, Any]]:
         rows.append(
             {
                 "model": row.name,
-                "score": row.score,
+                _LEVELS.get(result.estimand, "score"): row.score,
                 "interval": row.interval,
                 "place": None
                 if isinstance(row.rank_interval, Unknown)

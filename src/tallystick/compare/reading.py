@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tallystick.compare.board import Board
 from tallystick.compare.grouped import Grouped
+from tallystick.compare.in_common import no_item_in_common, who_costs_items
 from tallystick.compare.verdict import left_out_warning
 from tallystick.data import Data
 from tallystick.data.detect.names import ITEM_NAMES
@@ -58,9 +59,7 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
     weights = None if roles.weight is None else _weights(data, roles.weight)
     grouped = Grouped.of(items, answered, own_runs=roles.replicate is not None)
     if not grouped.used.any():
-        raise InputError(
-            f"{data.source}: no item has an answer of every model: compare models on the same items"
-        )
+        raise InputError(f"{data.source}: {no_item_in_common(roles.models, answered)}")
     losses = [str(note) for note in data.notes if isinstance(note, Loss)]
     notes = [*losses, *shared, *_silent(roles.models, answered, grouped)]
     if roles.cluster is not None:
@@ -150,7 +149,11 @@ def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], grouped: Gro
     worst = int(np.argmin(answered.sum(axis=0)))
     return [
         left_out_warning(
-            lost, grouped.total, most=models[worst], lacks=int((~answered[:, worst]).sum())
+            lost,
+            grouped.total,
+            most=models[worst],
+            lacks=int((~answered[:, worst]).sum()),
+            instead=who_costs_items(models, answered),
         )
     ]
 

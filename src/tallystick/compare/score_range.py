@@ -11,18 +11,23 @@ from tallystick.compare.pairing import Bounds
 from tallystick.compare.settings import Settings
 from tallystick.errors import InputError
 
-__all__ = ["are_shares", "check_bounds", "check_size", "known_bounds", "unit_of"]
+__all__ = ["LEAST_SHARE", "are_shares", "check_bounds", "check_size", "known_bounds", "unit_of"]
+
+
+LEAST_SHARE = 0.05
+"""Scores of which none reaches this are taken for small numbers, not for shares."""
 
 
 def are_shares(board: Board, settings: Settings) -> bool:
     """Say whether undeclared scores are shares: they reach 0 or 1 and never leave that range.
 
-    A measurement such as a latency in seconds is not one, whatever its values.
+    A measurement such as a latency in seconds is not one, whatever its values; nor are scores that
+    stay below .05, which percentages would round away.
     """
     x = board.scores
     if settings.better == "lower" or x.min() < 0 or x.max() > 1:
         return False
-    return bool(x.min() == 0 or x.max() == 1)
+    return bool((x.min() == 0 and x.max() >= LEAST_SHARE) or x.max() == 1)
 
 
 def known_bounds(board: Board) -> Bounds | None:

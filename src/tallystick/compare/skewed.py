@@ -8,7 +8,7 @@ ranks speak of one thing. methods/compare.md, *Skewed unbounded scores and count
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf
 
 import numpy as np
@@ -46,8 +46,7 @@ class SkewedBoard:
     intervals
         For each of these.
     needed
-        (K4): the items from which the means of every pair can be relied on; infinite where
-        negative scores leave no rule.
+        (K4): the items from which the means of every pair can be relied on.
     """
 
     shown: Shown
@@ -107,7 +106,12 @@ def _by_hull(
     own = hull_ends(gaps, alpha=alpha)
     # All differences equal: nothing says how much they vary, so nothing is told apart.
     p_value = np.where(np.isnan(own.p_value), 1.0, own.p_value)
-    levels, score_ends = y.mean(axis=0), _ends(y.T, alpha, rare)
+    # Measured from the first item: 1e18 + 1, 1e18 + 2, … vary, though little beside their size.
+    base = y[0]
+    levels, score_ends = (
+        base + (y - base).mean(axis=0),
+        _shifted(_ends((y - base).T, alpha, rare), base),
+    )
     unknown = np.full(first.size, np.nan)
     free = np.full(first.size, inf)
     no_mean = Intervals(-free, free, level=1 - alpha, guarantee="approximate", method="none")
@@ -205,6 +209,10 @@ def _ends(rows: Floats, alpha: float, rare: str, *, level: float | None = None) 
     )
 
 
+def _shifted(found: Intervals, by: Floats) -> Intervals:
+    return replace(found, low=found.low + by, high=found.high + by)
+
+
 def _exp(found: Intervals) -> Intervals:
     return Intervals(
         np.exp(found.low),
@@ -217,6 +225,4 @@ def _exp(found: Intervals) -> Intervals:
 
 
 def _why(needed: float, n: int) -> str:
-    if needed == inf:
-        return "scores may be negative, so no rule says from how many items a mean can be relied on"
     return f"the mean is not settled by {n:,} items: scores this skewed need about {ceil(needed):,}"

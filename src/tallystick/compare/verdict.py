@@ -66,7 +66,9 @@ def with_left_out(result: CompareResult, lost: int) -> CompareResult:
     return spoken(replace(result, left_out=lost)) if lost else result
 
 
-def left_out_warning(lost: int, total: int, *, most: str | None = None, lacks: int = 0) -> str:
+def left_out_warning(
+    lost: int, total: int, *, most: str | None = None, lacks: int = 0, instead: str = ""
+) -> str:
     """Warn that items without an answer of every model are left out.
 
     Parameters
@@ -75,11 +77,14 @@ def left_out_warning(lost: int, total: int, *, most: str | None = None, lacks: i
         Items left out, and all of them.
     most, lacks
         The model that lacks most answers, where it is known, and how many.
+    instead
+        Which models have more items in common; empty if none has.
     """
     whose = "" if most is None else f" (most often {most}: {count(lacks)})"
     return (
         f"{count(lost)} of {count(total)} items are left out because a model gave no answer"
         f" there{whose}. If a blank means wrong, write 0 or refused in those cells"
+        + (f"; {instead}" if instead else "")
     )
 
 

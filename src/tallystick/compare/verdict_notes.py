@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tallystick.compare.result import MOST_DRAWN
+from tallystick.compare.score_range import LEAST_SHARE
 from tallystick.results import Unknown
 from tallystick.results.numbers import count, number, points
 
@@ -106,7 +107,7 @@ def flat_models(names: tuple[str, ...], flat: np.ndarray, binary: bool) -> list[
 def undeclared_bounds(scores: np.ndarray) -> list[str]:
     """Say that bounds would help where scores look like shares, and name what breaks [0, 1]."""
     outside = scores[(scores < 0) | (scores > 1)]
-    if outside.size > 0.01 * scores.size:
+    if outside.size > 0.01 * scores.size or scores.max() < LEAST_SHARE:
         return []
     if not outside.size:
         return [

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tallystick.errors import InputError
+from tallystick.io.item_names import how_items_differ
 from tallystick.io.logs.log import Log, Loss
 from tallystick.io.logs.naming import told_apart
 
@@ -223,11 +224,20 @@ def _common(models: Mapping[str, Column], logs: Sequence[Log]) -> list[str]:
     first, *others = models.values()
     kept = [item for item in first if all(item in other for other in others)]
     if not kept:
-        raise InputError(
-            f"no common item in {', '.join(log.source for log in logs[:4])}: were the models tried"
-            " on the same task?"
-        )
+        raise InputError(_no_common(models, logs))
     return kept
+
+
+def _no_common(models: Mapping[str, Column], logs: Sequence[Log]) -> str:
+    """Name two runs without a common item, or say that every two of them have one."""
+    head = f"no common item in {', '.join(log.source for log in logs[:4])}"
+    (first, here), *others = models.items()
+    apart = [(name, there) for name, there in others if not set(here) & set(there)]
+    if not apart:
+        return f"{head}: no item was tried by all of {', '.join(models)}. Give fewer files at once"
+    second, there = apart[0]
+    differ = how_items_differ(list(here), list(there), here=first, there=second)
+    return f"{head}: were the models tried on the same task? The items are {differ}"
 
 
 def _lost(models: Mapping[str, Column], kept: Sequence[str]) -> list[str]:

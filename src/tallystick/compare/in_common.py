@@ -1,0 +1,110 @@
+"""Models are compared on items that all of them answered: which models leave too few of those."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tallystick.data import Data
+from tallystick.errors import InputError
+from tallystick.io import Table
+from tallystick.io.item_names import how_items_differ
+from tallystick.results.numbers import count
+
+__all__ = ["largest_in_common", "no_item_in_common", "refuse_files_apart", "who_costs_items"]
+
+Bools = npt.NDArray[np.bool_]
+
+_MOST = 5
+_WORTH = 2.0
+"""A model is named if the others have at least this many times the items in common."""
+
+
+def largest_in_common(answered: Bools) -> tuple[tuple[int, ...], int]:
+    """Return models that have items in common, and how many: the rarest are left out one by one.
+
+    Parameters
+    ----------
+    answered
+        Items x models: whether there is an answer.
+
+    Examples
+    --------
+    >>> answered = np.array([[1, 1, 0]] * 5 + [[1, 0, 0]] * 4 + [[0, 0, 1]], dtype=bool)
+    >>> largest_in_common(answered)
+    ((0, 1), 5)
+    """
+    left = list(range(answered.shape[1]))
+    while len(left) >= 2:
+        common = int(answered[:, left].all(axis=1).sum())
+        if common:
+            return tuple(left), common
+        left.remove(min(left, key=lambda j: int(answered[:, j].sum())))
+    return (), 0
+
+
+def no_item_in_common(names: Sequence[str], answered: Bools) -> str:
+    """Say how many items each model answered, and which of them can be compared.
+
+    >>> no_item_in_common(["A", "B", "C"], np.array([[1, 1, 0]] * 5 + [[0, 0, 1]], dtype=bool))
+    'no item has an answer of every model: A answered 5, B 5, C 1. Compare those that share items: --models A,B (5 items)'
+    """
+    many = answered.sum(axis=0)
+    order = np.argsort(-many, kind="stable")
+    shown = [*order[:_MOST], *order[_MOST:][-1:]]
+    each = ", ".join(
+        f"{names[j]} {'answered ' if not k else ''}{count(int(many[j]))}"
+        for k, j in enumerate(shown)
+    )
+    head = f"no item has an answer of every model: {each}"
+    left, common = largest_in_common(answered)
+    if not left:
+        return f"{head}. Compare models on the same items"
+    chosen = ",".join(names[j] for j in left)
+    return f"{head}. Compare those that share items: --models {chosen} ({count(common)} items)"
+
+
+def who_costs_items(names: Sequence[str], answered: Bools) -> str:
+    """Name the one model without which at least twice as many items would be left; "" if none.
+
+    >>> who_costs_items(["A", "B", "C"], np.array([[1, 1, 0]] * 5 + [[1, 1, 1]], dtype=bool))
+    'without C 6 items are left, not 1: --models A,B'
+    """
+    if len(names) < 3:
+        return ""
+    common = int(answered.all(axis=1).sum())
+    without = {j: int(np.delete(answered, j, axis=1).all(axis=1).sum()) for j in range(len(names))}
+    worst = max(without, key=lambda j: without[j])
+    if without[worst] < _WORTH * max(common, 1):
+        return ""
+    rest = ",".join(name for j, name in enumerate(names) if j != worst)
+    more = count(without[worst])
+    return f"without {names[worst]} {more} items are left, not {count(common)}: --models {rest}"
+
+
+def refuse_files_apart(data: Data) -> None:
+    """Refuse several files without a common item that leave one column of scores.
+
+    Files of the same items are runs; files without a common item are parts of one table. Two files
+    whose items are only written differently look like parts.
+    """
+    held = data.held
+    if len(data.roles.models) != 1 or data.roles.item is None or not isinstance(held, Table):
+        return
+    if len(held.parts) < 2:
+        return
+    items = list(data.cells(data.roles.item)[data.roles.item])
+    first, second = held.parts[0], held.parts[1]
+    differ = how_items_differ(
+        items[: first.rows],
+        items[first.rows : first.rows + second.rows],
+        here=first.name,
+        there=second.name,
+    )
+    raise InputError(
+        f"the {len(held.parts)} files have no item in common, so they are the parts of one table"
+        f" with one column of scores, {data.roles.models[0]!r}. If each file is a run of the same"
+        f" items, the items must be called alike: they are {differ}"
+    )

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from tallystick import compare
+from tallystick.errors import InputError
+
+
+def _long(rows):
+    ids, models, scores = zip(*rows, strict=True)
+    return {"id": list(ids), "model": list(models), "correct": list(scores)}
+
+
+def test_a_model_with_one_row_is_named_with_the_way_out():
+    rng = np.random.default_rng(0)
+    rows = [(i, "A", int(rng.integers(2))) for i in range(60)]
+    rows += [(i, "B", int(rng.integers(2))) for i in range(40)]
+    with pytest.raises(InputError, match=r"A answered 60, B 40, C 1") as refused:
+        compare.evaluate(_long([*rows, (99, "C", 1)]))
+    assert "--models A,B (40 items)" in str(refused.value)
+    assert compare.evaluate(_long([*rows, (99, "C", 1)]), models=("A", "B")).n_items == 40
+
+
+def test_a_model_that_costs_most_items_is_named_in_the_warning():
+    rng = np.random.default_rng(0)
+    rows = [(i, who, int(rng.integers(2))) for i in range(60) for who in "AB"]
+    rows += [(i, "C", 1) for i in range(5)]
+    result = compare.evaluate(_long(rows))
+    assert any("without C 60 items are left, not 5: --models A,B" in one for one in result.warnings)
+
+
+def test_two_files_whose_items_are_written_differently_show_both_spellings(tmp_path):
+    for name, form in (("one", "{}"), ("two", "{:04d}")):
+        rows = "".join(f"{form.format(i)},{i % 2}\n" for i in range(1, 41))
+        (tmp_path / f"{name}.csv").write_text(f"id,correct\n{rows}")
+    files = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
+    for options in ({}, {"metric": "correct"}):
+        with pytest.raises(InputError, match="'1', '2', '3', …") as refused:
+            compare.evaluate(files, **options)
+        assert "'0001', '0002', '0003', …" in str(refused.value)
+        assert "Without leading zeros 40 of them would be the same" in str(refused.value)
+
+
+def test_one_difference_has_one_interval():
+    result = compare.evaluate({"a": [1] * 150, "b": [1] * 150})
+    [pair] = result.pairs
+    assert pair.interval == pair.simultaneous
+    board = result.folds()[0].rows
+    assert board[1]["above interval"].high == pair.interval.high
