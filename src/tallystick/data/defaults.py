@@ -30,6 +30,7 @@ from tallystick.data.detect.reading import listed
 from tallystick.data.detect.sample import Sample, draw
 from tallystick.data.no_answer_codes import stray_codes
 from tallystick.data.roles import Roles
+from tallystick.data.unlike_models import unlike_models
 from tallystick.errors import InputError
 from tallystick.io import Table, identifier
 from tallystick.values import NEVER_TRUE, NO_ANSWER, Label, as_pass_fail, is_no_answer
@@ -325,6 +326,9 @@ def _scores(
     if len(measures) < len(numeric):
         left_out = {**left_out, **dict.fromkeys(measures, "named like a measurement")}
         numeric = [name for name in numeric if name not in measures]
+    unlike = unlike_models(profiles, [*numeric, *marks])
+    left_out = {**left_out, **unlike}
+    numeric, marks = ([name for name in some if name not in unlike] for some in (numeric, marks))
     models = (*numeric, *marks)
     one = len(words or free) == 1
     if not models or (words and len(words) >= len(models)):
