@@ -2,7 +2,7 @@
 
 Every capability answers through `tallystick.data.conclude`, so these checks are made once, for all
 of them: numbers that may mean no answer, true labels that are a copy of one column, parts of a data
-set that were pooled, votes that the truth never says.
+set that were pooled, labels on one block of rows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tallystick.data.copied_truth import CopiedTruth, copied_truth
 from tallystick.data.data import Data
+from tallystick.data.label_block import LabelBlock, label_block
 from tallystick.data.no_answer_codes import CodeDoubt, doubted_codes
 from tallystick.data.pooled_splits import PooledSplit, pooled_split
 from tallystick.errors import InputError
@@ -50,6 +51,9 @@ def find_cautions(data: Data, question: Question, *, sliced: bool) -> tuple[Caut
     copy, split = copied_truth(data), pooled_split(data)
     if copy is not None:
         found.append(_copy_caution(copy))
+    block = label_block(data)
+    if block is not None:
+        found.append(_block_caution(block))
     if split is not None and sliced:
         found.append(_split_caution(split))
     return tuple(found)
@@ -65,6 +69,17 @@ def _copy_caution(copy: CopiedTruth) -> Caution:
             " makes all others look worse"
         ),
         assumption=f"{copy.truth!r} was made without {copy.column!r}",
+    )
+
+
+def _block_caution(block: LabelBlock) -> Caution:
+    return Caution(
+        warning=(
+            f"all {block.labels:,} labels of {block.column!r} are on rows {block.first:,} to"
+            f" {block.last:,} of {block.rows:,}. They speak for the others only if the table is in"
+            " random order; otherwise label rows drawn at random"
+        ),
+        assumption="the table is in random order",
     )
 
 

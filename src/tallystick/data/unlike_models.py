@@ -14,7 +14,48 @@ from tallystick.data.detect.profile import Profile
 __all__ = ["unlike_models"]
 
 _SETTINGS = frozenset(
-    ["seed", "epoch", "attempt", "trial", "repeat", "replicate", "step", "iteration", "temperature", "temp", "fold", "batch", "page", "line", "turn", "order", "position", "index", "weight", "weights", "total", "points", "max", "min", "maximum", "minimum", "level", "difficulty", "delta", "diff", "difference", "gain", "change", "margin", "n", "k", "num", "number", "nr", "threshold"]
+    [
+        "seed",
+        "epoch",
+        "attempt",
+        "trial",
+        "repeat",
+        "replicate",
+        "step",
+        "iteration",
+        "temperature",
+        "temp",
+        "fold",
+        "batch",
+        "page",
+        "line",
+        "turn",
+        "order",
+        "position",
+        "index",
+        "weight",
+        "weights",
+        "total",
+        "points",
+        "max",
+        "min",
+        "maximum",
+        "minimum",
+        "level",
+        "difficulty",
+        "delta",
+        "diff",
+        "difference",
+        "gain",
+        "change",
+        "margin",
+        "n",
+        "k",
+        "num",
+        "number",
+        "nr",
+        "threshold",
+    ]
 )
 """Words for how an item was asked, what it is worth, or how two models differ on it."""
 

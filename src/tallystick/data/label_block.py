@@ -1,0 +1,96 @@
+"""Labels that stand on one block of a table, such as its first hundred rows.
+
+Labelling from the top is what people do. Such labels speak for the rest only if the table is in
+random order, and a table that is sorted, or was logged while something changed, is not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tallystick.data.data import Data
+from tallystick.io import Table, identifier
+
+__all__ = ["LabelBlock", "label_block"]
+
+_FEWEST = 8
+"""Labels from which on a block is no accident."""
+
+_BEYOND_CHANCE = 1e-6
+_MOST_ROWS = 5_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelBlock:
+    """Where all labels stand.
+
+    Parameters
+    ----------
+    column
+        Of the labels.
+    labels
+        How many there are.
+    first, last
+        The rows between which they stand, from 1.
+    rows
+        All rows.
+    """
+
+    column: str
+    labels: int
+    first: int
+    last: int
+    rows: int
+
+
+def label_block(data: Data) -> LabelBlock | None:
+    r"""Return the block of rows that holds all labels, if chance would not put them there.
+
+    m places drawn from [0, 1] lie within a span of s with chance :math:`m s^{m-1} - (m-1) s^m`.
+    With systems in a long table the places are counted inside each system, because a table may be
+    sorted by system and only one of them be graded.
+
+    Examples
+    --------
+    >>> from tallystick.data import read
+    >>> table = {"x": [0, 1] * 50, "y": [1, 1] * 50, "gold": [1, 0] * 10 + [None] * 80}
+    >>> label_block(read(table, judges=("x", "y"), truth="gold")).last
+    20
+    >>> table["gold"] = [1, None, None, None, None] * 20
+    >>> label_block(read(table, judges=("x", "y"), truth="gold")) is None
+    True
+    """
+    truth = data.roles.truth
+    table = data.held
+    if truth is None or data.session is not None or data.roles.probability is not None:
+        return None
+    if not isinstance(table, Table) or truth not in table.columns or data.n_rows > _MOST_ROWS:
+        return None
+    system = data.roles.system
+    part = identifier(system) if system is not None and system in table.columns else "0"
+    label = identifier(truth)
+    [(rows, labels, first, last, low, high, most)] = table.query(
+        f"""
+        with numbered as (
+            select row_number() over () as row, {label} as label,
+            {part} as part from rows
+        ), placed as (
+            select *, (row_number() over (partition by part order by row) - 0.5)
+                / count(*) over (partition by part) as place,
+                count(label) over (partition by part) as labels
+            from numbered
+        )
+        select count(*), count(label), min(row) filter (label is not null),
+            max(row) filter (label is not null), min(place) filter (label is not null),
+            max(place) filter (label is not null), max(labels)
+        from placed
+        """
+    )
+    if most < _FEWEST or labels == rows:
+        return None
+    span = min(1.0, high - low + 1 / rows)
+    chance = most * math.pow(span, most - 1) - (most - 1) * math.pow(span, most)
+    if chance > _BEYOND_CHANCE:
+        return None
+    return LabelBlock(column=truth, labels=labels, first=first, last=last, rows=rows)
