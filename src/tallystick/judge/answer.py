@@ -32,6 +32,7 @@ from tallystick.judge.state import load_state, save_state
 from tallystick.judge.supervised import supervised
 from tallystick.judge.verdict_grounds import COUNTED_ROWS, LEFT_ASIDE
 from tallystick.judge.windows import Windows
+from tallystick.judge.with_windows import with_windows
 from tallystick.results import Result
 from tallystick.tally import Tally, unordered
 from tallystick.values import Label
@@ -83,7 +84,7 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
     if data.roles.covariate:
         result = replace(result, covariates=covariate_effects(data, alpha=question.alpha))
     if question.window is not None:
-        result = replace(result, windows=_windows(data, question))
+        result = with_windows(result, _windows(data, question))
     return result
 
 
