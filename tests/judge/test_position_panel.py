@@ -72,3 +72,9 @@ def test_a_judge_that_never_moves_has_no_share():
 def test_an_odd_number_of_columns_is_refused():
     with pytest.raises(InputError, match="in pairs"):
         evaluate(panel(), judges=["gpt_ab", "gpt_ba", "claude_ab"], method="position-bias")
+
+
+def test_two_judges_are_not_taken_for_two_orders_of_one():
+    votes = {"gpt": ["A", "B"] * 50, "claude": ["A", "A"] * 50}
+    with pytest.raises(InputError, match="look like two judges"):
+        evaluate(votes, judges=["gpt", "claude"], method="position-bias")

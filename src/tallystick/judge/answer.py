@@ -24,7 +24,7 @@ from tallystick.judge.logical import logical
 from tallystick.judge.majority import majority
 from tallystick.judge.orders import self_consistency
 from tallystick.judge.papers.search import search
-from tallystick.judge.position_panel import position_panel
+from tallystick.judge.position_panel import are_two_orders, position_panel
 from tallystick.judge.question import GRADING, JudgeQuestion
 from tallystick.judge.result import JudgeResult
 from tallystick.judge.spectral import spectral
@@ -157,6 +157,13 @@ def _position_bias(votes: Tally, judges: list[str], data: Data, question: JudgeQ
         )
     recorded: Any = question.recorded or "answer"
     pairs = list(zip(judges[::2], judges[1::2], strict=True))
+    for first, second in pairs:
+        if not are_two_orders(first, second):
+            raise InputError(
+                f"{first!r} and {second!r} look like two judges and not like two orders of one:"
+                " name the two columns of each judge alike, such as gpt_ab and gpt_ba, and give"
+                " them in pairs (--judges gpt_ab,gpt_ba)"
+            )
     return position_panel(
         votes,
         pairs=pairs,

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from tallystick.data.detect.names import tokens
 from tallystick.errors import InputError
 from tallystick.judge.ballots import Ballots, Floats, Ints
 from tallystick.judge.verdict_methods import FAIR_ITEMS, panel_position_verdict
@@ -24,7 +25,47 @@ from tallystick.stats.multiplicity import holm
 from tallystick.tally import Tally
 from tallystick.values.label import Label
 
-__all__ = ["PanelOrderResult", "PositionScore", "compared", "position_panel"]
+__all__ = ["PanelOrderResult", "PositionScore", "are_two_orders", "compared", "position_panel"]
+
+_ORDERS = frozenset(
+    [
+        "ab",
+        "ba",
+        "first",
+        "second",
+        "1st",
+        "2nd",
+        "original",
+        "swapped",
+        "swap",
+        "flipped",
+        "flip",
+        "reverse",
+        "reversed",
+        "given",
+        "forward",
+        "backward",
+        "normal",
+        "order",
+        "order1",
+        "order2",
+        "one",
+        "two",
+    ]
+)
+"""Words for the order in which two answers were shown."""
+
+
+def are_two_orders(first: str, second: str) -> bool:
+    """Say whether two names can be one judge's answers to both orders: alike, or named by order.
+
+    >>> are_two_orders("gpt_ab", "gpt_ba"), are_two_orders("normal", "flipped")
+    (True, True)
+    >>> are_two_orders("gpt", "claude")
+    False
+    """
+    one, other = set(tokens(first)), set(tokens(second))
+    return bool(one & other) or bool(one & _ORDERS and other & _ORDERS)
 
 
 @dataclass(frozen=True, kw_only=True)
