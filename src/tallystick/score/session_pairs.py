@@ -2,9 +2,9 @@ r"""Pairs of systems from a labelling session: who is better by its own rule, an
 
 A session that asks who is better stops when its anytime evidence says so. People look at it after
 every batch, so only that evidence may order two systems: an approximate interval that is looked at
-again and again excludes 0 far too often. The p-value of a pair is (W13), for both directions; all directions
-together are stepped down by (M5), so that no wrong order is claimed. The interval of the difference is approximate, for
-the size of the difference, and agrees with the verdict about 0.
+again and again excludes 0 far too often. The p-value of a pair is (W13), for both directions; all
+directions together are stepped down by (M5), so that no wrong order is claimed. The interval of the
+difference is approximate, for the size of the difference, and agrees with the verdict about 0.
 
 A session whose goal were the means has drawn each system's outputs independently of the others'.
 There a difference comes from the two scores (AL9), with nothing in common: which items happen to be
