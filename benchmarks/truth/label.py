@@ -1,10 +1,11 @@
 """What choosing labels saves, and whether its promises hold: one command.
 
-    python benchmarks/truth/label.py [--runs 300] [--write] [--only shares,verdicts,pairs,best,judged]
+    python benchmarks/truth/label.py [--runs 300] [--write] [--only PART,PART]
 
 Labels to ± 5 points and to a verdict on real and generated populations, against labels alone,
 random labels with post-stratification, active inference and truescore's plan; differences of
-classifier pairs against the sign e-process; the best of k models. Real data: the folder of
+classifier pairs against the sign e-process; the best of k models; labels that were there already.
+The parts: shares, verdicts, existing, pairs, best, judged. Real data: the folder of
 TALLYSTICK_DATA; without it the generated sets remain. truescore is measured if it is installed.
 """
 
@@ -19,12 +20,20 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from label_best import best, judged
+from label_existing import existing
 from label_pairs import pairs
 from label_shares import shares
 from label_verdicts import verdicts
 from record import record
 
-PARTS = {"shares": shares, "verdicts": verdicts, "pairs": pairs, "best": best, "judged": judged}
+PARTS = {
+    "shares": shares,
+    "verdicts": verdicts,
+    "existing": existing,
+    "pairs": pairs,
+    "best": best,
+    "judged": judged,
+}
 
 
 def main() -> None:
@@ -32,7 +41,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default=",".join(PARTS))
-    options = parser.parse_args()
+    options, _ = parser.parse_known_args()  # --keep FILE is read where rows are kept
     for name in options.only.split(","):
         rng = np.random.default_rng([19, *name.encode()])
         page, title, rows, notes = PARTS[name](runs=options.runs, rng=rng)

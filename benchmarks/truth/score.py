@@ -43,7 +43,7 @@ FEWEST = 20
 """A method that answered fewer draws of a cell than this has no coverage there."""
 CHECKED = 3
 """Draws per cell on which the written-out peers are held to their packages."""
-VERSION = 3
+VERSION = 4
 """Raise it when a method changes, so that no cell of an older one is reused."""
 
 PEERS = {

@@ -306,3 +306,15 @@ def test_every_question_stands_where_it_stood_when_its_session_is_opened_again(
     with reopen(tmp_path / "s.label", table, write=False) as again:
         assert again.result(final=False).to_dict() == before
         assert again.standing().progress == upcoming
+
+
+def test_a_large_table_is_not_read_again_for_the_capabilitys_own_result(start, truth, monkeypatch):
+    from tallystick.label import outcome
+
+    monkeypatch.setattr(outcome, "MOST_ROWS", 299)
+    with start("judge") as work:
+        fill(work, truth, limit=20)
+        result = work.result()
+    assert isinstance(result.result, Unknown)
+    assert "300 rows: ask tallystick judge" in result.result.reason
+    assert f"--truth-file {work.session.path}" in result.result.reason

@@ -301,12 +301,15 @@ class Data:
             found[:, j] = np.array([*places, -1], np.int32)[found[:, j]]
         return Coded(found, tuple(labels))
 
-    def groups(self, column: str) -> npt.NDArray[np.int32]:
-        """Return a number for each row, the same for equal cells; -1 for a blank cell."""
-        if self.memory is not None and column in self.memory.groups:
+    def groups(self, column: str, tokens: Sequence[str] = ()) -> npt.NDArray[np.int32]:
+        """Return a number for each row, the same for equal cells; -1 for a blank cell.
+
+        *tokens* mean a blank cell too.
+        """
+        if self.memory is not None and column in self.memory.groups and not tokens:
             return self.memory.groups[column]
-        found = cell_groups(self.table, self._cells((column,), ())[0])
-        if self.memory is not None:
+        found = cell_groups(self.table, self._cells((column,), tokens)[0])
+        if self.memory is not None and not tokens:
             self.memory.groups[column] = found
         return found
 

@@ -1,4 +1,4 @@
-"""What was read of the rows of a table, kept: each distinct row once, and which one every row is."""
+"""What was read of a table's rows, kept: each distinct row once, and which of them every row is."""
 
 from __future__ import annotations
 

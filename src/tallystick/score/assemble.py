@@ -1,63 +1,35 @@
-"""From outputs to the finished result: estimates, pairs, ranks, judges, and the words."""
+"""From outputs to the finished result: what was estimated, put into rows and words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from tallystick._rng import seed_of
-from tallystick.results import Decision, Interval, Needed, Unknown
+from tallystick.results import Decision, Needed, Unknown
 from tallystick.score import verdict as words
 from tallystick.score.board import board_of
-from tallystick.score.consensus import consensus
 from tallystick.score.covariate import covariate_rows
 from tallystick.score.from_session import SessionDraws
-from tallystick.score.judges import alone, favours, grade_judges, judges_unknown
+from tallystick.score.judge_rows import judge_rows
+from tallystick.score.judges import favours, grade_judges
 from tallystick.score.label_draw import check_draw, chosen_by_consensus
-from tallystick.score.mix import mixed_judges, mixed_systems
-from tallystick.score.needed import SettlePlan, for_precision, pair_range, settle_plan
+from tallystick.score.needed import SettlePlan
 from tallystick.score.no_labels import breakdown
 from tallystick.score.outputs import Floats, Outputs
-from tallystick.score.pairs import compare_pairs
+from tallystick.score.pair_rows import open_pair, pair_rows
 from tallystick.score.question import ScoreQuestion
-from tallystick.score.ranking import Known, ranked, sign_of
-from tallystick.score.result import (
-    NOT_SETTLED,
-    JudgeRow,
-    Rate,
-    ScoreResult,
-    SystemPairRow,
-    SystemRow,
-)
-from tallystick.score.session_pairs import session_pairs
-from tallystick.score.system_pair import SystemPair
-from tallystick.score.systems import System, estimate_systems, judge_means, judge_only
-from tallystick.score.units import Units
-from tallystick.score.verdict_basis import ASSUMED_DRAW, assumptions, basis, warnings_of
+from tallystick.score.ranking import ranked
+from tallystick.score.result import ScoreResult, SystemPairRow, SystemRow
+from tallystick.score.scored import Scored, estimated
+from tallystick.score.system_rows import system_rows
+from tallystick.score.verdict_basis import assumptions, basis, warnings_of
 from tallystick.score.verdict_next import first_grades, first_of, needed_of
 from tallystick.score.verdict_session import needed_draws, with_session
 
 __all__ = ["score_outputs"]
-
-MOST_PAIRS = 5_000
-"""Beyond 100 systems only the pairs of the leader and of neighbours are listed."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Scored:
-    """Everything that was estimated, before it is put into words."""
-
-    outputs: Outputs
-    values: Floats
-    judges: Floats
-    means: Floats
-    systems: list[System]
-    pairs: list[SystemPair]
-    units: Units
-    draws: SessionDraws | None = None
 
 
 def score_outputs(
@@ -83,44 +55,28 @@ def score_outputs(
     draws
         How the labels were drawn, where they come from a labelling session.
     """
-    values = consensus(outputs)
     if draws is None:
         check_draw(outputs, question.label_draw)
-    if draws is not None:
-        systems, judges = draws.systems(question.alpha), judge_only(outputs)
-        pairs = session_pairs(draws, systems, question)
-    elif shares is None:
-        systems = estimate_systems(outputs, values, question)
-        judges = judge_only(outputs)
-        pairs = compare_pairs(outputs, values, systems, question)
-    else:
-
-        def mixed(alpha: float) -> list[System]:
-            return mixed_systems(outputs, values, question, shares, alpha)
-
-        systems, judges = mixed(question.alpha), mixed_judges(outputs, shares)
-        pairs = compare_pairs(outputs, values, systems, question, estimates=mixed)
-    units = Units(outputs.scale if not outputs.pass_fail else None)
-    scored = _Scored(outputs, values, judges, judge_means(outputs), systems, pairs, units, draws)
-    if not any(one.score is not None for one in systems):
+    scored = estimated(outputs, question, shares=shares, draws=draws)
+    if not any(one.score is not None for one in scored.systems):
         return _without_labels(scored, question)
-    rows = covariate_rows(outputs, covariates or {}, units, question.alpha)
+    rows = covariate_rows(outputs, covariates or {}, scored.units, question.alpha)
     return replace(_with_labels(scored, question), covariates=rows)
 
 
-def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
+def _with_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
     outputs, units = scored.outputs, scored.units
     session = None if scored.draws is None else scored.draws.order
     known = ranked(scored.systems, scored.pairs, question.alpha, session)
-    systems = _system_rows(scored, question, known)
-    pairs = _pair_rows(scored, question)
+    systems = system_rows(scored, question, known)
+    pairs = pair_rows(scored, question)
     board = board_of(outputs, scored.values, tuple(range(len(outputs.systems))))
     same = board is not None and board.complete
     graded = [one for one in scored.systems if one.score is not None]
     items = _graded_items(outputs)
     # Labels that favour some votes over others say nothing of how often a judge is right.
     partial = favours(outputs, question.alpha) if scored.draws is None else ()
-    plan = _plan(scored, pairs, known.contenders, question)
+    plan = open_pair(scored, pairs, known.contenders, question)
     said = words.sentences(systems, pairs, known.contenders, units, plan=plan, unit=outputs.unit)
     if session is not None:
         said = with_session(said, session, systems, pairs, units, question.alpha)
@@ -131,7 +87,7 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
     told: tuple[SystemPairRow, ...] | Unknown = pairs
     if not pairs and len(outputs.systems) > 1 and len(graded) > 1:
         told = Unknown(outputs.no_items or "no pair of systems has human grades")
-    judge_rows, enough = _judges(scored, question)
+    graders, enough = judge_rows(scored, question)
     decision: Decision = "decided" if settled else "undecided"
     return ScoreResult(
         verdict=said.verdict,
@@ -156,7 +112,7 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
         pairs=told,
         tiers=known.tiers,
         contenders=known.contenders,
-        judges=judge_rows,
+        judges=graders,
         partial=partial,
         enough=enough,
         n_labels=outputs.n_labels,
@@ -175,7 +131,7 @@ def _with_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
 
 
 def _needed(
-    scored: _Scored,
+    scored: Scored,
     rows: Sequence[SystemRow],
     plan: tuple[SystemPairRow, SettlePlan] | None,
     *,
@@ -197,10 +153,10 @@ def _needed(
     )
 
 
-def _without_labels(scored: _Scored, question: ScoreQuestion) -> ScoreResult:
+def _without_labels(scored: Scored, question: ScoreQuestion) -> ScoreResult:
     """Say what the judges say, and claim no rank."""
     outputs, units = scored.outputs, scored.units
-    systems = _system_rows(scored, question, None)
+    systems = system_rows(scored, question, None)
     lost = breakdown(outputs.systems, scored.judges, units)
     said = words.without_labels(systems, lost, units, outputs.unit)
     none = Unknown("there are no human grades, and judges alone show no difference")
@@ -238,162 +194,6 @@ def _label_goal(outputs: Outputs) -> str:
     if not outputs.pass_fail or outputs.item is None or outputs.counted:
         return "mean"
     return "difference" if len(outputs.systems) == 2 else "best"
-
-
-def _system_rows(
-    scored: _Scored, question: ScoreQuestion, known: Known | None
-) -> tuple[SystemRow, ...]:
-    count = len(scored.outputs.systems)
-    if known is None:
-        order = [int(s) for s in np.argsort(-np.nan_to_num(scored.judges, nan=-1.0), kind="stable")]
-    else:
-        order = [*known.order, *(s for s in range(count) if s not in known.rank)]
-    rows = []
-    for s in order:
-        one = scored.systems[s]
-        rank: tuple[int, int] | Unknown = Unknown("without human grades there is no ranking")
-        if known is not None:
-            rank = known.rank.get(s, (1, count))
-        rows.append(_system_row(scored, s, one, question, rank))
-    return tuple(rows)
-
-
-def _system_row(
-    scored: _Scored,
-    s: int,
-    one: System,
-    question: ScoreQuestion,
-    rank: tuple[int, int] | Unknown,
-) -> SystemRow:
-    outputs, units = scored.outputs, scored.units
-    raw = float(scored.judges[s])
-    judged: float | Unknown = Unknown("no judge graded this system")
-    if np.isfinite(raw):
-        judged = units.value(raw)
-    held: dict[str, Any]
-    if one.found is None or one.score is None:
-        none = Unknown(words.NO_LABELS)
-        held = {"score": none, "interval": none, "bias": none, "bias_interval": none}
-        held["labels_worth"] = none
-    else:
-        interval = _promised(units.interval(one.found.interval), question)
-        score = units.value(one.score)
-        held = {"score": score, "interval": interval, "labels_worth": one.found.worth}
-        # The bias is known as well as the score: the same interval, turned round.
-        gap = judged if isinstance(judged, Unknown) else judged - score
-        held["bias"] = gap
-        held["bias_interval"] = (
-            judged
-            if isinstance(judged, Unknown)
-            else replace(interval, low=judged - interval.high, high=judged - interval.low)
-        )
-    return SystemRow(
-        name=one.name,
-        judge_only=judged,
-        n_outputs=one.n,
-        n_labels=one.n_labels,
-        rank_interval=rank,
-        by_judge=_by_judge(outputs, s, scored.means, units),
-        needed=for_precision(one, question.precision, question.alpha),
-        **held,
-    )
-
-
-def _by_judge(outputs: Outputs, s: int, means: Floats, units: Units) -> dict[str, float | Unknown]:
-    return {
-        judge: (
-            units.value(float(means[s, j]))
-            if np.isfinite(means[s, j])
-            else Unknown(f"{judge} never graded {outputs.systems[s]}")
-        )
-        for j, judge in enumerate(outputs.judges)
-    }
-
-
-def _promised(interval: Interval, question: ScoreQuestion) -> Interval:
-    """Return the interval with what it assumes, where nobody said how outputs were chosen."""
-    if question.label_draw != "unknown":
-        return interval
-    return replace(interval, guarantee="under", assumption=ASSUMED_DRAW)
-
-
-def _pair_rows(scored: _Scored, question: ScoreQuestion) -> tuple[SystemPairRow, ...]:
-    systems, units = scored.systems, scored.units
-    rows = []
-    for pair in scored.pairs:
-        decided = sign_of(pair, question.alpha)
-        ahead = decided > 0 if decided else pair.difference >= 0
-        a, b = (pair.first, pair.second) if ahead else (pair.second, pair.first)
-        sign = 1.0 if ahead else -1.0
-        ends = sorted((sign * pair.interval.low, sign * pair.interval.high))
-        interval = _promised(
-            units.sizes(replace(pair.interval, low=ends[0], high=ends[1])), question
-        )
-        gap = float(scored.judges[a] - scored.judges[b])
-        count = len(scored.pairs)
-        rows.append(
-            SystemPairRow(
-                a=systems[a].name,
-                b=systems[b].name,
-                difference=units.size(sign * pair.difference),
-                interval=interval,
-                p_value=pair.p_value,
-                adjusted_p=pair.adjusted_p,
-                judge_only_difference=(
-                    units.size(gap) if np.isfinite(gap) else Unknown("no judge graded one of them")
-                ),
-                verdict=f"{systems[a].name} is better" if decided else NOT_SETTLED,
-                needed=pair_range(pair, question.alpha / count),
-                common_labels=pair.common,
-            )
-        )
-    rows.sort(key=lambda row: (not row.settled, row.adjusted_p, -row.difference))
-    return tuple(rows)
-
-
-def _plan(
-    scored: _Scored,
-    rows: Sequence[SystemPairRow],
-    contenders: Sequence[str],
-    question: ScoreQuestion,
-) -> tuple[SystemPairRow, SettlePlan] | None:
-    """Return the pair that keeps the first place open, and what would settle it."""
-    leader = contenders[0] if contenders else None
-    by_names = {
-        frozenset((scored.systems[p.first].name, scored.systems[p.second].name)): p
-        for p in scored.pairs
-    }
-    for row in sorted(rows, key=lambda row: row.difference):
-        if not row.settled and leader in (row.a, row.b):
-            pair = by_names[frozenset((row.a, row.b))]
-            level = question.alpha / max(1, len(rows))
-            plan = settle_plan(pair, level, certified=question.certified)
-            if plan is not None:
-                return row, plan
-    return None
-
-
-def _judges(scored: _Scored, question: ScoreQuestion) -> tuple[tuple[JudgeRow, ...], str | None]:
-    """Return every judge, and the one that would be enough alone."""
-    if scored.draws is not None:
-        return judges_unknown(scored.outputs, words.DRAWN_BY_LABEL), None
-    rows = tuple(
-        replace(row, bias=_in_units(row.bias, scored.units))
-        for row in grade_judges(scored.outputs, scored.values, question)
-    )
-    single = {one.judge: one for one in alone(scored.outputs, scored.systems, question)}
-    if not single:
-        return rows, None
-    rows = tuple(replace(row, wider=single[row.name].wider) for row in rows)
-    best = min(single.values(), key=lambda one: one.wider)
-    return rows, best.judge if best.enough else None
-
-
-def _in_units(rate: Rate, units: Units) -> Rate:
-    """Return a bias on the scale of the grades."""
-    if isinstance(rate.estimate, Unknown) or isinstance(rate.interval, Unknown):
-        return rate
-    return Rate(units.size(rate.estimate), units.sizes(rate.interval))
 
 
 def _graded_items(outputs: Outputs) -> int:

@@ -110,7 +110,7 @@ def read_outputs(
         return replace(outputs, grid=grid, unit=_unit(data.roles.item), no_items="")
     if rows and data.roles.item is not None:
         _refuse_twice(data)
-        item = cells.column(data.roles.item)
+        item = _items(data, cells)
         outputs = replace(outputs, item=item, unit=_unit(data.roles.item), no_items="")
     return outputs
 
@@ -192,9 +192,18 @@ def item_groups(data: Data) -> NDArray[np.int32]:
 def _columns(data: Data, *, sliced: bool) -> tuple[str, ...]:
     roles = ["system", "judges", "truth", *(["by"] if sliced else [])]
     found = data.roles.columns(*roles)
-    if not isinstance(data.held, Table):
+    if not isinstance(data.held, Table) or not data.rules.coerce:
         return found
     return tuple(dict.fromkeys((*found, *data.roles.columns("item"))))
+
+
+def _items(data: Data, cells: _Cells) -> Ints:
+    """Return a number for each row, the same for outputs of one item."""
+    item = str(data.roles.item)
+    if item in cells.columns:  # several spellings may be one item
+        return cells.column(item)
+    # Nearly every row may have an item of its own: they are numbered without making words of them.
+    return data.groups(item, data.rules.missing).astype(np.int64)
 
 
 def _cells(data: Data, columns: Sequence[str]) -> tuple[_Cells, bool]:

@@ -2,9 +2,9 @@ r"""Pairs of systems from a labelling session: who is better by its own rule, an
 
 A session that asks who is better stops when its anytime evidence says so. People look at it after
 every batch, so only that evidence may order two systems: an approximate interval that is looked at
-again and again excludes 0 far too often. The p-value of a pair is (W13), for both directions, and
-Holm's rule adjusts it for the number of pairs. The interval of the difference is approximate, for
-the size of the difference, and agrees with the verdict about 0.
+again and again excludes 0 far too often. The p-value of a pair is (W13), for both directions; all
+directions together are stepped down by (M5), so that no wrong order is claimed. The interval of the
+difference is approximate, for the size of the difference, and agrees with the verdict about 0.
 
 A session whose goal were the means has drawn each system's outputs independently of the others'.
 There a difference comes from the two scores (AL9), with nothing in common: which items happen to be
@@ -29,6 +29,7 @@ from tallystick.score.system_pair import SMALLEST, SystemPair, agreeing, inverte
 from tallystick.score.systems import System
 from tallystick.stats.adverse.pair import METHOD
 from tallystick.stats.multiplicity import holm
+from tallystick.stats.order_tests import step_down_order
 
 __all__ = ["session_pairs"]
 
@@ -57,16 +58,15 @@ def session_pairs(
 
     level = question.alpha / max(1, len(places))
     intervals = [interval(pair, level) for pair in places]
-    evidence = [
-        (inverted(partial(interval, pair), halvings=HALVINGS), 0)
-        if draws.order is None
-        else _evidence(draws, draws.order, pair)
-        for pair in places
-    ]
-    adjusted = holm([p for p, _ in evidence])
+    if draws.order is None:
+        p_values = [inverted(partial(interval, pair), halvings=HALVINGS) for pair in places]
+        steps = [float(step) for step in holm(p_values)]
+        evidence = [(p, step, 0) for p, step in zip(p_values, steps, strict=True)]
+    else:
+        evidence = _evidence(draws, draws.order, graded)
     return [
-        _pair(draws, systems, pair, found, (p, float(step), sign), question.alpha)
-        for pair, found, (p, sign), step in zip(places, intervals, evidence, adjusted, strict=True)
+        _pair(draws, systems, pair, found, one, question.alpha)
+        for pair, found, one in zip(places, intervals, evidence, strict=True)
     ]
 
 
@@ -81,17 +81,30 @@ def _of_scores(draws: SessionDraws, pair: tuple[int, int], alpha: float) -> Inte
     return Interval(max(-1.0, low), min(1.0, high), 1 - alpha, "approximate", None, METHOD)
 
 
-def _evidence(draws: SessionDraws, order: SessionOrder, pair: tuple[int, int]) -> tuple[float, int]:
-    """Return the anytime p-value of a pair, and the direction that it speaks for."""
-    a, b = pair
-    low, high = draws.gaps(a, b)
+def _evidence(
+    draws: SessionDraws, order: SessionOrder, graded: list[int]
+) -> list[tuple[float, float, int]]:
+    """Return the anytime p-value of each pair, the adjusted one, and the direction of both."""
+    p_values = np.array(order.p_values, dtype=np.float64)
     items = 0 if draws.rows is None else len(draws.rows)
-    left = items - low.size
-    # What the labels prove needs no test: the items that are left cannot turn the sign.
-    if low.sum() > left or high.sum() < -left:
-        return 0.0, 1 if low.sum() > left else -1
-    ahead, behind = order.p_values[a, b], order.p_values[b, a]
-    return min(1.0, 2 * float(min(ahead, behind))), 1 if ahead <= behind else -1  # (W13)
+    for a, b in combinations(graded, 2):
+        low, high = draws.gaps(a, b)
+        left = items - low.size
+        # What the labels prove needs no test: the items that are left cannot turn the sign.
+        if low.sum() > left:
+            p_values[a, b] = 0.0
+        elif high.sum() < -left:
+            p_values[b, a] = 0.0
+    p_values = p_values[np.ix_(graded, graded)]
+    adjusted = step_down_order(np.minimum(p_values, 1.0))
+    found = []
+    for a, b in combinations(range(len(graded)), 2):
+        sign = 1 if p_values[a, b] <= p_values[b, a] else -1
+        ahead = (a, b) if sign > 0 else (b, a)
+        # Twice the smaller direction is for both (W13).
+        both = min(1.0, 2 * float(p_values[ahead]))
+        found.append((both, max(both, float(adjusted[ahead])), sign))
+    return found
 
 
 def _pair(

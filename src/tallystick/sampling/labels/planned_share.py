@@ -55,7 +55,7 @@ def planned_share(
     --------
     >>> found = planned_share([100], [20], [15.0], [16.0])
     >>> print(found.interval())
-    [0.550, 0.930] (95 %, approximate)
+    [0.540, 0.930] (95 %, approximate)
     """
     least = planned_shares(sizes, labelled, low, alpha=alpha)
     most = planned_shares(sizes, labelled, high, alpha=alpha)
