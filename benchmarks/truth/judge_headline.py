@@ -25,7 +25,7 @@ from tallystick.results import Unknown
 from tallystick.stats.latent import blend
 from tallystick.tally import Tally
 
-REPETITIONS = 8
+REPETITIONS = 24
 METHODS = ("dawid-skene", "majority", "majority of the others")
 PULLS = (0.0, 0.5, 1.0)
 CHECKED = 2
