@@ -25,7 +25,7 @@ from tallystick.results import Unknown
 from tallystick.stats.latent import blend
 from tallystick.tally import Tally
 
-REPETITIONS = 8
+REPETITIONS = 16
 METHODS = ("dawid-skene", "majority", "majority of the others")
 PULLS = (0.0, 0.5, 1.0)
 CHECKED = 2
@@ -217,7 +217,9 @@ def main() -> None:
         rules,
         notes=(
             each + " Means over the populations of each kind.",
-            "u is the pull towards the majority of the others; the headline takes it from misfit.",
+            "u is a fixed pull to the mean of A^.4 and the majority of the others; the headline"
+            " takes its pull from misfit, and measured misfit pulls to the majority of the others"
+            " alone.",
         ),
     )
 

@@ -51,3 +51,16 @@ def test_one_class_only_says_how_to_name_the_others():
     made = {name: [1] * 30 for name in ("w1", "w2", "h")}
     with pytest.raises(InputError, match=r"classes=, --classes"):
         bound.evaluate(made, prediction="h", weak=["w1", "w2"])
+
+
+def test_a_table_with_one_row_per_vote_of_a_labelling_function_is_turned() -> None:
+    rows: dict[str, list] = {"item": [], "lf": [], "vote": [], "h": []}
+    for i in range(90):
+        for k in range(4):
+            rows["item"].append(i)
+            rows["lf"].append(k)
+            rows["vote"].append(-1 if (i + k) % 5 == 0 else int((i * (k + 3)) % 7 < 3))
+            rows["h"].append(int(i % 7 < 3))
+    result = bound.evaluate(rows, prediction="h")
+    assert result.n_items == 90
+    assert any("who voted 'lf' (4)" in note for note in result.notes)

@@ -107,7 +107,7 @@ ASKED: dict[str, dict[str, Any]] = {
 """What each verb is asked; a long table has no prediction, no versions and no rounds."""
 
 TALLY_VERBS = ("judge", "bound")
-WIDE_ONLY = ("bound", "shift", "dynamic analyse")
+WIDE_ONLY = ("shift", "dynamic analyse")
 
 
 def as_csv(columns: dict[str, list[Any]], folder: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Capitals and blanks do not make two labels, where the truth shows it."""
+"""Capitals and blanks do not make two labels, where the table shows it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,23 @@ def test_a_truth_that_tells_capitals_apart_is_still_asked_about() -> None:
         compare.evaluate(rows, truth="gold")
 
 
-def test_without_a_truth_two_spellings_are_asked_about() -> None:
+def test_without_a_truth_judges_that_each_keep_to_one_spelling_are_read_alike() -> None:
     rows = table(ann=["yes", "no"], bob=["Yes", "no"], eve=["yes", "no"])
+    result = judge.evaluate(rows)
+    assert result.agreement.pairs[0].raw.estimate == 1.0
+    assert any("since no column tells them apart" in note for note in result.notes)
+
+
+def test_a_judge_that_writes_both_spellings_may_mean_two_labels() -> None:
+    rows = table(ann=["yes", "no", "yes"], bob=["Yes", "no", "yes"], eve=["yes", "no", "no"])
     with pytest.raises(InputError, match="spelled in two ways"):
         judge.evaluate(rows)
+
+
+def test_a_tie_is_a_tie_in_any_spelling() -> None:
+    rows = table(ann=["a", "b", "tie", "Tie"], bob=["a", "b", "TIE", "a"], eve=["a", "b", "b", "a"])
+    result = judge.evaluate(rows)
+    assert result.never_true == ("tie",)
 
 
 def test_numbers_written_as_text_and_as_numbers_are_still_asked_about() -> None:

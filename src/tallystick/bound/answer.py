@@ -228,7 +228,7 @@ CAPABILITY: Capability[Any] = Capability(
     question=BoundQuestion,
     answer=answer,
     reads=("prediction", "score", "weak", "truth", "item", "weight", "by"),
-    door=Door(want="weak", pivots=False),
+    door=Door(want="weak"),
     applies=applies,
     demo=demo,
     labelling=labelling,

@@ -1,9 +1,11 @@
 """Labels that are one although they are written in two ways, where the table itself shows it.
 
 ``Refund`` beside ``refund`` is a slip of whoever wrote the column. It is read as one label if the
-column of true labels never tells two labels apart in that way. ``1`` beside ``1.0`` is the work of
-pandas, which writes a column of integers with a gap as decimals. It is read as one label if every
-cell of these columns is a number. Otherwise the user is asked
+column of true labels never tells two labels apart in that way. Without true labels it is one label
+if no column that votes tells them apart: a judge that means two things writes both. Words such as
+tie and error mean one thing in any spelling. ``1`` beside ``1.0`` is the work of pandas, which
+writes a column of integers with a gap as decimals. It is read as one label if every cell of these
+columns is a number. Otherwise the user is asked
 (`tallystick.values.check_vocabulary`).
 """
 
@@ -16,6 +18,7 @@ from dataclasses import replace
 from tallystick.data.data import VOTES, Data
 from tallystick.io import Table, identifier
 from tallystick.values import is_missing, is_no_answer, spelling
+from tallystick.values.words import is_never_true
 
 __all__ = ["one_spelling"]
 
@@ -31,7 +34,7 @@ _DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,14})\.0+")
 
 
 def one_spelling(data: Data) -> Data:
-    """Return *data*, read with one spelling of each label where the truth shows that this is safe.
+    """Return *data*, read with one spelling of each label where the table shows that this is safe.
 
     Numbers beside the same numbers as text stay a question: their types may be told apart on
     purpose. So do numbers that a reader may tell apart, such as the versions 1.1 and 1.10 or the
@@ -44,6 +47,8 @@ def one_spelling(data: Data) -> Data:
     >>> one_spelling(read(table, truth="gold", judges=("gpt",))).rules.coerce
     True
     >>> one_spelling(read({"a": ["Yes", "no"], "b": ["yes", "no"]}, judges=("a", "b"))).rules.coerce
+    True
+    >>> one_spelling(read({"a": ["Yes", "yes"], "b": ["yes", "no"]}, judges=("a", "b"))).rules.coerce
     False
     >>> one_spelling(read({"a": ["1", "0"], "b": ["1.0", ""]}, judges=("a", "b"))).rules.coerce
     True
@@ -59,19 +64,20 @@ def one_spelling(data: Data) -> Data:
 def _capitals(data: Data, held: Table) -> str | None:
     """Return the note on texts that differ only by capitals or blanks, None if there are none."""
     truth = data.roles.truth
-    if truth is None:
-        return None
-    known = _texts(held, truth)
-    if known is None or len({spelling(label) for label in known}) < len(known):
+    columns = data.roles.columns(*VOTES)
+    labels: dict[str, list[str]] = {}
+    for column in columns if truth is None else (truth, *columns):
+        found = _texts(held, column)
+        if found is None:
+            return None
+        labels[column] = found
+    if any(_tells_apart(labels[column]) for column in (columns if truth is None else (truth,))):
         return None
 
-    written = {spelling(label): {label} for label in known}
+    written: dict[object, set[str]] = {}
     where: dict[str, str] = {}
-    for column in data.roles.columns(*VOTES):
-        labels = _texts(held, column)
-        if labels is None:
-            return None
-        for label in labels:
+    for column, spoken in labels.items():
+        for label in spoken:
             forms = written.setdefault(spelling(label), {label})
             if label not in forms:
                 where[label] = column
@@ -80,9 +86,10 @@ def _capitals(data: Data, held: Table) -> str | None:
         return None
     label, column = next(iter(where.items()))
     other = min(written[spelling(label)] - {label})
+    alike = "since no column tells them apart" if truth is None else f"as in the truth {truth!r}"
     return (
         f"column {column!r} says {label!r} and another place says {other!r}: labels that differ"
-        f" only by capitals or blanks are read as one, as in the truth {truth!r}"
+        f" only by capitals or blanks are read as one, {alike}"
     )
 
 
@@ -159,6 +166,12 @@ def _is_fraction(text: str) -> bool:
     """Say whether a text is how a program writes a fraction: 1.5, but not 1.50 or 01.5."""
     number = spelling(text)
     return isinstance(number, float) and repr(number) == text
+
+
+def _tells_apart(labels: list[str]) -> bool:
+    """Whether one column writes a label in two ways; tie and Tie mean the same wherever they are."""
+    plain = [label for label in labels if not is_never_true(label)]
+    return len({spelling(label) for label in plain}) < len(plain)
 
 
 def _texts(table: Table, column: str) -> list[str] | None:

@@ -73,6 +73,11 @@ VOTER_NAMES = frozenset(
         "labeller",
         "coder",
         "performer",
+        "lf",
+        "lf_id",
+        "lf_name",
+        "labeling_function",
+        "labelling_function",
         "model",
     ]
 )
