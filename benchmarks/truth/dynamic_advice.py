@@ -328,6 +328,10 @@ def _fives(errors: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
 
 
 def _left_out(name: str, drawn: Sequence[np.ndarray], kept: int) -> Row:
+    return kept_row(f"panels, {name}", partial(_left_out_row, name, drawn, kept))
+
+
+def _left_out_row(name: str, drawn: Sequence[np.ndarray], kept: int) -> Row:
     held, foretold, actual, widths = [], [], [], []
     for errors in drawn:
         models = len(errors)
