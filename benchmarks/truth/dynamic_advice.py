@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dynamic_campaigns import POPULATION, SOURCES, Campaign, campaign, learners
+from pieces import file_of_pieces
 from record import kept_row, record
 
 from tallystick import dynamic
@@ -46,13 +47,26 @@ Row = dict[str, Any]
 @cache
 def campaigns() -> tuple[Campaign, ...]:
     """Return 240 campaigns of one learner each and 160 of mixed teams, the same on every machine."""
-    kinds = [(s, name, EACH) for s in SOURCES for name in learners()]
-    kinds += [(s, "mixed", MIXED) for s in SOURCES]
-    streams = iter(np.random.default_rng(SEED).spawn(sum(each for _, _, each in kinds)))
+    kinds = [(s, name) for s in SOURCES for name in learners() for _ in range(EACH)]
+    kinds += [(s, "mixed") for s in SOURCES for _ in range(MIXED)]
+    streams = np.random.default_rng(SEED).spawn(len(kinds))
+    kept = file_of_pieces()
+    cache = None if kept is None else kept.with_suffix(".npz")
+    if cache is not None and cache.exists():
+        with np.load(cache) as held:
+            errors, names = np.unpackbits(held["errors"], axis=-1).astype(bool), held["names"]
+    else:
+        done = [
+            campaign(source, name, rounds=ROUNDS, rng=rng)
+            for (source, name), rng in zip(kinds, streams, strict=True)
+        ]
+        errors = np.array([each.errors for each in done])
+        names = np.array([each.built_as for each in done])
+        if cache is not None:  # a stopped call goes on from here
+            np.savez(cache, errors=np.packbits(errors, axis=-1), names=names)
     return tuple(
-        campaign(source, name, rounds=ROUNDS, rng=next(streams))
-        for source, name, each in kinds
-        for _ in range(each)
+        Campaign(source, name, wrong, tuple(map(str, built)))
+        for (source, name), wrong, built in zip(kinds, errors, names, strict=True)
     )
 
 

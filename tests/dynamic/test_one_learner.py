@@ -32,7 +32,7 @@ def test_error_rates_far_apart_are_other_teams():
     near, far = 0.2 + 0.9 * FAR_APART, 0.2 + 1.1 * FAR_APART
     assert other_builders("mmm", rounds(0.2, near, 2 * 0.2 - near + 0.0)) is None
     said = other_builders("mmm", rounds(0.2, far, 2 * 0.2 - far))
-    assert said.startswith("the rounds' models differ by 3.3 points (standard deviation)")
+    assert said.startswith("the rounds' models differ by 4.4 points (standard deviation)")
 
 
 def test_one_round_shows_nothing():
