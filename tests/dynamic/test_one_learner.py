@@ -5,7 +5,7 @@ from tallystick.dynamic.one_learner import FAR_APART, other_builders
 
 
 def rounds(*rates, items=1000):
-    return np.array([np.arange(items) < rate * items for rate in rates])
+    return np.array([np.arange(items) < round(rate * items) for rate in rates])
 
 
 @pytest.mark.parametrize(
