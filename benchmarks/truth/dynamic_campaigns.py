@@ -31,11 +31,14 @@ class Campaign:
         Rounds x items of the population.
     learner
         Name of the learner, or ``mixed`` if every round was built by another one.
+    built_as
+        Name of each round's learner.
     """
 
     source: str
     learner: str
     errors: np.ndarray
+    built_as: tuple[str, ...]
 
 
 def rings(rng: np.random.Generator) -> Callable[[int], Points]:
@@ -155,9 +158,10 @@ def campaign(source: str, learner: str, *, rounds: int, rng: np.random.Generator
     x, y = draw(POPULATION)
     found = rng.uniform(0.5, 1.0)  # the share of errors in the pool that annotators find
     slips = rng.choice([0.0, 0.05])  # and how often they then mislabel one
-    data, errors = [draw(START)], []
+    data, errors, names = [draw(START)], [], []
     for _ in range(rounds):
         name = str(rng.choice(list(all_of))) if learner == "mixed" else learner
+        names.append(name)
         parts = [np.full(len(part[1]), 1 / len(part[1])) for part in data]
         weights = np.concatenate(parts) / len(parts)
         points = np.vstack([part[0] for part in data]), np.concatenate([part[1] for part in data])
@@ -172,4 +176,4 @@ def campaign(source: str, learner: str, *, rounds: int, rng: np.random.Generator
             mislabelled = rng.random(wrong.size) < slips
             labels = np.where(mislabelled, rng.permutation(labels), labels)
             data.append((pool_x[wrong], labels))
-    return Campaign(source, learner, np.array(errors))
+    return Campaign(source, learner, np.array(errors), tuple(names))

@@ -269,16 +269,17 @@ def attempts(**more):
     }
 
 
-def test_a_log_of_attempts_is_named_and_read_by_the_verb_that_knows_it():
-    result = audit(attempts(model_wrong=[int(k % 3 == 0) for k in range(120)]))
-    assert [part.verb for part in result.sections] == ["dynamic"]
-    assert "of the 60 attempts by 12 annotators of round 2 fooled the model" in result.verdict
-    assert any("read as a log of attempts: annotator" in text for text in result.grounds)
-    assert any("tallystick dynamic analyse" in text for text in result.grounds)
+def test_a_log_of_attempts_is_described_and_its_command_is_named():
+    with pytest.raises(InputError) as told:
+        audit(attempts(model_wrong=[int(k % 3 == 0) for k in range(120)]))
+    said = str(told.value)
+    assert "Then type: tallystick dynamic analyse the table" in said
+    assert "read as a log of attempts: annotator (annotator), round (round)" in said
+    assert "Otherwise, --judges: " in said
 
 
-def test_attempts_without_an_outcome_are_refused_with_the_command_that_names_it():
-    with pytest.raises(InputError, match=r"tallystick dynamic analyse .*--fooled COLUMN"):
+def test_attempts_without_an_outcome_are_refused_with_the_option_that_names_it():
+    with pytest.raises(InputError, match=r"--fooled COLUMN.*tallystick dynamic analyse"):
         audit(attempts(answer=["x", "y", "z"] * 40))
 
 

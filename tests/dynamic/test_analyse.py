@@ -1,6 +1,7 @@
 import csv
 import gzip
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -152,7 +153,9 @@ def test_stop_needs_a_range_below_what_pays_and_go_on_is_said_for_nothing_but_ze
     same = np.repeat(rng.random((1, 2000)) < 0.2, 5, axis=0)
     found = analyse(path(same), AnalyseQuestion(pays=0.02))
     assert found.advice.decision == "stop"
-    assert found.verdict.startswith("Stop: two more rounds would not help by 2.0 points or more")
+    assert found.verdict.startswith(
+        "Stop: two more rounds of the same learner would not help by 2.0 points or more"
+    )
     better = np.zeros((3, 2000), dtype=bool)
     better[0, :500] = better[1, 400:700] = better[2, 300:600] = True
     for pays in (0.0, 0.001):
@@ -164,6 +167,18 @@ def test_a_small_held_out_set_asks_for_more_items():
     found = analyse(path(draws(3, 100)))
     assert found.needed.count == 300
     assert "at least 400" in found.summary()
+
+
+def test_models_of_other_names_get_the_range_of_different_teams_and_the_answer_says_so():
+    log = path(draws(5, 600))
+    named = replace(log, built_as=("bert", "xlnet", "bert", "xlnet", "bert"))
+    found = analyse(named)
+    assert found.advice.teams == "the rounds have models of different names (bert, xlnet)"
+    assert (
+        found.advice.gain.interval == analyse(log, AnalyseQuestion(teams=True)).advice.gain.interval
+    )
+    assert "because the rounds have models of different names" in found.assumptions[0]
+    assert "retrain the same learner" in analyse(log).assumptions[0]
 
 
 def test_rounds_of_different_teams_have_a_wider_range():

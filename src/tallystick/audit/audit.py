@@ -9,10 +9,9 @@ from typing import Any
 
 from tallystick._rng import Rng, seed_of
 from tallystick.audit.result import AuditResult, Skipped
-from tallystick.audit.verdict import by_name_note, concluded
+from tallystick.audit.verdict import by_name_words, concluded
 from tallystick.data import (
     GROUPS,
-    Capability,
     Data,
     Detection,
     Door,
@@ -73,9 +72,8 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
         missing = tuple(token for token in said if token) if said else None
         given = replace(data.roles, **_groups(groups))
         found = detect(data.table, given, layout, missing=missing, coerce=data.rules.coerce)
-        reader = _reader(data) if found.questions and not groups else None
-        if reader is not None:
-            return _read_by_name(data, reader, question)
+        if found.questions and not groups:
+            _name_reader(data, found, question)
         found.ask(data.source)
         return look(data, found, question)
 
@@ -95,33 +93,22 @@ def look(data: Data, found: Detection, question: Question) -> AuditResult:
     return replace(result, slices=by_slice(data, part, alpha=question.alpha))
 
 
-def _reader(data: Data) -> Capability[Result] | None:
-    """Return the capability that reads this table by the names of its columns, if there is one.
+def _name_reader(data: Data, found: Detection, question: Question) -> None:
+    """Where a capability reads such a table by the names of its columns, refuse by naming it.
 
-    A log of attempts and a table of battles have one row per event: no group of their columns
-    answers one question, so no column can be taken for votes, and no role can be told from values.
+    A log of attempts has one row per event: no group of its columns answers one question. Columns
+    of the same names may mean something else, so that nothing is answered here.
     """
     for capability in capabilities():
         told = capability.door.as_it_is
-        if told is not None and told(data.table, data.roles):
-            return capability
-    return None
-
-
-def _read_by_name(data: Data, reader: Capability[Result], question: Question) -> AuditResult:
-    """Let one capability answer, and say which command does so on its own."""
-    given = {name: value for name, value in data.rules.__dict__.items() if value}
-    if data.roles.by is not None:
-        given["by"] = data.roles.by
-    options = {**given, "alpha": question.alpha, "seed": question.seed}
-    try:
-        section = answered(reader, data.table, options)
-    except TallystickError as error:
-        # Nothing else reads it, so that its reason is the answer.
-        raise InputError(f"{by_name_note(reader.verb, data.source)}: {error}") from error
-    result = concluded(Detection(roles=data.roles), [section], [], seed=seed_of(question.seed))
-    notes = (*data.notes, *section.notes, by_name_note(reader.verb, data.source))
-    return replace(result, notes=notes, asked={section.verb: (reader.verb, options)})
+        if told is None or not told(data.table, data.roles):
+            continue
+        options = {"alpha": question.alpha, "seed": question.seed}
+        try:
+            how = "; ".join(answered(capability, data.table, options).notes)
+        except TallystickError as error:
+            how = str(error)
+        raise InputError(by_name_words(capability.verb, data.source, how, found))
 
 
 def _groups(given: Mapping[str, Any]) -> dict[str, Any]:

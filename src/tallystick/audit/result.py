@@ -99,8 +99,8 @@ class AuditResult(Result):
 
     @property
     def grounds(self) -> tuple[str, ...]:
-        """What each column was taken for, and why; or how the table as a whole was read."""
-        return tuple(map(str, self.columns)) or self.notes
+        """What each column was taken for, and why."""
+        return tuple(map(str, self.columns))
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class AuditResult(Result):
 
     def summary(self) -> str:
         """Return the verdict, then what every section says of itself."""
-        taken = [f"  {part}" for part in self.grounds]
+        taken = [f"  {part}" for part in self.columns]
         sections = [f"\n{question_of(part.verb)}\n{part.summary()}" for part in self.sections]
         left = [f"\n{question_of(part.verb)}\nNot answered: {part.reason}" for part in self.skipped]
         return "\n".join([self.verdict, "", "Columns:", *taken, *sections, *left])

@@ -9,7 +9,7 @@ from tallystick.data import Detection
 from tallystick.errors import InputError
 from tallystick.results import Decision, Interval, Needed, Result
 
-__all__ = ["by_name_note", "concluded"]
+__all__ = ["by_name_words", "concluded"]
 
 
 def concluded(
@@ -46,13 +46,15 @@ def concluded(
     )
 
 
-def by_name_note(verb: str, source: str) -> str:
-    """Say which command reads this table by the names of its columns.
-
-    >>> by_name_note("dynamic analyse", "tries.csv")
-    'one row per event, read by the names of its columns: tallystick dynamic analyse tries.csv'
+def by_name_words(verb: str, source: str, how: str, found: Detection) -> str:
+    """Say which command reads this table by the names of its columns, how, and what else it could
+    be.
     """
-    return f"one row per event, read by the names of its columns: tallystick {verb} {source}"
+    asked = "; ".join(map(str, found.questions))
+    return (
+        f"{source}: this may be a table with one row per event, {how}. Then type: tallystick {verb}"
+        f" {source}. Otherwise, {asked}"
+    )
 
 
 _WEIGHED = ("compare", "judge", "bound")

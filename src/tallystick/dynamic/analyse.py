@@ -14,6 +14,7 @@ import numpy as np
 
 from tallystick.dynamic.log import RoundLog, RoundPart
 from tallystick.dynamic.log_result import Advice, Gain, LogResult, PanelRound, PathRound
+from tallystick.dynamic.one_learner import other_builders
 from tallystick.dynamic.panel import forecast_panel
 from tallystick.dynamic.path_forecast import PathForecast, forecast_path
 from tallystick.dynamic.plan_rounds import PathPlan, plan_rounds
@@ -23,9 +24,11 @@ from tallystick.dynamic.step_change import StepChange, step_change
 from tallystick.dynamic.validators import NoiseShare, agreements, noise_share
 from tallystick.dynamic.verdict import (
     NOT_DECLARED,
-    log_assumptions,
+    PANEL_ASSUMPTIONS,
+    SAID_TEAMS,
     log_needed,
     log_verdict,
+    path_assumptions,
     round_text,
 )
 from tallystick.dynamic.wrong_together import wrong_together
@@ -106,7 +109,7 @@ def _panel(log: RoundLog, question: AnalyseQuestion) -> LogResult:
         decision="undecided" if advice.decision == "cannot tell" else "decided",
         needed=log_needed("panel", advice, last.items),
         n_items=len(log.items),
-        assumptions=log_assumptions(log),
+        assumptions=PANEL_ASSUMPTIONS,
         warnings=tuple(warnings),
         kind="panel",
         models=log.models,
@@ -184,8 +187,9 @@ def _noise(log: RoundLog, part: RoundPart, alpha: float) -> NoiseShare:
 def _path(log: RoundLog, question: AnalyseQuestion) -> LogResult:
     known = log.held_out or question.all_held_out
     hidden = None if known else Unknown(NOT_DECLARED)
-    forecast = forecast_path(log.errors, pays=question.pays, one_learner=not question.teams)
-    advice = _path_advice(forecast, hidden)
+    teams = SAID_TEAMS if question.teams else other_builders(log.built_as, log.errors)
+    forecast = forecast_path(log.errors, pays=question.pays, one_learner=teams is None)
+    advice = _path_advice(forecast, hidden, teams)
     rounds = tuple(_path_round(log, t, question.alpha, hidden) for t in range(len(log.models)))
     noise = _noise(log, log.parts()[0], question.alpha)
     return LogResult(
@@ -193,7 +197,7 @@ def _path(log: RoundLog, question: AnalyseQuestion) -> LogResult:
         decision="undecided" if advice.decision == "cannot tell" else "decided",
         needed=log_needed("path", advice, len(log.items)),
         n_items=len(log.items),
-        assumptions=log_assumptions(log, forecast=known),
+        assumptions=path_assumptions(teams, forecast=known),
         kind="path",
         models=log.models,
         rounds=rounds,
@@ -206,7 +210,7 @@ def _path(log: RoundLog, question: AnalyseQuestion) -> LogResult:
     )
 
 
-def _path_advice(forecast: PathForecast, hidden: Unknown | None) -> Advice:
+def _path_advice(forecast: PathForecast, hidden: Unknown | None, teams: str | None) -> Advice:
     """Return the advice of a forecast; none where the items may have been collected from."""
     if hidden is not None:
         return Advice(
@@ -229,6 +233,7 @@ def _path_advice(forecast: PathForecast, hidden: Unknown | None) -> Advice:
         pays=forecast.pays,
         more=2,
         reason=forecast.reason,
+        teams=teams,
     )
 
 

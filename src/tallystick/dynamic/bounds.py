@@ -15,7 +15,6 @@ from tallystick.dynamic.design import Mixing
 from tallystick.dynamic.learners import checked_epsilon
 from tallystick.dynamic.papers.sharp_bounds import (
     any_rounds_bound,
-    hierarchical_constants,
     sharp_hierarchical_bound,
     three_round_lemma,
 )
@@ -137,11 +136,9 @@ def hierarchical_bound(
     _check(epsilon, distance)
     if not printed:
         return min(1.0, sharp_hierarchical_bound(epsilon, distance, mixing=mixing))
-    constants = hierarchical_constants(mixing).printed
-    if constants is None:
+    if mixing != "flat":
         raise InputError("printed=True is for mixing='flat': the paper's proof covers no other")
-    cube, square = constants
-    return cube * epsilon**3 + square * epsilon**2 * distance
+    return 543 * epsilon**3 + 300 * epsilon**2 * distance
 
 
 def hierarchical_floor(epsilon: float) -> float:

@@ -81,6 +81,8 @@ class RoundLog:
         How many items, seen alike, each one stands for; None where each stands for itself.
     held_out
         Path: whether its items are a random set that no round trained on or collected from.
+    built_as
+        Path: what the log calls the model of each round, without the round.
     """
 
     kind: LogKind
@@ -96,6 +98,7 @@ class RoundLog:
     cost: Array | None = None
     weight: Array | None = None
     held_out: bool = False
+    built_as: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.models) < 2:

@@ -46,6 +46,9 @@ class Advice:
         How many models, or rounds, are meant.
     reason
         Why nothing can be told, where the range alone does not say it.
+    teams
+        Path: why the rounds count as built by different teams, which gives a wider range; None for
+        one learner that is retrained.
     """
 
     decision: PanelDecision | PathDecision
@@ -54,6 +57,7 @@ class Advice:
     pays: float
     more: int
     reason: str | None = None
+    teams: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -148,7 +148,9 @@ class AnalyseQuestion(Question):
         False, "Paths: all items are a random set that no round trained on or collected from."
     )
     teams: bool = option(
-        False, "Paths: rounds were built by different teams or model families (a wider range)."
+        False,
+        "Paths: rounds were built by different teams or model families (a wider range). Models of"
+        " different names, or of error rates far apart, count as such without it.",
     )
 
 

@@ -226,6 +226,7 @@ def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
         rounds=_item_rounds(grid, order),
         round_names=order.names,
         models=_heads(grid, whose, order),
+        built_as=tuple(whose[int(row[0])] for row in grid.cells) if grid.on_path else (),
         errors=wrong[grid.cells] & answered,
         answered=None if answered.all() else answered,
         predictions=None if calls is None else np.where(answered, calls[grid.cells], ""),

@@ -22,22 +22,23 @@ from tallystick.results.text import aligned
 if TYPE_CHECKING:
     from tallystick.dynamic.collection import Collection
     from tallystick.dynamic.label_cost import LabelCost
-    from tallystick.dynamic.log import RoundLog
     from tallystick.dynamic.log_result import Advice, LogResult, PanelRound, PathRound
     from tallystick.dynamic.result import Round
 
 __all__ = [
     "NOT_DECLARED",
     "NO_ADVICE_WITHOUT_LOG",
+    "PANEL_ASSUMPTIONS",
     "ROWS_COUNT",
+    "SAID_TEAMS",
     "THEORY_ASSUMPTIONS",
     "label_cost_verdict",
-    "log_assumptions",
     "log_lines",
     "log_needed",
     "log_table",
     "log_verdict",
     "noisy_verdict",
+    "path_assumptions",
     "risk",
     "round_text",
     "simulation_assumptions",
@@ -53,6 +54,18 @@ ROWS_COUNT = (
 NO_ADVICE_WITHOUT_LOG = "advice needs the log of a real campaign: tallystick dynamic analyse"
 
 NOT_DECLARED = "the log does not say that its items were held out"
+
+SAID_TEAMS = "you said so (--teams)"
+
+_TIES = "the vote errs where more than half of the models do; a tie counts one half"
+
+PANEL_ASSUMPTIONS = (
+    "the forecast: new models come from the same source as those in the log, and the items are the"
+    " same (only the certain bounds hold for other models)",
+    "the risk on collected items is not the risk in the population: they were collected because"
+    " they are hard",
+    _TIES,
+)
 
 _HOLD_OUT = (
     "judge every round on one fixed random set that no round trained on or collected from, and"
@@ -213,10 +226,11 @@ def log_verdict(result: Advice, last: PanelRound | PathRound, models: int) -> st
 
 def _path_verdict(result: Advice, last: PanelRound | PathRound, rounds: int) -> str:
     now = f"the vote of {rounds} rounds is wrong on {percent_interval(last.risk, last.interval)}"
+    more = "two more rounds of " + ("these teams" if result.teams else "the same learner")
     if result.decision == "go on":
-        return f"Go on: two more rounds would lower the risk, {_gain(result)}; {now}."
+        return f"Go on: {more} would lower the risk, {_gain(result)}; {now}."
     if result.decision == "stop":
-        return f"Stop: two more rounds would not help{_pays(result)}, {_gain(result)}; {now}."
+        return f"Stop: {more} would not help{_pays(result)}, {_gain(result)}; {now}."
     why = f": {result.reason}" if result.reason else ""
     gain = f"; {_gain(result)}" if isinstance(result.gain.interval, Interval) else ""
     return f"We cannot tell whether two more rounds would help{_pays(result)}{why}{gain}; {now}."
@@ -256,24 +270,18 @@ def log_needed(kind: str, advice: Advice, items: int) -> Needed | None:
     return Needed(None, f"held-out items; or {_PLAN}")
 
 
-def log_assumptions(log: RoundLog, *, forecast: bool = True) -> tuple[str, ...]:
-    """Return what the answer about a log rests on."""
-    vote = "the vote errs where more than half of the models do; a tie counts one half"
-    if log.kind == "panel":
-        return (
-            "the forecast: new models come from the same source as those in the log, and the items"
-            " are the same (only the certain bounds hold for other models)",
-            "the risk on collected items is not the risk in the population: they were collected"
-            " because they are hard",
-            vote,
-        )
+def path_assumptions(teams: str | None, *, forecast: bool) -> tuple[str, ...]:
+    """Return what the answer about a path rests on: who built its rounds, first of all."""
     if not forecast:
-        return (vote,)
-    return (
-        "the forecast: the next two rounds are built like the rounds so far, and the held-out items"
-        " are a random sample of the population",
-        vote,
+        return (_TIES,)
+    built = (
+        f"the range is that of different teams or model families, because {teams}; the next two"
+        " rounds come from the same mixture"
+        if teams
+        else "every round, and the next two, retrain the same learner: names and error rates do not"
+        " speak against it, but teams whose models are equally good look the same (--teams)"
     )
+    return (built, "the held-out items are a random sample of the population", _TIES)
 
 
 def log_table(result: LogResult) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from tallystick.dynamic.papers.exact_cells import ExactCells
 from tallystick.dynamic.papers.sharp_bounds import (
     any_rounds_bound,
-    hierarchical_constants,
     most_overlap,
     noise_closed_floor,
     noise_floor,
@@ -22,7 +21,6 @@ __all__ = [
     "ExactCells",
     "SharpConstruction",
     "any_rounds_bound",
-    "hierarchical_constants",
     "most_overlap",
     "noise_closed_floor",
     "noise_floor",

@@ -9,7 +9,6 @@ be held against exact populations. They are not cut at 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, comb
 from typing import TypeVar
@@ -18,9 +17,7 @@ from tallystick.dynamic.design import Mixing
 from tallystick.errors import InputError
 
 __all__ = [
-    "HierarchicalConstants",
     "any_rounds_bound",
-    "hierarchical_constants",
     "most_overlap",
     "noise_closed_floor",
     "noise_floor",
@@ -30,47 +27,6 @@ __all__ = [
 ]
 
 Number = TypeVar("Number", float, Fraction)
-
-
-@dataclass(frozen=True, kw_only=True)
-class HierarchicalConstants:
-    r"""The constants of Theorem 4.1, as pairs (of :math:`\epsilon^3`, of :math:`\epsilon^2\Delta`).
-
-    Parameters
-    ----------
-    printed
-        Of [SAH23]_, Eq (48); None for nested mixing, which its proof does not cover.
-    halved
-        With the printed steps and a vote's error halved (ERRATA).
-    sharp
-        Ours: the bound is the larger of the two lines. The constants 84, 108, 52.5 and 75 cannot be
-        lowered; whether 42 and 45 can is open.
-    """
-
-    mixing: Mixing
-    printed: tuple[float, float] | None
-    halved: tuple[float, float]
-    sharp: tuple[tuple[float, float], tuple[float, float]]
-
-
-def hierarchical_constants(mixing: Mixing) -> HierarchicalConstants:
-    """Return the paper's constants of Theorem 4.1 beside ours.
-
-    >>> hierarchical_constants("flat").printed, hierarchical_constants("flat").sharp
-    ((543.0, 300.0), ((84.0, 42.0), (52.5, 52.5)))
-    """
-    if mixing == "flat":
-        return HierarchicalConstants(
-            mixing=mixing,
-            printed=(543.0, 300.0),
-            halved=(271.5, 150.0),
-            sharp=((84.0, 42.0), (52.5, 52.5)),
-        )
-    if mixing == "nested":
-        return HierarchicalConstants(
-            mixing=mixing, printed=None, halved=(363.0, 192.0), sharp=((108.0, 45.0), (75.0, 75.0))
-        )
-    raise InputError(f"mixing must be 'flat' or 'nested', got {mixing!r}")
 
 
 def three_round_lemma(epsilon: Number, distance: Number) -> Number:
@@ -101,12 +57,17 @@ def sharp_hierarchical_bound(epsilon: Number, distance: Number, *, mixing: Mixin
         \text{nested: } \max(108\epsilon^3 + 45\epsilon^2\Delta,\; 75\epsilon^2(\epsilon+\Delta))
             \tag{S2}
 
+    The constants 84, 108, 52.5 and 75 cannot be lowered; whether 42 and 45 can is open. [SAH23]_
+    prints 543 and 300, for flat mixing only (Eq 48).
+
     >>> [float(f"{sharp_hierarchical_bound(0.02, 0.05, mixing=m):.4g}") for m in ("flat", "nested")]
     [0.001512, 0.0021]
     """
     _check(epsilon, distance)
+    if mixing not in ("flat", "nested"):
+        raise InputError(f"mixing must be 'flat' or 'nested', got {mixing!r}")
     square = epsilon * epsilon
-    if hierarchical_constants(mixing).mixing == "flat":
+    if mixing == "flat":
         return max(square * (84 * epsilon + 42 * distance), 105 * square * (epsilon + distance) / 2)
     return max(square * (108 * epsilon + 45 * distance), 75 * square * (epsilon + distance))
 
