@@ -16,21 +16,40 @@ from tests.serve.web import Web
 ASIDE = ("as_of", "command", "source")
 
 
-def random_records(seed: int) -> tuple[dict[str, Any], list[list[dict[str, Any]]]]:
-    """Return settings and batches: any order, repeats, late and corrected labels."""
+_PLAIN = (["pass", "fail"], ["0", "1"], ["1", "0"], ["a", "b", "c"])
+_ODD = (
+    ["ja, oder?", "nein"],
+    ["=1", "-1"],
+    ["TRUE", "FALSE"],
+    ["1.0", "0.0"],
+    ["\u00c4", "\u00df", '"'],
+    ["yes ", "no"],
+)
+_ODD_ITEMS = ("i{}", "\u00fc{}", '"{}"', "a,{}", "={}", "{} x", "{}", "-{}", "a\t{}", "{}.0")
+
+
+def random_records(
+    seed: int, *, odd: bool = False
+) -> tuple[dict[str, Any], list[list[dict[str, Any]]]]:
+    """Return settings and batches: any order, repeats, late and corrected labels.
+
+    *odd* streams are smaller, with names and labels that files and databases like to get wrong.
+    """
     rng = random.Random(seed)
     judges = ["gpt", "claude", "llama", "rule 4", "qwen"][: rng.randint(2, 5)]
-    labels = rng.choice([["pass", "fail"], ["0", "1"], ["1", "0"], ["a", "b", "c"]])
+    labels = rng.choice(_ODD if odd else _PLAIN)
+    named = rng.choice(_ODD_ITEMS) if odd else "i{}"
     predicts = rng.random() < 0.6  # then the first column answers every item
     systems = rng.choice([[""], [""], ["old", "new"], ["s1", "s2", "s3"]])
     langs = ["en", "de", "fr"][: rng.randint(1, 3)]
     graded = rng.random() < 0.4
     skill = {judge: rng.uniform(0.55, 0.97) for judge in judges}
     records: list[dict[str, Any]] = []
-    for n in range(rng.choice([1, 8, 60, 120, 300])):
+    for n in range(rng.choice([1, 8, 20, 40, 80] if odd else [1, 8, 60, 120, 300])):
         for system in systems:
             truth = rng.choice(labels)
-            name = {"item": f"i{n}", "system": system} if system else {"item": f"i{n}"}
+            item = named.format(n)
+            name = {"item": item, "system": system} if system else {"item": item}
             at = 1_799_990_000 + rng.randint(0, 9_000)
             votes = {
                 judge: truth if rng.random() < skill[judge] else rng.choice(labels)
@@ -73,9 +92,9 @@ def random_records(seed: int) -> tuple[dict[str, Any], list[list[dict[str, Any]]
     return settings, batches
 
 
-def post(web: Web, stream: str, seed: int) -> None:
+def post(web: Web, stream: str, seed: int, *, odd: bool = False) -> None:
     """Post a random stream; some batches twice, some with a key."""
-    settings, batches = random_records(seed)
+    settings, batches = random_records(seed, odd=odd)
     rng = random.Random(seed + 1)
     assert web.put(f"/v1/streams/{stream}", json=settings).status_code == 200
     for number, batch in enumerate(batches):
@@ -86,12 +105,27 @@ def post(web: Web, stream: str, seed: int) -> None:
             assert answer.status_code == 200, answer.text
 
 
-def differences(web: Web, stream: str, folder: Path, verb: str, query: dict[str, str]) -> list[str]:
-    """Return the fields in which HTTP and the command line differ about a stream."""
+def differences(
+    web: Web,
+    stream: str,
+    folder: Path,
+    verb: str,
+    query: dict[str, str],
+    *,
+    other: Web | None = None,
+) -> list[str]:
+    """Return the fields in which HTTP and the command line differ about a stream.
+
+    With *other*, a service on another database, its answer must be the same bytes, too.
+    """
     span = {name: value for name, value in query.items() if name in ("window", "slice", "labels")}
     answer = web.get(f"/v1/streams/{stream}/results/{verb}", params=query)
     assert answer.status_code == 200, answer.text
     by_http = answer.json()
+    if other is not None:
+        there = other.get(f"/v1/streams/{stream}/results/{verb}", params=query)
+        if there.content != answer.content:
+            return [f"databases: {answer.text:.300} / {there.text:.300}"]
     rows = web.get(f"/v1/streams/{stream}/rows", params={**span, "format": "csv"})
     path = folder / "rows.csv"
     path.write_bytes(rows.content)

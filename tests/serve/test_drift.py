@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -156,3 +157,29 @@ def test_a_killed_test_is_made_again_and_counts_once(
     service.jobs.run_due()
     assert calls["n"] == 2
     assert web.get("/v1/streams/s/windows").json()["windows"][0]["closed"] is not None
+
+
+@pytest.mark.usefixtures("here")
+def test_an_import_opens_many_windows_in_few_transactions_and_reads_no_row_twice(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    assert web.put("/v1/streams/s", json={"window": 10, "settle": SETTLE}).status_code == 200
+    posted(web, {"gpt": ["a", "b"] * 104})
+    service.jobs.plan()
+    clock.now += 6
+    before = service.writer.figures.commits
+    service.jobs.run_due()
+    kept = service.read(
+        lambda reader: reader.all("select idx, row_from, row_to, rows from windows order by idx")
+    )
+    assert [one[3] for one in kept] == [10] * 20 + [0]
+    assert all(after[1] > one[2] for one, after in itertools.pairwise(kept))
+    assert service.writer.figures.commits - before < 20
+    # The next rows of a stream come from an index in the order of arrival, without a sort.
+    plan = service.read(
+        lambda reader: reader.all(
+            "explain query plan select id from rows where stream = 1 and id >= 5 order by id limit 9"
+        )
+    )
+    assert "row_order" in str(plan)
+    assert "TEMP B-TREE" not in str(plan)

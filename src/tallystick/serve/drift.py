@@ -30,6 +30,9 @@ ALPHA = 0.05
 _PATIENCE = 100.0
 """Seconds that the worker may take for a window; the lease of the job is longer."""
 
+_MOST_IDS = 50_000
+"""Rows that are looked at for one transaction: after an import there are thousands of windows."""
+
 _NOT_WHO = (
     "why: a judge may be switched off, out of money, or the items may no longer reach it; what it"
     " would have said is unknown"
@@ -91,11 +94,11 @@ def _found(reader: Reader, name: str) -> StreamRecord | None:
 
 
 def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
-    """Open the next window, or note that the last one is full; return whether there may be more."""
+    """Open the next windows, and note which are full; return whether there may be more."""
     size = stream.settings.window
 
-    def look(reader: Reader) -> tuple[Any, ...] | None:
-        """Return (index, row_from, row_to or None, opened before) if something is to be written."""
+    def look(reader: Reader) -> tuple[bool, int, list[tuple[int, int | None]]]:
+        """Return whether the first window is open already, its index, and (first, last) of each."""
         last = reader.one(
             "select idx, row_from, row_to from windows where stream = ? order by idx desc limit 1",
             (stream.id,),
@@ -104,42 +107,39 @@ def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
         if last is not None:
             is_open = last[2] is None
             index, start = (last[0], last[1]) if is_open else (last[0] + 1, last[2] + 1)
-        first = reader.one(
-            "select id from rows where stream = ? and id >= ? order by id limit 1",
-            (stream.id, start),
-        )
-        if first is None:
-            return None
-        end = reader.one(
-            "select id from rows where stream = ? and id >= ? order by id limit 1 offset ?",
-            (stream.id, first[0], size - 1),
-        )
-        if end is None and is_open:
-            return None
-        return index, first[0], None if end is None else end[0], is_open
+        ids = [
+            ident
+            for (ident,) in reader.all(
+                "select id from rows where stream = ? and id >= ? order by id limit ?",
+                (stream.id, start, size * max(1, _MOST_IDS // size)),
+            )
+        ]
+        parts = [ids[k : k + size] for k in range(0, len(ids), size)]
+        return is_open, index, [(one[0], one[-1] if len(one) == size else None) for one in parts]
 
-    found = service.read(look)
-    if found is None:
+    is_open, index, found = service.read(look)
+    if not found or (is_open and found[0][1] is None):
         return False
-    index, start, end, is_open = found
     now = service.clock()
 
     def work(transaction: Transaction) -> None:
         held.check(transaction)
-        if not is_open:
-            transaction.run(
-                "insert into windows (stream, idx, seq_from, row_from, rows, opened)"
-                " select ?, ?, seq_first, id, 0, ? from rows where id = ?",
-                (stream.id, index, now, start),
-            )
-        if end is not None:
-            transaction.run(
-                "update windows set row_to = ?, rows = ?, full_at = ? where stream = ? and idx = ?",
-                (end, size, now, stream.id, index),
-            )
+        for place, (start, end) in enumerate(found, start=index):
+            if place > index or not is_open:
+                transaction.run(
+                    "insert into windows (stream, idx, seq_from, row_from, rows, opened)"
+                    " select ?, ?, seq_first, id, 0, ? from rows where id = ?",
+                    (stream.id, place, now, start),
+                )
+            if end is not None:
+                transaction.run(
+                    "update windows set row_to = ?, rows = ?, full_at = ?"
+                    " where stream = ? and idx = ?",
+                    (end, size, now, stream.id, place),
+                )
 
     service.writer.do(work)
-    return end is not None
+    return found[-1][1] is not None
 
 
 def _close(service: Service, held: Held, stream: StreamRecord) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from tallystick.serve.boundary import Boundary
 from tallystick.serve.ingest import (
     Accepted,
-    Apart,
+    RefusedBatches,
     Source,
     VoteRecord,
     apply,
@@ -85,7 +85,7 @@ def keep_posts(transaction: Transaction, posts: Sequence[Post]) -> dict[int, Any
             if isinstance(edge.error, service.store.errors):
                 raise edge.error
             service.forget()
-            if not isinstance(edge.error, Apart):
+            if not isinstance(edge.error, RefusedBatches):
                 break
             places = [one for k, one in enumerate(places) if k not in edge.error.places]
             if not places:

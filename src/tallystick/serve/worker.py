@@ -213,6 +213,8 @@ def main() -> None:
     """Answer orders until the server closes the pipe."""
     inward, outward = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not speak into the pipe
+    if hasattr(os, "nice"):
+        os.nice(5)  # where processors are short, questions wait for posts and not posts for them
     address = _receive(inward)
     if address is None:
         return

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 
@@ -52,3 +57,61 @@ class FakeApi:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+class ApiProcess:
+    """Such an API in a process of its own: it outlives whoever asks it."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
+        self._process, self.url = process, url
+
+    def asked(self) -> dict[str, int]:
+        """Return how often each text was asked."""
+        pipe, answers = self._process.stdin, self._process.stdout
+        if pipe is None or answers is None:
+            raise RuntimeError("the API has no pipes")
+        pipe.write("asked\n")
+        pipe.flush()
+        found: dict[str, int] = json.loads(answers.readline())
+        return found
+
+    def calls(self) -> int:
+        """Return how many calls came."""
+        return sum(self.asked().values())
+
+
+@contextlib.contextmanager
+def api_process(n: int, *, delay: float) -> Iterator[ApiProcess]:
+    """Run an API that knows *n* texts; it is stopped at the end."""
+    words = [sys.executable, "-m", "tests.serve.watches.fake_api", str(n), str(delay)]
+    root = Path(__file__).resolve().parents[3]
+    with subprocess.Popen(
+        words,
+        cwd=root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # it complains of every caller that is killed
+        text=True,
+    ) as process:
+        if process.stdout is None:
+            raise RuntimeError("the API has no pipe")
+        yield ApiProcess(process, process.stdout.readline().strip())
+        if process.stdin is not None:
+            process.stdin.close()
+
+
+def main() -> None:
+    api = FakeApi({f"text {i}": "ab"[i % 2] for i in range(int(sys.argv[1]))})
+    api.delay = float(sys.argv[2])
+    sys.stdout.write(api.url + "\n")
+    sys.stdout.flush()
+    for _ in sys.stdin:
+        with api._lock:
+            found = dict(api.asked)
+        sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.flush()
+    api.close()
+
+
+if __name__ == "__main__":
+    main()

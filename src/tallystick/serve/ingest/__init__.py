@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tallystick.serve.ingest.group import Apart, Source
+from tallystick.serve.ingest.group import RefusedBatches, Source
 from tallystick.serve.ingest.parse import LabelRecord, VoteRecord, parse
 from tallystick.serve.ingest.write import Accepted, apply, apply_group
 
 __all__ = [
     "Accepted",
-    "Apart",
     "LabelRecord",
+    "RefusedBatches",
     "Source",
     "VoteRecord",
     "apply",

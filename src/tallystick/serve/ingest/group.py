@@ -10,7 +10,7 @@ import msgspec
 from tallystick.serve.ingest.merge import Changes
 from tallystick.serve.ingest.parse import VoteRecord
 
-__all__ = ["Apart", "Batch", "Group", "Source"]
+__all__ = ["Batch", "Group", "RefusedBatches", "Source"]
 
 
 class Source(msgspec.Struct):
@@ -42,7 +42,7 @@ Batch = tuple[Sequence[VoteRecord], Source]
 """What one request brings."""
 
 
-class Apart(Exception):
+class RefusedBatches(Exception):
     """Some batches of a group were refused: the others are kept without them.
 
     Parameters
@@ -85,5 +85,7 @@ class Group:
     def check(self, changes: Changes) -> None:
         """Refuse a batch with a wrong line; from a group such batches are taken out first."""
         if changes.wrong and len(self._sources) > 1:
-            raise Apart(frozenset(self.places[(fix.line or 1) - 1] for fix in changes.wrong))
+            raise RefusedBatches(
+                frozenset(self.places[(fix.line or 1) - 1] for fix in changes.wrong)
+            )
         changes.check()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tallystick.serve.ingest.body import packed_body
-from tallystick.serve.ingest.group import Apart, Batch, Group, Source
+from tallystick.serve.ingest.group import Batch, Group, RefusedBatches, Source
 from tallystick.serve.ingest.interned import Interned
 from tallystick.serve.ingest.labels import decide_labels, write_labels, write_shows
 from tallystick.serve.ingest.merge import CHANGED, NEW, Changes, merge_records, place_of
@@ -70,7 +70,7 @@ def apply_group(
 
     Raises
     ------
-    Apart
+    RefusedBatches
         Batches were refused. What was written until then must be undone; then the others can be
         kept together, and each of the refused ones learns why when it is tried alone.
     """
@@ -105,8 +105,8 @@ def apply_group(
                 row.id = ident
             labels = decide_labels(transaction, stream, interned, changes, group, now=now)
             group.check(changes)
-        except Apart as apart:
-            raise Apart(frozenset(fresh[place] for place in apart.places)) from None
+        except RefusedBatches as apart:
+            raise RefusedBatches(frozenset(fresh[place] for place in apart.places)) from None
         counted = [
             (len(one), one.count(NEW), one.count(CHANGED)) for one in group.outcomes(changes)
         ]

@@ -1,4 +1,4 @@
-"""Arrays as PostgreSQL reads them: psycopg looks at every element, which costs more than the query."""
+"""Arrays as PostgreSQL reads them: psycopg looks at every element, which costs more."""
 
 from __future__ import annotations
 

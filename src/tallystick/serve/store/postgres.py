@@ -118,7 +118,7 @@ class PostgresTransaction(PostgresReader):
     def find(
         self, stream: int, keys: Sequence[str], names: Sequence[tuple[str, str]]
     ) -> tuple[list[KeptBatch], list[RowState]]:
-        """Return the batches of a stream with these keys, and its rows with these (item, system)."""
+        """Return the batches of a stream with these keys, and its rows of these names."""
         items, systems = zip(*names, strict=True) if names else ((), ())
         with self._connection.pipeline() if keys else nullcontext():
             if keys:

@@ -70,7 +70,7 @@ class Transaction(Reader, Protocol):
     def find(
         self, stream: int, keys: Sequence[str], names: Sequence[tuple[str, str]]
     ) -> tuple[list[KeptBatch], list[RowState]]:
-        """Return the batches of a stream with these keys, and its rows with these (item, system)."""
+        """Return the batches of a stream with these keys, and its rows of these names."""
 
     def numbers(self, rows: int, batches: int) -> tuple[int, int]:
         """Reserve consecutive ids of rows and numbers of batches; return the first of each."""

@@ -91,7 +91,7 @@ class SqliteTransaction(SqliteReader):
     def find(
         self, stream: int, keys: Sequence[str], names: Sequence[tuple[str, str]]
     ) -> tuple[list[KeptBatch], list[RowState]]:
-        """Return the batches of a stream with these keys, and its rows with these (item, system)."""
+        """Return the batches of a stream with these keys, and its rows of these names."""
         ask = self._connection.execute
         held: list[KeptBatch] = []
         for key in keys:
