@@ -115,9 +115,11 @@ def _params() -> list[click.Parameter]:
         click.Option(
             ["--open", "open_report"], is_flag=True, help="Open the report in the browser."
         ),
-        click.Option(["--seed"], type=click.IntRange(min=0), help="Seed of what is drawn."),
+        click.Option(["--seed"], type=click.IntRange(min=0), help="Seed for the random draws."),
         click.Option(
-            ["--json", "as_json"], is_flag=True, help="Print exactly one JSON object on stdout."
+            ["--json", "as_json"],
+            is_flag=True,
+            help="Print one JSON object on stdout and nothing else.",
         ),
     ]
 

@@ -81,7 +81,7 @@ merge = click.Command(
             ["--output", "-o"],
             type=click.Path(path_type=Path),
             required=True,
-            help="File to write.",
+            help="File for the merged tally.",
         ),
         click.Option(
             ["--allow-overlap"],
