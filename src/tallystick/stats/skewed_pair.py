@@ -1,8 +1,8 @@
 """Two models by an unbounded score: which summary of the sample can be relied on.
 
 The mean of a skewed score is settled only by a large sample. (K4) says how large; where it is not
-reached the typical ratio is printed instead, or the signs. methods/compare.md, *When to leave the
-mean out*. Print with each of them "assumes that nothing rarer than 1 in n/3 calls moves the mean".
+reached the typical ratio is printed instead, or the signs. docs/theory/compare.md, *Skewed
+scores*. Print with each of them "assumes that nothing rarer than 1 in n/3 calls moves the mean".
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def mean_rule(first: npt.ArrayLike, second: npt.ArrayLike) -> MeanRule:
               n \ge \max(40, 40\, e^{2(σ^2 - 1)})   \tag{K4}
 
     and the larger σ of the two models. Small counts (whole numbers, median below 30) need 40 items.
-    Scores below 0 have no such rule. [methods/compare.md, with max(40, …) of the corrections.]
+    Scores below 0 have no such rule. See docs/theory/compare.md, *Skewed scores*.
 
     Parameters
     ----------
