@@ -20,6 +20,7 @@ from tallystick.cli.verb import (
     role_options,
     sorted_options,
 )
+from tallystick.cli.working import working
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
 
@@ -58,11 +59,14 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("give one of --add, --open, --terminal, --export and --import")
     writes = bool(chosen and chosen != ["export_"]) or own["next_"] is not None
     fresh = not (path.exists() and path.stat().st_size)
-    with _opened(path, source, reading, own, write=writes or fresh) as work:
+    with working("opening the session"):
+        opened = _opened(path, source, reading, own, write=writes or fresh)
+    with opened as work:
         tell([*work.data.notes, *work.task.notes])
         batch = _act(work, own)
         # Only JSON holds the capability's own answer, and handing out a batch does not change it.
-        result = work.result(batch, final=delivery.as_json and own["next_"] is None)
+        with working("answering"):
+            result = work.result(batch, final=delivery.as_json and own["next_"] is None)
         deliver(_with_next(result, path, batch, own), delivery)
 
 
@@ -180,7 +184,8 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
     reader = own["reader"] or work.session.head.readers[0]
     if own["add"]:
         events = read_batch(own["add"], work, reader=reader)
-        work.write(events)
+        with working("adding answers"):
+            work.write(events)
         tell([f"{own['add']}: {len(events):,} answers added"])
     if own["import_"]:
         added = import_answers(own["import_"], work, reader=reader)
@@ -199,7 +204,8 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
     if own["next_"] is None or own["terminal"] or own["open_"]:
         return ()
     if reader == work.session.head.readers[0]:
-        asks = work.next(own["next_"])
+        with working("drawing"):
+            asks = work.next(own["next_"])
     else:  # the others read what was drawn for the first
         asks = tuple(work.session.open_asks(reader)[: own["next_"]])
     if own["out"] is not None:
@@ -253,11 +259,14 @@ def _plan(
         raise click.UsageError("give the table: label plan FILE")
     asked = own["question"]
     door = label_question(asked).door if asked is not None else Door(want="judges", repeats=True)
-    with read(list(source), door, **reading) as data:
+    with working("reading"):
+        held = read(list(source), door, **reading)
+    with held as data:
         tell(data.notes)
         names = (asked,) if asked is not None else ("judge", "prevalence", "score")
         options = _fields(own) if asked is not None else {}
-        result = plan(data, names, target=own["target"] or 0.05, alpha=own["alpha"], **options)
+        with working("planning"):
+            result = plan(data, names, target=own["target"] or 0.05, alpha=own["alpha"], **options)
         deliver(result, to, data=data)
 
 
