@@ -23,7 +23,7 @@ def best(*, runs: int, rng: np.random.Generator) -> Table:
     notes = [
         "The best judges of each set as models. Mean labels until one is named that is within "
         f"{EPSILON:g} of the best, alpha .05, batches of 10, {runs} runs of at most {MOST} labels; "
-        "(page) is methods/label.md.",
+        "(page) is the figure of the first design, measured before this code was written.",
         "wrong: the model that was named is further behind. open: nobody was named.",
     ]
     return "label-best", "The best of k models, within two points", rows, notes

@@ -39,7 +39,8 @@ def pairs(*, runs: int, rng: np.random.Generator) -> Table:
         "of 10. sign test: the Beta-mixture e-process of compare on the same labels. random items: "
         "our labels, had items been drawn at random instead of among disagreements.",
         f"The last row is ours over the sign test (worst {ratio.max():.2f}), random items over "
-        "ours, and the worst share of wrong signs. methods/label.md: .85 (worst 1.11), 4.75, .022.",
+        "ours, and the worst share of wrong signs. In the first design: .85 (worst 1.11), 4.75, "
+        ".022.",
     ]
     return "label-pairs", "Which of two classifiers is better", rows, notes
 

@@ -22,7 +22,7 @@ PAGE = {
     "default": (78, 125, 208, 195, 121, 124, 132, 109, 333, 50, 67, 219, 179, 86),
     "anytime": (96, 158, 317, 295, 152, 148, 177, 139, 467, 68, 91, 319, 242, 104),
 }
-"""methods/label.md, in the order of `populations`; its default is S1, before the correction."""
+"""Figures of the first design, in the order of `populations`; its default was S1."""
 
 
 def shares(*, runs: int, rng: np.random.Generator) -> Table:
@@ -44,8 +44,9 @@ def shares(*, runs: int, rng: np.random.Generator) -> Table:
         }
     )
     notes = [
-        f"Mean labels until the half-width is {TARGET:g}, {runs} runs; (page) is methods/label.md. "
-        "The page's default is S1, which the corrections replace by the adverse likelihood, .94 of "
+        f"Mean labels until the half-width is {TARGET:g}, {runs} runs; (page) is the figure of "
+        "the first design, measured before this code was written. "
+        "Its default was S1, since replaced by the adverse likelihood, .94 of "
         "its labels. Real sets of more than 3000 items are cut to 3000, which its figures fit.",
         "Coverage is that of the interval a run stopped with; the last row is the worst set. The "
         f"default has {PLANS} times as many runs.",

@@ -270,7 +270,7 @@ def tables(rows: list[dict], options: argparse.Namespace) -> None:
         "for numbers Student's, both corrected for drawing from these items).",
         "Consensus and strata are those of score; on the first draw of each cell score.evaluate "
         f"itself, given the table, returns the same interval to {own:.0e}.",
-        "The populations are those that methods/score.md describes, without newsroom (not in the "
+        "The populations are those of the first design, without newsroom (not in the "
         "data here). Its generator of numbers is not known: ours was set so that labels alone and "
         "ppi_python come out about as printed there.",
         "The target is the mean of these items. Peers get our consensus as their judge. truescore "

@@ -30,7 +30,7 @@ from tallystick.stats.adverse import adverse_shares
 CACHE = Path(__file__).resolve().parents[2] / "out" / "score-enumeration"
 VERSION = 2
 FLOOR = 0.925
-"""What methods/score.md, with its corrections, asks of the worst case."""
+"""What the first design asked of the worst case."""
 TINY = 1e-9
 """Splits of the labels over the strata that are rarer than this are left out, and count as missed:
 what is printed is never too high."""

@@ -192,7 +192,7 @@ HIDDEN = (
     (0.03, "wide", 0.08),
 )
 """Share of gross errors, shape of the grades, noise. How wide the grades are and how noisy was
-chosen until labels alone and ppi_python cover and measure about what methods/score.md prints for
+chosen until labels alone and ppi_python cover and measure about what the first design printed for
 them, since its own generator is not known.
 """
 

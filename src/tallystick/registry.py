@@ -23,12 +23,14 @@ __all__ = ["ENTRIES", "Entry", "capabilities", "capability", "verbs"]
 class Entry:
     """Where a capability lives, and its question in one sentence for ``--help``.
 
-    *labels* says that the capability tells ``label`` what a person should label.
+    *example* is a call that ``--help`` shows. *labels* says that the capability tells ``label``
+    what a person should label.
     """
 
     verb: str
     home: str
     summary: str
+    example: str = ""
     labels: bool = False
 
 
@@ -37,65 +39,77 @@ ENTRIES: list[Entry] = [
         "score",
         "tallystick.score:CAPABILITY",
         "How good are my systems, when judges grade every output and people only few?",
+        "score outputs.csv --item question --system system --judges gpt,claude --truth human",
         labels=True,
     ),
     Entry(
         "compare",
         "tallystick.compare:CAPABILITY",
         "Which model is better, how sure is that, and what would settle the rest?",
+        "compare old.csv new.csv --metric correct",
         labels=True,
     ),
     Entry(
         "plan",
         "tallystick.compare:PLAN",
-        "How many items show a difference, by each method and with what guarantee?",
+        "How many items do I need to show a difference, and with what guarantee?",
+        "plan --difference .02 --disagreement .1",
     ),
     Entry(
         "judge",
         "tallystick.judge:CAPABILITY",
         "How good are my judges, with no labels or with a few?",
+        "judge votes.csv --judges gpt,claude,llama --truth gold",
         labels=True,
     ),
     Entry(
         "bound",
         "tallystick.bound:CAPABILITY",
         "Within what bounds is my classifier, given only weak labels?",
+        "bound weak.csv --prediction h --weak 'lf_*'",
         labels=True,
     ),
     Entry(
         "shift",
         "tallystick.shift:CAPABILITY",
         "How did this API change, for the fewest paid calls?",
+        "shift items.csv --truth y --old spring --api openai:MODEL@URL --budget 500",
     ),
     Entry(
         "shift baseline",
         "tallystick.shift:BASELINE",
-        "Record what an API answers now, several times per item, to compare with later",
+        "Record what an API answers now, several times per item, to compare with later.",
+        "shift baseline items.csv --api openai:MODEL@URL --prompt prompt.txt -o spring.csv",
     ),
     Entry(
         "ask",
         "tallystick.ask:CAPABILITY",
-        "Ask an API or a judge about every row, once, and add the answers as a column",
+        "Ask an API or a judge about every row, once, and add the answers as a column.",
+        "ask items.csv --api openai:MODEL@URL --prompt judge.txt --as gpt -o votes.csv",
     ),
     Entry(
         "dynamic theory",
         "tallystick.dynamic:THEORY",
         "What is proved about a dynamic benchmark, before anything is run?",
+        "dynamic theory --epsilon .1",
     ),
     Entry(
         "dynamic simulate",
         "tallystick.dynamic:SIMULATE",
         "What would a design of rounds bring, with such a learner?",
+        "dynamic simulate --design hierarchical --epsilon .1",
     ),
     Entry(
         "dynamic analyse",
         "tallystick.dynamic:ANALYSE",
-        "Is another round worth it, by the log of the rounds or attempts so far?",
+        "Is another round worth it, judging by the log of the rounds or attempts so far?",
+        "dynamic analyse log.csv --round round",
     ),
     Entry(
         "dynamic label-cost",
         "tallystick.dynamic:LABEL_COST",
         "How many uniform labels is one adversarial label worth, on a table of your own?",
+        "dynamic label-cost features.csv --truth label",
     ),
 ]
 """One line per verb, in the order of ``--help``."""

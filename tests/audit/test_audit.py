@@ -191,7 +191,7 @@ def test_whole_weights_reach_the_bounds_and_others_are_refused_there():
     )
     assert plain.bounds[9].high - plain.bounds[9].low > twice.bounds[9].high - twice.bounds[9].low
     broken = audit(scan(pa.table({**few, "row_weight": [0.5, 1.5] * 200})))
-    assert [(part.verb, "no whole numbers" in part.reason) for part in broken.skipped] == [
+    assert [(part.verb, "not whole numbers" in part.reason) for part in broken.skipped] == [
         ("bound", True)
     ]
 

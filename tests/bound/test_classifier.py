@@ -203,7 +203,7 @@ def test_patterns_that_the_label_model_does_not_know_widen_the_answer_and_are_st
         prediction="classifier",
         label_models=[bound.label_models.given(table, p, name="partly")],
     )
-    assert any("says nothing of" in text for text in partly.warnings)
+    assert any("says nothing about" in text for text in partly.warnings)
     assert partly.bounds[0].low < 0.85 < partly.bounds[0].high
     assert partly.label_models[0].unknown_mass > 0
 

@@ -230,7 +230,7 @@ def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(
         "--json",
     )
     assert done.returncode == 0, done.stderr
-    assert any("says nothing of" in text for text in json.loads(done.stdout)["warnings"])
+    assert any("says nothing about" in text for text in json.loads(done.stdout)["warnings"])
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_whole_weights_count_rows_and_say_so(tallystick, tmp_path):
     (tmp_path / "half.csv").write_text(
         "a,b,c,h,w\n" + "".join(f"{row},.5\n" for row in rows), encoding="utf-8"
     )
-    assert "no whole numbers" in tallystick("bound", "half.csv", *asked, "--weight", "w").stderr
+    assert "not whole numbers" in tallystick("bound", "half.csv", *asked, "--weight", "w").stderr
 
 
 def test_the_classes_of_a_slice_are_those_of_the_whole_table(tallystick, edited):

@@ -285,10 +285,10 @@ def test_the_text_is_one_table_and_the_page_has_all_methods_and_what_is_certain(
         (("--prevalence", "nobody=.1,.2"), "'nobody'"),
         (("--known", "absent.json"), "absent.json"),
         (("--method", "supervised"), "needs the truth"),
-        (("--method", "majority", "--certified"), "certified says nothing to method majority"),
+        (("--method", "majority", "--certified"), "certified has no effect with method majority"),
         (
             ("--method", "spectral", "--prevalence", "a=.3,.4"),
-            "prevalence says nothing to method spectral",
+            "prevalence has no effect with method spectral",
         ),
         (("--recorded", "position"), "it is for position-bias"),
         (("--certified",), "name the column of true labels (--truth)"),

@@ -62,7 +62,7 @@ def test_edges_without_a_column_or_without_numbers_are_refused(in_process):
     for given in ("score", "=0,1", "score=a,b"):
         done = in_process("tally", "-", "--cut", given, stdin="score\n0.2\n")
         assert done.returncode == 1
-        assert "--cut wants COLUMN=EDGE,EDGE" in done.stderr
+        assert "--cut must be COLUMN=EDGE,EDGE" in done.stderr
 
 
 def test_weights_are_summed(tallystick):

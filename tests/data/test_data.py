@@ -79,9 +79,7 @@ def test_data_can_be_read_again_with_more_roles() -> None:
 
 
 def test_an_unknown_option_is_refused_with_its_nearest_name() -> None:
-    with pytest.raises(
-        InputError, match="'thruth' is not an option of reading: did you mean 'truth'"
-    ):
+    with pytest.raises(InputError, match="'thruth' is not a reading option: did you mean 'truth'"):
         read(VOTES, thruth="gold")
 
 

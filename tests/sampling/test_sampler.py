@@ -195,7 +195,7 @@ def test_a_state_is_refused_under_another_plan_or_seed_or_format() -> None:
         Sampler.restore(plan_of(in_flight=5), state)
     with pytest.raises(FormatError, match="does not follow from its seed"):
         Sampler.restore(plan_of(), state | {"key": 2})
-    with pytest.raises(FormatError, match="one answer an item"):
+    with pytest.raises(FormatError, match="one answer per item"):
         Sampler.restore(plan_of(), state | {"answers": [0]})
     with pytest.raises(FormatError, match="format 1, got 9"):
         Sampler.restore(plan_of(), state | {"format": 9})

@@ -45,7 +45,7 @@ def test_large_strata_are_left_alone() -> None:
         ([0, 2], None, "stratum 1 has no item"),
         ([0, -1], None, "negative, got -1 at position 1"),
         ([0.5, 1.0], None, "integer codes"),
-        ([0, 1], [0], "one family a stratum"),
+        ([0, 1], [0], "one family per stratum"),
     ],
 )
 def test_what_is_no_partition_is_refused(

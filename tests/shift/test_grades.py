@@ -1,4 +1,4 @@
-"""The vectors are those of the corrections to methods/shift.md."""
+"""The vectors were computed apart from this code, by the formulas of docs/theory/shift.md."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The vectors are those of methods/compare.md and of its corrections."""
+"""The vectors were computed apart from this code, by the formulas of docs/theory/compare.md."""
 
 import numpy as np
 import pytest
@@ -82,7 +82,7 @@ def test_too_few_or_infinite_differences_are_refused(values):
 
 
 def test_the_hull_errs_less_than_t_on_lognormal_against_normal():
-    """Equal means at n = 40: methods/compare.md measured .18-.20 for t and .11 for the hull."""
+    """Equal means at n = 40: the design measured .18-.20 for t and .11 for the hull."""
     rng = np.random.default_rng(0)
     x = rng.lognormal(-1.125, 1.5, (3000, 40)) - rng.normal(1, 0.3, (3000, 40))
     found = hull_ends(x)

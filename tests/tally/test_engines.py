@@ -243,9 +243,13 @@ def test_text_is_refused_early_and_by_name(engine: str) -> None:
 @pytest.mark.parametrize("weight", [-0.5, float("nan"), float("inf"), None])
 def test_a_weight_that_cannot_be_is_refused_by_name(engine: str, weight: float | None) -> None:
     table = pa.table({"a": pa.array([1, 0, 1]), "w": pa.array([1.0, 2.0, weight])})
-    with pytest.raises(InputError, match="weight 'w' must be finite and not negative"):
+    with pytest.raises(
+        InputError, match="weight 'w' must hold numbers that are finite and not negative"
+    ):
         Tally.of(ENGINES[engine](table), weight="w")
-    with pytest.raises(InputError, match="weight 'w' must be finite and not negative"):
+    with pytest.raises(
+        InputError, match="weight 'w' must hold numbers that are finite and not negative"
+    ):
         Moments.of(ENGINES[engine](table), weight="w")
 
 

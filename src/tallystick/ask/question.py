@@ -24,13 +24,17 @@ class AskQuestion(ClientQuestion):
     api: str | Client | None = option(None, _API)
     name: str = option("answer", "Name of the new column.", flag="--as")
     pair: tuple[str, ...] = option(
-        (), "Two columns to compare, A,B: each row is asked in both orders.", metavar="A,B"
+        (), "Two columns of answers to compare: each row is asked in both orders.", metavar="A,B"
     )
-    repeats: int = option(1, "How often each row is asked.", low=1)
+    repeats: int = option(1, "How many times to ask about each row.", low=1)
     out: Path | None = option(
-        None, "Write the table with the new column.", flag="-o --out", metavar="FILE", writes=True
+        None,
+        "Write the table with the new column to this file.",
+        flag="-o --out",
+        metavar="FILE",
+        writes=True,
     )
-    dry_run: bool = option(False, "Say what it would cost; ask nothing.")
+    dry_run: bool = option(False, "Say what it would cost, without asking anything.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -42,7 +42,7 @@ def with_session(result: BoundResult, data: Data, question: BoundQuestion) -> Bo
         return result
     if session.head.units != "rows" or session.head.question == "compare":
         raise InputError(
-            f"{session.path} was drawn only where models differ: it says nothing of all rows."
+            f"{session.path} was drawn only where models differ: it says nothing about all rows."
             " Begin a session with --question bound"
         )
     plain = BoundQuestion(alpha=question.alpha)

@@ -64,8 +64,8 @@ def item_model(data: Data, table: WeakTable, path: str) -> LabelModel | None:
     if bad.any():
         first = int(bad.argmax())
         raise InputError(
-            f"{path}, row {first + 1}: {held[first].round(4).tolist()} are no probabilities, which"
-            " are at least 0 and sum to 1"
+            f"{path}, row {first + 1}: {held[first].round(4).tolist()} are not probabilities:"
+            " they must be at least 0 and sum to 1"
         )
     place = row_patterns(data, table)
     size = np.bincount(place, minlength=len(table.votes))

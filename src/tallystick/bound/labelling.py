@@ -74,7 +74,9 @@ def _measure(
     called = predicted == positive
     if metric == "precision":
         if not called.any():
-            raise InputError("the classifier never predicts the positive class: precision is void")
+            raise InputError(
+                "the classifier never predicts the positive class, so it has no precision"
+            )
         cell = np.where(called & (strata.of >= 0), strata.of.astype(np.int64), -1)
 
         def hit(units: Ints, answers: Floats) -> Floats:

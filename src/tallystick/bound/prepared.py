@@ -102,8 +102,7 @@ def prepared(model: LabelModel, table: WeakTable, *, delta: float = 0.0) -> Prep
     """
     if table.n < _LEAST_ROWS:
         raise InputError(
-            f"{table.n} row(s) are too few to bound anything with confidence: at least"
-            f" {_LEAST_ROWS}"
+            f"{table.n} rows are too few to bound anything with confidence: at least {_LEAST_ROWS}"
         )
     gold = table.gold_labels
     if model.labelled is not None:
@@ -145,7 +144,7 @@ def prepared(model: LabelModel, table: WeakTable, *, delta: float = 0.0) -> Prep
     mass = float(table.weight[silent].sum() / table.n)
     if mass > 0:
         warnings.append(
-            f"{model.name} says nothing of {100 * mass:.1f} % of the rows: they are bounded by"
+            f"{model.name} says nothing about {100 * mass:.1f} % of the rows: they are bounded by"
             " logic only"
         )
     shown = np.where(silent[:, None], 1 / len(table.classes), p)

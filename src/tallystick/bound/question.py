@@ -32,7 +32,7 @@ class BoundQuestion(Question):
         flag="--metric",
     )
     positive: str | int | float | bool | None = option(
-        None, "The class of precision, recall, F1 and AUC."
+        None, "The class that precision, recall, F1 and AUC are about."
     )
     cost: Path | Any | None = option(
         None, "For risk: a table with a column 'prediction' and one per true class."
@@ -50,13 +50,19 @@ class BoundQuestion(Question):
         (), "All classes that the truth can take; repeat, or use commas.", metavar="C,C,..."
     )
     class_balance: str | Sequence[float] | None = option(
-        None, "P,P,… in the order of the classes, where it is known."
+        None, "Known shares of the classes, in their order: .7,.3."
     )
-    fit: str | None = option(None, "Fit the label models on this file instead.")
+    fit: str | None = option(None, "Fit the label models on this file instead of the input.")
     abstentions_vote: bool = option(
-        False, "An abstention says something of the class (keyword rules)."
+        False, "Count an abstention as evidence about the class, as with keyword rules."
     )
-    delta: float = option(0.0, "How wrong P(Y|Z) may be on average.", low=0.0, high=1.0)
+    delta: float = option(
+        0.0,
+        "How far the label model may be off, as the average error of its probabilities; see"
+        " explain breakdown.",
+        low=0.0,
+        high=1.0,
+    )
     at_least: float | None = option(None, "A claim to prove: the first metric is at least this.")
 
     def __post_init__(self) -> None:
@@ -104,4 +110,6 @@ def numbers_of(name: str, value: str | Sequence[float]) -> list[float]:
     try:
         return [float(piece) for piece in pieces]
     except ValueError:
-        raise InputError(f"{name} wants numbers with commas between them, got {value!r}") from None
+        raise InputError(
+            f"{name} must be numbers with commas between them, got {value!r}"
+        ) from None

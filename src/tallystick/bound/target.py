@@ -53,9 +53,9 @@ class BoundTarget:
             raise InputError(f"delta must be in [0, 1], got {self.delta!r}")
         if self.at_least is not None and self.metrics[0] == "risk":
             raise InputError(
-                f"at_least ({self.at_least:g}) is a claim on a metric of which more is better, not"
-                " on risk: name another metric first, or leave the claim out and read the bounds"
-                " of the risk"
+                f"at_least ({self.at_least:g}) is a claim about a metric for which more is"
+                " better, not about risk: name another metric first, or leave the claim out and"
+                " read the bounds of the risk"
             )
         if ("risk" in self.metrics) != (self.cost is not None):
             raise InputError(

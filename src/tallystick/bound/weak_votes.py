@@ -87,7 +87,7 @@ class WeakTable:
             if identity(known) == identity(label) or str(known) == str(label):
                 return i
         raise InputError(
-            f"{role} {label!r} is no class: there are {', '.join(map(repr, self.classes))}"
+            f"{role} {label!r} is not a class: the classes are {', '.join(map(repr, self.classes))}"
         )
 
     def only(self, weak: Sequence[str]) -> WeakTable:
@@ -176,8 +176,8 @@ def weak_table(
     """
     if (tally.counts != np.rint(tally.counts)).any():
         raise InputError(
-            "this tally holds weights that are no whole numbers: a bound counts rows, so say how"
-            " many"
+            "this tally holds weights that are not whole numbers, and a bound counts rows: count"
+            " the rows without weights"
         )
     if tally.n == 0:
         raise InputError("the tally is empty: there is nothing to bound")
@@ -188,8 +188,8 @@ def weak_table(
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         raise InputError(
-            f"column {twice[0]!r} is given two roles: a weak label, a prediction and the truth are"
-            " three"
+            f"column {twice[0]!r} has two roles: name different columns for the weak labels, the"
+            " prediction and the truth"
         )
     for name in (*columns, *([score] if score else [])):
         if name not in tally.names:
@@ -302,7 +302,7 @@ def _atoms(
         if (code[name] < 0).any():
             rows = int(tally.counts[code[name] < 0].sum())
             raise InputError(
-                f"column {name!r} is blank on {rows} row(s): predict every row, or drop those"
+                f"column {name!r} is blank on {rows} rows: predict every row, or drop those"
             )
         atom = atom * classes + code[name]
     return atom, int(classes ** len(predictions))

@@ -140,7 +140,7 @@ app = _Verbs(
             is_eager=True,
             expose_value=False,
             callback=_version,
-            help="Print the version and leave.",
+            help="Print the version and exit.",
         ),
         click.Option(
             ["--show-completion"],
@@ -148,7 +148,7 @@ app = _Verbs(
             is_eager=True,
             expose_value=False,
             callback=_completion,
-            help="Print the completion script of a shell.",
+            help="Print the completion script for this shell.",
         ),
     ],
 )

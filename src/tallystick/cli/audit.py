@@ -74,7 +74,8 @@ audit = click.Command(
         click.Option(
             ["--rows-are-items"],
             is_flag=True,
-            help="Every row is an item of its own, whatever is named like one.",
+            help="Take every row as an item of its own, even if a column looks like the name of"
+            " the item.",
         ),
         *question_options(Question),
         *reading_options(_READS),

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from tallystick.cli.deliver import Delivery, deliver, tell
+from tallystick.cli.working import working
 from tallystick.data import Demo, Door, conclude, read
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES, capability
@@ -63,7 +64,9 @@ def _audit(seed: int) -> tuple[Demo, Callable[[Path, Delivery], None]]:
 
     def ask(table: Path, delivery: Delivery) -> None:
         with read(table, Door(repeats=True)) as data:
-            deliver(audit(data, rng=seed), delivery, data=data, cases=cases_of)
+            with working("answering all that applies"):
+                result = audit(data, rng=seed)
+            deliver(result, delivery, data=data, cases=cases_of)
 
     return audit_demo(seed), ask
 
@@ -79,7 +82,9 @@ def _of_capability(verb: str, seed: int) -> tuple[Demo, Callable[[Path, Delivery
 
     def ask(table: Path, delivery: Delivery) -> None:
         with read(table, shown.door, **roles) as data:
-            deliver(conclude(shown, data, question), delivery, data=data, capability=shown)
+            with working("answering"):
+                result = conclude(shown, data, question)
+            deliver(result, delivery, data=data, capability=shown)
 
     return made, ask
 
@@ -115,9 +120,11 @@ def _params() -> list[click.Parameter]:
         click.Option(
             ["--open", "open_report"], is_flag=True, help="Open the report in the browser."
         ),
-        click.Option(["--seed"], type=click.IntRange(min=0), help="Seed of what is drawn."),
+        click.Option(["--seed"], type=click.IntRange(min=0), help="Seed for the random draws."),
         click.Option(
-            ["--json", "as_json"], is_flag=True, help="Print exactly one JSON object on stdout."
+            ["--json", "as_json"],
+            is_flag=True,
+            help="Print one JSON object on stdout and nothing else.",
         ),
     ]
 

@@ -61,7 +61,7 @@ def explained(term: str) -> str:
     for name in (wanted, wanted.removesuffix("s"), wanted.replace("-", " ")):
         if name in words():
             return _word(name)
-    known = [*pages(), *words()]
+    known = list(dict.fromkeys([*pages(), *words()]))
     near = get_close_matches(wanted, known, n=3)
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else "There are:"
     listed = "" if near else f" {', '.join(known)}"

@@ -20,6 +20,7 @@ from tallystick.cli.verb import (
     role_options,
     sorted_options,
 )
+from tallystick.cli.working import working
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
 
@@ -58,11 +59,14 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("give one of --add, --open, --terminal, --export and --import")
     writes = bool(chosen and chosen != ["export_"]) or own["next_"] is not None
     fresh = not (path.exists() and path.stat().st_size)
-    with _opened(path, source, reading, own, write=writes or fresh) as work:
+    with working("opening the session"):
+        opened = _opened(path, source, reading, own, write=writes or fresh)
+    with opened as work:
         tell([*work.data.notes, *work.task.notes])
         batch = _act(work, own)
         # Only JSON holds the capability's own answer, and handing out a batch does not change it.
-        result = work.result(batch, final=delivery.as_json and own["next_"] is None)
+        with working("answering"):
+            result = work.result(batch, final=delivery.as_json and own["next_"] is None)
         deliver(_with_next(result, path, batch, own), delivery)
 
 
@@ -180,7 +184,8 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
     reader = own["reader"] or work.session.head.readers[0]
     if own["add"]:
         events = read_batch(own["add"], work, reader=reader)
-        work.write(events)
+        with working("adding answers"):
+            work.write(events)
         tell([f"{own['add']}: {len(events):,} answers added"])
     if own["import_"]:
         added = import_answers(own["import_"], work, reader=reader)
@@ -199,7 +204,8 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
     if own["next_"] is None or own["terminal"] or own["open_"]:
         return ()
     if reader == work.session.head.readers[0]:
-        asks = work.next(own["next_"])
+        with working("drawing"):
+            asks = work.next(own["next_"])
     else:  # the others read what was drawn for the first
         asks = tuple(work.session.open_asks(reader)[: own["next_"]])
     if own["out"] is not None:
@@ -253,58 +259,89 @@ def _plan(
         raise click.UsageError("give the table: label plan FILE")
     asked = own["question"]
     door = label_question(asked).door if asked is not None else Door(want="judges", repeats=True)
-    with read(list(source), door, **reading) as data:
+    with working("reading"):
+        held = read(list(source), door, **reading)
+    with held as data:
         tell(data.notes)
         names = (asked,) if asked is not None else ("judge", "prevalence", "score")
         options = _fields(own) if asked is not None else {}
-        result = plan(data, names, target=own["target"] or 0.05, alpha=own["alpha"], **options)
+        with working("planning"):
+            result = plan(data, names, target=own["target"] or 0.05, alpha=own["alpha"], **options)
         deliver(result, to, data=data)
 
 
 _PATH = click.Path(path_type=Path)
 _OPTIONS: list[click.Parameter] = [
     click.Option(["--question"], type=click.Choice(_QUESTIONS), help="What the labels are for."),
-    click.Option(["--session"], type=_PATH, help="The session's file; made if it is not there."),
-    click.Option(["--target"], type=float, metavar="HALF", help="Stop at this half-width: .05."),
-    click.Option(["--budget"], type=click.IntRange(min=1), help="The most labels to buy."),
-    click.Option(["--next", "next_"], type=click.IntRange(min=1), help="Hand out N items."),
-    click.Option(["--out"], type=_PATH, help="Where --next or --export writes."),
-    click.Option(["--add"], type=_PATH, help="Take answers from a table that --next wrote."),
-    click.Option(["--status"], is_flag=True, help="Only say where the session stands."),
+    click.Option(
+        ["--session"],
+        type=_PATH,
+        help="File that keeps the session; it is made if it does not exist.",
+    ),
+    click.Option(
+        ["--target"],
+        type=float,
+        metavar="HALF",
+        help="Stop when the answer is known to ± this, e.g. .05.",
+    ),
+    click.Option(["--budget"], type=click.IntRange(min=1), help="Most labels to ask for."),
+    click.Option(
+        ["--next", "next_"], type=click.IntRange(min=1), help="Write the next N items to label."
+    ),
+    click.Option(["--out"], type=_PATH, help="File that --next or --export writes."),
+    click.Option(["--add"], type=_PATH, help="Take the answers from a table that --next wrote."),
+    click.Option(["--status"], is_flag=True, help="Only show where the session stands."),
     click.Option(["--terminal"], is_flag=True, help="Label in this terminal, item by item."),
     click.Option(["--open", "open_"], is_flag=True, help="Label on a page in the browser."),
-    click.Option(["--port"], type=int, default=0, help="Port of the page; 0 takes a free one."),
+    click.Option(["--port"], type=int, default=0, help="Port of the page; 0 picks a free one."),
     click.Option(
-        ["--export", "export_"], type=click.Choice(_TOOLS), help="Write JSON for another tool."
+        ["--export", "export_"],
+        type=click.Choice(_TOOLS),
+        help="Write the items as JSON for another tool.",
     ),
     click.Option(
-        ["--import", "import_"], type=_PATH, help="Take answers from another tool's JSON."
+        ["--import", "import_"], type=_PATH, help="Take the answers from another tool's JSON."
     ),
     click.Option(
-        ["--show"], multiple=True, metavar="COLUMNS", help="Columns that a reader sees; commas."
+        ["--show"],
+        multiple=True,
+        metavar="COLUMNS",
+        help="Columns to show to the person who labels; repeat, or use commas.",
     ),
-    click.Option(["--ask"], help="The question that a reader sees."),
-    click.Option(["--instructions"], type=_PATH, help="A text file: what counts as which answer."),
-    click.Option(["--reader"], help="Who answers: 1, 2 or 3."),
+    click.Option(["--ask"], help="Question to show to the person who labels."),
+    click.Option(["--instructions"], type=_PATH, help="Text file with the instructions to show."),
+    click.Option(["--reader"], help="Which person answers: 1, 2 or 3."),
     click.Option(
         ["--readers"],
         type=click.IntRange(1, 3),
         default=1,
-        help="How many people read; the third reads only disagreements.",
+        help="How many people label each item; a third one sees only what the first two disagree"
+        " on.",
     ),
     click.Option(
         ["--label-draw", "label_draw"],
         type=click.Choice(("random", "disagreements", "unknown")),
         default="unknown",
         show_default=True,
-        help="How labels that the table holds already were chosen.",
+        help="How the labels that the table already has were chosen.",
     ),
-    click.Option(["--positive"], metavar="LABEL", help="The label whose share is asked for."),
-    click.Option(["--at-least", "at_least"], type=float, help="A claim to settle: at least this."),
     click.Option(
-        ["--metric", "metrics"], multiple=True, help="bound: accuracy, precision, recall or f1."
+        ["--positive"], metavar="LABEL", help="prevalence: the label whose share you want to know."
     ),
-    click.Option(["--scale"], type=Pair(), metavar="LO,HI", help="score: people grade by numbers."),
+    click.Option(
+        ["--at-least", "at_least"], type=float, help="Claim to settle: the value is at least this."
+    ),
+    click.Option(
+        ["--metric", "metrics"],
+        multiple=True,
+        help="bound: the metric, accuracy, precision, recall or f1.",
+    ),
+    click.Option(
+        ["--scale"],
+        type=Pair(),
+        metavar="LO,HI",
+        help="score: people grade by numbers from LO to HI.",
+    ),
     click.Option(
         ["--judge-scale"],
         type=Pair(),
@@ -320,11 +357,22 @@ _OPTIONS: list[click.Parameter] = [
     click.Option(
         ["--goal"],
         type=click.Choice(("mean", "difference", "best")),
-        help="score: the mean of each system, which of two is better, or the best of several.",
+        help="score: what to find out: the mean of each system, which of two is better, or the"
+        " best of several.",
     ),
-    click.Option(["--epsilon"], type=float, help="How near the best is good enough: .02."),
-    click.Option(["--alpha"], type=float, default=0.05, show_default=True, help="1 - the level."),
-    click.Option(["--seed"], type=click.IntRange(min=0), default=0, help="Seed of the draws."),
+    click.Option(
+        ["--epsilon"], type=float, help="best: how close to the best is good enough, e.g. .02."
+    ),
+    click.Option(
+        ["--alpha"],
+        type=float,
+        default=0.05,
+        show_default=True,
+        help="One minus the level of every interval: .05 gives 95 %.",
+    ),
+    click.Option(
+        ["--seed"], type=click.IntRange(min=0), default=0, help="Seed for all random draws."
+    ),
 ]
 _OWN = {str(one.name) for one in _OPTIONS}
 

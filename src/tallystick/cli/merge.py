@@ -6,13 +6,17 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tallystick.cli.deliver import deliver
 from tallystick.cli.verb import output_options, sorted_options
+from tallystick.cli.working import working
 from tallystick.errors import MergeError
+
+if TYPE_CHECKING:
+    from tallystick.tally import Tally
 
 __all__ = ["merge"]
 
@@ -22,10 +26,22 @@ def _run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: A
 
     Tallies that have counted the same file, stream or batch are refused.
     """
-    from tallystick.tally import Tally, describe
+    from tallystick.tally import describe
 
     _, delivery = sorted_options(given)
     delivery.check(tallies, output=output)
+    with working("adding"):
+        total, same = _total(tallies, allow_overlap=allow_overlap)
+    result = describe(total)
+    result = replace(result, warnings=(*result.warnings, *same))
+    total.save(output)
+    deliver(result, delivery)
+
+
+def _total(tallies: Sequence[str], *, allow_overlap: bool) -> tuple[Tally, tuple[str, ...]]:
+    """Return the sum of saved tallies, and which of them are the same file."""
+    from tallystick.tally import Tally
+
     parts = [Tally.load(path) for path in tallies]
     nameless = [path for path, part in zip(tallies, parts, strict=True) if not part.sources.names]
     same = _same(nameless)
@@ -46,11 +62,7 @@ def _run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: A
                 " twice. Leave one tally out, or give --allow-overlap"
             )
         total = total.merge(part, allow_overlap=allow_overlap)
-
-    result = describe(total)
-    result = replace(result, warnings=(*result.warnings, *same))
-    total.save(output)
-    deliver(result, delivery)
+    return total, same
 
 
 def _same(tallies: Sequence[str]) -> tuple[str, ...]:
@@ -81,7 +93,7 @@ merge = click.Command(
             ["--output", "-o"],
             type=click.Path(path_type=Path),
             required=True,
-            help="File to write.",
+            help="File for the merged tally.",
         ),
         click.Option(
             ["--allow-overlap"],

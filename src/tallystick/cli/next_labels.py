@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ _UNUSED = ("by", "covariate", "weight", "probability", "criterion", "metric")
 """Options that a session does not read, or has no use for where it draws items of its own."""
 
 
-def with_label_command(result: Any, call: Call) -> Result:
+def with_label_command(result: Result, call: Call) -> Result:
     """Return the result with the command that begins a labelling session for what is open.
 
     Results that have a *label_goal* get one; the files and columns are those of this call, so the
@@ -29,13 +30,12 @@ def with_label_command(result: Any, call: Call) -> Result:
     session = call.reading.get("truth_file")
     if session is not None and is_session(session) and hasattr(result, "label_command"):
         if result.decision == "decided":
-            return result  # type: ignore[no-any-return]  # a result of any capability
+            return result
         more = ["tallystick", "label", "--session", str(session), "--next", "20"]
-        command = shlex.join([*more, "--out", "batch.csv"])
-        return replace(result, label_command=command)  # type: ignore[no-any-return]
+        return _telling(result, [*more, "--out", "batch.csv"])
     goal = getattr(result, "label_goal", None)
     if goal is None or not call.source or "-" in call.source or call.reading.get("criterion"):
-        return result  # type: ignore[no-any-return]  # a result of any capability
+        return result
     words = ["tallystick", "label", *call.source, "--question", call.capability.verb]
     if goal != "mean":
         words += ["--goal", goal]
@@ -55,4 +55,10 @@ def with_label_command(result: Any, call: Call) -> Result:
     if getattr(call.question, "label_draw", None) == "random" and getattr(result, "n_labels", 0):
         words += ["--label-draw", "random"]
     words += ["--session", f"{Path(call.source[0]).name.partition('.')[0]}.label"]
-    return replace(result, label_command=shlex.join(words))  # type: ignore[no-any-return]
+    return _telling(result, words)
+
+
+def _telling(result: Result, words: Sequence[str]) -> Result:
+    """Return a result that has a *label_command*, with this one."""
+    command: dict[str, Any] = {"label_command": shlex.join(words)}
+    return replace(result, **command)

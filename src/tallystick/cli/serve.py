@@ -24,14 +24,14 @@ def _place(command: Any) -> Any:
             "--db",
             envvar="TALLYSTICK_DB",
             metavar="URL",
-            help="postgresql://… instead of the file in the folder.",
+            help="PostgreSQL database (postgresql://…) to use instead of a file in the folder.",
         ),
         click.option(
             "--folder",
             type=click.Path(path_type=Path, file_okay=False),
             default=Path("tallystick-data"),
             show_default=True,
-            help="Where everything is kept.",
+            help="Folder where everything is kept.",
         ),
     ):
         command = option(command)
@@ -47,21 +47,25 @@ def _place(command: Any) -> Any:
 @_place
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 takes any."
+    "--port",
+    default=8765,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
     "--durability",
     type=click.Choice(("full", "normal")),
     default="full",
     show_default=True,
-    help="normal survives a killed process, but not a power cut, and is faster (SQLite).",
+    help="SQLite only. full survives a power cut; normal survives a killed process and is faster.",
 )
 @click.option(
     "--allow-host",
     "allow_hosts",
     multiple=True,
     metavar="HOST",
-    help="An internal host that hooks and watches may call; repeat.",
+    help="Internal host that hooks and watches may call; repeat for more.",
 )
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
@@ -102,8 +106,8 @@ def _store(folder: Path, db: str | None) -> Any:
     required=True,
     help="What the key may do; admin may do everything.",
 )
-@click.option("--name", default="", help="What you call it; labels carry this name.")
-@click.option("--stream", "streams", multiple=True, help="Only for this stream; repeat.")
+@click.option("--name", default="", help="Name of the key; labels made with it carry this name.")
+@click.option("--stream", "streams", multiple=True, help="Allow this stream only; repeat for more.")
 def key(folder: Path, db: str | None, role: str, name: str, streams: tuple[str, ...]) -> None:
     """Make a key and print it; it cannot be shown again."""
     store = _store(folder, db)
@@ -119,8 +123,12 @@ def key(folder: Path, db: str | None, role: str, name: str, streams: tuple[str, 
 
 @serve.command("check", context_settings=_HELP)
 @_place
-@click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON object on stdout.")
-@click.option("--counts-only", is_flag=True, help="Leave out the replay of the batches.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
+)
+@click.option(
+    "--counts-only", is_flag=True, help="Check the counts only, without replaying the batches."
+)
 def check(folder: Path, db: str | None, as_json: bool, counts_only: bool) -> None:
     """Prove the rows from the batches and the counts from the rows; exit with 1 if they differ."""
     store = _store(folder, db)

@@ -40,7 +40,9 @@ def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
     makes_table = hasattr(question, "out") and not getattr(question, "dry_run", False)
     kept = getattr(question, "out", None) or question.journal
     if makes_table and not kept and not call.delivery.items_out:
-        raise InputError("name a file for the answers (-o FILE), or what is paid for is lost")
+        raise InputError(
+            "name a file for the answers (-o FILE): without one, what you pay for is lost"
+        )
 
 
 def ask_first(question: ClientQuestion) -> Callable[[str], None]:

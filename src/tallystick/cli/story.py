@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tallystick.cli.deliver import Delivery, deliver, tell
+from tallystick.cli.working import working
 from tallystick.data import answered
 
 __all__ = ["tell_story"]
@@ -33,14 +34,17 @@ def tell_story(folder: Path, *, seed: int = SEED, as_json: bool = False) -> Path
     tell([made.story, f"table: {table}", ""])
     command = shlex.join(["tallystick", "score", table.name, *made.command()])
     tell([f"$ {command}", ""])
-    result = answered(capability("score"), table, {**made.options, "seed": seed})
+    with working("answering"):
+        result = answered(capability("score"), table, {**made.options, "seed": seed})
     deliver(result, Delivery(as_json=as_json, html=page))
 
     pair = _open_pair(result)
     if pair is None:
         tell(["", "Nothing is left to label: every pair with the best system is settled."])
     else:
-        tell(["", *_labelled(folder, made.table, made.options, truth, pair)])
+        with working("labelling"):
+            lines = _labelled(folder, made.table, made.options, truth, pair)
+        tell(["", *lines])
     tell(["", *_truth(made.table["system"], truth)])
     return page
 

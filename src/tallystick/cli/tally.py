@@ -65,7 +65,7 @@ def _edges(options: tuple[str, ...]) -> dict[str, list[float]]:
             equals = ""
         if not (column and equals):
             raise InputError(
-                f"--cut wants COLUMN=EDGE,EDGE,… with numbers for edges, got {option!r}"
+                f"--cut must be COLUMN=EDGE,EDGE,… with numbers for edges, got {option!r}"
             )
     return cut
 

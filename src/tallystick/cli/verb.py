@@ -32,6 +32,7 @@ from tallystick.data import (
 )
 from tallystick.errors import InputError
 from tallystick.io.logs import Loss
+from tallystick.registry import ENTRIES
 from tallystick.results import GateOutcome, Result, exit_code
 from tallystick.tally import Tally
 
@@ -50,17 +51,26 @@ __all__ = [
 _READING: Mapping[str, tuple[str, str]] = {
     "columns": ("--columns", "The columns to use; repeat, or use commas and globs."),
     "shape": ("--shape", "wide: one column per judge; long: one row per vote."),
-    "judge": ("--judge", "Long tables: the column that says who voted."),
-    "vote": ("--vote", "Long tables: the column of votes."),
-    "delimiter": ("--delimiter", "Separator of delimited text."),
+    "judge": ("--judge", "Long tables: the column that names the judge."),
+    "vote": ("--vote", "Long tables: the column with the votes."),
+    "delimiter": (
+        "--delimiter",
+        "Character between the columns of a text file; found by itself if not given.",
+    ),
     "metric": ("--metric", "Evaluation logs: the score to use, e.g. exact_match."),
-    "run": ("--run", "NAME=FILE: the results of one model, or its log; repeat."),
+    "run": ("--run", "NAME=FILE: the results or the log of one model; repeat for more."),
     "truth_file": ("--truth-file", "A second file with the truth, joined by --item."),
     "old_file": ("--old-file", "A second file with the old answers, joined by --item."),
-    "separator": ("--separator", "Wide tables: what stands between system and judge in A.gpt."),
+    "separator": (
+        "--separator",
+        "Wide tables: what separates system and judge in a column name such as A.gpt.",
+    ),
     "ignore": ("--ignore", "Columns to leave out; repeat, or use commas and globs."),
-    "missing": ("--missing", "Tokens that mean no answer, e.g. -1,NA (blanks always do)."),
-    "labels": ("--labels", "All labels that are possible; repeat, or use commas."),
+    "missing": ("--missing", "Values that mean no answer, e.g. -1,NA (blank cells always do)."),
+    "labels": (
+        "--labels",
+        "All possible labels, if the table may lack some; repeat, or use commas.",
+    ),
     "never_true": (
         "--never-true",
         "Votes that can never be true, e.g. tie,error; repeat, or use commas.",
@@ -97,7 +107,9 @@ def command_of(capability: Capability[Result]) -> click.Command:
         )
         if other is not None:
             params.append(
-                click.Option([other, "data"], metavar="FILE", help="INPUT, as an option.")
+                click.Option(
+                    [other, "data"], metavar="FILE", help="The input file, given as an option."
+                )
             )
     params += role_options(capability.reads)
     params += question_options(capability.question)
@@ -118,8 +130,16 @@ def command_of(capability: Capability[Result]) -> click.Command:
         params=params,
         callback=callback,
         help=capability.summary,
+        short_help=capability.summary,  # whole, where a group lists its commands
+        epilog=_example(capability.verb),
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+
+
+def _example(verb: str) -> str | None:
+    """Return a call to start from, one line that is not wrapped, for the end of ``--help``."""
+    [found] = [one.example for one in ENTRIES if one.verb == verb] or [""]
+    return f"\b\nExample:\n  tallystick {found}" if found else None
 
 
 def run(call: Call) -> None:
@@ -341,7 +361,7 @@ def reading_options(
         click.Option(
             ["--coerce", "coerce"],
             is_flag=True,
-            help='Read "1", 1, 1.0 and True as one label instead of refusing.',
+            help='Read "1", 1, 1.0 and True as the same label instead of refusing a mix.',
         )
     )
     return found
@@ -356,18 +376,26 @@ def output_options(*, items: bool) -> list[click.Parameter]:
             click.Option(
                 ["--items-out", "items_out"],
                 type=path,
-                help="Write a table of items with what was learnt of each.",
+                help="Write a table of the items with what was learnt about each.",
             )
         )
     found += [
-        click.Option(["--html", "html"], type=path, help="Write one self-contained offline page."),
+        click.Option(
+            ["--html", "html"],
+            type=path,
+            help="Write the report as one HTML page that works offline.",
+        ),
         *_no_text(items),
         click.Option(
-            ["--summary", "summary"], type=path, help="Append the result as Markdown to a file."
+            ["--summary", "summary"], type=path, help="Append the result as Markdown to this file."
         ),
-        click.Option(["--junit", "junit"], type=path, help="Write the gates as JUnit XML."),
         click.Option(
-            ["--json", "as_json"], is_flag=True, help="Print exactly one JSON object on stdout."
+            ["--junit", "junit"], type=path, help="Write the gates as JUnit XML to this file."
+        ),
+        click.Option(
+            ["--json", "as_json"],
+            is_flag=True,
+            help="Print one JSON object on stdout and nothing else.",
         ),
     ]
     return found
@@ -376,5 +404,5 @@ def output_options(*, items: bool) -> list[click.Parameter]:
 def _no_text(items: bool) -> list[click.Parameter]:
     if not items:
         return []
-    help_ = "Leave the texts of items out of the page, before you share it."
+    help_ = "Leave the texts of the items out of the page, so that you can share it."
     return [click.Option(["--no-text", "no_text"], is_flag=True, help=help_)]

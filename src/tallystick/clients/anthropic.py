@@ -49,7 +49,7 @@ class AnthropicClient(HttpClient):
         model, _, base = target.partition("@")
         if not model:
             raise InputError(
-                f"anthropic: wants anthropic:MODEL or anthropic:MODEL@URL, got {target!r}"
+                f"api (--api) must be anthropic:MODEL or anthropic:MODEL@URL, got {target!r}"
             )
         key = key_name or KEY
         own = {"anthropic-version": VERSION, **(headers or {})}

@@ -40,7 +40,9 @@ class CommandClient(Client):
         for argument in self._arguments:
             refuse_key("command:", "an argument", argument)
         if not self._arguments or shutil.which(self._arguments[0]) is None:
-            raise InputError(f"command: wants a program that exists, got {command!r}")
+            raise InputError(
+                f"api (--api) command: must name a program that exists, got {command!r}"
+            )
         self._timeout = timeout
 
     @property
@@ -71,7 +73,9 @@ class CommandClient(Client):
             ) from error
         if program.returncode:
             raise Fault(
-                f"{self._arguments[0]} left with code {program.returncode}", retry=True, billed=True
+                f"{self._arguments[0]} exited with code {program.returncode}",
+                retry=True,
+                billed=True,
             )
         return out.decode(errors="replace").strip() or None
 

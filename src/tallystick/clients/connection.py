@@ -104,7 +104,9 @@ class Connection:
             if event is h11.NEED_DATA:
                 data = await reader.read(65536)
                 if not data and head is None:
-                    raise httpx.RemoteProtocolError("the server hung up without an answer")
+                    raise httpx.RemoteProtocolError(
+                        "the server closed the connection without an answer"
+                    )
                 http.receive_data(data)
             elif isinstance(event, h11.Response):
                 head = event

@@ -56,7 +56,7 @@ def client_of(api: str, spec: ClientSpec) -> Client:
     kind, target = kind_of(api)
     if not kind.prompts and (spec.prompt is not None or spec.chat.system is not None):
         raise InputError(
-            f"{kind.prefixes[0]} gets the row itself, so a prompt (--prompt, --system-prompt) says"
-            " nothing there: leave it out; --request is the template of an https: address"
+            f"{kind.prefixes[0]} gets the row itself, so a prompt (--prompt, --system-prompt) has"
+            " no effect there: leave it out; --request is the template of an https: address"
         )
     return kind.make(replace(spec, target=target))

@@ -54,7 +54,7 @@ class OpenAIClient(HttpClient):
     ) -> None:
         model, _, base = target.partition("@")
         if not model:
-            raise InputError(f"openai: wants openai:MODEL@BASE-URL, got openai:{target}")
+            raise InputError(f"api (--api) must be openai:MODEL@BASE-URL, got openai:{target}")
         key = key_name or KEY
         own = dict(headers or {})
         keyed = any(name.lower() in ("authorization", "api-key") for name in own)

@@ -27,42 +27,55 @@ class ClientQuestion(Question):
     """
 
     prompt: str | None = option(
-        None, "Prompt template or its file: {column} is filled in, {{ }} are braces."
+        None,
+        "Prompt, or a file that holds it. {column} is replaced by the value of that column; write"
+        " {{ and }} for braces.",
     )
-    system_prompt: str | None = option(None, "System prompt or its file.")
+    system_prompt: str | None = option(None, "System prompt, or a file that holds it.")
     answer: str | None = option(None, f"How answers are read: {', '.join(READINGS)}.")
-    temperature: float | None = option(None, "Unset by default: some models refuse it.", low=0)
-    max_tokens: int | None = option(None, "Longest reply, in tokens.", low=1)
-    json_mode: bool = option(False, "Ask a chat model for JSON.")
+    temperature: float | None = option(
+        None, "Temperature of the model. Not sent by default, because some models refuse it.", low=0
+    )
+    max_tokens: int | None = option(None, "Most tokens in a reply.", low=1)
+    json_mode: bool = option(False, "Ask the chat model to reply in JSON.")
     extra: str | Mapping[str, Any] | None = option(
-        None, "More fields of the request body: JSON or its file."
+        None, "More fields for the request body: JSON, or a file that holds it."
     )
     examples: Path | None = option(
-        None, "Examples to show first: one JSON object per line, with answer.", metavar="FILE"
+        None,
+        "File of examples to put into the prompt: one JSON object per line, with the columns and"
+        " an answer.",
+        metavar="FILE",
     )
     request: str | Mapping[str, Any] | None = option(
-        None, 'HTTP: JSON template or its file: \'{"text": "{review}"}\'.'
+        None, 'HTTP: request body as JSON, or a file that holds it: \'{"text": "{review}"}\'.'
     )
-    label_path: str = option("$.label", "HTTP: JSONPath of the answer in the reply.")
+    label_path: str = option(
+        "$.label", "HTTP: where the answer stands in the reply, as a JSONPath."
+    )
     header: tuple[str, ...] | Mapping[str, str] = option((), _KEYED)
-    key_name: str | None = option(None, "Environment variable that holds the key.")
-    concurrency: int = option(8, "Requests in flight at most.", low=1)
-    timeout: float = option(60.0, "Seconds that a request may take.")
-    attempts: int = option(5, "How often an item is tried.", low=1)
-    rate: float | None = option(None, "Requests per second at most.")
-    price: float = option(0.0, "What a request costs.")
-    price_input: float = option(0.0, "What a million tokens sent cost.")
-    price_output: float = option(0.0, "What a million tokens received cost.")
+    key_name: str | None = option(None, "Environment variable that holds the API key.")
+    concurrency: int = option(8, "Most requests at a time.", low=1)
+    timeout: float = option(60.0, "Most seconds for one request.")
+    attempts: int = option(5, "Most tries per item.", low=1)
+    rate: float | None = option(None, "Most requests per second.")
+    price: float = option(0.0, "Price of one request.")
+    price_input: float = option(0.0, "Price of a million tokens sent.")
+    price_output: float = option(0.0, "Price of a million tokens received.")
     currency: str = option("", "Currency of the prices, e.g. USD.")
-    max_cost: float | None = option(None, "Money at most, retries included: a hard limit.")
+    max_cost: float | None = option(
+        None, "Most money to spend, retries included. This is a hard limit."
+    )
     journal: Path | None = option(
         None,
-        "Keeps every answer; the same command resumes a killed run.",
+        "File that keeps every answer, so that the same command resumes a run that was stopped.",
         metavar="FILE",
         writes=True,
     )
-    durable: bool = option(False, "Force each answer to the disk.")
-    yes: bool = option(False, "Spend without asking first.")
+    durable: bool = option(
+        False, "Write each answer through to the disk at once (slower, survives a power cut)."
+    )
+    yes: bool = option(False, "Do not ask for confirmation before spending.")
     progress: Callable[[], AbstractContextManager[Any]] | None = option(
         None, "Opens what is told how the run goes (`Progress`), for the run only.", hidden=True
     )

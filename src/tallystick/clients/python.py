@@ -33,7 +33,7 @@ class PythonClient(Client):
     def __init__(self, target: str) -> None:
         module, colon, name = target.partition(":")
         if not (module and colon and name):
-            raise InputError(f"python: wants python:MODULE:FUNCTION, got python:{target}")
+            raise InputError(f"api (--api) must be python:MODULE:FUNCTION, got python:{target}")
         here = str(Path.cwd())
         if here not in sys.path:
             sys.path.insert(0, here)

@@ -67,12 +67,12 @@ class Ladder:
         self._best: Floats | None = None
 
     def submit(self, losses: npt.ArrayLike) -> float:
-        """Take the losses of a submission, one an item in [0, 1], and return the risk that the
+        """Take the losses of a submission, one per item in [0, 1], and return the risk that the
         board shows.
         """
         fresh = np.asarray(losses, dtype=float)
         if fresh.ndim != 1 or fresh.size < 2 or not np.all((fresh >= 0) & (fresh <= 1)):
-            raise InputError("losses must be at least two numbers in [0, 1], one an item")
+            raise InputError("losses must be at least two numbers in [0, 1], one per item")
         if self._best is not None and fresh.size != self._best.size:
             raise InputError(
                 f"losses must be on the same {self._best.size} items, got {fresh.size}"

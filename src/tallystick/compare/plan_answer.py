@@ -19,16 +19,18 @@ __all__ = ["PLAN", "PlanQuestion", "plan_answer"]
 class PlanQuestion(Question):
     """How many items show a difference, or how many labels grade a judge."""
 
-    difference: float | None = option(None, "The difference to be shown.")
+    difference: float | None = option(None, "The difference that you want to show.")
     disagreement: float | None = option(None, "Share of items on which exactly one model is right.")
-    models: int = option(2, "How many models are compared, all pairs of them.", low=2)
-    power: float = option(0.8, "Probability of success.", within=(0.0, 1.0))
-    accuracy: float = option(0.5, "The accuracy that is expected.")
-    judges: bool = option(False, "Plan the labels that grade a judge instead.")
-    limit: float | None = option(None, "Judges: prove a failure rate below this.")
-    rate: float = option(0.0, "Judges: the failure rate that is expected.")
-    half_width: float | None = option(None, "Judges: know the accuracy to ± this.")
-    population: int | None = option(None, "Judges: how many items there are.")
+    models: int = option(2, "How many models are compared, each with every other.", low=2)
+    power: float = option(
+        0.8, "Probability of showing the difference if it is real.", within=(0.0, 1.0)
+    )
+    accuracy: float = option(0.5, "The accuracy that you expect.")
+    judges: bool = option(False, "Plan how many labels are needed to grade a judge instead.")
+    limit: float | None = option(None, "With --judges: prove that the failure rate is below this.")
+    rate: float = option(0.0, "With --judges: the failure rate that you expect.")
+    half_width: float | None = option(None, "With --judges: know the accuracy to ± this.")
+    population: int | None = option(None, "With --judges: how many items there are in all.")
 
 
 def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
@@ -100,7 +102,7 @@ def _pilot_notes(board: Board, observed: float, question: PlanQuestion) -> tuple
 
 PLAN = Capability(
     verb="plan",
-    summary="How many items show a difference, by each method and with what guarantee?",
+    summary="How many items do I need to show a difference, and with what guarantee?",
     question=PlanQuestion,
     answer=plan_answer,
     reads=("truth", "item"),

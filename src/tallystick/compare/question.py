@@ -19,7 +19,8 @@ class CompareQuestion(Question):
     """What is asked of models that answered or were scored on the same items."""
 
     metric: str | None = option(
-        None, "The score to compare, where files or logs have several; pass@5 of several runs."
+        None,
+        "The score to compare, if the files or logs have several; also pass@5 of repeated runs.",
     )
     lower_is_better: bool = option(
         False, "A lower score is better (guessed from names such as latency, cost and loss)."
@@ -29,20 +30,22 @@ class CompareQuestion(Question):
     )
     population: str | None = option(
         None,
-        "To what the answer speaks: new clusters (the default with --cluster), or new items.",
+        "What the answer is about: new clusters (the default with --cluster), or new items of"
+        " these clusters.",
         choices=("items", "clusters"),
     )
     cluster_weight: str = option(
         "equal",
-        "New clusters: every cluster counts once (equal), or every item does (items).",
+        "With new clusters: count every cluster once (equal), or every item once (items).",
         choices=("equal", "items"),
     )
     bounds: tuple[float, float] | None = option(
-        None, "LO,HI: between what scores lie (0/1 scores need none)."
+        None, "Lowest and highest possible score (not needed for scores of 0 and 1)."
     )
     blanks: str = option(
         "any",
-        "Items without a true label: assume nothing of them (any), or left out at random.",
+        "Items without a true label: assume nothing about them (any), or that they were left out"
+        " at random (random).",
         choices=("any", "random"),
     )
     power: float = option(
@@ -53,17 +56,26 @@ class CompareQuestion(Question):
         False, "Whether McNemar's test counts the observed outcome by half.", hidden=True
     )
     add: tuple[str, ...] = option(
-        (), "Another file of models on the same items (needs --item); repeat."
+        (), "Another file with models on the same items (needs --item); repeat for more."
     )
     save: Path | None = option(
-        None, "Save the board (.parquet or .csv), to add models to it later.", writes=True
+        None,
+        "Save the results as .parquet or .csv, so that models can be added later.",
+        writes=True,
     )
     gates: tuple[str, ...] = option(
-        (), "e.g. 'new >= old - 0.01'; exit 0 holds, 10 fails, 11 open; repeat.", flag="--gate"
+        (),
+        "Condition such as 'new >= old - 0.01'; exit code 0 if it holds, 10 if it fails, 11 if"
+        " undecided; repeat for more.",
+        flag="--gate",
     )
-    stop_early: bool = option(False, "Take items in random order and stop when it is clear.")
+    stop_early: bool = option(
+        False, "Take the items in random order and stop as soon as the answer is clear."
+    )
     prices: tuple[float, float] | None = option(
-        None, "ITEM,RUN: what a new item and one more run of an item cost, to say what to buy."
+        None,
+        "What a new item and one more run of an item cost, to say which to buy.",
+        metavar="ITEM,RUN",
     )
     scored_as: str | None = field(default=None)
 

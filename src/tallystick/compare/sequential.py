@@ -132,8 +132,8 @@ class Sequential:
         unasked = [i for i in items if i not in self._open]
         if unasked or len(set(items)) != len(items):
             raise InputError(
-                f"item {unasked[0] if unasked else 'twice in one batch'} was not asked, or is told"
-                " twice"
+                f"item {unasked[0] if unasked else 'twice in one batch'} was not asked about, or"
+                " has two answers"
             )
         low, high = self.bounds or (0.0, 1.0)
         fits = np.isin(x, (0.0, 1.0)) if self.bounds is None else (x >= low) & (x <= high)

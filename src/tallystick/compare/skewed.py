@@ -3,7 +3,7 @@
 Latency, cost and tokens are skewed, and a mean of few of them is not settled. (K4) says from how
 many items on it is; otherwise all pairs are compared by their typical ratio, or, with zeros or
 negative scores, by how often each is larger. One estimand serves the whole board, so that its
-ranks speak of one thing. methods/compare.md, *Skewed unbounded scores and counts*.
+ranks speak of one thing. docs/theory/compare.md, *Skewed scores*.
 """
 
 from __future__ import annotations

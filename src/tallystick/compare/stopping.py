@@ -128,8 +128,8 @@ def stop_when_clear(
     bounds = None if binary else chosen.bounds
     if chosen.better == "lower":
         raise InputError(
-            "stopping early takes scores of which higher is better: give the score turned round"
-            " (for instance 1 - error), or leave out --stop-early"
+            "stopping early takes scores of which higher is better: give a score of which more is"
+            " better (for instance 1 - error), or leave out --stop-early"
         )
     race = Sequential(board.names, items=board.n, rng=rng, alpha=chosen.alpha, bounds=bounds)
     seen: list[int] = []

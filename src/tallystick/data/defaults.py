@@ -159,6 +159,12 @@ def _labels_of(profile: Profile) -> frozenset[Label]:
     )
 
 
+def _some(profiles: Profiles, columns: Sequence[str]) -> str:
+    """Return the first labels of *columns*, for a message."""
+    labels = sorted({str(one) for name in columns for one in _labels_of(profiles[name])})
+    return ", ".join(labels[:3]) + (", …" if len(labels) > 3 else "")
+
+
 def _share(profile: Profile, labels: frozenset[Label]) -> float:
     """Return which share of a column's votes is one of *labels*."""
     spoken = {label: n for label, n in profile.counts.items() if label in _labels_of(profile)}
@@ -214,8 +220,9 @@ def _sharing_labels(
     if rivals:
         ways = " or ".join(f"--{want} {','.join(group)}" for group in (first, *rivals[:2]))
         raise InputError(
-            f"{table.source}: columns {listed(first)} share one set of labels and"
-            f" {listed(rivals[0])} another. Say which of them vote: {ways}"
+            f"{table.source}: {listed(first)} and {listed(rivals[0])} use different labels"
+            f" ({_some(profiles, first)} and {_some(profiles, rivals[0])}). Say which of them vote"
+            f" ({ways}), or write the labels alike if they mean the same"
         )
     _ask_about_strangers(table, sample, first, want)
     other = {name: "other labels" for name in likely if name not in first}

@@ -153,7 +153,7 @@ def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f": did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"{name!r} is not an option of reading{hint}")
+            raise InputError(f"{name!r} is not a reading option{hint}")
     given = {name: value for name, value in options.items() if value is not None}
     rules: dict[str, Any] = {
         name: _several(given[name]) if isinstance(given[name], str | tuple | list) else given[name]
@@ -185,7 +185,8 @@ def _opened(source: Any, layout: Layout) -> Any:
         return Tally.load(source)
     if layout.run:
         raise InputError(
-            "run names a file with the results of one model, which this verb does not read"
+            "run (--run NAME=FILE) gives the results of one model, and this verb reads one table:"
+            " give the table itself"
         )
     if isinstance(source, Sequence) and not isinstance(source, str):
         paths = [str(one) for one in source]

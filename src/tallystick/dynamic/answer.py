@@ -102,7 +102,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
 
 ANALYSE = Capability(
     verb="dynamic analyse",
-    summary="Is another round worth it, by the log of the rounds or attempts so far?",
+    summary="Is another round worth it, judging by the log of the rounds or attempts so far?",
     question=AnalyseQuestion,
     answer=answer,
     reads=(

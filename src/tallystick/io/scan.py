@@ -287,8 +287,8 @@ def _agree(files: Sequence[File], relations: Sequence[DuckDBPyRelation]) -> dict
             if not odd:
                 odd, holder, lacking = sorted(found - wanted), file, files[0]
             raise InputError(
-                f"{holder.name} has a column {odd[0]!r}, which {lacking.name} has not: give files"
-                " with the same columns"
+                f"{holder.name} has a column {odd[0]!r}, which {lacking.name} does not have: give"
+                " files with the same columns"
             )
         for column, sql_type in zip(relation.columns, relation.types, strict=True):
             if str(sql_type) in ("NULL", '"NULL"'):

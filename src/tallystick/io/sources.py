@@ -112,7 +112,7 @@ def _absent(path: Path, text: str) -> str:
         return f"{text} does not exist: there is no folder {path.parent}"
     guess = nearest(path.name, sorted(entry.name for entry in path.parent.iterdir()))
     return f"{text} does not exist" + (
-        f"; did you mean {path.parent / guess}?" if guess else f" in {path.parent}"
+        f"; did you mean {path.parent / guess}?" if guess else f" in {path.parent.resolve()}"
     )
 
 

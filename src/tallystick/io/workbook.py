@@ -46,7 +46,7 @@ def as_csv(file: File) -> File:
         names = ", ".join(sheet.title for sheet in sheets) or "none"
         raise FileError(
             f"{file.name} must have one sheet with a header and rows, and has {names}: save the"
-            " one that is meant as CSV (UTF-8)"
+            " sheet that you mean as CSV (UTF-8)"
         )
     with tempfile.NamedTemporaryFile(
         "w",

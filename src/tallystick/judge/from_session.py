@@ -39,7 +39,7 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     if session.head.units != "rows" or session.head.question == "compare":
         raise InputError(
             f"{session.path} was drawn for {session.head.question}, only where models differ: it"
-            " says nothing of the accuracy on all items. Begin a session with --question judge"
+            " says nothing about the accuracy on all items. Begin a session with --question judge"
         )
     task = labelling(data, question, session.strata().astype(np.int64))
     read, apart = read_answers(session, task), apart_answers(session, task)

@@ -22,7 +22,7 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
     read these first. A row with a label keeps it, with probability 1.
     """
     if not isinstance(result, JudgeResult):
-        raise InputError("this method grades no judge and says nothing of single items")
+        raise InputError("this method grades no judge and says nothing about single items")
     if isinstance(data.held, Tally):
         raise InputError(
             "--items-out needs the rows, and a saved tally holds counts: give the table"

@@ -47,24 +47,28 @@ class JudgeQuestion(Question):
     """
 
     method: str = option(
-        "evaluate", "How to grade, or a diagnostic such as independence.", choices=METHODS
+        "evaluate",
+        "How to grade the judges, or a diagnostic such as independence.",
+        choices=METHODS,
     )
     prevalence: tuple[str, ...] | Mapping[Label, tuple[float, float]] = option(
-        (), "LABEL=LOW,HIGH: the label's share is known to lie there; repeat.", metavar="L=LO,HI"
+        (),
+        "Known range for the share of a label, e.g. fail=.05,.2; repeat for more.",
+        metavar="L=LO,HI",
     )
     known: Path | Mapping[str, Mapping[Label, float]] | None = option(
-        None, "JSON file {judge: {label: accuracy}} of judges of known quality."
+        None, "JSON file with the accuracy of judges that you know: {judge: {label: accuracy}}."
     )
     certified: bool = option(
         False, "Exact intervals from labels instead of shorter approximate ones."
     )
     recorded: str | None = option(
         None,
-        "For position-bias: whether votes name the answer or its position.",
+        "For --method position-bias: whether votes name the answer or its position.",
         choices=("answer", "position"),
     )
     window: int | None = option(
-        None, "Also evaluate every N items in order, and watch for change.", low=1
+        None, "Also evaluate every N items in order, and watch for changes.", low=1
     )
     block: int = option(
         25,
@@ -73,17 +77,21 @@ class JudgeQuestion(Question):
     )
     state: Path | None = option(
         None,
-        "Checkpoint of the stream: go on from this file, and write it after each window.",
+        "File that keeps the state of the stream: continue from it, and update it after each"
+        " window.",
         writes=True,
     )
-    follow: bool = option(False, "Read stdin as it comes; one JSON line per window.")
+    follow: bool = option(
+        False, "Read standard input as it arrives, and print one JSON line per window."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, methods in _USES.items():
             if getattr(self, name) and self.method not in methods:
                 raise InputError(
-                    f"{name} says nothing to method {self.method}: it is for {', '.join(methods)}"
+                    f"{name} has no effect with method {self.method}: it is for"
+                    f" {', '.join(methods)}"
                 )
         if self.method not in GRADING and (self.window is not None or self.follow):
             raise InputError(
@@ -114,7 +122,7 @@ def _range(text: str) -> tuple[str, tuple[float, float]]:
     except ValueError:
         equals = ""
     if not (label and equals):
-        raise InputError(f"prevalence wants LABEL=LOW,HIGH with two numbers, got {text!r}")
+        raise InputError(f"prevalence must be LABEL=LOW,HIGH with two numbers, got {text!r}")
     return label, (low, high)
 
 

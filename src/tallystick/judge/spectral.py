@@ -123,7 +123,7 @@ def rank_one(moments: TrioMoments) -> tuple[Floats, float]:
     # Third moments far above the second ones put every item into one class (balance 0 or 1).
     if not 0 < _balance(tau) < 1:
         raise NotIdentifiable(
-            "the votes put every item into one class, so that nothing can be said of the other:"
+            "the votes put every item into one class, so that nothing can be said about the other:"
             " add items or judges, or label some items"
         )
     return v, tau

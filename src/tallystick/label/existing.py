@@ -128,7 +128,9 @@ def use_existing(task: LabelTask, known: Existing, origin: str) -> Use:
             notes.append(doubt)
             origin = "unknown"
     if origin == "disagreements" and together:
-        notes.append("labels that were drawn where judges disagree say nothing of the other items")
+        notes.append(
+            "labels that were drawn where judges disagree say nothing about the other items"
+        )
         origin = "unknown"
     said = (*notes, *_notes(task, known, origin))
     if origin == "unknown":

@@ -19,9 +19,11 @@ __all__ = ["PrevalenceLabels", "labelling"]
 class PrevalenceLabels(Question):
     """Ask how common a label is among these items."""
 
-    positive: Label = option(None, "The label whose share is asked for; all of them by default.")
+    positive: Label = option(
+        None, "The label whose share you want to know; by default all of them."
+    )
     at_least: float | None = option(
-        None, "A claim to settle: the share is at least this.", within=(0.0, 1.0)
+        None, "Claim to settle: the share is at least this.", within=(0.0, 1.0)
     )
 
 

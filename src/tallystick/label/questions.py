@@ -80,7 +80,7 @@ def label_question(name: str) -> LabelQuestion:
         return _PREVALENCE
     found = capability(name)
     if found.labelling is None:
-        raise InputError(f"{name} says nothing of what to label")
+        raise InputError(f"{name} has no question for people to label")
     return LabelQuestion(
         name=name,
         question=found.question,

@@ -193,7 +193,7 @@ def warnings_of(
     if apart:
         found.append(
             f"{count(apart)} labels of unknown origin are counted apart: they are taken as known,"
-            " and say nothing of the other items"
+            " and say nothing about the other items"
         )
     if pending_after:
         found.append(

@@ -89,7 +89,7 @@ def difference(seen: Observed, *, beta: float | None = None) -> SampledEstimate:
               B = \text{the same of } \operatorname{tr} \mathrm{Var}_k(e_{old})   \tag{E3}
 
     pooled over strata, and 1 where B = 0 (then it does not matter). Without flips the error is
-    exactly 0. METHODS, *Shift: strata, allocation, estimator*.
+    exactly 0. docs/theory/sampling.md.
 
     Parameters
     ----------

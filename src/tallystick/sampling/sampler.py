@@ -208,7 +208,7 @@ class Sampler:
             isinstance(items, list) and isinstance(answers, list) and len(items) == len(answers)
         ):
             raise FormatError(
-                "the state is damaged: it needs lists of items and answers, one answer an item"
+                "the state is damaged: it needs lists of items and answers, one answer per item"
             )
         sampler = cls(plan, rng=int(state["key"]))
         for number, (item, answer) in enumerate(zip(items, answers, strict=True)):

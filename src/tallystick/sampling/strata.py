@@ -68,7 +68,8 @@ class Strata:
         )
         if len(family) != len(sizes):
             raise InputError(
-                f"family must name one family a stratum, got {len(family)} for {len(sizes)} strata"
+                f"family must name one family per stratum, got {len(family)} for {len(sizes)}"
+                " strata"
             )
         object.__setattr__(self, "of", of)
         object.__setattr__(self, "family", family)

@@ -187,8 +187,8 @@ def session_draws(data: Data, outputs: Outputs, question: ScoreQuestion) -> Sess
     head = session.head
     if head.question == "compare":
         raise InputError(
-            f"{session.path} was drawn for compare, only where models differ: it says nothing of"
-            " the score of a system. Begin a session with --question score"
+            f"{session.path} was drawn for compare, only where models differ: it says nothing"
+            " about the score of a system. Begin a session with --question score"
         )
     if question.certified or question.population == "new":
         raise InputError(

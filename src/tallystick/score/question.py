@@ -29,7 +29,8 @@ class ScoreQuestion(Question):
 
     scale: tuple[float, float] | None = option(
         None,
-        "Grades are numbers from LO to HI; read off where judges use both ends.",
+        "Grades are numbers from LO to HI. By default they are read off the table if the judges"
+        " use both ends.",
         metavar="LO,HI",
     )
     judge_scale: tuple[float, float] | None = option(
@@ -56,10 +57,12 @@ class ScoreQuestion(Question):
         False, "With --certified: exact even if you look at the result and then go on labelling."
     )
     precision: float = option(
-        0.03, "Half-width of a score for which the labels needed are forecast.", within=(0.0, 0.5)
+        0.03, "Forecast how many labels are needed to know each score to ± this.", within=(0.0, 0.5)
     )
     target_mix: Path | Mapping[Label, float] | None = option(
-        None, "CSV file of slice,share: reweight the answer to this mix of the --by column."
+        None,
+        "CSV file with the columns slice and share: reweight the answer to this mix of the --by"
+        " column.",
     )
     goal: str = option(
         "mean",
@@ -68,7 +71,9 @@ class ScoreQuestion(Question):
         hidden=True,
     )
     gates: tuple[str, ...] = option(
-        (), "Condition such as 'new >= old - 0.02' or 'score(new) > 0.8'; repeat.", flag="--gate"
+        (),
+        "Condition such as 'new >= old - 0.02' or 'score(new) > 0.8'; repeat for more.",
+        flag="--gate",
     )
 
     def __post_init__(self) -> None:

@@ -62,7 +62,7 @@ def target_of(
     host = (parts.hostname or "").lower()
     listed = host in {one.lower() for one in allow}
     if parts.scheme not in ("https", "http") or not host:
-        raise InputError(f"{url[:200]!r} is no https address")
+        raise InputError(f"{url[:200]!r} is not an https address")
     if parts.scheme == "http" and not listed:
         raise InputError(
             f"{host} would be called without encryption: use https, or list the host"

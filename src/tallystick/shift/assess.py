@@ -305,7 +305,7 @@ def _beyond(found: ShiftEstimates, repeats: Repeats | None) -> Change:
     level = 1 - found.level.alpha
     if repeats is None or not len(repeats):
         high = float(bounds.high)
-        # Item 6 of the corrections: nothing is known but that it is no more than all flips.
+        # Nothing is known but that it is no more than all flips.
         reason = Unknown("no flip was asked again" if bounds.value > 0 else "no answer flipped")
         return Change(
             estimate=reason, interval=Interval(-high, high, level=level, method="no repeats")

@@ -48,10 +48,16 @@ class BaselineQuestion(ClientQuestion):
     """The first measurement of an API: every item, K times."""
 
     api: str | Client | None = option(None, _API)
-    repeats: int = option(2, "How often each item is asked: 2 or more show the noise.", low=1)
-    name: str = option("old", "Name of the column of answers.", flag="--as")
+    repeats: int = option(
+        2, "How many times to ask about each item; 2 or more show how much the answers vary.", low=1
+    )
+    name: str = option("old", "Name of the new column.", flag="--as")
     out: Path | None = option(
-        None, "Write the table with the answers.", flag="-o --out", metavar="FILE", writes=True
+        None,
+        "Write the table with the answers to this file.",
+        flag="-o --out",
+        metavar="FILE",
+        writes=True,
     )
 
     def __post_init__(self) -> None:
@@ -213,7 +219,7 @@ def _result(
 
 BASELINE = Capability(
     verb="shift baseline",
-    summary="Record what an API answers now, several times per item, to compare with later",
+    summary="Record what an API answers now, several times per item, to compare with later.",
     question=BaselineQuestion,
     answer=answer,
     reads=("truth", "item"),

@@ -14,7 +14,7 @@ none). The noise term is :math:`z^2 λ (D_2 + 1/M)/M` under both roots, with
    λ = \min(1, 2ρ), \quad ρ = \frac{\sum w h + q/2}{\sum w d^2 + q}, \quad
    h = ½ (g_1 - g_2)^2 (1 + [g_2 = o]), \quad q = \overline{d^2} \text{ of the repeats}   \tag{N8}
 
-methods/shift.md, *Grades*, with item 7 of the corrections.
+docs/theory/shift.md, *Change, or chance?*.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def noise_floor(old: ArrayLike, first: ArrayLike, second: ArrayLike) -> NoiseFlo
 
     If nothing changed, the old and the two new answers to an item are exchangeable. Where exactly
     two of the three agree, the odd one is the old one with probability 1/3, so a ~ Bin(a + b + c,
-    1/3): an exact test. METHODS, *Shift: stopping*. It says nothing about an API whose randomness
+    1/3): an exact test (docs/theory/shift.md). It says nothing about an API whose randomness
     itself changed in a way that keeps this balance.
 
     Parameters

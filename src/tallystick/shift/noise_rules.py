@@ -1,6 +1,6 @@
 """The numbers that noisy shift rests on, in one place, each with its reason.
 
-methods/shift.md measured them together: change one only with a new measurement
+They were measured together (docs/theory/shift.md): change one only with a new measurement
 (``benchmarks/truth/shift_noise.py``).
 """
 

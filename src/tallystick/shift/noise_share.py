@@ -9,7 +9,7 @@ items that did not flip would add nothing. With m repeats, x of them not confirm
           λ = \min\Bigl(1, 2ρ + \sqrt{\frac{ρ(1 - ρ)}{m + 1}}\Bigr)   \tag{N1}
 
 No repeats give λ = 1: all flips may be noise. The factor 2 says "the old API was as noisy as the
-new one"; λ = 1 needs no such assumption. methods/shift.md, *Noise share λ*.
+new one"; λ = 1 needs no such assumption. docs/theory/shift.md, *Change, or chance?*.
 """
 
 from __future__ import annotations

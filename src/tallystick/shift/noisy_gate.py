@@ -8,7 +8,7 @@ with d = (new answer right) - (old answer right),
 
 passes. The null is not updated for items already seen: with noise that update is wrong. Drawing
 without replacement makes this an approximation, not a martingale; measured, it passes wrongly in at
-most 1.9 % at α = .05. methods/shift.md, *Gate*.
+most 1.9 % at α = .05. docs/theory/shift.md, *Stopping early*.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ that are not exhausted. For *new items* there is no correction (φ = 0), and
 
 .. math:: z^2 \sum_k p_k (d_k - \bar d)^2 / M \text{ under both roots}   \tag{N3}
 
-λ = 0 gives the intervals for a deterministic API. methods/shift.md, *Intervals*, with F·min(λ, 1-F)
-of the corrections. Element by element over leading axes; strata are the last one.
+λ = 0 gives the intervals for a deterministic API. docs/theory/shift.md, *Intervals*.
+Element by element over leading axes; strata are the last one.
 """
 
 from __future__ import annotations

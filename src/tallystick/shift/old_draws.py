@@ -10,7 +10,7 @@ draw o. The noise term is
    \qquad ν_{new} = F\, \frac{\sum w h + ¼}{m + 1}   \tag{N9}
 
 over the repeats of flips, h as in (N8), c̄ the mean of an item's old draws and F the pooled rate of
-flips between right and wrong. methods/shift.md, *K old draws*, with item 9 of the corrections.
+flips between right and wrong. docs/theory/shift.md, *Change, or chance?*.
 """
 
 from __future__ import annotations

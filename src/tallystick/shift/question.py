@@ -33,43 +33,52 @@ class ShiftQuestion(ClientQuestion):
 
     api: tuple[str, ...] | Client = option((), f"{_API} Repeat for several APIs.")
     grader: str | Client | None = option(
-        None, "Answers are graded: the API that grades {answer}, or a column of new grades."
+        None,
+        "For answers that need grading: the API that grades {answer}, or a column of new grades.",
     )
     grader_prompt: str | None = option(
-        None, "Prompt of the grader, or its file: {answer} is the answer to grade."
+        None,
+        "Prompt for the grader, or a file that holds it; {answer} is replaced by the answer to"
+        " grade.",
     )
     old_draws: tuple[str, ...] = option(
-        (), "More columns of old answers, from asking the old API again; repeat, or use commas."
+        (),
+        "More columns of old answers, if the old API was asked several times; repeat, or use"
+        " commas.",
     )
-    budget: int | None = option(None, "Questions at most: a hard limit.", low=1)
+    budget: int | None = option(None, "Most questions to ask. This is a hard limit.", low=1)
     old_matrix: Path | ArrayLike | None = option(
-        None, "Old confusion matrix: numbers as CSV, one line per true label.", metavar="FILE"
+        None, "CSV file with the old confusion matrix, one line per true label.", metavar="FILE"
     )
     since: Path | None = option(
-        None, "Journal of the last run: its answers replace the old ones.", metavar="FILE"
+        None, "Journal of the last run, whose answers are taken as the old ones.", metavar="FILE"
     )
-    other: tuple[str, ...] = option((), "Old answers that mean none of the labels; repeat.")
-    strategy: str = option("ours", "How to choose what to ask.", choices=tuple(get_args(Strategy)))
-    bins: int = option(3, "Difficulty bins K (masa, proportional).", low=1)
-    exploration: float = option(1.0, "How much masa explores: the paper's a.")
+    other: tuple[str, ...] = option(
+        (), "Old answer that means none of the labels; repeat for more."
+    )
+    strategy: str = option(
+        "ours", "How to choose which items to ask about.", choices=tuple(get_args(Strategy))
+    )
+    bins: int = option(3, "With masa or proportional: number of difficulty bins.", low=1)
+    exploration: float = option(1.0, "With masa: how much to explore (a in the paper).")
     weights: str | ArrayLike | None = option(None, _WEIGHTS)
     target_error: float | None = option(
-        None, "Stop when the Frobenius error of the matrix is below this."
+        None, "Stop when the error of the whole confusion matrix (Frobenius norm) is below this."
     )
     gates: tuple[str, ...] = option((), _GATE, flag="--gate", metavar="EXPR")
     repeats: int | None = option(
-        None, "Flips to ask again at most; by default a tenth of the budget.", low=0
+        None, "Most changed answers to ask again; by default a tenth of the budget.", low=0
     )
-    deterministic: bool = option(False, "The same call always gives the same answer.")
-    simultaneous: bool = option(False, "Make the intervals of all cells hold together.")
+    deterministic: bool = option(False, "Take it that the same call always gives the same answer.")
+    simultaneous: bool = option(False, "Widen the intervals so that all cells hold at once.")
     history: Path | None = option(
         None,
-        "Append this assessment to a file, and say how it went so far.",
+        "Append this result to a file, and compare it with those before.",
         metavar="FILE",
         writes=True,
     )
-    dry_run: bool = option(False, "Forecast calls, money and time; ask nothing.")
-    latency: float = option(1.0, "Seconds that a call takes, for --dry-run.")
+    dry_run: bool = option(False, "Forecast calls, money and time, without asking anything.")
+    latency: float = option(1.0, "With --dry-run: seconds that a call takes.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

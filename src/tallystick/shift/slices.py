@@ -58,7 +58,7 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
     if items.old is None:
         raise InputError(
             "a part needs the old answer to every item (old=…): a matrix of the past says nothing"
-            " of parts"
+            " about parts"
         )
     mine = keep[answers.asked]
     if mine.sum() < 2:

@@ -113,8 +113,8 @@ def frobenius_bound(
     .. math:: \varepsilon^2 = T \, \chi^2_{1-\alpha}(\nu) / \nu, \qquad T = \sum_i T_i, \quad \nu = T^2 / \sum_i T_i^2
 
     with :math:`T_i` the estimated squared error of the row of true label i; inflated by 1.1 below
-    500 calls. METHODS, *Shift: stopping*: held .92-1 at a fixed number of calls, so it is
-    approximate. A variance estimated from no flip, or from few, says nothing: the bound is never
+    500 calls. docs/theory/shift.md, *Stopping early*: held .92-1 at a fixed number of calls, so it
+    is approximate. A variance estimated from no flip, or from few, says nothing: the bound is never
     below *unseen*.
 
     Parameters

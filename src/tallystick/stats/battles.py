@@ -6,7 +6,7 @@ One battle per item: b wins, t ties, c losses, n = b + t + c,
 
 and its interval is ½ plus half the paired interval of (b, c, n). With several battles per item,
 D = 1, 0, -1 and the items are clusters: :mod:`tallystick.stats.clusters`, w = 1, so the adverse
-cluster of .1 is 5 points of win rate. methods/compare.md, *Battles*. No rating model is fitted.
+cluster of .1 is 5 points of win rate. docs/theory/compare.md, *Battles*. No rating model is fitted.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Item i was run :math:`n_i` times and was right :math:`c_i` times. The unbiased i
 .. math:: V_i = \max \mathrm{Var}(\text{item value}) \text{ under } \mathrm{Bin}(n_i, p'), \quad
           p' \in \{p,\; p \pm ½ \sqrt{p(1-p)/n_i}\}, \quad p = (c_i + ½)/(n_i + 1)   \tag{R2}
 
-cut to [0, 1]. methods/compare.md, *Replicates*, with V_i of the corrections (item 2).
+cut to [0, 1]. docs/theory/compare.md, *Several runs per item*.
 """
 
 from __future__ import annotations

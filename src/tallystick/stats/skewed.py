@@ -15,7 +15,7 @@ skewness:
    p = \text{the larger } t_{n-1} \text{ p-value of } t = rm/s
    \text{ and of } t + \tfrac{γ}{r} (\tfrac{t^2}{3} + \tfrac16) + \tfrac{γ^2 t^3}{27 n}   \tag{H2}
 
-methods/compare.md, *Skewed unbounded scores and counts*. No random numbers. What did not occur in
+docs/theory/compare.md, *Skewed scores*. No random numbers. What did not occur in
 the sample stays unseen: print "assumes that nothing rarer than 1 in n/3 calls moves the mean".
 """
 

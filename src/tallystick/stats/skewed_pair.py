@@ -1,8 +1,8 @@
 """Two models by an unbounded score: which summary of the sample can be relied on.
 
 The mean of a skewed score is settled only by a large sample. (K4) says how large; where it is not
-reached the typical ratio is printed instead, or the signs. methods/compare.md, *When to leave the
-mean out*. Print with each of them "assumes that nothing rarer than 1 in n/3 calls moves the mean".
+reached the typical ratio is printed instead, or the signs. docs/theory/compare.md, *Skewed
+scores*. Print with each of them "assumes that nothing rarer than 1 in n/3 calls moves the mean".
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ def mean_rule(first: npt.ArrayLike, second: npt.ArrayLike) -> MeanRule:
               n \ge \max(40, 40\, e^{2(σ^2 - 1)})   \tag{K4}
 
     and the largest σ of the two models and of u = max x - x. Small counts (scores in equal steps
-    whose median is fewer than 30 steps from an end) need 40 items. [methods/compare.md, with
-    max(40, …) of the corrections.]
+    whose median is fewer than 30 steps from an end) need 40 items. See
+    docs/theory/compare.md, *Skewed scores*.
 
-    Deviation: the page has u = x, so that its rule ends at 0 and depends on where a scale begins.
+    With u = x the rule would end at 0 and depend on where a scale begins.
     The difference of two means does not: negative log-likelihoods, and the same plus 10, must get
     one answer. Measured from its lowest score a lognormal latency keeps its σ nearly (1.0 → 1.05,
     1.5 → 1.5); over 17 populations at n = 40, 100 and 400 no false verdict is added, and a long

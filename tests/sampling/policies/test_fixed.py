@@ -66,7 +66,7 @@ def test_neyman_with_prices_asks_dear_strata_less() -> None:
 
 
 def test_neyman_needs_one_finite_spread_a_stratum() -> None:
-    with pytest.raises(InputError, match=r"one number a stratum \(3\), got 2"):
+    with pytest.raises(InputError, match=r"one number per stratum \(3\), got 2"):
         asked(Neyman(sigmas=(0.1, 0.2)), 10)
     with pytest.raises(InputError, match="finite and not negative"):
         Neyman(sigmas=(0.1, float("nan"), 0.2))

@@ -10,7 +10,7 @@ from tallystick.sampling import Budget, Flips, Plan, Sampler, Strata, replay
 
 
 def scores(plan: Plan, n: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """METHODS' formula in its plainest form, from tables (S, J) of new and old outcomes and all
+    """The formula in its plainest form, from tables (S, J) of new and old outcomes and all
     flips (S,)."""
     family = plan.strata.families
     F = n - np.minimum(new, old).sum(axis=1)  # valid here: each stratum has one old outcome

@@ -1,4 +1,4 @@
-"""The vectors are those of methods/compare.md and of its corrections."""
+"""The vectors were computed apart from this code, by the formulas of docs/theory/compare.md."""
 
 import numpy as np
 import pytest

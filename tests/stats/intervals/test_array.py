@@ -33,7 +33,7 @@ def test_an_index_of_a_table_names_one_cell():
     table = Intervals(np.zeros((2, 3)), np.ones((2, 3)))
     assert table.shape == (2, 3)
     assert table[1, 2] == Interval(0.0, 1.0)
-    with pytest.raises(InputError, match="give one number an axis"):
+    with pytest.raises(InputError, match="give one number per axis"):
         table[1]
 
 

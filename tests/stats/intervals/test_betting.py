@@ -135,7 +135,7 @@ def test_fixed_size_is_exact_and_stopping_at_will_is_anytime_and_wider():
         ([0.2, 1.2], {}, "values must lie in the bounds"),
         ([0.2, np.nan], {}, "values must lie in the bounds"),
         ([0.2, 0.3], {"population": 1}, "population must be at least the 2 values"),
-        (np.zeros((2, 2, 2)), {}, "one sequence or one a row"),
+        (np.zeros((2, 2, 2)), {}, "one sequence or one per row"),
     ],
 )
 def test_values_that_cannot_be_bet_on_are_refused(values, options, message):
@@ -144,7 +144,7 @@ def test_values_that_cannot_be_bet_on_are_refused(values, options, message):
 
 
 def test_a_table_is_not_one_sequence():
-    with pytest.raises(InputError, match="call it once a row"):
+    with pytest.raises(InputError, match="call it once per row"):
         betting_sequence(np.zeros((2, 3)))
 
 

@@ -176,7 +176,7 @@ def _refuse_the_useless(codes: IntArray, table: WeakTable) -> None:
     ):
         raise NotIdentifiable(
             f"the weak labels agree no more than by chance (smallest p {min(p_values):.2g},"
-            f" {len(p_values)} pairs): without labels they say nothing of the class; add better"
+            f" {len(p_values)} pairs): without labels they say nothing about the class; add better"
             " weak labels, or labelled rows"
         )
 

@@ -70,7 +70,7 @@ def read_model(table: WeakTable, path: str) -> LabelModel:
         names = ", ".join(io.identifier(name) for name in (*table.weak, *map(str, table.classes)))
         rows = held.query(f"select {names} from rows")
     if not rows:
-        raise InputError(f"{path} has no rows: a label model needs one row a pattern of votes")
+        raise InputError(f"{path} has no rows: a label model needs one row per pattern of votes")
     width = len(table.weak)
     votes = np.array(
         [[_class(cell, table.classes, path) for cell in row[:width]] for row in rows],

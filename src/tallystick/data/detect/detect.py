@@ -78,7 +78,7 @@ def detect(
     book = Notebook([name for name in profiles if name not in {*single.values(), *outright}])
     for role, column in single.items():
         if role in _SHOWN:
-            book.take([column], cast(ColumnUse, role), "you said so")
+            book.take([column], cast(ColumnUse, role), "named as such")
 
     # What a row is comes first: items, slices, rounds and texts are not votes.
     found = {**find_structure(table, profiles, named, shape, book), **single}

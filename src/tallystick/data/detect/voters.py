@@ -110,7 +110,7 @@ def _truth_by_name(profiles: Profiles, chosen: Sequence[str], book: Notebook) ->
         book.ask(
             "--truth",
             f"column {strong[0]!r} is named like the truth but has {profiles[strong[0]].distinct:,}"
-            " different values, which are no labels; name another column, or leave it out"
+            " different values, which are not labels; name another column, or leave it out"
             f" (--ignore {strong[0]})",
         )
         return None

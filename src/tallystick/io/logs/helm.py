@@ -29,7 +29,8 @@ def read_helm(file: File) -> Log:
     for record in records:
         if not isinstance(record, dict) or "stats" not in record or "instance_id" not in record:
             raise FileError(
-                f"{file.name} is no list of instances with stats: it is of another version of HELM"
+                f"{file.name} is not a list of instances with stats: it is of another version of"
+                " HELM"
             )
         if record.get("perturbation") is not None:
             continue

@@ -53,7 +53,7 @@ def _content(archive: zipfile.ZipFile, name: str, file: File) -> bytes:
     """Return one entry; pyarrow unpacks zstd, which zipfile cannot before Python 3.14."""
     entry = archive.getinfo(name)
     if entry.file_size > _MOST:
-        raise FileError(f"{file.name} ({name}) is larger than a gigabyte: it is no sample")
+        raise FileError(f"{file.name} ({name}) is larger than a gigabyte: it is not a sample")
     if entry.compress_type != _ZSTD:
         return archive.read(name)
     import pyarrow as pa

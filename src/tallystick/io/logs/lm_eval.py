@@ -70,7 +70,7 @@ def _read(file: File, *, by_folder: bool) -> Log:
             raise FileError(
                 f"{file.name}, line {line} has no {lacking[0]!r}: it was written by another version"
                 " of lm-eval (0.4.3 or newer is read); run it again, or make a table with one"
-                " column a model"
+                " column per model"
             )
         doc = sample.get("doc")
         named = doc if isinstance(doc, dict) else {}

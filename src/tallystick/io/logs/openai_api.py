@@ -24,7 +24,9 @@ def read_openai_api(file: File) -> list[Log]:
     models: dict[str, str] = {}
     for place, row in json_rows(file, "data"):
         if "datasource_item_id" not in row:
-            raise FileError(f"{file.name}, {place} has no datasource_item_id: it is no output item")
+            raise FileError(
+                f"{file.name}, {place} has no datasource_item_id: it is not an output item"
+            )
         run = str(row.get("run_id", ""))
         sample = row.get("sample")
         models.setdefault(run, str((sample or {}).get("model") or file.path.stem))

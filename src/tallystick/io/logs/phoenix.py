@@ -24,7 +24,9 @@ def read_phoenix(file: File) -> Log:
     unscored = 0
     for place, row in json_rows(file):
         if "example_id" not in row:
-            raise FileError(f"{file.name}, {place} has no example_id: it is no Phoenix experiment")
+            raise FileError(
+                f"{file.name}, {place} has no example_id: it is not a Phoenix experiment"
+            )
         found = {
             str(one.get("name")): value
             for one in row.get("annotations") or ()

@@ -27,7 +27,7 @@ def read_swe_bench(file: File) -> Log:
     resolved = _resolved(held)
     if not resolved:
         raise FileError(
-            f"{file.name} names no instance as resolved or not: it is no SWE-bench report"
+            f"{file.name} names no instance as resolved or not: it is not a SWE-bench report"
         )
     groups = {"repository": {one: one.rpartition("-")[0].replace("__", "/") for one in resolved}}
     scores = {"resolved": {one: [value] for one, value in resolved.items()}}

@@ -38,7 +38,7 @@ class Flips(Policy):
     + 1)/(m + 1/f̄)). v goes to 0 where everything flips alike, and where nothing flips. Rates
     divide by answers, allocation counts questions, those in flight included.
 
-    METHODS, *Shift: strata, allocation, estimator*, with b = .7 of methods/shift.md: with less the
+    docs/theory/shift.md, *Better: the old answers by item*, with b = .7: with less the
     strata that look clean are starved and the flip rate is biased low. Phase 1 stays apart
     (:attr:`Rule.blind_until`), because adaptive allocation biases sums of flips and intervals have
     to undo that. Its questions go in uniformly random order: some of them are asked twice to

@@ -46,7 +46,7 @@ class Neyman(Policy):
         """Return (A2)."""
         if len(self.sigmas) != len(plan.strata):
             raise InputError(
-                f"sigmas must hold one number a stratum ({len(plan.strata)}), got"
+                f"sigmas must hold one number per stratum ({len(plan.strata)}), got"
                 f" {len(self.sigmas)}"
             )
         return _NeymanRule(plan, np.square(plan.worth * np.array(self.sigmas)))

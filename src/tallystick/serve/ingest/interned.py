@@ -155,7 +155,7 @@ class Interned:
         column = self.columns[name][0]
         labels = self._labels[column]
         if not word:
-            raise Refused(422, Fix(column=name, way_out="a blank is no vote: leave it out"))
+            raise Refused(422, Fix(column=name, way_out="a blank is not a vote: leave it out"))
         if len(word.encode()) > _MOST_TEXT:
             way = "a label has at most 256 bytes: texts are not votes"
             raise Refused(422, Fix(column=name, value=word[:64], way_out=way))

@@ -129,7 +129,7 @@ async def take_answer(service: Service, name: str, person: str, given: LabelAnsw
         if not given.item:
             raise HttpProblem(
                 422,
-                "the label is for nothing",
+                "the label names no item",
                 [Fix(column="ask", way_out="send the ask of GET next, or an item")],
             )
         known = transaction.one(

@@ -181,7 +181,7 @@ def answer_turn(
     if word not in choices:
         raise HttpProblem(
             422,
-            f"{word[:80]!r} is no answer here",
+            f"{word[:80]!r} is not one of the answers here",
             [Fix(column="value", value=word[:80], way_out=f"use {', '.join(choices)[:300]}")],
         )
     item, system = _names(transaction, row)

@@ -17,7 +17,7 @@ of the range. P runs over all subsets of clusters; an empty sum is 0. With d ori
    lower = (\lfloor α 2^G \rfloor + 1)\text{-th smallest } m_P, \quad upper = -lower(-d)   \tag{K2}
 
 This inverts the test in closed form, so p-value and interval agree. It holds if :math:`d_g - Δ` is
-symmetric; the adverse cluster pays for moderate skewness. methods/compare.md, *New clusters*.
+symmetric; the adverse cluster pays for moderate skewness. docs/theory/compare.md, *Clusters*.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def sign_flip(
 
     and p ≤ α exactly for v < v*. Print it as "holds unless one more scenario favours B by 12 points
     or more". Every verdict also assumes that no model collapses on clusters rarer than 1 in G/3: a
-    loss too rare to show up is not covered (methods/compare-bound-corrections.md, 1).
+    loss too rare to show up is not covered (docs/theory/compare.md, *Clusters*).
 
     Parameters
     ----------

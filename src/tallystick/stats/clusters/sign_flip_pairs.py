@@ -9,7 +9,7 @@ For each pair, with the notation of :mod:`~tallystick.stats.clusters.sign_flip`,
 
 with random signs s that all pairs share. Multiplying all signs by :math:`s_0` changes no T*, so
 :math:`s_0 = 1` loses nothing and the signs are the subsets that (K1) and (K2) run over. Step-down:
-a pair that is told apart no longer counts against the others. methods/compare.md, *All pairs*.
+a pair that is told apart no longer counts against the others. docs/theory/compare.md, *Clusters*.
 """
 
 from __future__ import annotations

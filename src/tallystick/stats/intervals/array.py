@@ -102,7 +102,7 @@ class Intervals:
         low = self.low[index]
         if np.ndim(low):
             raise InputError(
-                f"index {index!r} names several of {self.shape} intervals: give one number an axis"
+                f"index {index!r} names several of {self.shape} intervals: give one number per axis"
             )
         return self._one(float(low), float(self.high[index]))
 

@@ -130,7 +130,7 @@ def betting_sequence(
     x, (at_low, at_high) = _check(values, bounds, population, alpha, side)
     if x.ndim != 1:
         raise InputError(
-            f"values must be one sequence, got an array of shape {x.shape}: call it once a row"
+            f"values must be one sequence, got an array of shape {x.shape}: call it once per row"
         )
     urn = population or 0
     least, most = _logic(np.cumsum(x), np.arange(1, len(x) + 1), urn)
@@ -146,7 +146,7 @@ def _check(
     x = np.ascontiguousarray(as_unit(values, bounds, name="values"))
     if x.ndim not in (1, 2) or x.shape[-1] == 0:
         raise InputError(
-            f"values must be one sequence or one a row, not empty, got shape {x.shape}"
+            f"values must be one sequence or one per row, not empty, got shape {x.shape}"
         )
     if population is not None and population < x.shape[-1]:
         raise InputError(

@@ -76,7 +76,7 @@ def as_probabilities(values: ArrayLike, *, name: str, dimensions: int = 1) -> Fl
     if wrong.any():
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise InputError(
-            f"{name}[{place[0]}] holds {float(array[place])!r}, which is no probability"
+            f"{name}[{place[0]}] holds {float(array[place])!r}, which is not a probability"
         )
     return array
 

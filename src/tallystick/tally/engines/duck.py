@@ -130,7 +130,7 @@ def _check_weights(name: str, groups: Any) -> None:
     import numpy as np
 
     if sum(groups["absent"].to_pylist()):
-        raise bad_weight(name, "a missing one, or one that is not a number")
+        raise bad_weight(name, "a blank cell or a word")
     least, total = as_numpy(groups["least"]), as_numpy(groups["total"])
     if (least < 0).any():
         raise bad_weight(name, least.min())

@@ -224,4 +224,6 @@ def weights_of(name: str, column: Any) -> NDArray[np.float64]:
 
 def bad_weight(name: str, value: Any, where: str = "") -> InputError:
     """Return the error for a weight that cannot count."""
-    return InputError(f"weight {name!r} must be finite and not negative, got {value!s}{where}")
+    return InputError(
+        f"weight {name!r} must hold numbers that are finite and not negative, got {value!s}{where}"
+    )
