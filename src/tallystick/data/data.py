@@ -75,6 +75,8 @@ class Data:
     session
         The labelling session that the truth comes from, where it does: its draws say how the
         labelled items were chosen.
+    warnings
+        What was seen while reading that a reader must know before relying on an answer.
     """
 
     held: Table | Tally | Any
@@ -84,6 +86,7 @@ class Data:
     notes: tuple[str, ...] = ()
     truth_elsewhere: str | None = None
     session: Session | None = None
+    warnings: tuple[str, ...] = ()
 
     # -- counts
 

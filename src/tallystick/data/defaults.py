@@ -18,6 +18,7 @@ from tallystick.data.detect.names import (
     ROUNDS,
     SLICES,
     SPLITS,
+    fact,
     is_identifier,
     is_item,
     is_truth,
@@ -109,7 +110,11 @@ def default_columns(
 def free_columns(
     table: Table, profiles: Profiles, roles: Roles
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the columns that could be votes, and why the others are not."""
+    """Return the columns that could be votes, and why the others are not.
+
+    Columns that are named like facts (``is_long``, ``seed``, ``weight``) are left out where other
+    columns are left.
+    """
     holders = roles.holders()
     free: list[str] = []
     left_out: dict[str, str] = {}
@@ -121,6 +126,12 @@ def free_columns(
             free.append(name)
         else:
             left_out[name] = reason
+    facts = {name: what for name in free if (what := fact(name)) is not None}
+    # One column is enough beside a truth or systems; models and judges alone are two at least.
+    least = 1 if roles.truth is not None or roles.system is not None else 2
+    if facts and len(free) - len(facts) >= least:
+        free = [name for name in free if name not in facts]
+        left_out |= {name: f"named like {what}" for name, what in facts.items()}
     for name, reason in table.doubtful.items():
         if name in free:
             raise InputError(f"{table.source}: {reason}")
@@ -263,7 +274,9 @@ def _ask_about_strangers(table: Table, sample: Sample, votes: tuple[str, ...], w
 
 def _ask_about_truth(table: Table, votes: tuple[str, ...], want: str) -> None:
     """Ask about the one column whose name can mean the truth or one more voter."""
-    likely = [name for name in votes if may_be_truth(name)]
+    # A y beside columns of longer names is the truth of statisticians; x, y and z are three models.
+    letters = sum(len(plain(name)) == 1 for name in votes)
+    likely = [name for name in votes if may_be_truth(name) or (plain(name) == "y" and letters == 1)]
     # Several such columns are people who vote; among two columns it is one of two voters.
     if len(likely) != 1 or len(votes) < 3:
         return
@@ -335,6 +348,7 @@ def _scores(
             " of the models (--models)" + _seen(left_out)
         )
     _check_scale(table, profiles, numeric)
+    _ask_about_other_numbers(table, profiles, numeric)
     other = dict.fromkeys(words, "words, not scores")
     return _Choice(models, "numbers on one scale", {**left_out, **other})
 
@@ -377,6 +391,22 @@ def _check_scale(table: Table, profiles: Profiles, numeric: Sequence[str]) -> No
             " they are not scores of two models on one scale. Name the columns that are models"
             f" (--models a,b); columns such as {high!r} are metrics of one run, not models"
         )
+
+
+def _ask_about_other_numbers(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:
+    """Ask about numbers beside two or more columns of 0 and 1: they are a fact, or another metric."""
+    zero_one = [name for name in numeric if profiles[name].values <= {0, 1}]
+    zero_one = [name for name in zero_one if profiles[name].counts]
+    others = [name for name in numeric if name not in zero_one]
+    if len(zero_one) < 2 or not others:
+        return
+    _ask_about_codes(table, profiles, numeric)
+    low, high = profiles[others[0]].low, profiles[others[0]].high
+    raise InputError(
+        f"{table.source}: {listed(zero_one)} hold 0 and 1, and {others[0]!r} goes from {low:g} to"
+        f" {high:g}. If it is no model, say --models {','.join(zero_one)}; if it is one, say"
+        f" --models {','.join(numeric)}"
+    )
 
 
 def _ask_about_codes(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:

@@ -26,6 +26,7 @@ from tallystick.data.long_tables import (
 from tallystick.data.old_file import join_old
 from tallystick.data.one_spelling import one_spelling
 from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
+from tallystick.data.repeated_rows import find_criterion, several_rows, without_copies
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.data.runs import are_runs, named_runs, read_runs, runs_of
 from tallystick.data.session import Session
@@ -313,7 +314,14 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     repeats = door.repeats or layout.rows_are_items
     beside = roles.columns("system", "criterion") if door.outputs else ()
+    if grades or not (repeats or door == Door()):
+        table, notes = without_copies(table, roles, beside)
+        by_name = (*by_name, *notes)
+    if grades:
+        roles, notes = find_criterion(table, roles, ignored)
+        by_name, beside = (*by_name, *notes), roles.columns("system", "criterion")
     roles, notes = find_item(table, roles, repeats=repeats, beside=beside)
+    several = several_rows(table, roles, beside) if grades else None
     notes = (*table.notes, *by_name, *notes)
     if is_long and door.want:
         roles = roles.with_columns(door.want, names)
@@ -338,6 +346,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         notes=notes,
         truth_elsewhere=absent,
         session=session,
+        warnings=() if several is None else (several,),
     )
 
 
