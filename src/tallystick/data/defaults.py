@@ -30,6 +30,7 @@ from tallystick.data.detect.profile import Profile, look
 from tallystick.data.detect.reading import listed
 from tallystick.data.detect.sample import Sample, draw
 from tallystick.data.no_answer_codes import stray_codes
+from tallystick.data.numbers import refuse_other_marks
 from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Table, identifier
@@ -97,7 +98,7 @@ def default_columns(
     free, left_out = free_columns(table, profiles, roles)
     if want == "models" and roles.truth is None:
         free, left_out = _without_numbering(table, profiles, free, left_out, roles)
-        choice = _scores(table, profiles, free, left_out)
+        choice = _scores(table, profiles, free, left_out, missing)
     elif roles.truth is not None and _labels_of(profiles[roles.truth]):
         choice = _beside_truth(table, profiles, free, left_out, roles.truth)
     else:
@@ -324,7 +325,11 @@ def _numbers(table: Table, name: str, group: str) -> bool:
 
 
 def _scores(
-    table: Table, profiles: Profiles, free: Sequence[str], left_out: dict[str, str]
+    table: Table,
+    profiles: Profiles,
+    free: Sequence[str],
+    left_out: dict[str, str],
+    missing: Sequence[str],
 ) -> _Choice:
     """Take columns of numbers on one scale, or of marks such as pass and fail."""
     numeric = [name for name in free if profiles[name].numeric >= _MOSTLY]
@@ -334,6 +339,9 @@ def _scores(
         if name not in numeric and as_pass_fail(_answered(profiles[name])) is not None
     ]
     words = [name for name in free if name not in (*numeric, *marks)]
+    for name in words:
+        if profiles[name].counts and table.kinds.get(name) == "text":
+            refuse_other_marks(table, name, missing)
     measures = [name for name in numeric if set(tokens(name)) & MEASURES]
     if len(measures) < len(numeric):
         left_out = {**left_out, **dict.fromkeys(measures, "named like a measurement")}

@@ -33,6 +33,7 @@ from tallystick.data.session import Session
 from tallystick.data.session_file import is_session
 from tallystick.data.session_truth import join_session
 from tallystick.data.truth_file import join_truth
+from tallystick.data.written_numbers import with_plain_numbers
 from tallystick.errors import InputError
 from tallystick.io import Table, scan, unmatched
 from tallystick.io.names import check_names
@@ -261,6 +262,9 @@ def _name(source: Any) -> str:
 
 def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table all of whose rows are here, and about the spelling of its labels."""
+    # Labels stay as they are written; grades and scores are numbers.
+    if door.outputs or (door.want == "models" and given.truth is None):
+        table = with_plain_numbers(table, rules.missing)
     data = _tabled(table, door, given, layout, rules)
     # Without a door nothing is guessed; grades have words of their own, in any spelling.
     return data if door == Door() or door.outputs else one_spelling(data)
