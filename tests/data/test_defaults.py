@@ -202,11 +202,9 @@ def test_flags_vote_where_nothing_else_does() -> None:
     assert {row.name for row in judge.evaluate(votes).judges} == set(votes)
 
 
-def test_other_numbers_beside_zeros_and_ones_are_asked_about() -> None:
-    with pytest.raises(
-        InputError, match=r"'old', 'new' hold 0 and 1, and 'foo' goes from 0.2 to 3"
-    ):
-        compare.evaluate(zero_one(foo=[0.2, 3.0, 1.0, 0.7] * 30))
+def test_a_model_of_right_and_wrong_with_a_code_is_asked_about() -> None:
+    with pytest.raises(InputError, match=r"'third' says -1 in 30 of 120 cells.*--missing=-1"):
+        compare.evaluate(zero_one(third=[-1, 0, 1, 1] * 30))
 
 
 def test_a_lone_y_beside_models_is_asked_about() -> None:

@@ -80,12 +80,3 @@ def test_a_column_without_a_single_grade_says_what_to_write() -> None:
     with pytest.raises(InputError, match=r"no other cell is one\. Write pass and fail") as told:
         score.evaluate(table, judges=("gpt",))
     assert "--missing" not in str(told.value)
-
-
-def test_an_error_among_right_and_wrong_is_asked_about_by_its_word() -> None:
-    table = {"old": ["correct", "incorrect"] * 30, "new": ["Correct", "Incorrect", "ERROR"] * 20}
-    with pytest.raises(InputError, match=r"'new' says 'ERROR'.*add --missing ERROR; if it counts"):
-        compare.evaluate(table)
-    with pytest.raises(InputError, match="add --missing ERROR"):
-        compare.evaluate(table, models=("old", "new"))
-    assert len(compare.evaluate(table, missing="ERROR").models) == 2

@@ -30,7 +30,6 @@ from tallystick.data.detect.profile import Profile, look
 from tallystick.data.detect.reading import listed
 from tallystick.data.detect.sample import Sample, draw
 from tallystick.data.no_answer_codes import stray_codes
-from tallystick.data.numbers import refuse_other_marks
 from tallystick.data.roles import Roles
 from tallystick.errors import InputError
 from tallystick.io import Table, identifier
@@ -98,7 +97,7 @@ def default_columns(
     free, left_out = free_columns(table, profiles, roles)
     if want == "models" and roles.truth is None:
         free, left_out = _without_numbering(table, profiles, free, left_out, roles)
-        choice = _scores(table, profiles, free, left_out, missing)
+        choice = _scores(table, profiles, free, left_out)
     elif roles.truth is not None and _labels_of(profiles[roles.truth]):
         choice = _beside_truth(table, profiles, free, left_out, roles.truth)
     else:
@@ -325,23 +324,18 @@ def _numbers(table: Table, name: str, group: str) -> bool:
 
 
 def _scores(
-    table: Table,
-    profiles: Profiles,
-    free: Sequence[str],
-    left_out: dict[str, str],
-    missing: Sequence[str],
+    table: Table, profiles: Profiles, free: Sequence[str], left_out: dict[str, str]
 ) -> _Choice:
     """Take columns of numbers on one scale, or of marks such as pass and fail."""
     numeric = [name for name in free if profiles[name].numeric >= _MOSTLY]
+    # A model of right and wrong answers whose failures are -1 or 99 is still a model.
+    _ask_about_codes(table, profiles, [n for n in numeric if _is_coded(profiles[n])])
     marks = [
         name
         for name in free
         if name not in numeric and as_pass_fail(_answered(profiles[name])) is not None
     ]
     words = [name for name in free if name not in (*numeric, *marks)]
-    for name in words:
-        if profiles[name].counts and table.kinds.get(name) == "text":
-            refuse_other_marks(table, name, missing)
     measures = [name for name in numeric if set(tokens(name)) & MEASURES]
     if len(measures) < len(numeric):
         left_out = {**left_out, **dict.fromkeys(measures, "named like a measurement")}
@@ -356,7 +350,6 @@ def _scores(
             " of the models (--models)" + _seen(left_out)
         )
     _check_scale(table, profiles, numeric)
-    _ask_about_other_numbers(table, profiles, numeric)
     other = dict.fromkeys(words, "words, not scores")
     return _Choice(models, "numbers on one scale", {**left_out, **other})
 
@@ -401,20 +394,9 @@ def _check_scale(table: Table, profiles: Profiles, numeric: Sequence[str]) -> No
         )
 
 
-def _ask_about_other_numbers(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:
-    """Ask about numbers beside two or more columns of 0 and 1: they are a fact, or another metric."""
-    zero_one = [name for name in numeric if profiles[name].values <= {0, 1}]
-    zero_one = [name for name in zero_one if profiles[name].counts]
-    others = [name for name in numeric if name not in zero_one]
-    if len(zero_one) < 2 or not others:
-        return
-    _ask_about_codes(table, profiles, numeric)
-    low, high = profiles[others[0]].low, profiles[others[0]].high
-    raise InputError(
-        f"{table.source}: {listed(zero_one)} hold 0 and 1, and {others[0]!r} goes from {low:g} to"
-        f" {high:g}. If it is no model, say --models {','.join(zero_one)}; if it is one, say"
-        f" --models {','.join(numeric)}"
-    )
+def _is_coded(profile: Profile) -> bool:
+    """Say whether a column holds 0, 1 and at most one other number."""
+    return bool(profile.counts) and len(profile.values - {0, 1}) <= 1 and {0, 1} <= profile.values
 
 
 def _ask_about_codes(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
@@ -12,7 +11,6 @@ from tallystick.io.arrays import as_numpy
 from tallystick.values import (
     as_number,
     as_pass_fail,
-    is_never_true,
     is_no_answer,
     literal,
     without_missing,
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["read_numbers", "refuse_other_marks"]
+__all__ = ["read_numbers"]
 
 _MOST_WORDS = 64
 _AT_ONCE = 50
@@ -104,8 +102,6 @@ def _column(
     kind = table.kinds[name]
     tokens = (*missing, *_words(table, name, missing)) if kind == "text" else tuple(missing)
     marks = _marks(table, name, tokens) if kind in ("text", "boolean") else None
-    if marks is None and kind == "text":
-        refuse_other_marks(table, name, tokens)
     cell = without_missing(name, kind, tokens)
     if marks is not None:
         cases = " ".join(f"when {_text(word)} then {value!r}" for word, value in marks.items())
@@ -115,24 +111,6 @@ def _column(
         number = as_number(f"({cell})", kind)
     fetched = table.arrow(f"select {number} as number from rows")["number"]
     return np.asarray(as_numpy(fetched), dtype=np.float64)
-
-
-def refuse_other_marks(table: Table, name: str, missing: Sequence[str]) -> None:
-    """Refuse a column of words for pass and fail that also says "error" or "refused", by name.
-
-    Whether such a cell is wrong or unknown changes the score, so it is asked.
-    """
-    said = _distinct_words(table, name, missing)
-    words = [word for word in said if not is_no_answer(word)]
-    others = [word for word in words if is_never_true(word)]
-    marks = as_pass_fail(word for word in words if word not in others)
-    if others and marks:
-        shown, fail = others[0].strip(), min(marks, key=lambda word: marks[word])
-        raise InputError(
-            f"{table.source}: column {name!r} says {shown!r} beside"
-            f" {' and '.join(sorted(str(word) for word in marks))}. If it means no answer, add"
-            f" --missing {quote(shown)}; if it counts as {str(fail).strip()}, write so in its place"
-        )
 
 
 def _distinct_words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:
