@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tallystick import compare, judge, score
 from tallystick.data.defaults import default_columns
 from tallystick.data.roles import Roles
 from tallystick.errors import InputError
@@ -154,3 +155,60 @@ def test_a_truth_with_one_label_beside_blanks_is_asked_about() -> None:
     rare = {name: ["no"] * 40 + said[:20] for name, said in votes.items()}
     with pytest.raises(InputError, match="says yes and nothing else"):
         chosen("judges", Roles(truth="gold"), **rare, gold=marked)
+
+
+def zero_one(**more: list) -> dict[str, list]:
+    return {"old": [0, 1, 1, 0] * 30, "new": [1, 1, 1, 0] * 30, **more}
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("is_long", [0, 1]),
+        ("has_code", [0, 1]),
+        ("flagged", [0, 1]),
+        ("weight", [0.5, 1.5]),
+        ("seed", [1, 2, 3]),
+        ("n_shots", [0, 5]),
+        ("Unnamed: 0", [0, 1]),
+        ("delta", [0, 0.5, 1]),
+        ("temperature", [0.7, 1.0]),
+    ],
+)
+def test_columns_named_like_facts_are_no_models_unless_they_are_named(name, cells) -> None:
+    table = zero_one(**{name: (cells * 120)[:120]})
+    result = compare.evaluate(table)
+    assert [row.name for row in result.models] == ["new", "old"]
+    assert any(f"{name!r} (named like" in note for note in result.notes)
+    named = compare.evaluate(table, models=("old", "new", name))
+    assert len(named.models) == 3
+
+
+def test_flags_are_no_judges_of_outputs_and_votes_on_a_flag_are() -> None:
+    table = {
+        "id": [k // 2 for k in range(120)],
+        "system": ["a", "b"] * 60,
+        "gpt": [0, 1, 1] * 40,
+        "is_multilingual": [0, 1] * 60,
+        "human": [0, 1, None] * 40,
+    }
+    assert [row.name for row in score.evaluate(table).judges] == ["gpt"]
+    votes = {"gpt_flagged": ["yes", "no"] * 30, "claude_flagged": ["yes", "no", "no"] * 20}
+    assert {row.name for row in judge.evaluate(votes).judges} == set(votes)
+
+
+def test_flags_vote_where_nothing_else_does() -> None:
+    votes = {"is_safe": ["yes", "no"] * 30, "is_polite": ["yes", "no", "no"] * 20}
+    assert {row.name for row in judge.evaluate(votes).judges} == set(votes)
+
+
+def test_a_model_of_right_and_wrong_with_a_code_is_asked_about() -> None:
+    with pytest.raises(InputError, match=r"'third' says -1 in 30 of 120 cells.*--missing=-1"):
+        compare.evaluate(zero_one(third=[-1, 0, 1, 1] * 30))
+
+
+def test_a_lone_y_beside_models_is_asked_about() -> None:
+    with pytest.raises(InputError, match="'y' can be the truth or one more"):
+        compare.evaluate(zero_one(y=[0, 1] * 60))
+    letters = {"x": [0, 1, 1] * 40, "y": [0, 1] * 60, "z": [1, 1, 0] * 40}
+    assert len(compare.evaluate(letters).models) == 3

@@ -80,3 +80,30 @@ def test_words_for_right_and_wrong_have_numbers(labels: list[Label], numbers: li
 )
 def test_labels_that_no_family_explains_have_none(labels: list[Label]) -> None:
     assert as_pass_fail(labels) is None
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("✅", "❌"),
+        ("👍", "👎"),
+        ("👍🏽", "👎"),
+        ("✔️", "✖️"),
+        ("Richtig", "Falsch"),
+        ("Oui", "Non"),
+        ("Sí", "No"),
+        ("sim", "não"),
+        ("да", "нет"),
+        ("是", "否"),
+        ("Y", "N"),
+        ("accept", "reject"),
+    ],
+)
+def test_right_and_wrong_are_known_in_other_languages_and_signs(right: str, wrong: str) -> None:
+    assert as_pass_fail([right, wrong]) == {right: 1.0, wrong: 0.0}
+
+
+def test_one_sign_is_enough_and_one_letter_is_not() -> None:
+    assert as_pass_fail(["✅"]) == {"✅": 1.0}
+    assert as_pass_fail(["y"]) is None
+    assert as_pass_fail(["ja", "no"]) is None

@@ -47,7 +47,7 @@ class Caution:
 
 def find_cautions(data: Data, question: Question, *, sliced: bool) -> tuple[Caution, ...]:
     """Return the cautions of *data*; ask where an answer would rest on a likely mistake."""
-    found = list(ask_about_codes(data, question))
+    found = [*ask_about_codes(data, question), *(Caution(warning=one) for one in data.warnings)]
     copy, split = copied_truth(data), pooled_split(data)
     if copy is not None:
         found.append(_copy_caution(copy))

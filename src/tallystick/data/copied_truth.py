@@ -76,7 +76,7 @@ def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> Copied
     With *n* labelled rows and a next best column that errs on a share *e* of its rows, a column
     that errs a third as often agrees everywhere with probability
 
-    .. math:: (1 - e/3)^n .    \tag{C1}
+    .. math:: (1 - e/3)^n .    \tag{CP1}
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> Copied
     column = max(whole, key=lambda name: agreements[name][0])
     other = max(others, key=others.__getitem__)
     rows = agreements[column][0]
-    if (1 - _SHARE * (1 - others[other])) ** rows > _ACCIDENT:  # (C1)
+    if (1 - _SHARE * (1 - others[other])) ** rows > _ACCIDENT:  # (CP1)
         return None
     return CopiedTruth(truth=truth, column=column, rows=rows, other=other, agreement=others[other])
 

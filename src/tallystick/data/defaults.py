@@ -18,6 +18,7 @@ from tallystick.data.detect.names import (
     ROUNDS,
     SLICES,
     SPLITS,
+    fact,
     is_identifier,
     is_item,
     is_truth,
@@ -110,7 +111,11 @@ def default_columns(
 def free_columns(
     table: Table, profiles: Profiles, roles: Roles
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the columns that could be votes, and why the others are not."""
+    """Return the columns that could be votes, and why the others are not.
+
+    Columns that are named like facts (``is_long``, ``seed``, ``weight``) are left out where other
+    columns are left.
+    """
     holders = roles.holders()
     free: list[str] = []
     left_out: dict[str, str] = {}
@@ -122,6 +127,12 @@ def free_columns(
             free.append(name)
         else:
             left_out[name] = reason
+    facts = {name: what for name in free if (what := fact(name)) is not None}
+    # One column is enough beside a truth or systems; models and judges alone are two at least.
+    least = 1 if roles.truth is not None or roles.system is not None else 2
+    if facts and len(free) - len(facts) >= least:
+        free = [name for name in free if name not in facts]
+        left_out |= {name: f"named like {what}" for name, what in facts.items()}
     for name, reason in table.doubtful.items():
         if name in free:
             raise InputError(f"{table.source}: {reason}")
@@ -271,7 +282,9 @@ def _ask_about_strangers(table: Table, sample: Sample, votes: tuple[str, ...], w
 
 def _ask_about_truth(table: Table, votes: tuple[str, ...], want: str) -> None:
     """Ask about the one column whose name can mean the truth or one more voter."""
-    likely = [name for name in votes if may_be_truth(name)]
+    # A y beside columns of longer names is the truth of statisticians; x, y and z are three models.
+    letters = sum(len(plain(name)) == 1 for name in votes)
+    likely = [name for name in votes if may_be_truth(name) or (plain(name) == "y" and letters == 1)]
     # Several such columns are people who vote; among two columns it is one of two voters.
     if len(likely) != 1 or len(votes) < 3:
         return
@@ -323,6 +336,8 @@ def _scores(
 ) -> _Choice:
     """Take columns of numbers on one scale, or of marks such as pass and fail."""
     numeric = [name for name in free if profiles[name].numeric >= _MOSTLY]
+    # A model of right and wrong answers whose failures are -1 or 99 is still a model.
+    _ask_about_codes(table, profiles, [n for n in numeric if _is_coded(profiles[n])])
     marks = [
         name
         for name in free
@@ -388,6 +403,11 @@ def _check_scale(table: Table, profiles: Profiles, numeric: Sequence[str]) -> No
             " they are not scores of two models on one scale. Name the columns that are models"
             f" (--models a,b); columns such as {high!r} are metrics of one run, not models"
         )
+
+
+def _is_coded(profile: Profile) -> bool:
+    """Say whether a column holds 0, 1 and at most one other number."""
+    return bool(profile.counts) and len(profile.values - {0, 1}) <= 1 and {0, 1} <= profile.values
 
 
 def _ask_about_codes(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:

@@ -26,12 +26,14 @@ from tallystick.data.long_tables import (
 from tallystick.data.old_file import join_old
 from tallystick.data.one_spelling import one_spelling
 from tallystick.data.outputs import SYSTEM_NAMES, find_outputs
+from tallystick.data.repeated_rows import find_criterion, several_rows, without_copies
 from tallystick.data.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.data.runs import are_runs, named_runs, read_runs, runs_of
 from tallystick.data.session import Session
 from tallystick.data.session_file import is_session
 from tallystick.data.session_truth import join_session
 from tallystick.data.truth_file import join_truth
+from tallystick.data.written_numbers import with_plain_numbers
 from tallystick.errors import InputError
 from tallystick.io import Table, scan, unmatched
 from tallystick.io.names import check_names
@@ -261,6 +263,9 @@ def _name(source: Any) -> str:
 
 def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table all of whose rows are here, and about the spelling of its labels."""
+    # Labels stay as they are written; grades and scores are numbers.
+    if door.outputs or (door.want == "models" and given.truth is None):
+        table = with_plain_numbers(table, rules.missing)
     data = _tabled(table, door, given, layout, rules)
     # Without a door nothing is guessed; grades have words of their own, in any spelling.
     return data if door == Door() or door.outputs else one_spelling(data)
@@ -314,7 +319,14 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
     repeats = door.repeats or layout.rows_are_items
     beside = roles.columns("system", "criterion") if door.outputs else ()
+    if grades or not (repeats or door == Door()):
+        table, notes = without_copies(table, roles, beside)
+        by_name = (*by_name, *notes)
+    if grades:
+        roles, notes = find_criterion(table, roles, ignored)
+        by_name, beside = (*by_name, *notes), roles.columns("system", "criterion")
     roles, notes = find_item(table, roles, repeats=repeats, beside=beside)
+    several = several_rows(table, roles, beside) if grades else None
     notes = (*table.notes, *by_name, *notes)
     if is_long and door.want:
         roles = roles.with_columns(door.want, names)
@@ -339,6 +351,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         notes=notes,
         truth_elsewhere=absent,
         session=session,
+        warnings=() if several is None else (several,),
     )
 
 

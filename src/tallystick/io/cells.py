@@ -95,7 +95,9 @@ def check_numbers(
     told = "is missing" if value is None else f"is {value!r}"
     # A probability of 57.8 is one in per cent: every row is off, not this one.
     hint = "; if the column is in per cent, divide it by 100" if high == 1.0 and low == 0.0 else ""
+    is_token = missing is not None and value is not None and "," not in str(value)
+    token = f", or add --missing={value} if it means no answer" if is_token else ""
     raise InputError(
         f"{table.place(row)}: column {column!r} {told}, but must be {wanted}: correct the cell, or"
-        f" remove the row{hint}"
+        f" remove the row{token}{hint}"
     )

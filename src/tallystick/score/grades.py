@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from shlex import quote
 
 from tallystick.errors import InputError
 from tallystick.values import NUMBER, PASS_FAIL, Label, as_pass_fail, is_no_answer
@@ -157,7 +158,16 @@ def _misfit(
         wrong, meant = odd[0], []
         grades = "numbers" if len(odd) < len(numbers) else "pass and fail, 0 and 1, or numbers"
     hint = f" Did you mean {meant[0]}?" if meant else ""
+    if len(odd) == len(said) and not meant:
+        # No cell is a grade: reading one of them as no grade would only lead to the next.
+        return (
+            f"{place(wrong)}, column {name}: {wrong!r} is not a grade, and no other cell is one."
+            f" Write {grades}, or name the columns that hold grades (--judges, --truth)"
+        )
+    way_out = f" Correct the cell, or add --missing {quote(str(wrong).strip())} to read it as no"
+    if "," in str(wrong):  # the option would take it for two tokens
+        way_out = " Correct the cell, or leave it blank for no"
     return (
         f"{place(wrong)}, column {name}: {wrong!r} is not a grade. Grades here are {grades}.{hint}"
-        f" Correct the cell, or add --missing {wrong} to read it as no grade"
+        f"{way_out} grade"
     )

@@ -158,7 +158,12 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             "a labelling session asks about single outputs, and these are preferences: let people"
             " compare items drawn at random, and give the result to score"
         )
-    for name in ("criterion", "weight", "probability"):
+    if roles.criterion is not None:
+        raise InputError(
+            f"a labelling session is about one criterion, and column {roles.criterion!r} says which"
+            " of several a row answers: give the rows of one of them"
+        )
+    for name in ("weight", "probability"):
         if getattr(roles, name):
             raise InputError(f"{name} is not read by label: leave it out")
     if not roles.judges:

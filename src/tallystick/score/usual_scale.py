@@ -13,7 +13,13 @@ from tallystick.data import Data
 from tallystick.io import Table, identifier
 from tallystick.score.grades import Scale, number_of
 from tallystick.tally import Tally
-from tallystick.values import Label, as_pass_fail, is_no_answer
+from tallystick.values import (
+    Label,
+    as_number,
+    as_pass_fail,
+    is_no_answer,
+    without_missing,
+)
 
 __all__ = ["scale_note", "spoken_cells", "usual_scales"]
 
@@ -23,6 +29,8 @@ _HIGHS = (3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 100.0)
 _MOST = 200
 """Different cells from which a column is no column of grades on a usual scale."""
 
+_LOOKED = 1_000
+
 
 def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     """Return the scales of the human grades and of the judges, where the grades show them.
@@ -30,7 +38,8 @@ def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     The judges' grades are whole numbers, run from 0 or 1 to a usual greatest grade, and every judge
     comes within one grade of the top. Human grades may be fractions (the mean of two readers). They
     are on the judges' scale where they reach its upper half, and on one of their own where they use
-    it as a scale is used. Grades are None if they are pass/fail, or do not show a scale.
+    it as a scale is used. Fractions between 0 and 1, and nothing else, are on the scale from 0 to 1.
+    Grades are None if they are pass/fail, or do not show a scale.
 
     Examples
     --------
@@ -46,7 +55,13 @@ def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     True
     """
     truth = data.roles.truth
+<<<<<<< HEAD
     cells = spoken_cells(data, data.roles.columns("judges", "truth"))
+=======
+    if _within_unit(data):
+        return (0.0, 1.0), (0.0, 1.0)
+    cells = _cells(data, data.roles.columns("judges", "truth"))
+>>>>>>> door4
     spoken = {name: _numbers(labels) for name, labels in cells.items() if not _is_vote(labels)}
     judged = {name: values for name, values in spoken.items() if name != truth}
     if not judged or any(values is None for values in spoken.values()):
@@ -66,6 +81,31 @@ def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
         return own, judges
     # Fewer than three different grades that stop early are a few grades, not a scale.
     return (judges, judges) if low <= min(human) and max(human) <= high and _few(human) else None
+
+
+def _within_unit(data: Data) -> bool:
+    """Say whether all grades lie between 0 and 1, and some judge gives fractions beyond a half."""
+    if not isinstance(data.held, Table):
+        return False
+    kinds, fractions = data.held.kinds, False
+    for name in data.roles.columns("judges", "truth"):
+        kind = kinds.get(name, "other")
+        if kind not in ("text", "integer", "float"):
+            return False
+        cell = without_missing(name, kind, data.rules.missing)
+        number = as_number("cell", kind)
+        # The first rows rule out pass/fail and other scales; only then is every row looked at.
+        for rows in (f"(select * from rows limit {_LOOKED})", "rows"):
+            [(cells, numbers, low, high, parts)] = data.held.query(
+                f"select count(cell), count(x), min(x), max(x), count(*) filter (x <> floor(x))"
+                f" from (select cell, {number} as x from (select {cell} as cell from {rows}))"
+            )
+            if cells > numbers or (numbers and not 0 <= low <= high <= 1):
+                return False
+            if rows != "rows" and cells and not parts and name != data.roles.truth:
+                return False
+        fractions |= name != data.roles.truth and bool(parts) and high > 0.5
+    return fractions
 
 
 def _usual(grades: Sequence[float]) -> Scale | None:
@@ -94,9 +134,10 @@ def scale_note(human: Scale, judges: Scale) -> str:
             " because they use both ends: the judges' are shown on the human scale. If it is not"
             " so, add --scale LO,HI, and --judge-scale LO,HI where it is another"
         )
+    why = "no grade lies outside" if human == (0.0, 1.0) else "the judges use both ends"
     return (
-        f"grades go from {low:g} to {high:g}, because the judges use both ends. If they can go"
-        " further, add --scale LO,HI"
+        f"grades go from {low:g} to {high:g}, because {why}. If they can go further, add"
+        " --scale LO,HI"
     )
 
 

@@ -11,6 +11,7 @@ matter: ``No_Answer`` is ``no answer``.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
@@ -91,10 +92,36 @@ _FAMILIES: tuple[Mapping[str, float], ...] = (
     {"win": 1.0, "tie": 0.5, "draw": 0.5, "loss": 0.0},
     {"win": 1.0, "tie": 0.5, "draw": 0.5, "lose": 0.0},
     {"c": 1.0, "i": 0.0},
+    {"y": 1.0, "n": 0.0},
+    {"t": 1.0, "f": 0.0},
+    {"accept": 1.0, "reject": 0.0},
+    {"accepted": 1.0, "rejected": 0.0},
+    {"ok": 1.0, "not ok": 0.0},
+    *(
+        {yes: 1.0, no: 0.0}
+        for pairs in (
+            "✅ ❌|✓ ✗|✔ ✘|✔ ✖|☑ ☒|👍 👎",
+            "ja nein|richtig falsch|wahr falsch|korrekt inkorrekt|gut schlecht",  # German
+            "oui non|vrai faux|correct faux|bon mauvais|réussi échoué",  # French
+            "sí no|si no|verdadero falso|correcto incorrecto|bien mal",  # Spanish
+            "sì no|vero falso|corretto sbagliato|giusto sbagliato",  # Italian
+            "sim não|sim nao|verdadeiro falso|certo errado|correto incorreto",  # Portuguese
+            "ja nee|waar onwaar|goed fout|juist onjuist",  # Dutch
+            "ja nej|rätt fel|sant falskt|riktig feil|rigtig forkert",  # Nordic
+            "tak nie|prawda fałsz|evet hayır|doğru yanlış",  # Polish, Turkish
+            "да нет|верно неверно|правильно неправильно|истина ложь",  # Russian
+            "是 否|对 错|正确 错误|正確 錯誤",  # Chinese
+            "はい いいえ|正解 不正解|예 아니오|맞음 틀림",  # Japanese, Korean
+        )
+        for yes, _, no in (pair.partition(" ") for pair in pairs.split("|"))
+    ),
 )
 
 PASS_FAIL: tuple[Mapping[str, float], ...] = tuple(map(MappingProxyType, _FAMILIES))
 """Families of words for right and wrong, with the number that each word stands for."""
+
+# How an emoji looks, in colour or in which skin, does not change what it says.
+_LOOKS = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
 
 # Between two letters or digits a hyphen or an underscore is a blank; a lone "-" is a word itself.
 _JOINED = re.compile(r"(?<=[^\W_])[\s_-]+(?=[^\W_])")
@@ -108,7 +135,10 @@ def as_word(label: Label) -> str | None:
     """
     if isinstance(label, bool):
         return str(label).lower()
-    return _JOINED.sub(" ", label.strip().casefold()) if isinstance(label, str) else None
+    if not isinstance(label, str):
+        return None
+    word = _JOINED.sub(" ", label.strip().casefold())
+    return word if word.isascii() else _LOOKS.sub("", unicodedata.normalize("NFC", word))
 
 
 def is_no_answer(label: Label) -> bool:
@@ -151,6 +181,8 @@ def as_pass_fail(labels: Iterable[Label]) -> Mapping[Label, float] | None:
     {'Pass': 1.0, 'fail': 0.0}
     >>> as_pass_fail(["win", "tie", "loss"])
     {'win': 1.0, 'tie': 0.5, 'loss': 0.0}
+    >>> as_pass_fail(["richtig", "falsch"]), as_pass_fail(["✅", "❌"])
+    ({'richtig': 1.0, 'falsch': 0.0}, {'✅': 1.0, '❌': 0.0})
     >>> as_pass_fail([True, False])
     {True: 1.0, False: 0.0}
     >>> as_pass_fail(["pass", "maybe"]), as_pass_fail(["a", "b", "tie"]), as_pass_fail(["C"])
@@ -161,7 +193,7 @@ def as_pass_fail(labels: Iterable[Label]) -> Mapping[Label, float] | None:
     for family in PASS_FAIL:
         # A tie alone says nothing about who wins, and a letter alone may be the name of a choice.
         decisive = {word for word, number in family.items() if number != 0.5}
-        letters = all(len(word) == 1 for word in family)
+        letters = all(len(word) == 1 and word.isascii() for word in family)
         enough = len(said) > 1 if letters else bool(said & decisive)
         if enough and said <= family.keys():
             return {label: family[word] for label, word in known.items() if word is not None}

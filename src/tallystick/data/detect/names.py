@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 __all__ = [
     "CONFIDENCES",
     "CONSENSUS",
+    "CRITERIA",
     "ITEM_NAMES",
     "MEASURES",
     "PREDICTIONS",
@@ -25,6 +26,7 @@ __all__ = [
     "Sort",
     "are_voters",
     "era",
+    "fact",
     "family",
     "is_feature",
     "is_identifier",
@@ -244,6 +246,22 @@ SLICES = frozenset(
     }
 )
 ROUNDS = frozenset({"round", "rounds"})
+CRITERIA = frozenset(
+    {
+        "aspect",
+        "attribute",
+        "criteria",
+        "criterion",
+        "criterion_name",
+        "dimension",
+        "metric",
+        "metric_name",
+        "quality",
+        "rubric",
+        "rubric_name",
+    }
+)
+"""How people head the column that says which of several questions a row answers."""
 REPLICATE_NAMES = frozenset({"epoch", "replicate", "repeat", "trial", "seed", "run", "attempt"})
 """How people head the column that numbers the runs of an item."""
 TEXTS = frozenset(
@@ -282,6 +300,73 @@ _FEATURES = frozenset(
         "was",
     }
 )
+_FLAGS = frozenset({"is", "has", "had", "was", "are", "contains", "flag", "flagged", "flags"})
+_NUMBERS_OF = frozenset({"n", "num", "nb"})
+_SUMMARIES = frozenset(
+    {
+        "agreement",
+        "average",
+        "avg",
+        "delta",
+        "diff",
+        "difference",
+        "entropy",
+        "gap",
+        "kappa",
+        "margin",
+        "max",
+        "mean",
+        "median",
+        "min",
+        "p_value",
+        "pvalue",
+        "sd",
+        "similarity",
+        "std",
+        "stdev",
+        "sum",
+        "total",
+        "variance",
+    }
+)
+_FACTS = frozenset(
+    {
+        "attempt",
+        "attempts",
+        "batch",
+        "complexity",
+        "conf",
+        "confidence",
+        "difficulty",
+        "epoch",
+        "hardness",
+        "importance",
+        "level",
+        "max_points",
+        "max_score",
+        "order",
+        "points",
+        "position",
+        "prob",
+        "probability",
+        "rank",
+        "repeat",
+        "replicate",
+        "retries",
+        "row",
+        "row_number",
+        "run",
+        "seed",
+        "shots",
+        "temperature",
+        "timeout",
+        "top_k",
+        "top_p",
+        "trial",
+        "truncated",
+    }
+)
+"""Names of what is known about a row before anybody votes or answers."""
 _IDENTIFIERS = frozenset({"id", "ids", "uuid", "guid", "idx"})
 _WEIGHTS = frozenset(
     {"sample_weight", "sampling_weight", "survey_weight", "importance_weight", "row_weight"}
@@ -410,6 +495,28 @@ def is_feature(name: str) -> bool:
     (True, True, False, False)
     """
     return _without_digits(tokens(name)[0]) in _FEATURES
+
+
+def fact(name: str) -> str | None:
+    """Return what a column describes that is named like a fact about its row, None for any other.
+
+    >>> fact("is_multilingual"), fact("n_shots"), fact("avg"), fact("Unnamed: 0"), fact("seed")
+    ('a flag', 'a number of things', 'a summary', 'the index of a frame', 'a fact about the row')
+    >>> fact("gpt_flagged"), fact("mean_pool_model"), fact("isabelle")
+    (None, None, None)
+    """
+    first, *rest = tokens(name)
+    if first == "unnamed":
+        return "the index of a frame"
+    if first in _FLAGS and (rest or first.startswith("flag")):
+        return "a flag"
+    if first in _NUMBERS_OF and rest:
+        return "a number of things"
+    if plain(name) in _SUMMARIES:
+        return "a summary"
+    if plain(name) in ("weight", "weights"):
+        return "a weight: add --weight to use it"
+    return "a fact about the row" if plain(name) in _FACTS else None
 
 
 def is_truth(name: str) -> bool:

@@ -1,0 +1,87 @@
+"""Copies of a row count once, criteria are told apart, and anything else is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tallystick import judge, score
+from tallystick.data.repeated_rows import find_criterion, without_copies
+from tallystick.data.roles import Roles
+from tallystick.io import scan
+
+ITEMS = 100
+
+
+def outputs(better: str) -> pa.Table:
+    rng = np.random.default_rng(len(better))
+    system = ["new", "old"] * ITEMS
+    good = [int(rng.random() < (0.8 if one == better else 0.5)) for one in system]
+    return pa.table(
+        {
+            "question_id": [f"q{k // 2}" for k in range(2 * ITEMS)],
+            "system": system,
+            "gpt": [one if rng.random() < 0.9 else 1 - one for one in good],
+            "human": [one if k % 3 else None for k, one in enumerate(good)],
+        }
+    )
+
+
+def test_rows_that_were_appended_twice_count_once() -> None:
+    once = outputs("new")
+    twice = pa.concat_tables([once, once.slice(0, 60)])
+    result, plain = score.evaluate(twice), score.evaluate(once)
+    assert result.n_labels == plain.n_labels
+    assert [row.interval for row in result.systems] == [row.interval for row in plain.systems]
+    assert any("60 rows are copies" in note for note in result.notes)
+    named = score.evaluate(twice, item="question_id")
+    assert named.n_labels == plain.n_labels
+
+
+def test_copies_count_once_for_judges_too() -> None:
+    votes = pa.table(
+        {
+            "id": range(90),
+            "gpt": [k % 2 for k in range(90)],
+            "claude": [int(k % 3 == 0) for k in range(90)],
+        }
+    )
+    result = judge.evaluate(pa.concat_tables([votes, votes.slice(0, 30)]))
+    assert result.n_items == 90
+
+
+def test_rows_of_one_item_that_differ_are_kept() -> None:
+    table = scan(pa.table({"id": [1, 2, 1], "gpt": ["yes", "no", "no"]}))
+    assert without_copies(table, Roles(), ()) == (table, ())
+    weighed = scan(pa.table({"id": [1, 1], "gpt": ["yes", "yes"], "w": [1, 1]}))
+    assert without_copies(weighed, Roles(weight="w"), ())[0] is weighed
+
+
+@pytest.mark.parametrize("name", ["criterion", "metric", "Dimension", "aspect", "rubric"])
+def test_criteria_are_answered_one_by_one(name: str) -> None:
+    parts = [outputs("new"), outputs("older"), outputs("old")]
+    kinds = ["helpful", "clear", "harmless"]
+    table = pa.concat_tables(
+        [
+            part.append_column(name, pa.array([kind] * part.num_rows))
+            for part, kind in zip(parts, kinds, strict=True)
+        ]
+    )
+    result = score.evaluate(table)
+    assert sorted(str(part.label) for part in result.criteria) == sorted(kinds)
+    assert any(f"--ignore {name}" in note for note in result.notes)
+
+
+def test_a_column_that_does_not_tell_the_rows_apart_is_no_criterion() -> None:
+    table = outputs("new").append_column("metric", pa.array(["a", "b", "a", "a"] * (ITEMS // 2)))
+    found, notes = find_criterion(scan(table), Roles(system="system"))
+    assert (found.criterion, notes) == (None, ())
+    assert not score.evaluate(table).warnings
+
+
+def test_several_rows_per_output_that_nothing_tells_apart_are_a_warning() -> None:
+    table = pa.concat_tables([outputs("new"), outputs("older")])
+    result = score.evaluate(table)
+    assert any("200 different pairs of 'question_id' and 'system'" in w for w in result.warnings)
+    assert not score.evaluate(outputs("new")).warnings

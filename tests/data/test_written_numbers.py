@@ -1,0 +1,82 @@
+"""Per cent signs and decimal commas are read where a whole column is written so."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from tallystick import compare, judge, score
+from tallystick.data.written_numbers import with_plain_numbers
+from tallystick.errors import InputError
+from tallystick.io import scan
+
+
+def cells_of(*cells: str | None, missing: tuple[str, ...] = ()) -> list[str | None]:
+    table = with_plain_numbers(scan(pa.table({"x": pa.array(cells, pa.string())})), missing)
+    return [cell for (cell,) in table.query("select x from rows")]
+
+
+@pytest.mark.parametrize(
+    ("cells", "plain"),
+    [
+        (["90%", "7.5 %", "100%"], ["0.9", "0.075", "1.0"]),
+        (["12,5%", "-3%"], ["0.125", "-0.03"]),
+        (["0,854", "1,0", "2"], ["0.854", "1.0", "2"]),
+        (["4,5", "NA", None], ["4.5", "NA", None]),
+        (["1,234", "0,5"], ["1.234", "0.5"]),
+    ],
+)
+def test_a_column_that_is_written_so_throughout_is_read(cells, plain) -> None:
+    assert cells_of(*cells) == plain
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1,234", "12,000", "999"],  # thousands, or a little more than one
+        ["90%", "0.9"],  # of which scale is 0.9?
+        ["0,5", "good"],
+        ["a, b", "c, d"],
+        ["1", "2"],
+    ],
+)
+def test_any_other_column_is_left_as_it_is(cells) -> None:
+    assert cells_of(*cells) == cells
+
+
+def test_scores_of_models_in_per_cent_are_compared_as_shares() -> None:
+    table = {"old": ["40%", "60%"] * 40, "new": ["70%", "71%"] * 40}
+    result = compare.evaluate(table)
+    assert result.models[0].name == "new"
+    assert result.models[0].score == pytest.approx(0.705)
+    assert any("is read as 0.71" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("sign", ["%", ","])
+def test_grades_are_read_as_if_they_were_written_with_points(sign: str) -> None:
+    gpt = [0.2, 0.9, 0.55, 0.61] * 40
+    human = [0.3, None, 0.5, None] * 40
+    systems = {"id": [k // 2 for k in range(160)], "system": ["a", "b"] * 80}
+
+    def written(value: float | None) -> str | None:
+        if value is None:
+            return None
+        return f"{100 * value:g}%" if sign == "%" else str(value).replace(".", ",")
+
+    plain = score.evaluate({**systems, "gpt": gpt, "human": human})
+    odd = score.evaluate({**systems, "gpt": [*map(written, gpt)], "human": [*map(written, human)]})
+    assert [row.score for row in odd.systems] == [row.score for row in plain.systems]
+    assert any("grades go from 0 to 1" in note for note in plain.notes)
+
+
+def test_labels_in_per_cent_stay_labels() -> None:
+    votes = {"x": ["10%", "20%"] * 30, "y": ["10%", "20%", "20%"] * 20, "gold": ["10%", "20%"] * 30}
+    result = judge.evaluate(votes, truth="gold")
+    assert set(result.prevalence) == {"10%", "20%"}
+
+
+def test_a_column_without_a_single_grade_says_what_to_write() -> None:
+    table = {"system": ["a", "b"] * 20, "gpt": ["blau", "rot"] * 20, "human": ["1", "0"] * 20}
+    with pytest.raises(InputError, match=r"no other cell is one\. Write pass and fail") as told:
+        score.evaluate(table, judges=("gpt",))
+    assert "--missing" not in str(told.value)
