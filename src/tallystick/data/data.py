@@ -76,13 +76,10 @@ class Data:
     session
         The labelling session that the truth comes from, where it does: its draws say how the
         labelled items were chosen.
-<<<<<<< HEAD
     memory
         What was read of the rows, for whoever opens the same data again; None to keep nothing.
-=======
     warnings
         What was seen while reading that a reader must know before relying on an answer.
->>>>>>> door4
     """
 
     held: Table | Tally | Any
@@ -92,11 +89,8 @@ class Data:
     notes: tuple[str, ...] = ()
     truth_elsewhere: str | None = None
     session: Session | None = None
-<<<<<<< HEAD
     memory: RowMemory | None = None
-=======
     warnings: tuple[str, ...] = ()
->>>>>>> door4
 
     # -- counts
 

@@ -55,13 +55,9 @@ def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     True
     """
     truth = data.roles.truth
-<<<<<<< HEAD
-    cells = spoken_cells(data, data.roles.columns("judges", "truth"))
-=======
     if _within_unit(data):
         return (0.0, 1.0), (0.0, 1.0)
-    cells = _cells(data, data.roles.columns("judges", "truth"))
->>>>>>> door4
+    cells = spoken_cells(data, data.roles.columns("judges", "truth"))
     spoken = {name: _numbers(labels) for name, labels in cells.items() if not _is_vote(labels)}
     judged = {name: values for name, values in spoken.items() if name != truth}
     if not judged or any(values is None for values in spoken.values()):
