@@ -1,7 +1,10 @@
+from datetime import datetime, timedelta
+
 import numpy as np
 import pytest
 
 from tallystick.data import read
+from tallystick.dynamic import evaluate
 from tallystick.dynamic.attempt_reading import attempts_of
 from tallystick.dynamic.reading import DOOR
 from tallystick.errors import InputError
@@ -92,3 +95,44 @@ def test_other_models_are_held_against_the_truth_or_read_as_right_and_wrong():
     assert wrong["big"].tolist() == [0, -1]
     marks = log({**PLAIN, "big": [1, 0, None, 1]}, models="big", fooled="fooled")[1]
     assert np.array_equal(marks["big"], [0, 1, -1, 0])
+
+
+def _rising(dates):
+    n = len(dates)
+    return {
+        "worker": [f"w{k % 10}" for k in range(n)],
+        "fooled": [int((k * 37) % n < k) for k in range(n)],
+        "date": dates,
+        "round": [1] * n,
+    }
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%y", "%d %b %Y"])
+def test_attempts_are_in_the_order_of_their_dates_however_those_are_written(form):
+    start = datetime(2023, 11, 20)
+    days = [start + timedelta(days=k // 5) for k in range(400)]
+    found = evaluate(_rising([day.strftime(form) for day in days]))
+    gain = found.rounds[0].saturation
+    assert gain.estimate == pytest.approx(
+        evaluate(_rising([day.isoformat() for day in days])).rounds[0].saturation.estimate
+    )
+    assert gain.interval.low > 0.2
+
+
+def test_dates_that_cannot_be_read_leave_the_order_of_the_rows_and_say_so():
+    found = evaluate(_rising(["03/04/2024", "04/03/2024"] * 100))
+    assert any("taken in the order of the rows" in note for note in found.notes)
+
+
+def test_rounds_with_names_follow_the_clock_and_not_the_rows():
+    names, months = ["extra", "pilot", "main"], {"pilot": "01", "main": "02", "extra": "03"}
+    rows = [names[k % 3] for k in range(300)]
+    log = {
+        "worker": [f"w{k % 12}" for k in range(300)],
+        "round": rows,
+        "fooled": [int(name == "pilot") for name in rows],
+        "created_at": [f"2024-{months[name]}-{1 + k % 28:02d}" for k, name in enumerate(rows)],
+    }
+    found = evaluate(log)
+    assert [each.round for each in found.rounds] == ["pilot", "main", "extra"]
+    assert "the rounds are in the order of 'created_at': pilot, main, extra" in found.notes

@@ -9,7 +9,7 @@ def test_the_first_line_has_the_rate_who_tried_and_whether_labels_were_checked()
     assert "of the 180 attempts by 12 annotators of round 2 fooled the model" in found.verdict
     assert "that validators confirmed" in found.verdict
     bare = {k: v for k, v in attempts().items() if k != "validated"}
-    assert "(no label was validated)" in evaluate(bare).verdict
+    assert "(no column of validation was read)" in evaluate(bare).verdict
 
 
 def test_few_annotators_unchecked_items_and_logs_of_successes_are_warned_of():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.data import read
+from tallystick.dynamic import evaluate
 from tallystick.dynamic.reading import DOOR, log_of, read_log
 from tallystick.dynamic.validators import agreements
 from tallystick.errors import InputError
@@ -122,8 +123,6 @@ def test_an_absent_column_a_repeated_item_and_a_role_of_long_logs_are_refused():
         wide({**WIDE, "id": ["a", "a"]}, item="id")
     with pytest.raises(InputError, match="prediction is a role of long logs"):
         wide(prediction="cost")
-    with pytest.raises(InputError, match="a held-out column is for long logs of a path"):
-        wide({**WIDE, "held_out": [1, 1]})
 
 
 def test_a_log_without_rounds_is_one_round_and_a_missing_round_is_said():
@@ -156,7 +155,7 @@ def test_a_held_out_column_makes_a_path_of_its_items_only():
     log, notes = log_of(read({**PATH, "held_out": held}, DOOR))
     assert (log.kind, log.items, log.held_out) == ("path", ("h1", "h2"), True)
     assert log.errors.tolist() == [[False, True], [False, False], [True, False]]
-    assert "6 of 8 rows are held out; the others are not used" in notes
+    assert any("6 of 8 rows are held out by 'held_out'" in note for note in notes)
     words = ["test", "test", "train"] * 2 + ["test", "test"]
     assert read_log({**PATH, "split": words}, held_out="split").items == ("h1", "h2")
     with pytest.raises(InputError, match="marks no item as held out"):
@@ -323,3 +322,40 @@ def test_every_kind_of_source_gives_the_same_log(tmp_path):
     for source in (*files, pd.DataFrame(plain), pl.DataFrame(plain), pa.table(plain)):
         log = wide(source)
         assert np.array_equal(log.errors, wide().errors), type(source)
+
+
+def _held_out_panel():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 60)
+    models = {f"round{k}": np.where(rng.random(60) < 0.8, truth, 1 - truth) for k in range(4)}
+    return {"id": np.arange(60), "label": truth, **models, "held_out": rng.random(60) < 0.5}
+
+
+def test_a_held_out_column_of_a_wide_log_chooses_its_items_and_can_be_left_out():
+    table = _held_out_panel()
+    kept = int(table["held_out"].sum())
+    found = evaluate(table, truth="label")
+    assert found.n_items == kept
+    assert any(f"{kept} of 60 rows are held out by 'held_out'" in note for note in found.notes)
+    assert evaluate(table, truth="label", ignore=("held_out",)).n_items == 60
+
+
+def test_a_long_log_with_held_out_items_and_no_rounds_is_a_panel():
+    table = _held_out_panel()
+    rows = [
+        (
+            i,
+            int(table["label"][i]),
+            bool(table["held_out"][i]),
+            f"round{k}",
+            int(table[f"round{k}"][i]),
+        )
+        for k in range(4)
+        for i in range(60)
+    ]
+    names = ("id", "label", "held_out", "model", "prediction")
+    log = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    log["correct"] = [int(a == b) for a, b in zip(log["label"], log["prediction"], strict=True)]
+    found = evaluate(log)
+    assert found.n_items == int(table["held_out"].sum())
+    assert any("copy 'model' into a column called round" in note for note in found.notes)

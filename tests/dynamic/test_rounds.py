@@ -1,6 +1,6 @@
 import pytest
 
-from tallystick.dynamic.rounds import order_rounds
+from tallystick.dynamic.rounds import order_rounds, round_name
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,30 @@ def test_missing_rounds_are_said_and_database_ids_are_not_gaps():
 
 
 def test_a_date_that_does_not_exist_is_a_name():
-    assert order_rounds(["2024-02-31", "2024-01-01"]).names == ("2024-02-31", "2024-01-01")
+    assert order_rounds(["2024-02-31", "2024-01-01"]).names == ("2024-01-01", "2024-02-31")
+
+
+@pytest.mark.parametrize(
+    ("cells", "names"),
+    [
+        (["30/11/2023", "02/12/2023"], ("2023-11-30", "2023-12-02")),
+        (["Q1 2024", "Q4 2023"], ("Q4 2023", "Q1 2024")),
+        (["2024-02", "2023-11"], ("2023-11", "2024-02")),
+        (["v1.10", "v1.9"], ("v1.9", "v1.10")),
+    ],
+)
+def test_dates_quarters_and_versions_have_an_order(cells, names):
+    found = order_rounds(cells)
+    assert found.names == names
+    assert found.notes == ()
+
+
+def test_days_that_may_be_months_are_no_order():
+    found = order_rounds(["03/02/2024", "01/03/2024", "02/01/2024"])
+    assert found.names == ("03/02/2024", "01/03/2024", "02/01/2024")
+    assert "first appear" in found.notes[0]
+
+
+def test_a_round_called_round_is_not_called_so_twice():
+    assert round_name("round 12") == "round 12"
+    assert round_name("12") == "round 12"

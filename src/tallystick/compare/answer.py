@@ -12,7 +12,6 @@ from tallystick.compare.battle_table import is_battle_table, is_battles
 from tallystick.compare.battles import answer_battles
 from tallystick.compare.board import Board
 from tallystick.compare.cases import cases_of
-from tallystick.compare.codes import refuse_codes
 from tallystick.compare.demo import demo
 from tallystick.compare.in_common import refuse_files_apart
 from tallystick.compare.labelling import labelling
@@ -107,8 +106,6 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     board = _with_more(read_board(data, bounds=question.bounds), data, question)
     board = replace(board, prices=question.prices)
     if data.roles.truth is None:
-        if question.bounds is None and question.settings.passes is None:
-            refuse_codes(board.names, board.scores, source=data.source)
         _refuse_unnamed_places(board, question)
     if question.save is not None:
         board.save(question.save)

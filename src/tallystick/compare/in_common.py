@@ -12,12 +12,23 @@ from tallystick.errors import InputError
 from tallystick.io import Table
 from tallystick.io.item_names import how_items_differ
 from tallystick.results.numbers import count
+from tallystick.values import Label
 
-__all__ = ["largest_in_common", "no_item_in_common", "refuse_files_apart", "who_costs_items"]
+__all__ = [
+    "largest_in_common",
+    "no_item_in_common",
+    "refuse_files_apart",
+    "summary_rows",
+    "who_costs_items",
+]
 
 Bools = npt.NDArray[np.bool_]
 
 _MOST = 5
+_SUMMARIES = frozenset(
+    {"mean", "average", "avg", "median", "total", "sum", "overall", "all", "macro", "micro", "std"}
+)
+"""What people call the row that sums up the others."""
 _WORTH = 2.0
 """A model is named if the others have at least this many times the items in common."""
 
@@ -108,3 +119,32 @@ def refuse_files_apart(data: Data) -> None:
         f" with one column of scores, {data.roles.models[0]!r}. If each file is a run of the same"
         f" items, the items must be called alike: they are {differ}"
     )
+
+
+def summary_rows(items: Sequence[Label], scores: npt.NDArray[np.float64]) -> list[str]:
+    """Warn of an item that is called like a summary, or that holds the means of the others.
+
+    Parameters
+    ----------
+    items, scores
+        The items and their scores, items x models.
+
+    Examples
+    --------
+    >>> summary_rows(["1", "2", "mean"], np.array([[1.0, 0.0], [0.0, 0.0], [0.5, 0.0]]))
+    ["item 'mean' holds the means of all other items and counts as one more item: remove that row"]
+    """
+    named = [i for i, item in enumerate(items) if str(item).strip().casefold() in _SUMMARIES]
+    # Items may be called like that everywhere: "sum" and "count" are tasks too.
+    if not named or len(named) > 3 or len(items) < 3:
+        return []
+    rest = np.delete(scores, named, axis=0)
+    found = []
+    for i in named:
+        means = np.allclose(scores[i], np.nanmean(rest, axis=0), rtol=5e-3, atol=1e-9)
+        what = "holds the means of all other items" if means else "is called like a summary"
+        found.append(
+            f"item {str(items[i])!r} {what} and counts as one more item: remove that row"
+            + ("" if means else " if it sums up the others")
+        )
+    return found

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tallystick.compare.board import Board
 from tallystick.compare.grouped import Grouped
-from tallystick.compare.in_common import no_item_in_common, who_costs_items
+from tallystick.compare.in_common import no_item_in_common, summary_rows, who_costs_items
 from tallystick.compare.verdict import left_out_warning
 from tallystick.data import Data
 from tallystick.data.detect.names import ITEM_NAMES
@@ -93,6 +93,8 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
             )
     else:
         scores, answers = scores[first], None if answers is None else answers[first]
+    if items is not None and truth is None:
+        notes += summary_rows([items[i] for i in first], scores)
     return Board(
         names=roles.models,
         scores=scores,

@@ -29,6 +29,7 @@ from tallystick.data.detect.names import (
 from tallystick.data.detect.profile import Profile, look
 from tallystick.data.detect.reading import listed
 from tallystick.data.detect.sample import Sample, draw
+from tallystick.data.failed_marks import failed_marks
 from tallystick.data.no_answer_codes import stray_codes
 from tallystick.data.roles import Roles
 from tallystick.data.unlike_models import unlike_models
@@ -296,6 +297,10 @@ def _ask_about_truth(table: Table, votes: tuple[str, ...], want: str) -> None:
     )
 
 
+_ROW_NUMBERS = frozenset({"row", "rows", "line", "no", "nr", "num", "number", "n", "unnamed_0"})
+"""How people head a column that counts the rows of the table."""
+
+
 def _without_numbering(
     table: Table, profiles: Profiles, free: list[str], left_out: dict[str, str], roles: Roles
 ) -> tuple[list[str], dict[str, str]]:
@@ -308,11 +313,21 @@ def _without_numbering(
         if profiles[name].numeric < 1.0 or not _is_run(profiles[name]):
             continue
         group = next((one for one in groups if one != name and _numbers(table, name, one)), None)
+        if group is None and plain(name) in _ROW_NUMBERS and _counts_all(profiles[name]):
+            kept.remove(name)
+            out[name] = "numbers the rows"
         if group is not None:
             kept.remove(name)
             new = "" if roles.cluster else f"; --cluster {group!r} asks about new ones"
-            out[name] = f"numbers the rows of each {group!r}{new}"
+            # Numbers that never repeat count the whole table, and not each group anew.
+            rows = "the rows" if _counts_all(profiles[name]) else f"the rows of each {group!r}"
+            out[name] = f"numbers {rows}{new}"
     return kept, out
+
+
+def _counts_all(profile: Profile) -> bool:
+    """Say whether a column without a gap never repeats a number."""
+    return profile.distinct == profile.seen == profile.rows
 
 
 def _is_run(profile: Profile) -> bool:
@@ -355,6 +370,7 @@ def _scores(
     one = len(words or free) == 1
     if not models or (words and len(words) >= len(models)):
         _refuse_odd_numbers(table, profiles, words)
+        _refuse_failed_marks(table, profiles, words)
         raise InputError(
             f"{table.source}: {listed(words or free)} {'holds' if one else 'hold'} words and not"
             " scores. If these are answers, name the true answers (--truth); else name the columns"
@@ -385,6 +401,14 @@ def _refuse_odd_numbers(table: Table, profiles: Profiles, words: Sequence[str]) 
                     f"{table.source}: column {name!r} has numbers with {what}, such as"
                     f" {min(odd)!r}: {way_out}"
                 )
+
+
+def _refuse_failed_marks(table: Table, profiles: Profiles, words: Sequence[str]) -> None:
+    """Ask about cells such as 'error' among words for right and wrong."""
+    for name in words:
+        asked = failed_marks(profiles[name].values)
+        if asked is not None:
+            raise InputError(f"{table.source}: {name!r} {asked}")
 
 
 def _check_scale(table: Table, profiles: Profiles, numeric: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tallystick.data.failed_marks import failed_marks
 from tallystick.errors import InputError
 from tallystick.io import Table, check_numbers, identifier
 from tallystick.io.arrays import as_numpy
@@ -107,6 +108,10 @@ def _column(
         cases = " ".join(f"when {_text(word)} then {value!r}" for word, value in marks.items())
         number = f"case cast({cell} as varchar) {cases} end"
     else:
+        if kind == "text":
+            asked = failed_marks(_distinct_words(table, name, tokens))
+            if asked is not None:
+                raise InputError(f"{table.source}: {name!r} {asked}")
         check_numbers(table, name, missing=tokens, low=low, high=high)
         number = as_number(f"({cell})", kind)
     fetched = table.arrow(f"select {number} as number from rows")["number"]

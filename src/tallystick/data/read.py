@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -291,7 +292,11 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         note = f"{table.source} has no column {absent!r}: the truth is that of"
         table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
         given = replace(given, truth=None)
-    if door.as_it_is is not None and door.as_it_is(table, given):
+    # A pivoted table has columns that are not here yet: what is not found is refused further down.
+    left = _several(layout.ignore)
+    aside = [name for name in table.columns if any(fnmatchcase(name, one) for one in left)]
+    if door.as_it_is is not None and door.as_it_is(_without(table, aside), given):
+        table = _without(table, aside)
         roles = assign(table, given, coerce=rules.coerce)
         return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
     votes: tuple[str, ...] = tuple(table.known.get("models", ()))
@@ -306,7 +311,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         )
         given = replace(given, item=item)
 
-    given, by_name = _by_name(table, _named(given, door, layout), door)
+    given, by_name = _by_name(_without(table, aside), _named(given, door, layout), door)
     is_long = bool(door.long) and all(getattr(given, role) for role in door.long)
     names = _several(getattr(given, door.want)) if is_long and door.want else ()
     if names and door.want:
@@ -376,7 +381,8 @@ def _by_name(table: Table, given: Roles, door: Door) -> tuple[Roles, tuple[str, 
     """Give roles to columns of the same name, as the door allows, and say so."""
 
     def free(role: str) -> bool:
-        return getattr(given, role) is None and role in table.columns
+        open_ = role in table.columns and role not in table.left_out
+        return getattr(given, role) is None and open_
 
     taken: dict[str, Any] = {role: role for role in door.named if free(role)}
     if door.long and all(free(role) or getattr(given, role) is not None for role in door.long):

@@ -20,6 +20,7 @@ from tallystick.dynamic.path_forecast import PathForecast, forecast_path
 from tallystick.dynamic.plan_rounds import PathPlan, plan_rounds
 from tallystick.dynamic.population import Array
 from tallystick.dynamic.question import AnalyseQuestion
+from tallystick.dynamic.rounds import round_name
 from tallystick.dynamic.step_change import StepChange, step_change
 from tallystick.dynamic.validators import NoiseShare, agreements, noise_share
 from tallystick.dynamic.verdict import (
@@ -96,7 +97,7 @@ def _panel(log: RoundLog, question: AnalyseQuestion) -> LogResult:
         more=forecast.more,
         reason=forecast.gain.reason if isinstance(forecast.gain, Unknown) else None,
     )
-    warnings = [f"No two models answered the same items of round {name}." for name in thin]
+    warnings = [f"No two models answered the same items of {round_name(name)}." for name in thin]
     warnings += [text for part in usable for text in _in_loop(part)]
     short = [each for each in rounds if each.left_out]
     warnings += [
@@ -129,7 +130,7 @@ def _in_loop(part: RoundPart) -> list[str]:
     if part.errors.shape[1] < _TELLING or rates.min() >= _BY_DESIGN:
         return []
     return [
-        f"{model} is wrong on nearly every item of round {part.round}: if the round was collected"
+        f"{model} is wrong on nearly every item of {round_name(part.round)}: if the round was collected"
         " against it, that is by design. Leave it out (--models)."
         for model, rate in zip(part.models, rates, strict=True)
         if rate >= _BY_DESIGN

@@ -7,13 +7,21 @@ how the model answered. What the caller names comes first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from tallystick.data import Roles
-from tallystick.data.detect.names import ITEM_NAMES, TRUTHS, plain
+from tallystick.data.detect.names import ITEM_NAMES, TRUTHS, plain, tokens
+from tallystick.dynamic.attempt_words import INVALID, OPEN, VALID, all_of, say_fooled
 from tallystick.io import Table, identifier
+from tallystick.values import Label
 
-__all__ = ["AttemptColumns", "find_attempts", "is_attempt_table"]
+__all__ = [
+    "AttemptColumns",
+    "attempts_in",
+    "find_attempts",
+    "is_attempt_table",
+    "unused_validation",
+]
 
 _NAMES: dict[str, str] = {
     "annotator": (
@@ -71,6 +79,18 @@ _NAMES: dict[str, str] = {
     ),
 }
 """What each column is called, the surest name first; names are compared in lower case."""
+
+
+_OUTCOMES = ("outcome", "result", "verdict", "status", "label", "attack_result", "model_outcome")
+"""Names of columns that may say fooled or not: their cells decide."""
+_VALIDITY = "validated valid validation validity verified verification confirmed approved accepted"
+"""Words in the name of a column that may say which labels were found valid: its cells decide."""
+_NOT_VALIDITY = (
+    "by at on date time timestamp id reason comment note notes count number n num score confidence"
+    " email user name"
+)
+"""Words that say of such a name that it holds something else: ``verified_by``."""
+_MOST_WORDS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +166,57 @@ def find_attempts(columns: Sequence[str], given: Roles) -> AttemptColumns:
     return AttemptColumns(**found)
 
 
+def attempts_in(table: Table, given: Roles) -> AttemptColumns:
+    """Return the columns of an attempt log: by name, and where names say too little, by their cells.
+
+    ``outcome`` with the cells fooled and not fooled says who was fooled, and ``label_confirmed``
+    with yes and no says which labels were found valid.
+    """
+    usable = [name for name in table.columns if name not in table.left_out]
+    found = find_attempts(usable, given)
+    if not (found.fooled or found.correct):
+        free = [name for name in usable if name not in given.holders()]
+        for name in sorted(free, key=lambda one: plain(one) not in _OUTCOMES):
+            if say_fooled(_words_in(table, name)):
+                found = find_attempts(usable, replace(given, fooled=name))
+                break
+    if found.validated or found.yes or found.validators:
+        return found
+    likely = [name for name in _likely_validation(table, found) if _reads_valid(table, name)]
+    return replace(found, validated=likely[0]) if len(likely) == 1 else found
+
+
+def unused_validation(table: Table, found: AttemptColumns) -> tuple[str, ...]:
+    """Return columns that are named like a validation, where none was taken for it."""
+    if found.validated or found.yes or found.validators:
+        return ()
+    return tuple(_likely_validation(table, found))
+
+
+def _likely_validation(table: Table, found: AttemptColumns) -> list[str]:
+    held = set(found.found().values()) | set(table.left_out)
+    return [
+        name
+        for name in table.columns
+        if name not in held
+        and set(tokens(name)) & set(_VALIDITY.split())
+        and not set(tokens(name)) & set(_NOT_VALIDITY.split())
+    ]
+
+
+def _reads_valid(table: Table, name: str) -> bool:
+    return all_of(_words_in(table, name), VALID | INVALID | OPEN)
+
+
+def _words_in(table: Table, name: str) -> list[Label]:
+    """Return the different cells of a column; none if they are too many to be a few words."""
+    cell = identifier(name)
+    rows = table.query(
+        f"select distinct {cell} from rows where {cell} is not null limit {_MOST_WORDS + 1}"
+    )
+    return [value for (value,) in rows] if len(rows) <= _MOST_WORDS else []
+
+
 def is_attempt_table(table: Table, given: Roles | None = None) -> bool:
     """Say whether a table is a log of attempts, and not a panel or a path.
 
@@ -159,8 +230,8 @@ def is_attempt_table(table: Table, given: Roles | None = None) -> bool:
     """
     roles = given or Roles()
     usable = [name for name in table.columns if name not in table.left_out]
-    found = find_attempts(usable, roles)
-    if roles.held_out or "held_out" in table.columns:
+    found = attempts_in(table, roles)
+    if roles.held_out or "held_out" in usable:
         return False
     if found.outcome is None:
         # Somebody's attempts, checked by validators: reading them says which column is missing.

@@ -9,13 +9,24 @@ from typing import Any
 import numpy as np
 
 from tallystick.data import Data
-from tallystick.dynamic.attempt_columns import AttemptColumns, find_attempts
+from tallystick.dynamic.attempt_columns import AttemptColumns, attempts_in, unused_validation
 from tallystick.dynamic.attempt_verdict import ONE_ROUND
+from tallystick.dynamic.attempt_words import (
+    FOOLED,
+    INVALID,
+    NO,
+    NOT_FOOLED,
+    OPEN,
+    RIGHT,
+    VALID,
+    YES,
+)
 from tallystick.dynamic.attempts import Attempts
 from tallystick.dynamic.population import Array
 from tallystick.dynamic.rounds import RoundOrder, order_rounds
 from tallystick.errors import InputError
 from tallystick.values import is_missing
+from tallystick.values.times import read_times
 from tallystick.values.words import as_word, is_no_answer
 
 __all__ = ["NOBODY", "attempts_of"]
@@ -24,31 +35,6 @@ NOBODY = "(nobody is named)"
 """The annotator of a log that names none."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.strip() for word in text.split(","))
-
-
-_YES, _NO = _words("1,1.0,true,yes,y,t"), _words("0,0.0,false,no,n,f")
-_FOOLED = _YES | _words(
-    "fooled,success,successful,succeeded,wrong,incorrect,jailbroken,jailbreak,hit,unsafe,harmful,"
-    "complied,compliance,bypassed,breached,violation"
-)
-_NOT_FOOLED = _NO | _words(
-    "failure,failed,fail,right,correct,safe,refused,refusal,blocked,harmless,unsuccessful,passed,"
-    "pass,miss,not fooled,no hit"
-)
-_VALID = _YES | _words(
-    "valid,correct,confirmed,verified,agree,agreed,agrees,accepted,approved,accept,approve,pass,"
-    "passed,right,ok"
-)
-_RIGHT = _VALID | _words("safe,refused,refusal,blocked")
-_INVALID = _NO | _words(
-    "invalid,incorrect,wrong,rejected,reject,denied,disagree,disagreed,disagrees,fail,failed"
-)
-_OPEN = _words(
-    "flagged,flag,unsure,pending,unverified,unvalidated,open,unchecked,unknown,skipped,queued,"
-    "not validated,not checked,not verified"
-)
 _CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
 
 
@@ -58,8 +44,7 @@ def attempts_of(data: Data) -> tuple[Attempts, dict[str, Array], AttemptColumns,
 
     Attempts without an outcome are left out and counted in a note.
     """
-    usable = [name for name in data.table.columns if name not in data.table.left_out]
-    columns = find_attempts(usable, data.roles)
+    columns = attempts_in(data.table, data.roles)
     fooled, known = _outcome(data, columns)
     kept = np.flatnonzero(known).tolist()
     if not kept:
@@ -76,7 +61,14 @@ def attempts_of(data: Data) -> tuple[Attempts, dict[str, Array], AttemptColumns,
         cells = data.cells(column)[column]
         return np.array(["" if is_missing(cells[k]) else str(cells[k]) for k in kept])
 
-    order = _rounds(data, columns, kept, notes)
+    unused = unused_validation(data.table, columns)
+    if unused:
+        notes.append(
+            f"{', '.join(map(repr, unused))} may say which labels were found valid and"
+            f" {'is' if len(unused) == 1 else 'are'} not used: name one (--validated {unused[0]})"
+        )
+    times = _times(data, columns.time, kept, notes)
+    order = _rounds(data, columns, kept, times, notes)
     annotator = _annotators(data, columns.annotator, kept)
     if columns.annotator is None:
         notes.append("no column names who made the attempts (--annotator COLUMN)")
@@ -93,14 +85,18 @@ def attempts_of(data: Data) -> tuple[Attempts, dict[str, Array], AttemptColumns,
         valid=valid,
         retracted=retracted,
         cost=_costs(data, columns.cost, kept, notes),
-        order=_times(data, columns.time, kept),
+        order=None if times is None else np.unique(times, return_inverse=True)[1],
         round_names=order.names,
     )
     return log, _others(data, columns, kept), columns, (*notes, *order.notes)
 
 
 def _rounds(
-    data: Data, columns: AttemptColumns, kept: Sequence[int], notes: list[str]
+    data: Data,
+    columns: AttemptColumns,
+    kept: Sequence[int],
+    times: Array | None,
+    notes: list[str],
 ) -> RoundOrder:
     column = columns.round
     if column is None:
@@ -113,7 +109,11 @@ def _rounds(
         raise InputError(
             f"{data.place(gap + 1)}: column {column!r} is blank: every attempt needs its round"
         )
-    return order_rounds([cells[k] for k in kept])
+    return order_rounds(
+        [cells[k] for k in kept],
+        when=None if times is None else times.tolist(),
+        clock=columns.time or "time",
+    )
 
 
 def _annotators(data: Data, column: str | None, kept: Sequence[int]) -> Array:
@@ -133,7 +133,7 @@ def _outcome(data: Data, columns: AttemptColumns) -> tuple[Array, Array]:
     """Return which attempts fooled the model, and which say so at all."""
     if columns.fooled or columns.correct:
         name = columns.fooled or columns.correct or ""
-        yes, no = (_FOOLED, _NOT_FOOLED) if columns.fooled else (_RIGHT, _INVALID)
+        yes, no = (FOOLED, NOT_FOOLED) if columns.fooled else (RIGHT, INVALID)
         read = _reader(data, name, yes, no)
         values = [read(k, cell) for k, cell in enumerate(data.cells(name)[name])]
         known = np.array([value is not None for value in values])
@@ -174,7 +174,7 @@ def _reader(
             return True
         if word in no:
             return False
-        if word in _OPEN:
+        if word in OPEN:
             return None
         raise InputError(
             f"{data.place(k + 1)}: column {name!r} is {cell!r}, which says neither yes nor no:"
@@ -187,7 +187,7 @@ def _reader(
 def _flags(data: Data, column: str | None, kept: Sequence[int]) -> Array | None:
     if column is None:
         return None
-    read = _reader(data, column, _YES, _NO)
+    read = _reader(data, column, YES, NO)
     cells = data.cells(column)[column]
     return np.array([bool(read(k, cells[k])) for k in kept])
 
@@ -204,7 +204,7 @@ def _validity(
         yes, no = _votes(data, columns, kept)
         return yes, no, None
     if columns.validated:
-        read = _reader(data, columns.validated, _VALID, _INVALID)
+        read = _reader(data, columns.validated, VALID, INVALID)
         cells = data.cells(columns.validated)[columns.validated]
         found = [read(k, cells[k]) for k in kept]
         return None, None, np.array(found, dtype=object)
@@ -221,11 +221,11 @@ def _votes(data: Data, columns: AttemptColumns, kept: Sequence[int]) -> tuple[Ar
         if is_missing(cells[k]):
             continue
         for word in re.split(r"[,;|\s]+", str(cells[k]).strip("[] ").replace("'", "")):
-            if not word or (as_word(word) or "") in _OPEN or is_no_answer(word):
+            if not word or (as_word(word) or "") in OPEN or is_no_answer(word):
                 continue  # a flag is no vote
-            if (as_word(word) or word) in _VALID or (truth is not None and word == str(truth[k])):
+            if (as_word(word) or word) in VALID or (truth is not None and word == str(truth[k])):
                 yes[place] += 1
-            elif (as_word(word) or word) in _INVALID or truth is not None:
+            elif (as_word(word) or word) in INVALID or truth is not None:
                 no[place] += 1
             else:
                 raise InputError(
@@ -256,17 +256,21 @@ def _costs(data: Data, column: str | None, kept: Sequence[int], notes: list[str]
     return np.asarray(values)
 
 
-def _times(data: Data, column: str | None, kept: Sequence[int]) -> Array | None:
+def _times(data: Data, column: str | None, kept: Sequence[int], notes: list[str]) -> Array | None:
+    """Return when each attempt was made; None, with a note, where the column cannot be read."""
     if column is None:
         return None
     cells = data.cells(column)[column]
-    words = [str(cells[k]) for k in kept]
-    try:
-        keys: list[Any] = [float(word) for word in words]
-    except ValueError:
-        keys = words
-    place = {key: at for at, key in enumerate(sorted(set(keys)))}
-    return np.array([place[key] for key in keys])
+    found = read_times(["" if is_missing(cells[k]) else str(cells[k]) for k in kept])
+    if found.seconds is None:
+        notes.append(
+            f"column {column!r} gives no order in time ({found.note}), so the attempts are taken in"
+            " the order of the rows"
+        )
+        return None
+    if found.note:
+        notes.append(f"column {column!r}: {found.note}")
+    return np.array(found.seconds)
 
 
 def _others(data: Data, columns: AttemptColumns, kept: Sequence[int]) -> dict[str, Array]:
@@ -277,7 +281,7 @@ def _others(data: Data, columns: AttemptColumns, kept: Sequence[int]) -> dict[st
             differs, known = _compared(data, columns.truth, name)
             wrong = np.where(known, differs, -1)[kept]
         else:
-            read = _reader(data, name, _VALID, _INVALID)
+            read = _reader(data, name, VALID, INVALID)
             cells: Mapping[str, list[Any]] = data.cells(name)
             said = [read(k, cells[name][k]) for k in kept]
             wrong = np.array([-1 if value is None else int(not value) for value in said])

@@ -11,6 +11,7 @@ from tallystick.dynamic.attempt_rates import AnnotatorRate, RoundAttempts
 from tallystick.dynamic.attempt_verdict import attempt_lines
 from tallystick.dynamic.clustered_contrast import RateContrast
 from tallystick.dynamic.clustered_rate import ClusteredRate
+from tallystick.dynamic.rounds import round_name
 from tallystick.dynamic.transfer import TransferRate
 from tallystick.dynamic.validator_error import ValidatorError
 from tallystick.results import Figure, Interval, Result, Unit, Unknown
@@ -136,7 +137,7 @@ class AttemptResult(Result):
         by_round = _forest(
             f"{title}, by round",
             [
-                (f"round {each.round}", each.success.rate, each.success.interval)
+                (round_name(each.round), each.success.rate, each.success.interval)
                 for each in self.rounds
             ],
         )
@@ -146,7 +147,7 @@ class AttemptResult(Result):
             return (by_round,)
         people.sort(key=lambda each: -each.attempts)
         own = _forest(
-            f"{title} of the 30 most active annotators, round {last}",
+            f"{title} of the 30 most active annotators, {round_name(last)}",
             [(each.annotator, each.rate, each.interval) for each in people[:30]],
         )
         return by_round, own

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tallystick.dynamic.attempts import INVALID_BY_SELECTION
+from tallystick.dynamic.rounds import round_name
 from tallystick.results import Interval, Unknown
 from tallystick.results.numbers import (
     count,
@@ -49,11 +50,11 @@ def attempt_verdict(rounds: tuple[CampaignRound, ...], *, checked: bool, named: 
     people = (
         f" by {count(rate.annotators)} annotator{'s' * (rate.annotators != 1)}" if named else ""
     )
-    where = "" if last.round == ONE_ROUND else f" of round {last.round}"
+    where = "" if last.round == ONE_ROUND else f" of {round_name(last.round)}"
     fooled = (
         "fooled the model, with a label that validators confirmed"
         if checked
-        else ("fooled the model (no label was validated)")
+        else "fooled the model (no column of validation was read)"
     )
     return f"{shown} of the {count(rate.attempts)} attempts{people}{where} {fooled}."
 
@@ -83,7 +84,8 @@ def attempt_warnings(
     few = [each for each in rounds if each.success.annotators < _FEW]
     if named and few:
         names = ", ".join(str(each.round) for each in few[:6])
-        where = "" if few[0].round == ONE_ROUND else f" in round {names}"
+        names += f" and {len(few) - 6} more" if len(few) > 6 else ""
+        where = "" if few[0].round == ONE_ROUND else f" in {round_name(names)}"
         found.append(
             f"Fewer than {_FEW} annotators{where}: they say little, however many attempts they"
             " made."
@@ -104,7 +106,7 @@ def attempt_warnings(
     if everyone:
         found.append(
             "Every attempt fooled the model"
-            + ("" if everyone[-1].round == ONE_ROUND else f" in round {everyone[-1].round}")
+            + ("" if everyone[-1].round == ONE_ROUND else f" in {round_name(everyone[-1].round)}")
             + ". If the log holds only successes, it shows no rate: log all attempts."
         )
     return tuple(found)
@@ -132,13 +134,13 @@ def _change(result: AttemptResult, first: Any, last: Any) -> str:
     if isinstance(change, Unknown):
         return ""
     if isinstance(change.interval, Unknown):
-        return f"From round {first} to {last} the change has no interval: {change.interval.reason}."
+        return f"From {round_name(first)} to {last} the change has no interval: {change.interval.reason}."
     low, high = change.interval
     shown = points_interval(change.estimate, change.interval)
     if low > 0 or high < 0:
         way = "rose" if low > 0 else "fell"
-        return f"From round {first} to {last} the rate {way}: {shown}. That is not the model alone."
-    return f"No change from round {first} to {last} is shown: {shown}."
+        return f"From {round_name(first)} to {last} the rate {way}: {shown}. That is not the model alone."
+    return f"No change from {round_name(first)} to {last} is shown: {shown}."
 
 
 def _table(result: AttemptResult) -> list[list[str]]:
@@ -190,7 +192,7 @@ def _people(result: AttemptResult) -> list[str]:
         )
         half = effects.half_made_by
         made = f"; {half} of {effects.annotators} made half of the successes" if half else ""
-        where = "" if last.round == ONE_ROUND else f" (round {last.round})"
+        where = "" if last.round == ONE_ROUND else f" ({round_name(last.round)})"
         text = f"Annotators{where}: they {differ} ({p_value(effects.p_value)}){made}."
         lines.append(text)
     if not isinstance(last.saturation, Unknown) and last.saturation.error:
@@ -206,7 +208,7 @@ def _people(result: AttemptResult) -> list[str]:
                     else "they got better at it"
                 )
             )
-            within = "the log" if last.round == ONE_ROUND else f"round {last.round}"
+            within = "the log" if last.round == ONE_ROUND else round_name(last.round)
             text = f"Within {within}, second half of each annotator's attempts: {shown},"
             lines.append(f"{text} {said}.")
     return lines
@@ -229,7 +231,9 @@ def _validators(result: AttemptResult) -> list[str]:
                 each.corrected, Unknown
             ):
                 shown = percent_interval(each.corrected, each.corrected_interval)
-                lines.append(f"  Round {each.round} with their errors taken out: {shown}.")
+                lines.append(
+                    f"  {_capital(round_name(each.round))} with their errors taken out: {shown}."
+                )
         return lines
     if found.possible is not None:
         low, high = found.possible
@@ -238,6 +242,10 @@ def _validators(result: AttemptResult) -> list[str]:
             " fooling items can be valid."
         ]
     return [f"Validators: {found.share.reason}."]
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _known(value: float | Unknown) -> float | None:
@@ -259,7 +267,7 @@ def _transfer(result: AttemptResult) -> list[str]:
     lines = ["Transfer: how often a round's items fool models that were not in its loop:"]
     for each in result.transfer:
         shown = "–" if isinstance(each.rate, Unknown) else rate_text(each.rate)
-        lines.append(f"  round {each.round}, {each.model}: {shown}")
+        lines.append(f"  {round_name(each.round)}, {each.model}: {shown}")
     return lines
 
 

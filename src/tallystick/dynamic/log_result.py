@@ -10,6 +10,7 @@ from tallystick.dynamic.log import LogKind
 from tallystick.dynamic.panel import PanelDecision, PanelForecast
 from tallystick.dynamic.path_forecast import PathDecision, PathForecast
 from tallystick.dynamic.plan_rounds import PathPlan
+from tallystick.dynamic.rounds import round_name
 from tallystick.dynamic.step_change import StepChange
 from tallystick.dynamic.validators import NoiseShare
 from tallystick.dynamic.verdict import log_lines, log_table
@@ -206,7 +207,7 @@ class LogResult(Result):
         sides += [(second, first, excess) for first, second, excess in sides]
         together = Figure(
             "matrix",
-            f"Wrong together more often than independent models would be, round {last.round}",
+            f"Wrong together more often than independent models would be, {round_name(last.round)}",
             {
                 "model": [first for first, _, _ in sides],
                 "and": [second for _, second, _ in sides],

@@ -15,7 +15,7 @@ from tallystick.dynamic.attempt_columns import is_attempt_table
 from tallystick.dynamic.log import MOST_ITEMS, TOO_MANY, RoundLog
 from tallystick.dynamic.long_log import LongGrid, arrange
 from tallystick.dynamic.population import Array
-from tallystick.dynamic.rounds import RoundOrder, order_rounds
+from tallystick.dynamic.rounds import RoundOrder, order_rounds, round_name
 from tallystick.dynamic.validators import spelled_votes
 from tallystick.errors import InputError
 from tallystick.io import Table
@@ -118,11 +118,10 @@ def _wide(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
     coded = data.labels(roles.truth, *roles.models)
     rows = coded.codes[:, 0] >= 0
     notes = _left_out(int((~rows).sum()), rows.size)
-    if roles.held_out is not None:
-        raise InputError(
-            "a held-out column is for long logs of a path (item, round, model, correct): every"
-            " held-out item has one row per round"
-        )
+    held = _held_out(data, rows)
+    if held is not None:
+        rows, note = _only_held_out(data, rows, held)
+        notes += (note,)
 
     words = np.array([*(str(label) for label in coded.labels), ""])
     labels, calls = words[coded.codes[rows, 0]], words[coded.codes[rows, 1:].T]
@@ -194,20 +193,23 @@ def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
     notes = _left_out(len(blank), np.unique(names).size)
     held = _held_out(data, rows)
     if held is not None:
-        # Collected items were chosen because a model failed on them: they judge no round.
         kept = held[rows]
         truth, calls = (None if v is None else v[kept] for v in (truth, calls))
-        rows = rows & held
-        notes += (
-            f"{int(kept.sum()):,} of {kept.size:,} rows are held out; the others are not used",
-        )
+        rows, note = _only_held_out(data, rows, held)
+        notes += (note,)
 
     order = _rounds(data, rows)
     whose = _model_names(data, rows)
     wrong = _wrong(data, rows)
     if truth is not None and calls is not None:
         _check_correct(data, rows, truth, calls, wrong)
-    path = True if held is not None else None
+    # Without rounds there is no path: the models are compared on the items that are held out.
+    path = True if held is not None and roles.round is not None else None
+    if held is not None and roles.round is None:
+        notes += (
+            "there is no column of rounds, so the models are compared on the held-out items as one"
+            f" round. If each model is a round, copy {roles.model!r} into a column called round",
+        )
     grid = arrange(names[rows].tolist(), order.codes.tolist(), whose, path=path)
     if grid.dropped:
         notes += (f"{grid.dropped:,} items were not tried in every round and are left out",)
@@ -234,7 +236,7 @@ def _long(data: Data, weight: str | None) -> tuple[RoundLog, tuple[str, ...]]:
         validators=said,
         cost=None if cost is None else grid.of_item(cost, "cost"),
         weight=None if weights is None else grid.of_item(weights, "weight"),
-        held_out=held is not None,
+        held_out=bool(path),
     ), (*notes, *order.notes)
 
 
@@ -249,7 +251,7 @@ def _heads(grid: LongGrid, whose: Sequence[str], order: RoundOrder) -> tuple[str
     if not grid.on_path:
         return tuple(map(str, grid.heads))
     return tuple(
-        f"{whose[int(row[0])]} (round {name})"
+        f"{whose[int(row[0])]} ({round_name(name)})"
         for row, name in zip(grid.cells, order.names, strict=True)
     )
 
@@ -270,6 +272,19 @@ def _held_out(data: Data, rows: Array) -> Array | None:
     if not (held & rows).any():
         raise InputError(f"column {column!r} marks no item as held out")
     return np.asarray(held)
+
+
+def _only_held_out(data: Data, rows: Array, held: Array) -> tuple[Array, str]:
+    """Return the rows that are held out, and a note.
+
+    Collected items were chosen because a model failed on them: they judge no round.
+    """
+    column = data.roles.held_out
+    note = (
+        f"{int((rows & held).sum()):,} of {int(rows.sum()):,} rows are held out by {column!r}; the"
+        f" others are not used (--ignore {column} uses all)"
+    )
+    return rows & held, note
 
 
 def _answers(data: Data) -> tuple[Array | None, Array | None, Array]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tallystick.dynamic.rounds import round_name
 from tallystick.results import Interval, Needed, Unknown
 from tallystick.results.numbers import (
     count,
@@ -238,7 +239,7 @@ def _path_verdict(result: Advice, last: PanelRound | PathRound, rounds: int) -> 
 
 def round_text(name: Any) -> str:
     """Return what a round is called in a sentence."""
-    return str(name) if name == "all items" else f"round {name}"
+    return str(name) if name == "all items" else round_name(name)
 
 
 def _pays(advice: Advice) -> str:

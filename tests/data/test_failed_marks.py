@@ -1,0 +1,25 @@
+import pytest
+
+from tallystick import compare
+from tallystick.data.failed_marks import failed_marks
+from tallystick.errors import InputError
+
+TABLE = {
+    "id": list(range(40)),
+    "old": ["correct", "incorrect"] * 20,
+    "new": ["Correct", "Correct", "Incorrect", "error"] * 10,
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"models": ("old", "new")}])
+def test_a_failed_call_among_right_and_wrong_is_asked_about_with_both_ways_out(options):
+    with pytest.raises(InputError, match=r"(?i)'new' holds 'correct' and 'incorrect'") as refused:
+        compare.evaluate(TABLE, **options)
+    assert "add --missing error" in str(refused.value)
+    assert "if it counts as wrong, write" in str(refused.value)
+    assert compare.evaluate(TABLE, missing=("error",), **options).n_items == 30
+
+
+def test_words_without_a_family_of_right_and_wrong_are_not_asked_about():
+    assert failed_marks(["spam", "ham", "error"]) is None
+    assert failed_marks(["yes", "no", "NA"]) is None
