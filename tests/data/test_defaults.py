@@ -216,13 +216,13 @@ def test_a_lone_y_beside_models_is_asked_about() -> None:
 
 def test_a_column_that_counts_all_rows_is_no_model() -> None:
     columns = {
-        "row": np.arange(60),
+        "nr": np.arange(60),
         "old": (np.random.default_rng(0).random(60) < 0.6).astype(int),
         "new": (np.random.default_rng(1).random(60) < 0.7).astype(int),
     }
     taken, (note,) = chosen("models", **columns)
     assert taken == ("old", "new")
-    assert "'row' (numbers the rows)" in note
+    assert "'nr' (numbers the rows)" in note
     columns["user"] = [f"u{k // 5}" for k in range(60)]
     _, (note,) = chosen("models", **columns)
-    assert "'row' (numbers the rows; --cluster 'user' asks about new ones)" in note
+    assert "'nr' (numbers the rows; --cluster 'user' asks about new ones)" in note

@@ -1,63 +1,16 @@
-"""Columns of numbers that are no model, because they are named or filled like something else.
+"""Columns of numbers beside right and wrong answers that are no model, whatever they are called.
 
-A table of right and wrong answers often has a weight, a seed or a difference beside them. A number
-that happens to be larger would otherwise be "the best model".
+A table of 0 and 1 often has a weight, a probability or a difference beside them. A number that
+happens to be larger would otherwise be "the best model".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tallystick.data.detect.names import tokens
 from tallystick.data.detect.profile import Profile
 
 __all__ = ["unlike_models"]
-
-_SETTINGS = frozenset(
-    [
-        "seed",
-        "epoch",
-        "attempt",
-        "trial",
-        "repeat",
-        "replicate",
-        "step",
-        "iteration",
-        "temperature",
-        "temp",
-        "fold",
-        "batch",
-        "page",
-        "line",
-        "turn",
-        "order",
-        "position",
-        "index",
-        "weight",
-        "weights",
-        "total",
-        "points",
-        "max",
-        "min",
-        "maximum",
-        "minimum",
-        "level",
-        "difficulty",
-        "delta",
-        "diff",
-        "difference",
-        "gain",
-        "change",
-        "margin",
-        "n",
-        "k",
-        "num",
-        "number",
-        "nr",
-        "threshold",
-    ]
-)
-"""Words for how an item was asked, what it is worth, or how two models differ on it."""
 
 _FEW = 11
 """Different values up to which a share of right answers may be the mean of a few runs."""
@@ -66,9 +19,8 @@ _FEW = 11
 def unlike_models(profiles: Mapping[str, Profile], numeric: Sequence[str]) -> dict[str, str]:
     """Return which columns of numbers are left out as models, each with the reason.
 
-    A column is left out if every word of its name is that of a setting (a few of them beside
-    ``score`` as in ``max_score``), or if at least two others say 0 or 1 and it says something else.
-    The mean of a few runs (0, 1/3, 2/3, 1) stays. Nothing is left out if fewer than two would stay.
+    A column is left out if at least two others say 0 or 1 and it says something else. The mean of a
+    few runs (0, 1/3, 2/3, 1) stays.
 
     Examples
     --------
@@ -82,27 +34,14 @@ def unlike_models(profiles: Mapping[str, Profile], numeric: Sequence[str]) -> di
     >>> unlike_models({one.name: one for one in seen}, ["old", "new", "w"])
     {'w': 'not 0 or 1 as the others'}
     """
-    found = {
-        name: "named like a setting of the run or of the item"
-        for name in numeric
-        if _is_setting(name)
-    }
-    rest = [name for name in numeric if name not in found]
-    if len(rest) < 2:
-        return {}
-    right_or_wrong = [name for name in rest if _is_zero_one(profiles[name])]
+    right_or_wrong = [name for name in numeric if _is_zero_one(profiles[name])]
     if len(right_or_wrong) < 2:
-        return found
-    for name in rest:
-        one = profiles[name]
-        if name not in right_or_wrong and not _is_mean_of_runs(one):
-            found[name] = "not 0 or 1 as the others"
-    return found
-
-
-def _is_setting(name: str) -> bool:
-    words = set(tokens(name))
-    return bool(words & _SETTINGS) and words <= _SETTINGS | {"score", "per", "of"}
+        return {}
+    return {
+        name: "not 0 or 1 as the others"
+        for name in numeric
+        if name not in right_or_wrong and not _is_mean_of_runs(profiles[name])
+    }
 
 
 def _is_zero_one(profile: Profile) -> bool:
