@@ -196,3 +196,21 @@ def test_the_exit_code_is_the_worst_of_the_gates(ends, code):
         for outcome in check_gates(["a >= 0.5"], margin=known(low, low, high))
     ]
     assert exit_code(outcomes) == code
+
+
+@pytest.mark.parametrize("text", ["new >= old - 2", "new > 70", "new <= 5"])
+def test_a_bar_that_no_share_can_reach_is_refused_with_the_way_out(text):
+    """Such a gate passed, or failed, whatever the data said."""
+    with pytest.raises(InputError, match="shares go from 0 to 1"):
+        check_gates(
+            [text],
+            known=["new", "old"],
+            margin=lambda gate: GateEstimate(0.04, Interval(0.02, 0.06)),
+        )
+
+
+def test_a_bar_of_a_number_may_be_any_number():
+    [outcome] = check_gates(
+        ["new > 70"], margin=lambda gate: GateEstimate(80.0, Interval(75.0, 85.0), "number")
+    )
+    assert outcome.passed
