@@ -16,6 +16,7 @@ from tallystick.bound.item_probabilities import item_model
 from tallystick.bound.label_draw import draw_of, with_draw
 from tallystick.bound.label_models import LabelModel, read_model
 from tallystick.bound.labelling import labelling
+from tallystick.bound.positive import positive_class
 from tallystick.bound.prepared import NAMES, fitted
 from tallystick.bound.question import BoundQuestion
 from tallystick.bound.result import BoundResult
@@ -91,6 +92,7 @@ def _answer(
     other = _fitting_tally(data, question)
     known = tuple(classes) if classes is not None else _classes(data, question, tally, other)
     truth = _truth(data, tally, other, question)
+    question = _with_positive(question, known, roles.score)
     shared: dict[str, Any] = {
         "weak": roles.weak,
         "truth": truth,
@@ -111,6 +113,22 @@ def _answer(
         return result  # weights are no counts of a draw
     columns = [*roles.weak, *roles.prediction, *(() if roles.score is None else (roles.score,))]
     return with_draw(result, draw_of(tally, columns, truth))
+
+
+def _with_positive(
+    question: BoundQuestion, classes: Sequence[Label], score: str | None
+) -> BoundQuestion:
+    """Return the question with its positive class; ask where a score could mean either class."""
+    if question.positive is not None or len(classes) != 2:
+        return question
+    found = positive_class(classes, score)
+    if found is None and score is not None:
+        one, other = classes
+        raise InputError(
+            f"which class does a high {score!r} mean, {one!r} or {other!r}? Say --positive {other}"
+            f" or --positive {one}"
+        )
+    return question if found is None else replace(question, positive=found)
 
 
 def _models(
