@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -54,12 +55,12 @@ def write_tables(folder: Path) -> None:
     pq.write_table(pa.table({"item": pa.array(items), **wide}), folder / "wide.parquet")
 
 
-def ran(folder: Path, *words: str) -> dict[str, float]:
+def ran(folder: Path, *words: str, program: Sequence[str] = ()) -> dict[str, float]:
     """Run one command; return its seconds on the clock and on the processor, and its peak."""
-    program = [sys.executable, "-c", "from tallystick.cli import main; main()"]
+    label = (sys.executable, "-c", "from tallystick.cli import main; main()", "label")
     began = time.perf_counter()
     process = subprocess.Popen(
-        [*program, "label", *words],
+        [*(program or label), *words],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -136,6 +137,13 @@ def drawn(session: Path) -> dict[str, float]:
     return {"seconds": clock, "processor seconds": used, "peak memory, GB": peak * 1024 / 1e9}
 
 
+def libraries(folder: Path) -> dict[str, float]:
+    """Return what it takes to start Python and load what every step needs, without any work."""
+    code = "import duckdb, numba, pyarrow.parquet, scipy.special, tallystick.cli.label"
+    code += "; from tallystick.sampling.labels import _refuted"
+    return ran(folder, program=(sys.executable, "-c", code))
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -143,7 +151,8 @@ def main() -> None:
         maker = multiprocessing.get_context("spawn").Process(target=write_tables, args=(folder,))
         maker.start()
         maker.join()
-        rows = measured(folder, "long.parquet", whole=True)
+        rows = [{"table": "", "step": "libraries alone"} | libraries(folder)]
+        rows += measured(folder, "long.parquet", whole=True)
         rows += measured(folder, "long.parquet", "--goal", "best")
         rows += measured(folder, "long.csv")
         rows += measured(folder, "wide.parquet")
@@ -153,8 +162,8 @@ def main() -> None:
         rows,
         notes=[
             "Each step but one is a command: it starts, sees that the table is the one that the"
-            " session was drawn from, and ends. About half a second of each is Python and the"
-            " libraries that start",
+            " session was drawn from, and ends. libraries alone: Python starts, loads what a step"
+            " with labels needs, and does nothing",
             "begin reads the table and keeps the pattern of each row in s.label.rows, for tables"
             " of 100,000 rows or more; for CSV also the cells that readers see. It counts while"
             " size, time, inode and a sample of the bytes of the table are the same; otherwise,"

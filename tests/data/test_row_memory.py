@@ -54,3 +54,4 @@ def test_columns_with_too_many_distinct_rows_are_not_kept(monkeypatch):
     data = kept()
     assert len(data.patterns("gpt", "llama").first) == 3
     assert not data.memory.patterns
+    assert not data.memory.whole

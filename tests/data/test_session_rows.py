@@ -198,3 +198,15 @@ def test_a_small_table_leaves_one_file(tmp_path, monkeypatch):
     monkeypatch.setattr(session_rows, "LEAST_ROWS", 100_000)
     started(tmp_path).close()
     assert not rows_file("s.label").exists()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_votes_with_too_many_patterns_are_read_again_from_the_table(tmp_path, monkeypatch, kind):
+    from tallystick.data import row_memory
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(row_memory, "MOST_PATTERNS", 3)
+    started(tmp_path, kind).close()
+    assert not rows_file("s.label").exists()
+    with reopen("s.label") as work:
+        assert len(work.next(4)) == 4

@@ -52,6 +52,8 @@ class RowMemory:
         Column to a number for each row, the same for equal cells.
     missing
         The tokens that mean no answer, once the labels have been looked at.
+    whole
+        Whether everything that was read is kept.
     """
 
     patterns: dict[tuple[tuple[str, ...], tuple[str, ...]], RowPatterns] = field(
@@ -59,6 +61,7 @@ class RowMemory:
     )
     groups: dict[str, npt.NDArray[np.int32]] = field(default_factory=dict)
     missing: tuple[str, ...] | None = None
+    whole: bool = True
 
     def keep(
         self, columns: tuple[str, ...], tokens: tuple[str, ...], found: RowPatterns
@@ -66,4 +69,6 @@ class RowMemory:
         """Keep what columns show, unless they show too much; return it."""
         if len(found.codes) <= MOST_PATTERNS:
             self.patterns[columns, tokens] = found
+        else:
+            self.whole = False
         return found

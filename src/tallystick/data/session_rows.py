@@ -78,7 +78,7 @@ def keep_rows(session: str | Path, head: SessionHead, data: Data) -> None:
     """Keep what was read of a table, if it is large and lies in files. Failing to is no error."""
     memory = data.memory
     stamps = file_stamps(source_files(head)) if head.source else None
-    if memory is None or stamps is None or data.n_rows < LEAST_ROWS or not memory.patterns:
+    if memory is None or stamps is None or data.n_rows < LEAST_ROWS or not memory.whole:
         return
     target = rows_file(session)
     part = target.with_name(f"{target.name}.part")
@@ -126,7 +126,7 @@ def _write(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    copied = () if _lies_in_parquet(data.table) else _needed(head, data)
+    copied = () if _lies_in_parquet(data.table) else _shown(head, data)
     note = {
         "version": VERSION,
         "fingerprint": head.fingerprint,
@@ -144,7 +144,7 @@ def _write(
             for (columns, tokens), found in memory.patterns.items()
         ],
         "groups": list(memory.groups),
-        "table": _note(data) if copied else None,
+        "table": None if _lies_in_parquet(data.table) else _note(data),
     }
     text = json.dumps(note, allow_nan=False)
     arrays = {
@@ -159,7 +159,7 @@ def _write(
         for batch in _batches(arrays, data, copied):
             if writer is None:
                 schema = batch.schema.with_metadata({_KEY: text.encode()})
-                writer = pq.ParquetWriter(path, schema, compression="zstd")
+                writer = pq.ParquetWriter(path, schema, compression="snappy")
             writer.write_table(pa.Table.from_batches([batch], writer.schema), _GROUP)
     finally:
         if writer is not None:
@@ -186,8 +186,8 @@ def _batches(
         done += len(batch)
 
 
-def _needed(head: SessionHead, data: Data) -> tuple[str, ...]:
-    """Return the columns of the table that a session needs besides patterns."""
+def _shown(head: SessionHead, data: Data) -> tuple[str, ...]:
+    """Return the columns that a session needs besides patterns: names, texts, and single cells."""
     named = (head.item, head.system, *head.show, *data.roles.columns())
     return tuple(dict.fromkeys(name for name in named if name in data.table.columns))
 
