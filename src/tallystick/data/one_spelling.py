@@ -169,7 +169,7 @@ def _is_fraction(text: str) -> bool:
 
 
 def _tells_apart(labels: list[str]) -> bool:
-    """Whether one column writes a label in two ways; tie and Tie mean the same wherever they are."""
+    """Whether one column writes a label in two ways; tie and Tie mean the same anywhere."""
     plain = [label for label in labels if not is_never_true(label)]
     return len({spelling(label) for label in plain}) < len(plain)
 

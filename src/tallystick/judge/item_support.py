@@ -2,8 +2,8 @@
 
 The posterior of a latent-class model is not a probability of being right: on real panels of
 language models it said .96 to .98 where .47 to .72 were right. With labels drawn at random the
-support and the votes are calibrated (U8, U9, U11); how well that went is measured on folds that were
-left out (U10).
+support and the votes are calibrated (U8, U9, U11); how well that went is measured on folds that
+were left out (U10).
 """
 
 from __future__ import annotations
