@@ -122,6 +122,9 @@ def paths() -> None:
             "all of them alike, and only their error rates can show it; *teams* is the share of "
             "decisions in which they did. The rule for that was fixed on five other sources and "
             "seven other learners.",
+            "What stays wrong under *one name* cannot be seen: rounds whose models are equally good "
+            "look like rounds of one learner, and the next two then come from other learners. The "
+            "advice to go on therefore says that it rests on the same learner.",
             "Coverage: share of the 90 % ranges that hold the gain in the population; worst t: the "
             "lowest of the four numbers of rounds.",
             "*always* and *never* are the shares of decisions in which going on, or stopping, was "
