@@ -22,6 +22,7 @@ from pieces import add_piece, pieces
 from record import record
 from tests.serve.equal import QUERIES, differences, post
 from tests.serve.postgres import postgres_server
+from tests.serve.queue.people import InProcess
 from tests.serve.web import Clock, Loop, Web
 
 from tallystick.serve.app import make_app, make_service
@@ -35,8 +36,10 @@ ASKED = 5
 
 @contextlib.contextmanager
 def serving(address: str, loop: Loop) -> Iterator[tuple[Service, Web]]:
-    """Yield a service in this process; its worker is a process of its own."""
-    service = make_service(open_store(address), config=Config(job_pause=0.0), clock=Clock())
+    """Yield a service in this process, which is its own worker: starting one takes seconds."""
+    store = open_store(address)
+    service = make_service(store, config=Config(job_pause=0.0), clock=Clock())
+    service.worker = InProcess(store)  # type: ignore[assignment]  # it answers the same orders
     try:
         yield service, Web(make_app(service), loop)
     finally:

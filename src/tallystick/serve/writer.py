@@ -34,6 +34,12 @@ MOST_WAITING = 64 * 1024 * 1024
 _MOST_TOGETHER = 512
 """Operations per commit: a longer group would make the first of them wait for the last."""
 
+_PAUSE = 0.5
+"""The share of a commit's time for which the next one waits for those who were just answered."""
+
+_LONGEST_PAUSE = 0.005
+"""Seconds that this may last at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -84,6 +90,8 @@ class Writer:
         self._stopping = False
         self.figures = WriterFigures()
         self._oldest = 0.0
+        self._active = 0
+        self._took = 0.0
         self._thread = threading.Thread(target=self._loop, name="tallystick-writer", daemon=True)
         self._thread.start()
 
@@ -145,10 +153,19 @@ class Writer:
                     self._wake.wait()
                 if not self._waiting:
                     return
+                missing = self._active - len(self._waiting)
+            if missing > 1 and not self._stopping:
+                # Those who were just answered are about to send again. Half of them in this commit
+                # and half in the next would be two commits where one does.
+                time.sleep(min(_LONGEST_PAUSE, _PAUSE * self._took))
+            with self._wake:
                 n = min(len(self._waiting), _MOST_TOGETHER)
                 group = [self._waiting.popleft() for _ in range(n)]
+            begun = time.monotonic()
             self._commit(group)
+            self._took = time.monotonic() - begun
             with self._wake:
+                self._active = len(group) + len(self._waiting)
                 self.figures.waiting_bytes -= sum(one.size for one in group)
                 self._oldest = time.monotonic()
 
