@@ -90,6 +90,7 @@ def main() -> None:
             continue
         first = done.predictions if first is None else first
         same = "yes" if np.array_equal(done.predictions, first) else "NO"
+        print(name, round(started - began, 1), round(ended - started, 1), same, flush=True)
         rows.append(
             {
                 "where": name,
