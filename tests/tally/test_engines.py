@@ -181,7 +181,7 @@ def test_numbers_in_a_text_file_can_be_cut_and_weigh(tmp_path: Path) -> None:
     tally = Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 1]}, weight="w", missing=["NA"])
     assert tally.labels == {"s": (0, 1, None)}
     assert tally.counts.tolist() == [1, 3, 1]
-    with pytest.raises(InputError, match="holds text that is none"):
+    with pytest.raises(InputError, match="holds text that is not a number"):
         Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 1]})
     with pytest.raises(InputError, match=r"a number above 0\.95"):
         Tally.of(tmp_path / "a.csv", cut={"s": [0, 0.5, 0.95]}, missing=["NA"])

@@ -139,14 +139,14 @@ def test_edges_must_rise(edges: list[float]) -> None:
         (lambda: Tally.of(pd.DataFrame([[1, 2]])), "named by text"),
         (
             lambda: Tally.of(pd.DataFrame([[1, 2]], columns=["a", "a"])),
-            "more than one column|duplicate",
+            "same name|duplicate",
         ),
         (lambda: Tally.of({"a": [1]}).where(a=7), "no label 7: it has 1"),
         (lambda: Tally.of({"a": [1]}).where(b=1), "no column 'b'"),
         (lambda: Tally.of({"a": [1]}).marginal("a"), "sequence"),
         (lambda: Tally.of({"a": [1]}).marginal(["b"]), "no column 'b'"),
         (lambda: Tally().locate({"a": [1]}), "empty"),
-        (lambda: Tally.from_patterns({"a": [1, 2]}, [1]), "one entry a pattern"),
+        (lambda: Tally.from_patterns({"a": [1, 2]}, [1]), "one entry per pattern"),
         (lambda: Tally.from_patterns({"a": [1]}, [-1]), "not negative"),
     ],
 )

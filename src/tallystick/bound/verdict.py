@@ -291,7 +291,9 @@ def assumptions_of(
     ready: Sequence[Prepared], *, labelled: bool, robust: str | None = None
 ) -> tuple[str, ...]:
     """Return what the answer rests on; *labelled* says that evaluated rows have true labels."""
-    out = ["the rows are a random sample of what the classifier is used on"]
+    # What the headline rests on comes first: a terminal shows one line of this.
+    out = [] if robust is None else [f"for the robust range: {robust}"]
+    out.append("the rows are a random sample of what the classifier is used on")
     if labelled:
         out.append("the labelled rows are a random sample of the rows")
     else:
@@ -301,8 +303,6 @@ def assumptions_of(
             for one in ready
             if one.model.labelled is not None
         ]
-    if robust is not None:
-        out.append(f"for the robust range: {robust}")
     out += [
         f"for the bounds under {one.model.name}: {one.assumption}"
         for one in ready

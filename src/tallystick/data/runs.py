@@ -7,41 +7,34 @@ their names, or by their content where they have none.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tallystick.data.detect.names import (
-    ITEM_NAMES,
-    REPLICATE_NAMES,
-    is_identifier,
-    is_truth,
-    plain,
-)
-from tallystick.data.detect.profile import Profile, look
-from tallystick.data.detect.sample import draw
+from tallystick.data.detect.names import plain
 from tallystick.data.layout import Layout
-from tallystick.data.numbers import read_numbers
+from tallystick.data.plain_run import (
+    MODEL_COLUMNS,
+    AskedOfRuns,
+    cells_of,
+    item_column,
+    plain_run,
+    what_was_asked,
+)
 from tallystick.data.roles import Roles
 from tallystick.errors import FileError, InputError
-from tallystick.io import Table, identifier, scan
+from tallystick.io import Table, scan
 from tallystick.io.formats import detect
 from tallystick.io.logs.log import Log
 from tallystick.io.logs.registry import log_readers, read_logs
 from tallystick.io.logs.side_by_side import beside
-from tallystick.io.nearest import missing_column
 from tallystick.io.sources import File, resolve
-from tallystick.values import whole
 
 __all__ = ["are_runs", "named_runs", "read_runs", "runs_of"]
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".eval", ".gz")
 """Files of a folder that may be runs; anything else in it is passed over."""
-_MODEL_COLUMNS = frozenset({"model", "model_name", "system"})
-_NUMERIC = 0.5
-"""Share of a column's values that are numbers, at least, for it to be a metric."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +119,7 @@ def read_runs(
     notes: list[str] = []
     files: list[Path] = []
     formats: list[str] = []
-    for one, own, more in _expanded(runs, _Asked(layout, given, tuple(missing))):
+    for one, own, more in _expanded(runs, AskedOfRuns(layout, given, tuple(missing))):
         named = own
         if one.name is not None:
             alone = len({log.model for log in own}) == 1
@@ -163,15 +156,6 @@ def read_runs(
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What the caller says of every file."""
-
-    layout: Layout
-    given: Roles
-    missing: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class _Read:
     """What was seen while runs were read."""
 
@@ -180,13 +164,13 @@ class _Read:
     notes: tuple[str, ...] = ()
 
 
-def _expanded(runs: Sequence[_Run], asked: _Asked) -> list[tuple[_Run, list[Log], _Read]]:
+def _expanded(runs: Sequence[_Run], asked: AskedOfRuns) -> list[tuple[_Run, list[Log], _Read]]:
     """Read every run; logs of one tool are read together, because names depend on the others."""
     found: list[tuple[_Run, list[Log], _Read]] = []
     together: list[tuple[int, File, str]] = []
     for one in runs:
         if not isinstance(one.source, str | Path):
-            log, notes = _plain_log(_frame(one.source), one.name or "run", asked)
+            log, notes = plain_run(_frame(one.source), one.name or "run", asked)
             found.append((one, [log], _Read(formats=("frames",), notes=notes)))
             continue
         files, notes = _files(one.source)
@@ -199,7 +183,7 @@ def _expanded(runs: Sequence[_Run], asked: _Asked) -> list[tuple[_Run, list[Log]
                 together.append((place, file, kind))
                 continue
             with scan([str(file.path)], delimiter=asked.layout.delimiter) as table:
-                log, more = _plain_log(table, file.name, asked)
+                log, more = plain_run(table, file.name, asked)
             held = found[place][2]
             found[place] = (one, [log], replace(held, notes=(*held.notes, *more)))
     if together:
@@ -253,155 +237,6 @@ def _frame(source: Any) -> Table:
     return table_of(source)
 
 
-def _plain_log(table: Table, name: str, asked: _Asked) -> tuple[Log, tuple[str, ...]]:
-    """Return a result file as the log of one run: every column of numbers is a metric."""
-    layout, given = asked.layout, asked.given
-    profiles = look(draw(table))
-    item = _item_column(table, given)
-    metrics = _metrics(table, profiles, layout, given, item)
-    items, note = _item_names(table, item, profiles, metrics, given)
-    scores = {}
-    unscored = 0
-    for metric in metrics:
-        values = _values(table, metric, asked)
-        held: dict[str, list[float]] = {}
-        for key, value in zip(items, values, strict=True):
-            if value == value:  # not NaN
-                held.setdefault(key, []).append(value)
-        if metric == layout.metric or len(metrics) == 1:
-            unscored = sum(value != value for value in values)
-        scores[metric] = held
-    groups = {
-        column: dict(zip(items, map(str, _cells(table, column)), strict=True))
-        for column in given.columns("cluster", "by", "weight")
-        if column in table.columns
-    }
-    model = _model(table, profiles) or Path(name).name.removesuffix(".gz").rpartition(".")[0]
-    return Log(model or name, "", name, scores, unscored, groups=groups), note
-
-
-def _item_column(table: Table, given: Roles) -> str | None:
-    if given.item is not None:
-        if given.item not in table.columns:
-            raise InputError(missing_column(given.item, table.columns, table.source))
-        return given.item
-    usual = [name for name in table.columns if name.strip().lower() in ITEM_NAMES]
-    return usual[0] if usual else None
-
-
-def _metrics(
-    table: Table,
-    profiles: Mapping[str, Profile],
-    layout: Layout,
-    given: Roles,
-    item: str | None,
-) -> list[str]:
-    """Return the columns that hold scores; the one that was asked for comes first."""
-    if layout.metric is not None and layout.metric not in table.columns:
-        raise InputError(missing_column(layout.metric, table.columns, table.source))
-    if layout.metric is not None:
-        return [layout.metric]
-    held = {*given.holders(), item}
-    found = [
-        name
-        for name, profile in profiles.items()
-        if name not in held
-        and not is_identifier(name)
-        and not is_truth(name)
-        and plain(name) not in REPLICATE_NAMES
-        and (profile.numeric >= _NUMERIC or _is_mark(profile))
-    ]
-    if not found:
-        raise InputError(
-            f"{table.source}: no column holds scores. Name the one to compare (--metric C); it has"
-            f" {', '.join(table.columns[:8])}"
-        )
-    return found
-
-
-def _is_mark(profile: Profile) -> bool:
-    from tallystick.values import as_pass_fail
-
-    labels = sorted(profile.values, key=repr)
-    return bool(labels) and as_pass_fail(labels) is not None
-
-
-def _item_names(
-    table: Table,
-    item: str | None,
-    profiles: Mapping[str, Profile],
-    metrics: Sequence[str],
-    given: Roles,
-) -> tuple[list[str], tuple[str, ...]]:
-    """Return what each row's item is called: its name, or a hash of what was asked."""
-    if item is not None:
-        blank = table.row_of(item, None)
-        if blank is not None:
-            raise InputError(f"{blank}: the item column {item!r} is blank. Name every item")
-        return [str(whole(value)) for value in _cells(table, item)], ()
-    # What was asked is text that a run does not change; what was answered it does.
-    asked = [
-        name for name in table.columns if plain(name) in _ASKED and name not in given.holders()
-    ]
-    if not asked:
-        raise InputError(
-            f"{table.source}: no column names the items, so runs cannot be matched. Name it"
-            f" (--item C); it has {', '.join(table.columns[:8])}"
-        )
-    cells = [_cells(table, name) for name in asked]
-    keys = [
-        hashlib.sha256("\x1f".join(map(str, row)).encode()).hexdigest()[:12]
-        for row in zip(*cells, strict=True)
-    ]
-    return keys, (f"{table.source}: items are matched by the content of {', '.join(asked)}",)
-
-
-_ASKED = frozenset(
-    {
-        "input",
-        "prompt",
-        "question",
-        "query",
-        "user_input",
-        "instruction",
-        "context",
-        "text",
-        "problem",
-        "task",
-        "expected",
-        "target",
-        "reference",
-    }
-)
-"""Columns that say what was asked: the content by which items without a name are matched."""
-
-
-def _values(table: Table, metric: str, asked: _Asked) -> list[float]:
-    """Return the scores of a column; answers are held against the truth where one is named."""
-    given = asked.given
-    if given.truth is None:
-        return [float(value) for value in read_numbers(table, [metric], asked.missing)[:, 0]]
-    if given.truth not in table.columns:
-        raise InputError(missing_column(given.truth, table.columns, table.source))
-    pairs = zip(_cells(table, metric), _cells(table, given.truth), strict=True)
-    return [
-        float("nan") if true is None else float(str(whole(said)) == str(whole(true)))
-        for said, true in pairs
-    ]
-
-
-def _cells(table: Table, column: str) -> list[Any]:
-    return [cell for (cell,) in table.query(f"select {identifier(column)} from rows")]
-
-
-def _model(table: Table, profiles: Mapping[str, Profile]) -> str | None:
-    """Return the model that a file names in a column of its own, if it names one only."""
-    for name in table.columns:
-        if plain(name) in _MODEL_COLUMNS and name in profiles and profiles[name].distinct == 1:
-            return str(next(cell for cell in _cells(table, name) if cell is not None))
-    return None
-
-
 def _renamed(logs: Sequence[Log]) -> list[Log]:
     """Name runs by their only column where every file has one of its own."""
     alone = [next(iter(log.scores)) for log in logs if len(log.scores) == 1]
@@ -419,15 +254,17 @@ def _share_items(files: Sequence[File], layout: Layout, given: Roles) -> bool:
     seen: set[str] = set()
     for file in files:
         with scan([str(file.path)], delimiter=layout.delimiter) as table:
-            if any(plain(name) in _MODEL_COLUMNS for name in table.columns):
-                model = next(name for name in table.columns if plain(name) in _MODEL_COLUMNS)
-                if len(set(_cells(table, model))) > 1:
+            if any(plain(name) in MODEL_COLUMNS for name in table.columns):
+                model = next(name for name in table.columns if plain(name) in MODEL_COLUMNS)
+                if len(set(cells_of(table, model))) > 1:
                     return False  # a long table: its models are in its rows
-            item = _item_column(table, given)
-            asked = [name for name in table.columns if plain(name) in _ASKED]
+            item = item_column(table, given)
+            asked = what_was_asked(table)
             if item is None and not asked:
                 return False
-            cells = zip(*(_cells(table, name) for name in ([item] if item else asked)), strict=True)
+            cells = zip(
+                *(cells_of(table, name) for name in ([item] if item else asked)), strict=True
+            )
             own = {"\x1f".join(map(str, row)) for row in cells}
         if seen & own:
             return True

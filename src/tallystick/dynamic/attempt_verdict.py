@@ -123,7 +123,7 @@ def attempt_lines(result: AttemptResult) -> list[tuple[str, str]]:
     lines += [(text, "") for text in (*_people(result), *_validators(result))]
     lines += [(text, "") for text in (*_models(result), *_transfer(result))]
     lines.append(("", ""))
-    lines += [(f"Rests on: {text}", "dim") for text in result.assumptions]
+    lines += [(result.rests_on(), "dim")] if result.assumptions else []
     lines += [(f"! {text}", "yellow") for text in result.warnings]
     lines += [(f"Not shown by such a log: {text}", "dim") for text in _invalid(result)]
     return lines

@@ -329,7 +329,7 @@ def log_lines(result: LogResult) -> list[tuple[str, str]]:
         text = "The last two rounds: the risk is " + (said if step.proved else "not proved changed")
         lines.append((f"{text} ({step.repaired} items repaired, {step.broken} broken).", ""))
     lines.append(("", ""))
-    lines += [(f"Rests on: {text}", "dim") for text in result.assumptions]
+    lines += [(result.rests_on(), "dim")] if result.assumptions else []
     lines += [(f"! {text}", "yellow") for text in result.warnings]
     return lines
 

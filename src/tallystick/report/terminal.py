@@ -94,9 +94,7 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         _wrapped(pen, result.basis, "")
     else:
         promise = f"Intervals: {table.promise}. " if table.promise else ""
-        grounds = ". ".join(text[:1].upper() + text[1:] for text in result.assumptions)
-        rests = f"Rests on this: {grounds}." if grounds else ""
-        _wrapped(pen, f"{promise}{rests}".strip(), "")
+        _wrapped(pen, f"{promise}{result.rests_on()}".strip(), "")
     for text in result.warnings:
         _wrapped(pen, f"! {text}", "yellow", hanging="  ")
     # A result that says what it rests on in one line keeps the rest for the page.

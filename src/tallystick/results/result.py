@@ -233,6 +233,22 @@ class Result:
         parts += [f"Warning: {text}" for text in self.warnings]
         return "\n".join(harmless(part) for part in parts)
 
+    def rests_on(self) -> str:
+        """Return what the numbers rest on in one line, for a terminal: the first assumption, and
+        where the others are; empty if there is none.
+
+        >>> Result(verdict="B wins.", n_items=9, assumptions=("labels are right", "x", "y")).rests_on()
+        'Rests on: labels are right. Two more assumptions are on the page (--html).'
+        """
+        if not self.assumptions:
+            return ""
+        first, more = self.assumptions[0], len(self.assumptions) - 1
+        word = {1: "One", 2: "Two", 3: "Three"}.get(more, str(more))
+        rest = "assumption is" if more == 1 else "assumptions are"
+        return f"Rests on: {first}." + (
+            f" {word} more {rest} on the page (--html)." if more else ""
+        )
+
     def _repr_html_(self) -> str:
         rows = self.rows()
         cut = (

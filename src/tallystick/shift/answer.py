@@ -132,7 +132,7 @@ def _several(data: Data, known: PreparedShift, question: ShiftQuestion) -> Resul
         raise InputError("gates, --history and --by are for one API at a time: name one --api")
     budget = (question.budget or 0) // len(apis)
     if budget < 1:
-        raise InputError(f"a budget of {question.budget} does not reach for {len(apis)} APIs")
+        raise InputError(f"a budget of {question.budget} is too small for {len(apis)} APIs")
     results: list[ShiftResult] = []
     for number, api in enumerate(apis):
         spent = sum(one.cost for one in results)
@@ -160,8 +160,8 @@ def _check_options(data: Data, question: ShiftQuestion) -> None:
         given = [name for name in asking if getattr(question, name)]
         if given:
             raise InputError(
-                f"new (--new) holds all new answers, so nothing is asked and {given[0]} says"
-                f" nothing: leave one of the two out, or rehearse with --api replay:"
+                f"new (--new) holds all new answers, so nothing is asked and {given[0]} has"
+                f" no effect: leave one of the two out, or rehearse with --api replay:"
                 f"{data.roles.new}"
             )
         return

@@ -103,7 +103,10 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
             if table is not None:
                 table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise FormatError(f"{path} is not a saved {kind}, or it is damaged: {error}") from error
+        raise FormatError(
+            f"{path} is not a saved {kind}, or it is damaged ({error}). A table becomes a tally by"
+            " `tallystick tally TABLE -o FILE.tally`"
+        ) from error
     if written is None:
         raise FormatError(
             f"{path} is an Arrow file, but not a saved {kind}: count it with Tally.of"

@@ -133,7 +133,7 @@ class Tally:
         rows = len(encode_columns(columns, tuple(columns), Recipe())[0].values) if columns else 0
         if held.shape != (rows,):
             raise InputError(
-                f"counts must have one entry a pattern ({rows}), got shape {held.shape}"
+                f"counts must have one entry per pattern ({rows}), got shape {held.shape}"
             )
         if held.dtype.kind not in "iuf" or not (np.isfinite(held) & (held >= 0)).all():
             raise InputError(

@@ -18,7 +18,7 @@ from tallystick.stats.latent.votes import OneHot, as_votes
         ({"codes": np.empty((0, 2), dtype=int)}, "at least one pattern"),
         ({"codes": [[0, 2]]}, "judge 1 must be in -1..1, got 2"),
         ({"codes": [[-2, 0]]}, "judge 0 must be in -1..1, got -2"),
-        ({"counts": [1, 2]}, "one entry a pattern"),
+        ({"counts": [1, 2]}, "one entry per pattern"),
         ({"counts": [-1]}, "non-negative"),
         ({"counts": [np.nan]}, "finite"),
         ({"counts": [0]}, "not all zero"),

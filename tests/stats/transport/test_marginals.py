@@ -48,7 +48,7 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         pair_difference([[[0.25, 0.25], [0.25, 0.25]]], [[0.2, 0.3, 0.5]])
     with pytest.raises(InputError, match="for more labels solve a programme"):
         two_labels(HALF, [[0.2, 0.3, 0.5]], np.eye(2))
-    with pytest.raises(InputError, match="one row a pattern"):
+    with pytest.raises(InputError, match="one row per pattern"):
         programme(HALF, HALF * 2, np.eye(2), side="upper")
 
 

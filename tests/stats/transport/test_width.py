@@ -28,7 +28,7 @@ def test_it_never_exceeds_the_spread() -> None:
 
 
 def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(InputError, match="one row a pattern"):
+    with pytest.raises(InputError, match="one row per pattern"):
         entropy_width([[0.5, 0.5]], [[0.5, 0.5]] * 2)
     with pytest.raises(InputError, match="spread must be finite"):
         entropy_width([[0.5, 0.5]], [[0.5, 0.5]], spread=-1)

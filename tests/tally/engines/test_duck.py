@@ -46,7 +46,7 @@ def test_a_bin_holds_its_lower_edge_and_the_last_one_its_upper_edge_too() -> Non
     [
         ([0.5, -0.1], "a number below 0.0"),
         ([0.5, 1.1], "a number above 1.0"),
-        (["0.5", "high"], "holds text that is none"),
+        (["0.5", "high"], "holds text that is not a number"),
     ],
 )
 def test_what_fits_no_bin_is_refused(scores: list[Any], named: str) -> None:

@@ -166,7 +166,7 @@ def as_votes(
     weights = np.asarray(counts, dtype=np.float64)
     if weights.shape != (n_patterns,):
         raise InputError(
-            f"counts must have one entry a pattern ({n_patterns}), got shape {weights.shape}"
+            f"counts must have one entry per pattern ({n_patterns}), got shape {weights.shape}"
         )
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise InputError("counts must be finite, non-negative and not all zero")
@@ -186,7 +186,7 @@ def as_votes(
         )
     known = np.full(n_patterns, -1) if truth is None else _integers("truth", truth, ndim=1)
     if known.shape != (n_patterns,) or known.min() < -1 or known.max() >= n_classes:
-        raise InputError(f"truth must hold one code in -1..{n_classes - 1} a pattern")
+        raise InputError(f"truth must hold one code in -1..{n_classes - 1} per pattern")
     return Votes(table, weights, sizes, known)
 
 

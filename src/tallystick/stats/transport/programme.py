@@ -58,7 +58,7 @@ def programme(
     """
     q, p = as_laws(q, name="q"), as_laws(p, name="p")
     if len(q) != len(p):
-        raise InputError(f"q and p must have one row a pattern, got {len(q)} and {len(p)} rows")
+        raise InputError(f"q and p must have one row per pattern, got {len(q)} and {len(p)} rows")
     g = as_cost(cost, patterns=len(p), atoms=q.shape[1], labels=p.shape[1])
     radius = as_delta(delta, len(p))
     # Sums that differ in the ninth digit would make the equations contradict one another.

@@ -48,7 +48,7 @@ def entropy_width(
     """
     q, p = as_laws(q, name="q"), as_laws(p, name="p")
     if len(q) != len(p):
-        raise InputError(f"q and p must have one row a pattern, got {len(q)} and {len(p)} rows")
+        raise InputError(f"q and p must have one row per pattern, got {len(q)} and {len(p)} rows")
     if not 0 <= spread < math.inf:
         raise InputError(f"spread must be finite and not negative, got {spread!r}")
     share = as_weights(weights, len(p))

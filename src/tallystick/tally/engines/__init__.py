@@ -125,7 +125,7 @@ def frame_of(data: Any) -> Any:
         return nw.from_native(data)
     except nw.exceptions.DuplicateError as error:
         raise InputError(
-            f"the frame has more than one column of a name: rename one of them ({error})"
+            f"the frame has two columns with the same name: rename one of them ({error})"
         ) from error
     except TypeError as error:
         raise InputError(

@@ -118,7 +118,7 @@ def _search(number: str, edges: Sequence[float], low: int, high: int) -> str:
 def _check_bins(name: str, bins: Sequence[int | None], edges: Sequence[float]) -> None:
     if -2 in bins:
         raise InputError(
-            f"column {name!r} is asked for as numbers (cut), but holds text that is none"
+            f"column {name!r} is asked for as numbers (cut), but holds text that is not a number"
         )
     if -1 in bins:
         raise outside_edges(name, f"a number below {edges[0]!r}", edges)

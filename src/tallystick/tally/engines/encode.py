@@ -199,7 +199,7 @@ def numbers_of(
         )
         if odd is not None:
             raise InputError(
-                f"column {name!r} is asked for as numbers ({purpose}), but {odd!r} is none"
+                f"column {name!r} is asked for as numbers ({purpose}), but {odd!r} is not a number"
             )
     try:
         numbers = values.astype(np.float64)
