@@ -231,6 +231,7 @@ def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
 
     if not columns:
         raise InputError("the mapping has no columns: give at least one")
+    _check_indexes(columns)
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"columns must have equal lengths, got {lengths}")
@@ -241,6 +242,28 @@ def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
         held = values.tolist() if hasattr(values, "tolist") else list(values)
         arrays[name] = _arrow(lambda held=held: pa.array(held, from_pandas=True), [name])
     return pa.table(arrays)
+
+
+def _check_indexes(columns: Mapping[str, Any]) -> None:
+    """Refuse pandas Series whose rows stand in another order: a frame would put them side by side.
+
+    Lists and arrays go by position. So would Series, and an index that says otherwise would be
+    ignored silently.
+    """
+    index: Any = None
+    first = ""
+    for name, values in columns.items():
+        held = getattr(values, "index", None)
+        if not hasattr(held, "equals"):
+            continue
+        if index is None:
+            index, first = held, name
+        elif not index.equals(held):
+            raise InputError(
+                f"columns {first!r} and {name!r} are pandas Series with different indexes: give"
+                " pd.DataFrame(columns), which matches their rows, or .to_numpy() of each if they"
+                " go by position"
+            )
 
 
 def _arrow(convert: Any, columns: Sequence[str]) -> Any:
