@@ -339,16 +339,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         roles, notes = find_human_grades(table, roles)
         by_name = (*by_name, *notes)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
-    repeats = door.repeats or layout.rows_are_items
-    beside = roles.columns("system", "criterion") if door.outputs else ()
-    if grades or not (repeats or door == Door()):
-        table, notes = without_copies(table, roles, beside)
-        by_name = (*by_name, *notes)
-    if grades:
-        roles, notes = find_criterion(table, roles, ignored)
-        by_name, beside = (*by_name, *notes), roles.columns("system", "criterion")
-    roles, notes = find_item(table, roles, repeats=repeats, beside=beside)
-    several = several_rows(table, roles, beside) if grades else None
+    table, roles, notes, several = _with_items(table, roles, door, layout, ignored)
     notes = (*table.notes, *by_name, *notes)
     if is_long and door.want:
         roles = roles.with_columns(door.want, names)
@@ -375,6 +366,24 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         session=session,
         warnings=() if several is None else (several,),
     )
+
+
+def _with_items(
+    table: Table, roles: Roles, door: Door, layout: Layout, ignored: Sequence[str]
+) -> tuple[Table, Roles, tuple[str, ...], str | None]:
+    """Return the table with each row once, the roles with its items, notes, and a warning."""
+    grades = door.outputs and len(roles.systems) != 2
+    repeats = door.repeats or layout.rows_are_items
+    beside = roles.columns("system", "criterion") if door.outputs else ()
+    said: tuple[str, ...] = ()
+    if grades or not (repeats or door == Door()):
+        table, said = without_copies(table, roles, beside)
+    if grades:
+        roles, notes = find_criterion(table, roles, ignored)
+        said, beside = (*said, *notes), roles.columns("system", "criterion")
+    roles, notes = find_item(table, roles, repeats=repeats, beside=beside)
+    several = several_rows(table, roles, beside) if grades else None
+    return table, roles, (*said, *notes), several
 
 
 def _as_known(given: Roles, table: Table) -> Roles:
