@@ -92,7 +92,7 @@ def _may_be_accident(table: Table, keys: Sequence[str], rows: int) -> bool:
         "select (select sum(n * n) from (select count(*)::double as n from rows group by"
         f" {others})), (select count(*) from (select distinct {named} from rows))"
     )
-    return float(same / rows**2) ** (rows - different) > _ACCIDENT
+    return bool(float(same / rows**2) ** (rows - different) > _ACCIDENT)
 
 
 def find_criterion(
