@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick import bound, compare, judge, score
+from tallystick import bound, compare, judge, read, score
 from tallystick.data import frames
 from tallystick.data.frames import distinct, fetch, first_repeat_in, part, pivot, row_count
 from tallystick.data.structure import LongShape
@@ -230,3 +230,14 @@ def test_the_row_numbers_of_pandas_are_no_column() -> None:
     frame = pandas.DataFrame(_right(_votes()))
     kept = frame[frame.index % 2 == 1]
     assert [row.name for row in compare.evaluate(kept).models] == ["x", "y", "z"]
+
+
+def test_series_whose_indexes_differ_are_refused_by_name() -> None:
+    pd = pytest.importorskip("pandas")
+    gold = pd.Series([0, 1, 1, 0] * 10)
+    votes = pd.Series([0, 1, 0, 0] * 10)
+    same = {"gold": gold, "gpt": votes, "claude": votes.to_numpy()}
+    assert read(same, truth="gold").n_rows == 40
+    for other in (votes[::-1], votes[:20]):
+        with pytest.raises(InputError, match=r"'gold' and 'gpt'.*different indexes.*DataFrame"):
+            read({"gold": gold, "gpt": other}, truth="gold")

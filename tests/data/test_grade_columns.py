@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
-from tallystick.data import Door, read
+from tallystick.data import Door, Roles, read
+from tallystick.data.grade_columns import grade_columns
 from tallystick.errors import InputError
+from tallystick.io import scan
 
 DOOR = Door(want="judges", pivots=False, repeats=True, outputs=True)
 
@@ -82,3 +85,12 @@ def test_a_category_that_repeats_is_no_mistake():
     table = {"task": ["x", "y"] * 20, "system": ["a"] * 20 + ["b"] * 20, "gpt": [1, 0] * 20}
     with read(table, DOOR) as data:
         assert data.roles.item is None
+
+
+def test_judges_of_another_question_than_the_human_grades_are_left_out() -> None:
+    grades = {"judge_correctness": [1, 0] * 9, "judge_style": [0, 1] * 9, "other": [1, 1, 0] * 6}
+    people = {"human_correctness": [1, None] * 9, "human_style": [0, None] * 9}
+    table = scan(pa.table({**grades, **people}))
+    taken, notes = grade_columns(table, Roles(truth="human_correctness"))
+    assert taken == ("judge_correctness", "other")
+    assert "'judge_style' (graded by people as 'human_style')" in notes[0]

@@ -1,5 +1,6 @@
 """Tables of outputs: the system is found, wide tables are unfolded, items are named once each."""
 
+import pyarrow as pa
 import pytest
 
 from tallystick.data import Door, Layout, Roles, read
@@ -81,3 +82,27 @@ def test_words_need_no_common_vocabulary():
         coded = data.words("a", "b")
     assert coded.labels == ("pass", "NA", 1, 5)
     assert coded.codes.tolist() == [[0, 2], [1, 3]]
+
+
+def test_the_system_may_stand_after_the_judge() -> None:
+    table = {
+        "id": [1, 2, 3],
+        "gpt_old": [1, 0, 1],
+        "gpt_new": [1, 1, 1],
+        "human_old": [1, None, 0],
+        "human_new": [None, 1, 1],
+    }
+    long, roles, _ = find_outputs(scan(pa.table(table)), Roles(), Layout())
+    assert roles.system == "system"
+    assert set(long.columns) == {"id", "system", "gpt", "human"}
+    found = long.query("select system, gpt, human from rows where id = 2 order by system")
+    assert found == [("new", 1, 1), ("old", 0, None)]
+    named, roles, _ = find_outputs(scan(pa.table(table)), Roles(systems=("old", "new")), Layout())
+    assert set(named.columns) == set(long.columns)
+
+
+def test_what_is_graded_is_no_system() -> None:
+    table = {"id": [1, 2], "gpt_style": [1, 0], "gpt_safety": [1, 1]}
+    graded = {**table, "human_style": [1, None], "human_safety": [None, 1]}
+    wide = scan(pa.table(graded))
+    assert find_outputs(wide, Roles(), Layout())[0] is wide

@@ -51,6 +51,15 @@ def test_copies_count_once_for_judges_too() -> None:
     assert result.n_items == 90
 
 
+def test_rows_that_may_be_equal_by_accident_stay() -> None:
+    passed = pa.table({"id": [*range(40), 0, 1], "gpt": [1, 0] * 21})
+    table = scan(passed)
+    assert without_copies(table, Roles(), ())[0] is table
+    # A column of few values names tasks, not items.
+    tasks = scan(pa.table({"task": ["x", "y"] * 20, "gpt": [1, 0] * 20}))
+    assert without_copies(tasks, Roles(), ())[0] is tasks
+
+
 def test_rows_of_one_item_that_differ_are_kept() -> None:
     table = scan(pa.table({"id": [1, 2, 1], "gpt": ["yes", "no", "no"]}))
     assert without_copies(table, Roles(), ()) == (table, ())

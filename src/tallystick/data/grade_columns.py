@@ -74,11 +74,13 @@ def grade_columns(
     free, left_out = free_columns(table, profiles, roles)
     people = [name for name in free if is_human(name)]
     left_out |= dict.fromkeys(people, "named like human grades")
-    marks = [name for name in free if name not in people and _is_mark(profiles[name])]
+    other = _other_questions(free, people, roles.truth)
+    left_out |= other
+    marks = [name for name in free if name not in (*people, *other) and _is_mark(profiles[name])]
     numbers = [
         name
         for name in free
-        if name not in (*people, *marks)
+        if name not in (*people, *other, *marks)
         and profiles[name].numeric >= _MOSTLY
         and not set(tokens(name)) & MEASURES
     ]
@@ -95,6 +97,28 @@ def grade_columns(
     out = "; ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
     note = f"judges: {listed(taken, 12)}" + (f". Left out: {out}" if out else "")
     return taken, (note,)
+
+
+def _other_questions(
+    free: Sequence[str], people: Sequence[str], truth: str | None
+) -> dict[str, str]:
+    """Return the judges of another question than *truth* answers, as their names say.
+
+    ``gpt_style`` is held against ``human_style``, and says nothing about ``human_correctness``.
+    """
+    if truth is None:
+        return {}
+    own = {*tokens(truth)} - _PEOPLE
+    found: dict[str, str] = {}
+    for person in people:
+        topic = {*tokens(person)} - _PEOPLE - own
+        if topic and own:
+            found |= {
+                name: f"graded by people as {person!r}"
+                for name in free
+                if name not in people and topic <= {*tokens(name)} and not own <= {*tokens(name)}
+            }
+    return found
 
 
 def _is_mark(profile: Profile) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tallystick.data.detect.names import plain
+from tallystick.data.detect.names import QUALITIES, plain, tokens
 from tallystick.data.grade_columns import is_human
 from tallystick.data.layout import Layout
 from tallystick.data.roles import Roles
@@ -101,7 +101,8 @@ def find_outputs(
     if len(named) == 2 and all(name in table.columns for name in named):
         return table, replace(given, systems=named), ()
     grid = _grid(table, named, layout.separator)
-    if grid is None and not named and layout.separator is None:
+    usual = {plain(name) for name in table.columns} & set(SYSTEM_NAMES)
+    if grid is None and not named and layout.separator is None and not usual:
         grid = _human_grid(table)
     if grid is not None:
         return _unfolded(table, given, grid)
@@ -139,6 +140,10 @@ def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid 
         # Two systems of which the same thing is known: less than that is an accident of names.
         if shared and (len(found) >= 2 or systems) and (not systems or set(found) == set(systems)):
             return _Grid(sign, found)
+        if systems:
+            found = _split(table.columns, systems, sign, last=True)
+            if set(found) == set(systems) and set.intersection(*map(set, found.values())):
+                return _Grid(sign, found)
     return None
 
 
@@ -146,7 +151,8 @@ def _human_grid(table: Table) -> _Grid | None:
     """Return the columns by system where people's grades give the systems away.
 
     ``old_gpt, old_human, new_gpt, new_human``: a name before ``human`` is a system only if the same
-    judges are there for each of them.
+    judges are there for each of them. So is a name after it (``gpt_old, human_old``). Names of what
+    is graded (``human_style``) are no systems.
     """
     for sign in _MORE_SEPARATORS:
         heads = {
@@ -155,10 +161,18 @@ def _human_grid(table: Table) -> _Grid | None:
             for part in [column.rpartition(sign)[2]]
             if is_human(part) and column != part
         }
-        systems = [head for head in heads if head]
-        if len(systems) < 2:
+        tails = {
+            column[len(part) + len(sign) :]: part
+            for column in table.columns
+            for part in [column.partition(sign)[0]]
+            if is_human(part) and column != part
+        }
+        # Words such as "human_score" name what people gave, and no system.
+        last = len(heads) < 2 and len(tails) >= 2
+        systems = [name for name in (tails if last else heads) if name]
+        if len(systems) < 2 or any(set(tokens(name)) & QUALITIES for name in systems):
             continue
-        found = _split(table.columns, systems, sign)
+        found = _split(table.columns, systems, sign, last=last)
         parts = list(map(set, found.values()))
         if (
             len(found) == len(systems)
@@ -170,11 +184,16 @@ def _human_grid(table: Table) -> _Grid | None:
 
 
 def _split(
-    columns: Sequence[str], systems: Sequence[str], separator: str
+    columns: Sequence[str], systems: Sequence[str], separator: str, *, last: bool = False
 ) -> dict[str, dict[str, str]]:
+    """Return the columns by system and part; the system stands first, or *last*."""
     found: dict[str, dict[str, str]] = {name: {} for name in systems}
     for column in columns:
-        if systems:
+        if last:
+            tails = [name for name in systems if column.endswith(separator + name)]
+            system = max(tails, key=len, default="")
+            part = column[: -len(separator + system)]
+        elif systems:
             heads = [name for name in systems if column.startswith(name + separator)]
             system = max(heads, key=len, default="")
             part = column[len(system) + len(separator) :]

@@ -233,6 +233,7 @@ def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
 
     if not columns:
         raise InputError("the mapping has no columns: give at least one")
+    _check_indexes(columns)
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"columns must have equal lengths, got {lengths}")
@@ -243,6 +244,28 @@ def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
         held = values.tolist() if hasattr(values, "tolist") else list(values)
         arrays[name] = _arrow(lambda held=held: pa.array(held, from_pandas=True), [name])
     return pa.table(arrays)
+
+
+def _check_indexes(columns: Mapping[str, Any]) -> None:
+    """Refuse pandas Series whose rows stand in another order: a frame would put them side by side.
+
+    Lists and arrays go by position. So would Series, and an index that says otherwise would be
+    ignored silently.
+    """
+    index: Any = None
+    first = ""
+    for name, values in columns.items():
+        held = getattr(values, "index", None)
+        if not hasattr(held, "equals"):
+            continue
+        if index is None:
+            index, first = held, name
+        elif not index.equals(held):
+            raise InputError(
+                f"columns {first!r} and {name!r} are pandas Series with different indexes: give"
+                " pd.DataFrame(columns), which matches their rows, or .to_numpy() of each if they"
+                " go by position"
+            )
 
 
 def _arrow(convert: Any, columns: Sequence[str]) -> Any:
@@ -322,16 +345,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         roles, notes = find_human_grades(table, roles)
         by_name = (*by_name, *notes)
     ignored = expand(layout.ignore, table, roles.holders()) if layout.ignore else ()
-    repeats = door.repeats or layout.rows_are_items
-    beside = roles.columns("system", "criterion") if door.outputs else ()
-    if grades or not (repeats or door == Door()):
-        table, notes = without_copies(table, roles, beside)
-        by_name = (*by_name, *notes)
-    if grades:
-        roles, notes = find_criterion(table, roles, ignored)
-        by_name, beside = (*by_name, *notes), roles.columns("system", "criterion")
-    roles, notes = find_item(table, roles, repeats=repeats, beside=beside)
-    several = several_rows(table, roles, beside) if grades else None
+    table, roles, notes, several = _with_items(table, roles, door, layout, ignored)
     notes = (*table.notes, *by_name, *notes)
     if is_long and door.want:
         roles = roles.with_columns(door.want, names)
@@ -358,6 +372,24 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         session=session,
         warnings=() if several is None else (several,),
     )
+
+
+def _with_items(
+    table: Table, roles: Roles, door: Door, layout: Layout, ignored: Sequence[str]
+) -> tuple[Table, Roles, tuple[str, ...], str | None]:
+    """Return the table with each row once, the roles with its items, notes, and a warning."""
+    grades = door.outputs and len(roles.systems) != 2
+    repeats = door.repeats or layout.rows_are_items
+    beside = roles.columns("system", "criterion") if door.outputs else ()
+    said: tuple[str, ...] = ()
+    if grades or not (repeats or door == Door()):
+        table, said = without_copies(table, roles, beside)
+    if grades:
+        roles, notes = find_criterion(table, roles, ignored)
+        said, beside = (*said, *notes), roles.columns("system", "criterion")
+    roles, notes = find_item(table, roles, repeats=repeats, beside=beside)
+    several = several_rows(table, roles, beside) if grades else None
+    return table, roles, (*said, *notes), several
 
 
 def _as_known(given: Roles, table: Table) -> Roles:

@@ -19,11 +19,23 @@ __all__ = ["find_criterion", "several_rows", "without_copies"]
 _MOST_ROWS = 2_000_000
 """Rows of which copies are dropped; a larger table is left as it is."""
 
+_MOST_COPIES = 3
+"""Rows per different row above which a column names groups of rows rather than items."""
+
+_ACCIDENT = 0.001
+"""Probability with which equal rows may be an accident, such as two outputs that both passed."""
+
+_LEAST_ITEMS = 20
+
 
 def without_copies(
     table: Table, roles: Roles, beside: Sequence[str]
 ) -> tuple[Table, tuple[str, ...]]:
     """Return *table* with each row once, where every repeated item is a copy of the whole row.
+
+    Two rows that are not copies are equal in everything but the item with the probability *p* that
+    two rows drawn at random are. All *m* repeated rows are then equal with probability
+    :math:`p^m`: where that may be an accident, the rows stay, and are refused or said as before.
 
     Parameters
     ----------
@@ -35,10 +47,10 @@ def without_copies(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> table = scan(pa.table({"id": [1, 2, 1], "gpt": ["yes", "no", "yes"]}))
-    >>> kept, notes = without_copies(table, Roles(), ())
+    >>> rows = pa.table({"id": range(40), "gpt": [0, 1] * 20, "answer": ["a", "b", "c", "d"] * 10})
+    >>> kept, notes = without_copies(scan(pa.concat_tables([rows, rows[:8]])), Roles(), ())
     >>> kept.query("select count(*) from rows"), notes
-    ([(2,)], ("1 row is a copy of another row with the same 'id': each is counted once",))
+    ([(40,)], ("8 rows are copies of another row with the same 'id': each is counted once",))
     """
     if roles.weight is not None:
         return table, ()
@@ -56,6 +68,8 @@ def without_copies(
         )
         if not (rows == whole <= _MOST_ROWS and different == outputs < rows):
             continue
+        if rows > _MOST_COPIES * different or _may_be_accident(table, (name, *beside), rows):
+            continue
         kept = table.arrow(
             f"select {every} from (select *, row_number() over () as place_ from rows)"
             f" qualify row_number() over (partition by {every} order by place_) = 1 order by place_"
@@ -66,6 +80,19 @@ def without_copies(
         # A row of what is left has no line of its own in the file.
         return replace(table, relation=scan(kept).relation, parts=()), (note,)
     return table, ()
+
+
+def _may_be_accident(table: Table, keys: Sequence[str], rows: int) -> bool:
+    """Say whether rows with equal keys may be equal in all other columns by chance."""
+    others = ", ".join(identifier(name) for name in table.columns if name not in keys)
+    if not others:
+        return True
+    named = ", ".join(map(identifier, keys))
+    [(same, different)] = table.query(
+        "select (select sum(n * n) from (select count(*)::double as n from rows group by"
+        f" {others})), (select count(*) from (select distinct {named} from rows))"
+    )
+    return bool(float(same / rows**2) ** (rows - different) > _ACCIDENT)
 
 
 def find_criterion(
@@ -100,10 +127,13 @@ def several_rows(table: Table, roles: Roles, beside: Sequence[str]) -> str | Non
         if not table.repeats(name, *beside):
             continue
         keys = ", ".join(map(identifier, (name, *beside)))
-        [(rows, outputs)] = table.query(
-            f"select count(*), count(distinct ({keys})) from rows"
-            f" where {identifier(name)} is not null"
+        [(rows, outputs, items)] = table.query(
+            f"select count(*), count(distinct ({keys})), count(distinct {identifier(name)})"
+            f" from rows where {identifier(name)} is not null"
         )
+        # Few values with many rows each are groups, such as tasks, and no items.
+        if items < _LEAST_ITEMS or rows > _MOST_COPIES * outputs:
+            continue
         return (
             f"{rows:,} rows are {outputs:,} different pairs of {name!r} and {beside[0]!r}: every"
             " row counts as an output of its own, so the intervals may be too narrow. Keep one row"

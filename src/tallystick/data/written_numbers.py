@@ -90,8 +90,9 @@ def _cell(table: Table, name: str, missing: Sequence[str]) -> str | None:
 
 def _note(table: Table, name: str, cell: str) -> str:
     written = identifier(name)
+    odd = f"contains({written}, '%') or contains({written}, ',')"
     [(before, after)] = table.query(
         f"select {written}, {cell} from rows where {written} is not null"
-        f" and (contains({written}, '%') or contains({written}, ',')) order by {written} desc limit 1"
+        f" and ({odd}) order by {written} desc limit 1"
     )
     return f"column {name!r}: {before.strip()!r} is read as {after}"

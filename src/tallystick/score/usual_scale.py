@@ -38,8 +38,8 @@ def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     The judges' grades are whole numbers, run from 0 or 1 to a usual greatest grade, and every judge
     comes within one grade of the top. Human grades may be fractions (the mean of two readers). They
     are on the judges' scale where they reach its upper half, and on one of their own where they use
-    it as a scale is used. Fractions between 0 and 1, and nothing else, are on the scale from 0 to 1.
-    Grades are None if they are pass/fail, or do not show a scale.
+    it as a scale is used. Fractions between 0 and 1, and nothing else, are on the scale from 0 to
+    1. Grades are None if they are pass/fail, or do not show a scale.
 
     Examples
     --------

@@ -14,6 +14,7 @@ __all__ = [
     "ITEM_NAMES",
     "MEASURES",
     "PREDICTIONS",
+    "QUALITIES",
     "REPLICATE_NAMES",
     "ROUNDS",
     "SLICES",
@@ -262,6 +263,35 @@ CRITERIA = frozenset(
     }
 )
 """How people head the column that says which of several questions a row answers."""
+QUALITIES = frozenset(
+    {
+        "accuracy",
+        "clarity",
+        "coherence",
+        "completeness",
+        "conciseness",
+        "consistency",
+        "correctness",
+        "depth",
+        "factuality",
+        "faithfulness",
+        "fluency",
+        "groundedness",
+        "harmfulness",
+        "harmlessness",
+        "helpfulness",
+        "honesty",
+        "informativeness",
+        "overall",
+        "quality",
+        "relevance",
+        "safety",
+        "style",
+        "tone",
+        "toxicity",
+    }
+)
+"""Words for what is graded of an output."""
 REPLICATE_NAMES = frozenset({"epoch", "replicate", "repeat", "trial", "seed", "run", "attempt"})
 """How people head the column that numbers the runs of an item."""
 TEXTS = frozenset(
