@@ -325,7 +325,8 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     elif door.want is not None and not getattr(roles, door.want):
         view = _without(table, ignored)
         if votes:
-            roles = roles.with_columns(door.want, votes)
+            kept = tuple(name for name in votes if name not in ignored)
+            roles = roles.with_columns(door.want, kept)
         else:
             columns, more = (
                 grade_columns(view, roles, rules.missing)
