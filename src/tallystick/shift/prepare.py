@@ -87,17 +87,7 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     lost, more = failed_replays(data, question.api, named=named)
     failed = (*failed, *more)
     rows = len(words[truth_column])
-    true = [n for n, label in enumerate(words[truth_column]) if label is not None]
-    if not true:
-        kind = "true label" if roles.truth is not None else "old answer"
-        raise InputError(f"{data.source}: column {truth_column!r} holds no {kind}")
-    both = true if roles.old is None else [n for n in true if words[roles.old][n] is not None]
-    if not both:
-        raise InputError(f"{data.source}: column {roles.old!r} holds no old answer")
-    known = both if new_column is None else [n for n in both if words[new_column][n] is not None]
-    known = [n for n in known if n not in lost]
-    if not known:
-        raise InputError(f"{data.source}: column {new_column!r} holds no new answer")
+    true, both, known = _rows_with_answers(data, words, new_column, lost)
     kept = np.array(known, np.intp)
 
     names = None
@@ -151,6 +141,29 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     return PreparedShift(
         items=items, kept=kept, new=new, unclear=unclear, unread=unread, notes=notes
     )
+
+
+def _rows_with_answers(
+    data: Data,
+    words: Mapping[str, Sequence[Label]],
+    new_column: str | None,
+    lost: frozenset[int],
+) -> tuple[list[int], list[int], list[int]]:
+    """Return the rows with a true label, those with an old answer too, and those with all."""
+    roles = data.roles
+    truth_column = str(roles.truth or roles.old)
+    true = [n for n, label in enumerate(words[truth_column]) if label is not None]
+    if not true:
+        kind = "true label" if roles.truth is not None else "old answer"
+        raise InputError(f"{data.source}: column {truth_column!r} holds no {kind}")
+    both = true if roles.old is None else [n for n in true if words[roles.old][n] is not None]
+    if not both:
+        raise InputError(f"{data.source}: column {roles.old!r} holds no old answer")
+    known = both if new_column is None else [n for n in both if words[new_column][n] is not None]
+    known = [n for n in known if n not in lost]
+    if not known:
+        raise InputError(f"{data.source}: column {new_column!r} holds no new answer")
+    return true, both, known
 
 
 def _marks_note(old: str | None, new: str | None, *, labelled: bool) -> tuple[str, ...]:
