@@ -114,7 +114,7 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     board = replace(board, prices=question.prices)
     if data.roles.truth is None:
         _refuse_unnamed_places(board, question)
-        if question.bounds is None:
+        if question.bounds is None and question.settings.better == "higher":
             refuse_two_scales(board)
     if question.save is not None:
         board.save(question.save)
