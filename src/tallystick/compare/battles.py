@@ -250,8 +250,9 @@ def _one_order(table: BattleTable) -> tuple[str, ...]:
     first, second = fixed[0]
     more = "" if len(fixed) == 1 else f", and so in {count(len(fixed) - 1)} more pairs"
     return (
-        f"{first} always stands before {second}{more}. If the judge saw them in that order, one that"
-        " prefers a place would give the same result: ask half of the battles in the other order",
+        f"{first} always stands before {second}{more}. If the judge saw them in that order, one"
+        " that prefers a place would give the same result: ask half of the battles in the other"
+        " order",
     )
 
 
@@ -284,8 +285,8 @@ def _result(
     if sample == "both" and few:
         unit = "prompts are independent draws; these people judged, and others may judge otherwise"
     lost = table.unanswered
-    warnings = (f"{count(lost)} battles without a winner are left out",) if lost else ()
-    warnings += _one_order(table)
+    blank = (f"{count(lost)} battles without a winner are left out",) if lost else ()
+    warnings = (*blank, *_one_order(table))
     return BattlesResult(
         verdict=verb,
         decision="decided" if len(told) == len(rows) else "undecided",

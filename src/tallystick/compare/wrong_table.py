@@ -41,9 +41,9 @@ def refuse_marks_as_answers(data: Data) -> None:
         if not {str(value) for (value,) in found} <= known:
             return
     raise InputError(
-        f"{data.source}: {', '.join(map(repr, marks[:4]))} say whether an answer was right, by their"
-        f" names and their cells (0 and 1), so they are not compared with {truth!r}: leave out"
-        f" --truth, and they are the scores. If they are answers, rename them"
+        f"{data.source}: {', '.join(map(repr, marks[:4]))} say whether an answer was right, by"
+        f" their names and their cells (0 and 1), so they are not compared with {truth!r}: leave"
+        " out --truth, and they are the scores. If they are answers, rename them"
     )
 
 

@@ -48,7 +48,8 @@ def chosen_metric(table: Table, layout: Layout) -> tuple[Table, Layout]:
     metrics = sorted(value for (value,) in found)
     if not metrics or len(metrics) > _MOST_METRICS:
         return table, layout
-    chosen = metrics[0] if layout.vote is None and len(metrics) == 1 else layout.vote
+    alone = layout.vote is None and len(metrics) == 1
+    chosen = metrics[0] if alone else layout.vote or ""
     if chosen not in metrics:
         asked = "" if layout.vote is None else f" and not {layout.vote!r}"
         raise InputError(
