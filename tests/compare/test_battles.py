@@ -81,3 +81,12 @@ def test_a_winner_that_is_nobody_is_refused_with_its_row():
 def test_a_rating_is_refused():
     with pytest.raises(InputError, match="rating model"):
         compare.evaluate(battles(3, 0, 3), metric="elo")
+
+
+def test_one_order_of_all_battles_is_said():
+    rng = np.random.default_rng(0)
+    won = rng.choice(["a", "b"], 60)
+    table = {"model_a": ["gpt"] * 60, "model_b": ["llama"] * 60, "winner": won}
+    assert any("gpt always stands before llama" in one for one in compare.evaluate(table).warnings)
+    table["model_a"], table["model_b"] = (["gpt", "llama"] * 30, ["llama", "gpt"] * 30)
+    assert not any("always stands" in one for one in compare.evaluate(table).warnings)

@@ -59,3 +59,16 @@ def test_a_summary_row_is_named():
     with_mean[-1] = [3, 4]
     result = compare.evaluate({"id": ids, "a": with_mean[:, 0], "b": with_mean[:, 1]})
     assert any("'total' is called like a summary" in one for one in result.warnings)
+
+
+def test_failures_that_were_tried_again_are_named(tmp_path):
+    rng = np.random.default_rng(0)
+    for name in ("one", "two"):
+        scores = rng.integers(0, 2, 60)
+        rows = [f"{i},{score}\n" for i, score in enumerate(scores)]
+        if name == "two":
+            rows += [f"{i},1\n" for i in np.flatnonzero(scores == 0)]
+        (tmp_path / f"{name}.csv").write_text("id,correct\n" + "".join(rows))
+    files = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
+    warnings = compare.evaluate(files, metric="correct").warnings
+    assert any("look like failures that were tried again" in one for one in warnings)

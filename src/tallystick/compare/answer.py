@@ -24,6 +24,11 @@ from tallystick.compare.result import CompareResult
 from tallystick.compare.settings import Settings
 from tallystick.compare.stopping import stop_when_clear
 from tallystick.compare.summed import rank_summed
+from tallystick.compare.wrong_table import (
+    refuse_marks_as_answers,
+    refuse_results_table,
+    refuse_two_scales,
+)
 from tallystick.data import Capability, Data, Door, Roles, answered, read
 from tallystick.data.direction import are_places, lower_word, names_place, shared_lower_word
 from tallystick.errors import InputError
@@ -89,6 +94,8 @@ def answer(data: Data, question: CompareQuestion) -> Result:
             " put all models into one table, or leave out one of the two"
         )
     refuse_files_apart(data)
+    refuse_marks_as_answers(data)
+    refuse_results_table(data)
     metric = _measure(data)
     _, guessed = question.better(metric)
     question = replace(question, scored_as=metric)
@@ -107,6 +114,8 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     board = replace(board, prices=question.prices)
     if data.roles.truth is None:
         _refuse_unnamed_places(board, question)
+        if question.bounds is None and question.settings.better == "higher":
+            refuse_two_scales(board)
     if question.save is not None:
         board.save(question.save)
 

@@ -23,7 +23,7 @@ __all__ = ["BattleTable", "is_battle_table", "is_battles", "read_battles"]
 
 _FIRST = frozenset({"model_a", "left", "model_1", "player_a", "generator_1"})
 _SECOND = frozenset({"model_b", "right", "model_2", "player_b", "generator_2"})
-_WINNER = frozenset({"winner", "won", "outcome", "preference"})
+_WINNER = frozenset({"winner", "won", "outcome", "preference", "preferred", "choice", "chosen"})
 _PROMPTS = frozenset({"question_id", "item", "item_id", "prompt_id", "prompt", "instruction"})
 _PEOPLE = (VOTER_NAMES - {"model"}) | {"user", "user_id", "evaluator", "evaluator_id", "judge_hash"}
 
@@ -49,6 +49,8 @@ class BattleTable:
         nobody decided more than one.
     unanswered
         Battles without a winner, which are left out.
+    turned
+        Whether the second of the pair stood in the first place.
     """
 
     met: tuple[tuple[str, str], ...]
@@ -57,6 +59,7 @@ class BattleTable:
     prompts: npt.NDArray[Any] | None
     people: npt.NDArray[Any] | None
     unanswered: int
+    turned: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ def read_battles(data: Data) -> BattleTable:
         prompts=_named(cells, columns.prompt, kept),
         people=_repeated(_named(cells, columns.person, kept)),
         unanswered=len(cells[columns.winner]) - len(kept),
+        turned=turned,
     )
 
 

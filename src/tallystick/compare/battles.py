@@ -234,6 +234,28 @@ _RESTS_ON: dict[Sample, str] = {
 }
 
 
+_FEWEST_IN_ORDER = 20
+"""Battles of a pair from which on one order is no accident."""
+
+
+def _one_order(table: BattleTable) -> tuple[str, ...]:
+    """Warn of pairs in which one model always stood first: the place may have won."""
+    fixed = []
+    for i, (a, b) in enumerate(table.met):
+        turned = table.turned[table.pairs == i]
+        if len(turned) >= _FEWEST_IN_ORDER and turned.all() | ~turned.any():
+            fixed.append((b, a) if turned[0] else (a, b))
+    if not fixed:
+        return ()
+    first, second = fixed[0]
+    more = "" if len(fixed) == 1 else f", and so in {count(len(fixed) - 1)} more pairs"
+    return (
+        f"{first} always stands before {second}{more}. If the judge saw them in that order, one"
+        " that prefers a place would give the same result: ask half of the battles in the other"
+        " order",
+    )
+
+
 def _result(
     rows: list[BattlePair],
     table: BattleTable,
@@ -263,7 +285,8 @@ def _result(
     if sample == "both" and few:
         unit = "prompts are independent draws; these people judged, and others may judge otherwise"
     lost = table.unanswered
-    warnings = (f"{count(lost)} battles without a winner are left out",) if lost else ()
+    blank = (f"{count(lost)} battles without a winner are left out",) if lost else ()
+    warnings = (*blank, *_one_order(table))
     return BattlesResult(
         verdict=verb,
         decision="decided" if len(told) == len(rows) else "undecided",

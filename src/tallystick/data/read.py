@@ -33,6 +33,7 @@ from tallystick.data.runs import are_runs, named_runs, read_runs, runs_of
 from tallystick.data.session import Session
 from tallystick.data.session_file import is_session
 from tallystick.data.session_truth import join_session
+from tallystick.data.tidy_tables import chosen_metric, named_by_task
 from tallystick.data.truth_file import join_truth
 from tallystick.data.written_numbers import with_plain_numbers
 from tallystick.errors import InputError
@@ -126,9 +127,11 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
             layout = replace(layout, vote=layout.metric, metric=None)
         held = _opened(source, layout)
         if door is not None and door.runs and isinstance(held, Table):
+            held, layout = chosen_metric(held, layout)
+            held = named_by_task(held, roles)
             roles, layout = one_column_of_models(held, roles, layout)
         if layout.vote is not None and isinstance(held, Table):
-            held = replace(held, metric=layout.vote)
+            held = replace(held, metric=held.metric or layout.vote)
     try:
         if isinstance(held, Tally):
             return _counted(held, door or Door(), roles, layout, rules, _name(source))
@@ -352,7 +355,8 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     elif door.want is not None and not getattr(roles, door.want):
         view = _without(table, ignored)
         if votes:
-            roles = roles.with_columns(door.want, votes)
+            kept = tuple(name for name in votes if name not in ignored)
+            roles = roles.with_columns(door.want, kept)
         else:
             columns, more = (
                 grade_columns(view, roles, rules.missing)

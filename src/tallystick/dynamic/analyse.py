@@ -130,8 +130,8 @@ def _in_loop(part: RoundPart) -> list[str]:
     if part.errors.shape[1] < _TELLING or rates.min() >= _BY_DESIGN:
         return []
     return [
-        f"{model} is wrong on nearly every item of {round_name(part.round)}: if the round was collected"
-        " against it, that is by design. Leave it out (--models)."
+        f"{model} is wrong on nearly every item of {round_name(part.round)}: if the round was"
+        " collected against it, that is by design. Leave it out (--models)."
         for model, rate in zip(part.models, rates, strict=True)
         if rate >= _BY_DESIGN
     ]

@@ -167,7 +167,7 @@ def find_attempts(columns: Sequence[str], given: Roles) -> AttemptColumns:
 
 
 def attempts_in(table: Table, given: Roles) -> AttemptColumns:
-    """Return the columns of an attempt log: by name, and where names say too little, by their cells.
+    """Return the columns of an attempt log: by name, and where that says too little, by cells.
 
     ``outcome`` with the cells fooled and not fooled says who was fooled, and ``label_confirmed``
     with yes and no says which labels were found valid.

@@ -130,17 +130,17 @@ def attempt_lines(result: AttemptResult) -> list[tuple[str, str]]:
 
 
 def _change(result: AttemptResult, first: Any, last: Any) -> str:
-    change = result.change
+    change, span = result.change, f"{round_name(first)} to {last}"
     if isinstance(change, Unknown):
         return ""
     if isinstance(change.interval, Unknown):
-        return f"From {round_name(first)} to {last} the change has no interval: {change.interval.reason}."
+        return f"From {span} the change has no interval: {change.interval.reason}."
     low, high = change.interval
     shown = points_interval(change.estimate, change.interval)
     if low > 0 or high < 0:
         way = "rose" if low > 0 else "fell"
-        return f"From {round_name(first)} to {last} the rate {way}: {shown}. That is not the model alone."
-    return f"No change from {round_name(first)} to {last} is shown: {shown}."
+        return f"From {span} the rate {way}: {shown}. That is not the model alone."
+    return f"No change from {span} is shown: {shown}."
 
 
 def _table(result: AttemptResult) -> list[list[str]]:

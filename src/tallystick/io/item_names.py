@@ -1,4 +1,4 @@
-"""Why two tables have no item in common: what each calls its items, and in what the names differ."""
+"""Why two tables have no item in common: what each calls its items, and how the names differ."""
 
 from __future__ import annotations
 

@@ -30,6 +30,7 @@ __all__ = [
     "GateOutcome",
     "all_of",
     "check_gates",
+    "check_share_bar",
     "exit_code",
     "parse_gate",
 ]
@@ -283,6 +284,22 @@ def _name(text: str, known: Sequence[str] | None) -> tuple[str, str | None]:
     return name, measure
 
 
+def check_share_bar(gate: Gate) -> None:
+    """Refuse a bar that no rate can miss: rates, and their differences, are at most 1.
+
+    >>> check_share_bar(parse_gate("new >= old - 2"))
+    Traceback (most recent call last):
+        ...
+    tallystick.errors.InputError: the gate 'new >= old - 2' can never be missed or never be met: rates go from 0 to 1. For 2 points write 2% or 0.02
+    """
+    size = abs(gate.offset)
+    if size > 1:
+        raise InputError(
+            f"the gate {str(gate)!r} can never be missed or never be met: rates go from 0 to 1. For"
+            f" {size:g} points write {size:g}% or {size / 100:g}"
+        )
+
+
 def check_gates(
     texts: Iterable[str | Gate],
     *,
@@ -317,6 +334,8 @@ def check_gates(
     for text in texts:
         gate = text if isinstance(text, Gate) else parse_gate(text, known=known, measures=measures)
         measured = margin(gate)
+        if isinstance(measured, GateEstimate) and measured.unit == "share" and measured.bar is None:
+            check_share_bar(gate)
         if isinstance(measured, Interval):
             measured = GateEstimate(Unknown("only bounds are known"), measured)
         interval = measured.interval

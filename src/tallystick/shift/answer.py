@@ -37,6 +37,7 @@ from tallystick.shift.prepare import (
     slices_of,
 )
 from tallystick.shift.question import ShiftQuestion
+from tallystick.shift.recorded import pointed_to_compare
 from tallystick.shift.result import ShiftResult
 from tallystick.shift.run import identity_of, run
 from tallystick.shift.several import several
@@ -170,6 +171,7 @@ def _check_options(data: Data, question: ShiftQuestion) -> None:
     if not question.api and not question.dry_run:
         raise InputError(
             "name the API to ask (--api), or the column of new answers if you have them (--new)"
+            + pointed_to_compare(client_columns(data))
         )
     if question.budget is None:
         raise InputError("say how many questions may be asked at most (--budget)")

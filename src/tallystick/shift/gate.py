@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from tallystick.errors import InputError
 from tallystick.results import (
@@ -15,6 +16,7 @@ from tallystick.results import (
     check_gates,
     parse_gate,
 )
+from tallystick.results.gates import check_share_bar
 from tallystick.shift.items import Items
 from tallystick.shift.result import Change, ShiftGate, ShiftResult
 from tallystick.shift.verdict import gate_basis, gated_verdict
@@ -54,6 +56,9 @@ def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
                 "a gate of shift compares a metric with a number, e.g. 'flip_rate <= 0.01', got"
                 f" {str(gate)!r}"
             )
+        # Before a call is paid for; grades and the error have scales of their own.
+        if gate.left not in ("grade_change", "error"):
+            check_share_bar(gate)
     return gates
 
 
@@ -148,7 +153,8 @@ def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:
     interval = metric_interval(result, metric)
     if metric == "error":
         return GateEstimate(Unknown("only a bound on the error is known"), interval, "number")
-    return GateEstimate(_change(result, metric).estimate, interval)
+    unit: Literal["share", "number"] = "number" if metric == "grade_change" else "share"
+    return GateEstimate(_change(result, metric).estimate, interval, unit)
 
 
 def _change(result: ShiftResult, metric: str) -> Change:

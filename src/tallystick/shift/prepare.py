@@ -15,6 +15,13 @@ from tallystick.errors import InputError
 from tallystick.shift.items import Items
 from tallystick.shift.matrix_file import read_matrix
 from tallystick.shift.question import ShiftQuestion
+from tallystick.shift.recorded import (
+    failed_replays,
+    pointed_to_compare,
+    refuse_no_shared_label,
+    refuse_numbers,
+    without_failed_calls,
+)
 from tallystick.shift.unread import unclear_answers
 from tallystick.shift.verdict_notes import reading_notes
 from tallystick.values import Label, check_vocabulary, spelling, whole
@@ -70,19 +77,17 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         raise InputError("grades say how good an answer is, so they need no true labels (--truth)")
     new_column = roles.new or grade_column(data, question)
     answers = [name for name in (roles.truth, roles.old, new_column) if name is not None]
-    words = data.label_lists(*dict.fromkeys(answers))
+    if question.grader is None and roles.truth is not None:
+        refuse_numbers(data, answers)
+    words: Mapping[str, Sequence[Label]] = data.label_lists(*dict.fromkeys(answers))
     truth_column = str(roles.truth or roles.old)
+    said = [name for name in (roles.old, new_column) if name is not None]
+    named = [*(words[roles.truth] if roles.truth else ()), *data.rules.labels, *question.other]
+    words, failed = without_failed_calls(words, said, named=named)
+    lost, more = failed_replays(data, question.api, named=named)
+    failed = (*failed, *more)
     rows = len(words[truth_column])
-    true = [n for n, label in enumerate(words[truth_column]) if label is not None]
-    if not true:
-        kind = "true label" if roles.truth is not None else "old answer"
-        raise InputError(f"{data.source}: column {truth_column!r} holds no {kind}")
-    both = true if roles.old is None else [n for n in true if words[roles.old][n] is not None]
-    if not both:
-        raise InputError(f"{data.source}: column {roles.old!r} holds no old answer")
-    known = both if new_column is None else [n for n in both if words[new_column][n] is not None]
-    if not known:
-        raise InputError(f"{data.source}: column {new_column!r} holds no new answer")
+    true, both, known = _rows_with_answers(data, words, new_column, lost)
     kept = np.array(known, np.intp)
 
     names = None
@@ -120,6 +125,7 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         after = _texts(words[new_column], kept)
         new = np.array([items.code(text) for text in after], np.intp)
         if items.labelled:
+            refuse_no_shared_label(new_column, after, new, items.labels)
             unclear = unclear_answers(after, new, items.labels)
             unread = _unread_texts(after, new, items.labels, other)
     notes = reading_notes(
@@ -131,9 +137,39 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         strange=strange,
         texts=texts,
     )
+    notes = (*notes, *failed, *_marks_note(roles.old, new_column, labelled=items.labelled))
     return PreparedShift(
         items=items, kept=kept, new=new, unclear=unclear, unread=unread, notes=notes
     )
+
+
+def _rows_with_answers(
+    data: Data,
+    words: Mapping[str, Sequence[Label]],
+    new_column: str | None,
+    lost: frozenset[int],
+) -> tuple[list[int], list[int], list[int]]:
+    """Return the rows with a true label, those with an old answer too, and those with all."""
+    roles = data.roles
+    truth_column = str(roles.truth or roles.old)
+    true = [n for n, label in enumerate(words[truth_column]) if label is not None]
+    if not true:
+        kind = "true label" if roles.truth is not None else "old answer"
+        raise InputError(f"{data.source}: column {truth_column!r} holds no {kind}")
+    both = true if roles.old is None else [n for n in true if words[roles.old][n] is not None]
+    if not both:
+        raise InputError(f"{data.source}: column {roles.old!r} holds no old answer")
+    known = both if new_column is None else [n for n in both if words[new_column][n] is not None]
+    known = [n for n in known if n not in lost]
+    if not known:
+        raise InputError(f"{data.source}: column {new_column!r} holds no new answer")
+    return true, both, known
+
+
+def _marks_note(old: str | None, new: str | None, *, labelled: bool) -> tuple[str, ...]:
+    """Say that compare answers which is better, where the two columns say right or wrong."""
+    way = "" if labelled or old is None or new is None else pointed_to_compare([old, new])
+    return (way.removeprefix(". "),) if way else ()
 
 
 def _read(

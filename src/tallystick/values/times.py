@@ -1,9 +1,9 @@
 """When something happened, as people write it: numbers, ISO dates, 20/11/2023, Nov 20, 2023.
 
 Dates sorted as text are in the wrong order (02/12 comes before 30/11), and nothing shows it. So a
-column is read as times in one format, or not at all. Where day and month cannot be told apart (every
-number is at most 12), both readings are tried: one of them is taken only if it alone agrees with the
-order of the rows.
+column is read as times in one format, or not at all. Where day and month cannot be told apart
+(every number is at most 12), both readings are tried: one of them is taken only if it alone agrees
+with the order of the rows.
 """
 
 from __future__ import annotations

@@ -98,6 +98,7 @@ def beside(
     notes += [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
     models = _columns(logs, chosen)
     notes += [*_averaged(models, replicates), *_failed(logs), *_reported(logs, chosen)]
+    notes += _retried(models)
     kept = _common(models, logs)
     notes += _lost(models, kept)
 
@@ -192,6 +193,28 @@ def _averaged(models: Mapping[str, Column], replicates: bool) -> list[str]:
     if not more or replicates:
         return []
     return [Loss(f"{more} replicates (epochs, trials) were averaged within their items")]
+
+
+def _retried(models: Mapping[str, Column]) -> list[str]:
+    """Warn of runs in which only some items have several scores, as after a retry of failures."""
+    notes: list[str] = []
+    for model, column in models.items():
+        again = [scores for scores in column.values() if len(scores) > 1]
+        once = [scores[0] for scores in column.values() if len(scores) == 1]
+        if not again or not once:
+            continue
+        text = (
+            f"{len(again):,} of {len(column):,} items of {model!r} occur more than once, the others"
+            " once: each item counts by the mean of its rows"
+        )
+        first, least = [scores[0] for scores in again], min(map(min, again))
+        if max(first) == least < max(once):
+            text += (
+                f". Each of them scored {least:g} first, so they look like failures that were tried"
+                f" again, which makes {model!r} look better: keep the first row of each item"
+            )
+        notes.append(Loss(text))
+    return notes
 
 
 def _failed(logs: Sequence[Log]) -> list[str]:

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from tallystick import compare
+from tallystick.errors import InputError
+
+RNG = np.random.default_rng(0)
+RIGHT = RNG.integers(0, 2, (80, 2))
+
+
+def test_marks_are_not_held_against_a_truth():
+    table = {
+        "label": RNG.integers(0, 2, 80),
+        "bert_correct": RIGHT[:, 0],
+        "roberta_correct": RIGHT[:, 1],
+    }
+    with pytest.raises(InputError, match="leave out --truth"):
+        compare.evaluate(table, truth="label", models=("bert_correct", "roberta_correct"))
+    answers = {"label": table["label"], "bert": RIGHT[:, 0], "roberta": RIGHT[:, 1]}
+    assert compare.evaluate(answers, truth="label").n_items == 80
+
+
+def test_a_table_of_results_is_refused():
+    table = {
+        "model": ["gpt", "llama", "qwen"],
+        "mmlu": [0.86, 0.79, 0.8],
+        "gsm8k": [0.92, 0.8, 0.7],
+    }
+    with pytest.raises(InputError, match="one row per 'model' and one column per measurement"):
+        compare.evaluate(table)
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_per_cent_against_shares_is_refused(long):
+    scores = RIGHT * [100.0, 1.0]
+    table = {"id": np.arange(80), "a": scores[:, 0], "b": scores[:, 1]}
+    if long:
+        table = {
+            "id": [*range(80), *range(80)],
+            "model": ["a"] * 80 + ["b"] * 80,
+            "correct": [*scores[:, 0], *scores[:, 1]],
+        }
+    with pytest.raises(InputError, match="scale"):
+        compare.evaluate(table)
+
+
+def test_a_gate_that_cannot_be_missed_is_refused():
+    table = {"a": RIGHT[:, 0], "b": RIGHT[:, 1]}
+    with pytest.raises(InputError, match=r"For 2 points write 2% or 0\.02"):
+        compare.evaluate(table, gates=("a >= b - 2",))
+    assert compare.evaluate(table, gates=("a >= b - 2%",)).gates[0].passed in (True, False, None)
