@@ -201,7 +201,7 @@ def test_the_exit_code_is_the_worst_of_the_gates(ends, code):
 @pytest.mark.parametrize("text", ["new >= old - 2", "new > 70", "new <= 5"])
 def test_a_bar_that_no_share_can_reach_is_refused_with_the_way_out(text):
     """Such a gate passed, or failed, whatever the data said."""
-    with pytest.raises(InputError, match="shares go from 0 to 1"):
+    with pytest.raises(InputError, match="rates go from 0 to 1"):
         check_gates(
             [text],
             known=["new", "old"],

@@ -1,4 +1,4 @@
-"""A result over all rows, told what its windows saw: a change in the middle is part of the answer."""
+"""A result over all rows, told what its windows saw: a change is part of the answer."""
 
 from __future__ import annotations
 

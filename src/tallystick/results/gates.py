@@ -341,13 +341,6 @@ def check_gates(
         interval = measured.interval
         if measured.bar is not None:
             gate = replace(gate, offset=measured.bar)
-        elif measured.unit == "share" and abs(gate.offset) > 1:
-            # 2 is 200 points: a gate with it passes, or fails, whatever the data say.
-            size = abs(gate.offset)
-            raise InputError(
-                f"gate {str(text).strip()!r}: shares go from 0 to 1, so {size:g} is {size:.0%}. Write"
-                f" {size:g}% or {size / 100:g} if {size:g} points or per cent are meant"
-            )
         outcomes.append(
             GateOutcome(
                 expression=str(text) if isinstance(text, Gate) else text.strip(),
