@@ -1,7 +1,8 @@
 """Labels that were there already: what each rule promises, and what it costs to ignore it.
 
-Every run goes through the rules of ``label`` itself (`use_existing`): what is declared, what the
-votes say of it, what becomes the first draws and what is counted apart.
+What is declared goes through the rule of ``label`` itself (`use_existing`): it says what becomes
+the first draws, what is counted apart and what is doubted. The sessions of one row run side by
+side, through the library's formulas, in batches of 10.
 """
 
 from __future__ import annotations
@@ -14,24 +15,20 @@ import numpy as np
 from label_sets import Population, Table, populations
 from record import kept_row
 
-from tallystick.label.existing import Existing, use_existing
+from tallystick.label.existing import Existing, Use, use_existing
 from tallystick.sampling.labels import (
     Apart,
     DrawJournal,
-    LabelProgress,
     anytime_share,
-    draw_batch,
-    next_batch,
+    drawing_probabilities,
     rectified_steps,
-    share_spread,
-    stop_reason,
 )
 from tallystick.sampling.labels.batches import FIRST
 from tallystick.sampling.labels.planned_share import planned_shares
-from tallystick.sampling.labels.strata import LabelStrata
-from tallystick.sampling.labels.task import LabelTask, class_measure, votes_task_strata
+from tallystick.sampling.labels.task import LabelTask, class_measure
 
 TARGET, THERE, COMPLAINTS, BATCH = 0.05, 60, 3.0, 10
+LOW, AGAIN = 0.945, 5
 SETS = ("rte", "llmbar", "adult", "good3", "useless", "rare 2 %", "adverse", "N = 150")
 
 
@@ -43,6 +40,11 @@ class Case:
     made: str
     origin: str
     believed: bool = False
+
+    @property
+    def honest(self) -> bool:
+        """Whether what is said of the labels is true."""
+        return self.origin in (self.made, "unknown") or self.made == "none"
 
 
 CASES = (
@@ -57,19 +59,20 @@ CASES = (
 
 
 def existing(*, runs: int, rng: np.random.Generator) -> Table:
+    del rng  # rows have seeds of their own
     rows = []
     for one in populations():
         if one.name in SETS and one.votes is not None:
-            # Each row has draws of its own, so a run that was stopped can go on (--keep FILE).
-            for case, own in zip(CASES, rng.spawn(len(CASES)), strict=True):
+            # Each row has draws of its own, so a call that was stopped can go on (--keep FILE).
+            for case in CASES:
+                own = np.random.default_rng([19, *f"{one.name}, {case.name}".encode()])
                 row = kept_row(f"{one.name}, {case.name}", partial(_row, one, case, runs, own))
                 rows += [row] if row else []
     for case in CASES:
         mine = [row for row in rows if row["labels there"] == case.name]
-        if not mine:
-            continue
         worst = {
             "cover at stop": min(row["cover at stop"] for row in mine),
+            "again": min((row.get("again") or row["cover at stop"]) for row in mine),
             "ever missed": max(row["ever missed"] for row in mine),
         }
         rows.append({"set": "worst of all", "labels there": case.name, **worst})
@@ -81,7 +84,12 @@ def existing(*, runs: int, rng: np.random.Generator) -> Table:
         f"complaints: an item that fails is {COMPLAINTS:g} times as likely to be labelled. called "
         "random: the user says --label-draw random, and the rule doubts it where the judges see "
         "that it cannot be (doubted: share of sessions); then the labels are counted apart. taken "
-        "as random: the same without that doubt, which no option of label does.",
+        "as random: the same without that doubt, which no option of label does. The doubt is raised "
+        "at four standard errors in what the judges say, so it rarely saves a user who says what "
+        "is not true: without --label-draw the labels are counted apart, and the promise holds.",
+        f"Cells of honest cases below {LOW} were measured again on {AGAIN} times as many fresh "
+        "sessions (again; the last rows take these where there are some): the lowest of many "
+        "short runs is too low by luck.",
         "Labels of unknown origin are known exactly and leave the population; the rest is drawn "
         "from. Labels among disagreements are the first draws of strata that are cut in two by "
         "whether the judges disagree.",
@@ -90,67 +98,38 @@ def existing(*, runs: int, rng: np.random.Generator) -> Table:
 
 
 def _row(one: Population, case: Case, runs: int, rng: np.random.Generator) -> dict[str, Any]:
-    found = [_session(one, case, rng) for _ in range(runs)]
-    more, covered, missed, doubted = (np.mean(part) for part in zip(*found, strict=True))
+    """Measure one row; a cell that looks low is measured again, since the lowest of many is."""
+    row = _measured(one, case, runs, rng)
+    if case.honest and row["cover at stop"] < LOW:
+        row["again"] = _measured(one, case, AGAIN * runs, rng)["cover at stop"]
+    return row
+
+
+def _measured(one: Population, case: Case, runs: int, rng: np.random.Generator) -> dict[str, Any]:
+    there = [_there(one, case.made, rng) for _ in range(runs)]
+    uses = [_used(one, case, items) for items in there]
+    found = _sessions(one, there, uses, rng)
+    doubted = np.mean([use.origin != case.origin for use in uses])
     return {
         "set": one.name,
         "labels there": case.name,
-        "doubted": "" if case.origin != "random" or case.believed else float(doubted),
-        "more labels": float(more),
-        "cover at stop": float(covered),
-        "ever missed": float(missed),
+        "doubted": float(doubted) if case.name == "complaints, called random" else "",
+        "more labels": float(found[0].mean()),
+        "cover at stop": float(found[1].mean()),
+        "ever missed": float(found[2].mean()),
     }
 
 
-def _session(one: Population, case: Case, rng: np.random.Generator) -> tuple[int, bool, bool, bool]:
-    """Run one session; return its own labels, both promises, and whether the origin was doubted."""
-    there = _there(one, case.made, rng)
-    task = _task(one)
+def _used(one: Population, case: Case, items: np.ndarray) -> Use:
+    """Return what the rule of label makes of the labels."""
     known = Existing(
         column="human",
-        labels={int(i): int(one.truth[i]) for i in there},
-        units={int(i): (int(one.truth[i]),) for i in there},
+        labels={int(i): int(one.truth[i]) for i in items},
+        units={int(i): (int(one.truth[i]),) for i in items},
     )
-    use = use_existing(task, known, case.origin)
-    doubted = use.origin != case.origin
     if case.believed:
-        use = replace(use, origin="random", strata=None, apart={}, among=None)
-    strata = one.strata
-    if use.strata is not None:
-        strata, _ = votes_task_strata(one.votes, 2, use.strata)
-    apart = Apart(known=len(use.apart), total=sum(use.apart.values()), sampled=strata.n_items)
-
-    journal = DrawJournal.empty(strata.sizes, half_width=TARGET)
-    if use.origin != "unknown" and there.size:
-        spread = np.ones(len(strata)) if use.among is None else use.among.astype(np.float64)
-        journal = _first(strata, journal, rng.permutation(there), spread)
-    own = -journal.n_draws
-    while True:
-        values = one.truth[journal.item].astype(np.float64)
-        low, high = _planned(strata, journal, values, apart)
-        now = LabelProgress(
-            labelled=journal.n_draws,
-            left=strata.n_items - journal.n_draws,
-            half_width=(high - low) / 2 if journal.n_draws else None,
-            target=TARGET,
-        )
-        own_draws = own + journal.n_draws
-        # A share is claimed only once the session itself has drawn, unless all is a random draw.
-        may_stop = use.origin == "random" or own_draws > 0
-        if may_stop and stop_reason(now) in ("precision", "certain"):
-            break
-        size = max(FIRST - journal.n_draws, 0) or next_batch(now)
-        spread = share_spread(journal.stratum, values, len(strata))
-        journal = draw_batch(strata, journal, size=size, spread=spread, rng=rng)
-    steps = replace(rectified_steps(journal, values, strata.guess[:, 1]), half_width=TARGET)
-    anytime = apart.interval(anytime_share(steps))
-    share = one.share
-    return (
-        own_draws,
-        low - 1e-9 <= share <= high + 1e-9,
-        not anytime.low - 1e-9 <= share <= anytime.high + 1e-9,
-        doubted,
-    )
+        return Use(origin="random")
+    return use_existing(_task(one), known, case.origin)
 
 
 def _there(one: Population, made: str, rng: np.random.Generator) -> np.ndarray:
@@ -186,25 +165,129 @@ def _task(one: Population) -> LabelTask:
     )
 
 
-def _first(
-    strata: LabelStrata, journal: DrawJournal, items: np.ndarray, spread: np.ndarray
-) -> DrawJournal:
-    """Return labels that were drawn before as the first batches, as `batches_of_labels` does."""
-    batches = -(-items.size // BATCH)
-    return replace(
-        journal,
-        item=items,
-        stratum=strata.of[items].astype(np.int64),
-        q=np.empty(items.size),
-        batch=np.arange(items.size) // BATCH,
-        spreads=np.tile(spread, (batches, 1)),
-    )
+class _Runs:
+    """Sessions side by side: what is left in each stratum, and every draw so far."""
+
+    def __init__(self, one: Population, uses: list[Use]) -> None:
+        of = np.stack([one.strata.of if use.strata is None else use.strata for use in uses])
+        self.strata = int(of.max()) + 1
+        self.of = of.astype(np.int64)
+        self.sizes = self._sums(np.ones(one.truth.size))
+        self.ones = self._sums(one.truth)
+        # What the votes lead one to expect of each stratum, as `votes_task_strata` has it.
+        believed = self._sums(one.posterior) / np.maximum(self.sizes, 1)
+        self.guess = np.clip(believed, 0.02, 0.98)
+        self.left, self.good = self.sizes.copy(), self.ones.copy()
+        self.k, self.x = np.zeros_like(self.sizes), np.zeros_like(self.sizes)
+        self.drawn: list[tuple[np.ndarray, np.ndarray]] = []
+        self.spreads: list[np.ndarray] = []
+        self.batch: list[int] = []
+
+    def _sums(self, values: np.ndarray) -> np.ndarray:
+        inside = [of >= 0 for of in self.of]
+        return np.stack(
+            [
+                np.bincount(of[some], weights=values[some], minlength=self.strata)
+                for of, some in zip(self.of, inside, strict=True)
+            ]
+        )
+
+    def take(self, h: np.ndarray, y: np.ndarray) -> None:
+        """Count one draw of every session."""
+        rows = np.arange(len(h))
+        for held, by in ((self.left, -1), (self.k, 1)):
+            held[rows, h] += by
+        self.good[rows, h] -= y
+        self.x[rows, h] += y
+        self.drawn.append((h, y))
+        self.batch.append(len(self.spreads) - 1)
+
+    def begin_batch(self, spread: np.ndarray) -> None:
+        """Freeze the spreads of the next draws."""
+        self.spreads.append(spread)
+
+    def draw(self, rng: np.random.Generator) -> None:
+        """Draw one item in every session; one that has none left draws again what it drew last."""
+        rows = np.arange(len(self.left))
+        upto = np.cumsum(drawing_probabilities(self.left, self.spreads[-1]), axis=1)
+        h = (rng.random((rows.size, 1)) * upto[:, -1:] >= upto).sum(axis=1)
+        y = rng.random(rows.size) < self.good[rows, h] / self.left[rows, h]
+        self.take(h, y.astype(np.float64))
+
+    def journal(self, run: int, n: int) -> tuple[DrawJournal, np.ndarray]:
+        """Return the first draws of one session, and their values."""
+        stratum = np.array([h[run] for h, _ in self.drawn[:n]], np.int64)
+        batch = np.array(self.batch[:n], np.int64)
+        journal = DrawJournal(
+            sizes=self.sizes[run].astype(np.int64),
+            item=np.arange(n),
+            stratum=stratum,
+            q=np.empty(n),
+            batch=batch,
+            spreads=np.stack([one[run] for one in self.spreads[: int(batch[-1]) + 1]]),
+            half_width=TARGET,
+        )
+        return journal, np.array([y[run] for _, y in self.drawn[:n]])
 
 
-def _planned(
-    strata: LabelStrata, journal: DrawJournal, values: np.ndarray, apart: Apart
-) -> tuple[float, float]:
-    k = np.bincount(journal.stratum, minlength=len(strata))
-    x = np.bincount(journal.stratum, weights=values, minlength=len(strata))
-    found = planned_shares(strata.sizes, k, x)
-    return apart.whole(float(found.low[0])), apart.whole(float(found.high[0]))
+def _sessions(
+    one: Population, there: list[np.ndarray], uses: list[Use], rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of every session its own labels, whether the stop covers, and whether anytime misses.
+
+    Sessions of one row may differ in what the rule made of their labels, so they are parted by it.
+    """
+    apart = np.array([use.origin == "unknown" for use in uses])
+    found = [np.zeros(len(uses)) for _ in range(3)]
+    for some in (np.flatnonzero(apart), np.flatnonzero(~apart)):
+        if some.size:
+            parts = _alike(one, [there[i] for i in some], [uses[i] for i in some], rng)
+            for held, part in zip(found, parts, strict=True):
+                held[some] = part
+    return found[0], found[1], found[2]
+
+
+def _alike(
+    one: Population, there: list[np.ndarray], uses: list[Use], rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    runs, n_runs = _Runs(one, uses), len(uses)
+    known = [
+        Apart(known=len(use.apart), total=sum(use.apart.values()), sampled=int(size))
+        for use, size in zip(uses, runs.sizes.sum(axis=1), strict=True)
+    ]
+    first = 0
+    if uses[0].origin != "unknown" and there[0].size:
+        among = uses[0].among
+        spread = np.ones(runs.strata) if among is None else among.astype(np.float64)
+        order = np.stack([rng.permutation(items) for items in there])
+        first = order.shape[1]
+        for t in range(first):
+            if t % BATCH == 0:
+                runs.begin_batch(np.tile(spread, (n_runs, 1)))
+            items = order[:, t]
+            runs.take(runs.of[np.arange(n_runs), items], one.truth[items].astype(np.float64))
+
+    at, low, high = np.full(n_runs, -1), np.zeros(n_runs), np.ones(n_runs)
+    may_stop = uses[0].origin == "random"
+    while (at < 0).any():
+        n = len(runs.drawn)
+        if n >= FIRST and (may_stop or n > first):
+            open_ = np.flatnonzero(at < 0)
+            made = planned_shares(runs.sizes[open_], runs.k[open_], runs.x[open_])
+            for run, a, b in zip(open_, made.low, made.high, strict=True):
+                low[run], high[run] = known[run].whole(a), known[run].whole(b)
+                if (high[run] - low[run]) / 2 <= TARGET or not runs.left[run].sum() > BATCH:
+                    at[run] = n
+        p = (runs.x + 2) / (runs.k + 4)
+        runs.begin_batch(np.sqrt(p * (1 - p)))
+        for _ in range(max(FIRST - n, BATCH if n >= FIRST else 0)):
+            runs.draw(rng)
+
+    missed = np.zeros(n_runs)
+    for run, n in enumerate(at):
+        journal, values = runs.journal(run, int(n))
+        steps = replace(rectified_steps(journal, values, runs.guess[run]), half_width=TARGET)
+        interval = known[run].interval(anytime_share(steps))
+        missed[run] = not interval.low - 1e-9 <= one.share <= interval.high + 1e-9
+    covered = (low - 1e-9 <= one.share) & (one.share <= high + 1e-9)
+    return at - first, covered.astype(np.float64), missed
