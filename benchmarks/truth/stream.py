@@ -251,6 +251,7 @@ def main() -> None:
         "use the same draws. (before) is the figure that was to be matched, from other draws.",
         "Share found by item 6,000 and median delay in items; clean: share with any alarm.",
         "Promised: at most .05 clean streams of 10,000 items (default, B = 50), or ever.",
+        "Measured again on 2026-11-16 with the code of that day: no figure changed.",
     )
     record("stream", "Streams: how soon a change is found", rows, notes=notes)
 

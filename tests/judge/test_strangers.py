@@ -27,9 +27,18 @@ def test_two_spellings_of_no_answer_are_no_answer():
     assert list(result.prevalence) == ["no", "yes"]
 
 
-def test_two_spellings_of_a_label_are_still_asked_about():
+def test_a_judge_that_writes_capitals_gives_the_same_votes():
     table = panel()
+    plain = judge.evaluate(table)
     table["b"] = [vote.upper() for vote in table["b"]]
+    shouted = judge.evaluate(table)
+    assert [score.accuracy for score in shouted.judges] == [s.accuracy for s in plain.judges]
+    assert any("capitals" in note for note in shouted.notes)
+
+
+def test_a_judge_that_writes_both_spellings_is_still_asked_about():
+    table = panel()
+    table["b"][::2] = [vote.upper() for vote in table["b"][::2]]
     with pytest.raises(InputError, match="one label spelled in two ways"):
         judge.evaluate(table)
 
