@@ -1,8 +1,8 @@
 """Several runs per item: pass@k and pass^k as scores, and how much runs and items vary.
 
 Item values are scores in [0, 1], compared on new items like any bounded score; their intervals are
-those of docs/theory/compare.md, *Several runs per item*. Beside them stands the interval for new runs of these
-items, and what more runs could still buy.
+those of docs/theory/compare.md, *Several runs per item*. Beside them stands the interval for new
+runs of these items, and what more runs could still buy.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ m,
    lower &= B^{-1}(\tfrac\alpha2;\; est\, n^*, n^* (1 - est) + 1), \quad n^* = est (1 - est)/v   \tag{I2}
 
 with B⁻¹ the beta quantile, lower = 0 without an event, and the complement where est > 1/2.
-docs/theory/shift.md, *Intervals*. Everything is element by element over leading axes; strata are the last one.
+docs/theory/shift.md, *Intervals*. Everything is element by element over leading axes; strata are
+the last one.
 """
 
 from __future__ import annotations
