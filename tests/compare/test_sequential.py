@@ -105,7 +105,7 @@ def test_what_was_not_asked_cannot_be_told():
     with pytest.raises(InputError, match="0 or 1"):
         race.tell([item], [[0.5, 0]])
     race.tell([item], [[1, 0]])
-    with pytest.raises(InputError, match="told twice"):
+    with pytest.raises(InputError, match="has two answers"):
         race.tell([item], [[1, 0]])
     with pytest.raises(InputError, match="two different names"):
         Sequential(["x", "x"], items=10, rng=0)

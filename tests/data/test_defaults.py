@@ -68,6 +68,13 @@ def test_two_groups_that_fit_are_asked_about_with_the_words_to_type() -> None:
         )
 
 
+def test_two_judges_with_different_labels_are_told_which_and_what_to_do() -> None:
+    with pytest.raises(
+        InputError, match=r"use different labels \(no, yes and 0, 1\).*write the labels alike"
+    ):
+        chosen("judges", claude=answers(1, 0.9), gpt=answers(2, 0.9, ("1", "0")))
+
+
 def test_a_column_that_agrees_with_nobody_is_asked_about() -> None:
     judges = {f"j{i}": answers(i, 0.95) for i in range(3)}
     # Every other item of each true label: it says nothing about the truth, by construction.

@@ -69,11 +69,11 @@ def test_one_internal_address_among_public_ones_is_enough_to_refuse() -> None:
     ("url", "why"),
     [
         ("http://hooks.example/", "without encryption"),
-        ("ftp://hooks.example/", "no https address"),
-        ("https:///x", "no https address"),
+        ("ftp://hooks.example/", "not an https address"),
+        ("https:///x", "not an https address"),
         ("https://user:pass@hooks.example/", "password"),
         ("https://hooks.example:99999/", "port"),
-        ("file:///etc/passwd", "no https address"),
+        ("file:///etc/passwd", "not an https address"),
     ],
 )
 def test_addresses_that_are_not_plain_https_are_refused(url: str, why: str) -> None:

@@ -58,8 +58,7 @@ class BoundQuestion(Question):
     )
     delta: float = option(
         0.0,
-        "How far the label model may be off, as the average error of its probabilities; see"
-        " explain breakdown.",
+        "How far the label model's probabilities may be off on average, from 0 to 1.",
         low=0.0,
         high=1.0,
     )

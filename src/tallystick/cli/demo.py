@@ -96,7 +96,8 @@ def _found(verb: str) -> str:
             entry.verb.startswith(f"{verb} ") and capability(entry.verb).demo
         ):
             return entry.verb
-    shown = ", ".join(dict.fromkeys(entry.verb.partition(" ")[0] for entry in ENTRIES))
+    able = [entry.verb for entry in ENTRIES if capability(entry.verb).demo]
+    shown = ", ".join(dict.fromkeys([*(name.partition(" ")[0] for name in able), "audit"]))
     raise InputError(f"there is nothing to show for {verb!r}: there are {shown}")
 
 

@@ -34,7 +34,8 @@ def attach(result: Result, data: Any) -> Any:
     table = result.patterns()
     if table is None:
         raise InputError(
-            f"a {result.verb or type(result).__name__} result has nothing to attach: it says nothing about single items"
+            f"a {result.verb or type(result).__name__} result has nothing to attach: it says"
+            " nothing about single items"
         )
     held = data if isinstance(data, Mapping) else _in_memory(data)
     names = list(held) if isinstance(held, Mapping) else list(held.columns)
