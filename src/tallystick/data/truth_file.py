@@ -109,7 +109,7 @@ def _key_sql(keys: tuple[str, ...]) -> str:
 
 
 def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> int:
-    """Refuse keys that are blank, repeat, or match nothing; return how many labels are left over."""
+    """Refuse keys that are blank, repeat or match nothing; return how many labels are over."""
     key, value = _key_sql(keys), identifier(truth)
     shown = " and ".join(map(repr, keys))
     for name in keys:
