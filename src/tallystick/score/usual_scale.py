@@ -103,7 +103,9 @@ def _range(data: Data, name: str) -> tuple[float, float, bool] | None:
 
     None if it holds anything but numbers between 0 and 1. The first rows rule out most columns.
     """
-    kind = data.held.kinds.get(name, "other") if isinstance(data.held, Table) else "other"
+    if not isinstance(data.held, Table):
+        return None
+    kind = data.held.kinds.get(name, "other")
     if kind not in ("text", "integer", "float"):
         return None
     cell = without_missing(name, kind, data.rules.missing)
