@@ -221,10 +221,10 @@ def test_answers_that_share_no_label_with_the_truth_are_refused():
 
 
 def test_one_model_that_shares_no_label_with_the_truth_is_named():
-    data = {"gold": ["yes", "no"], "x": ["1", "0"], "y": ["no", "no"]}
+    data = {"gold": ["yes", "no"], "x": ["si", "nein"], "y": ["no", "no"]}
     [note] = Board.of(data, truth="gold", models=["x", "y"]).notes
     assert note.startswith(
-        "'x' answers '1', '0' and the truth 'gold' holds 'no', 'yes': no label is shared"
+        "'x' answers 'si', 'nein' and the truth 'gold' holds 'no', 'yes': no label is shared"
     )
 
 

@@ -76,3 +76,11 @@ def test_spellings_and_blanks_do_not_hide_a_copy() -> None:
 def test_a_truth_of_one_label_is_no_copy_of_whoever_always_says_it() -> None:
     table = {"gold": [1] * 90, "gpt": [1] * 90, "claude": [1, 0] * 45}
     assert copied_truth(read(table, truth="gold", judges=("gpt", "claude"))) is None
+
+
+def test_votes_that_all_say_the_opposite_are_said() -> None:
+    turned = {name: [1 - one for one in column] for name, column in VOTES.items()}
+    result = judge.evaluate({**turned, "gold": labels(TRUE)}, truth="gold")
+    assert any("written the other way round" in text for text in result.warnings)
+    one = {**turned, "gpt": VOTES["gpt"], "gold": labels(TRUE)}
+    assert not any("other way round" in text for text in judge.evaluate(one, truth="gold").warnings)

@@ -77,3 +77,14 @@ def test_two_truths_that_contradict_each_other_are_refused(tmp_path: Path) -> No
         assert d.cells("gold")["gold"] == ["y", "n"]
     with pytest.raises(InputError, match="disagree on 'gold'"):
         read(table, item="qid", truth="gold", truth_file=labels(tmp_path, "qid,gold\nq1,n\n"))
+
+
+def test_a_file_of_labels_that_serves_several_tables_is_joined(table: Path, tmp_path: Path) -> None:
+    rows = "".join(f"q{i},{'yn'[i % 2]}\n" for i in range(50))
+    second = labels(tmp_path, "qid,human\n" + rows)
+    with read(table, item="qid", truth_file=second) as data:
+        assert any("20 are for items that" in note for note in data.notes)
+    # A file that misses an item of the table is not a file for all of it.
+    other = labels(tmp_path, "qid,human\n" + rows.replace("q0,", "q99,"))
+    with pytest.raises(InputError, match="labels are for items that"):
+        read(table, item="qid", truth_file=other)

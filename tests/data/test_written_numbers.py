@@ -22,8 +22,8 @@ def cells_of(*cells: str | None, missing: tuple[str, ...] = ()) -> list[str | No
         (["90%", "7.5 %", "100%"], ["0.9", "0.075", "1.0"]),
         (["12,5%", "-3%"], ["0.125", "-0.03"]),
         (["0,854", "1,0", "2"], ["0.854", "1.0", "2"]),
-        (["4,5", "NA", None], ["4.5", "NA", None]),
-        (["1,234", "0,5"], ["1.234", "0.5"]),
+        (["4,5", "NA", "3,5", None], ["4.5", "NA", "3.5", None]),
+        (["1,234", "0,5", "0,25"], ["1.234", "0.5", "0.25"]),
     ],
 )
 def test_a_column_that_is_written_so_throughout_is_read(cells, plain) -> None:
@@ -36,6 +36,7 @@ def test_a_column_that_is_written_so_throughout_is_read(cells, plain) -> None:
         ["1,234", "12,000", "999"],  # thousands, or a little more than one
         ["90%", "0.9"],  # of which scale is 0.9?
         ["0,5", "good"],
+        ["1", "1,5", "0"],  # a slip of the pen
         ["a, b", "c, d"],
         ["1", "2"],
     ],

@@ -51,3 +51,12 @@ def test_a_damaged_workbook_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-400])
     with pytest.raises(FileError, match=r"bad\.xlsx"):
         scan(path)
+
+
+def test_a_title_above_the_header_is_refused_with_its_row(tmp_path: Path) -> None:
+    rows = [["Run of 3 May"], [None], ["id", "gpt", "claude"], [1, "yes", "no"], [2, "no", "no"]]
+    with pytest.raises(FileError, match="seems to be in row 3, below a title"):
+        scan(workbook(tmp_path / "titled.xlsx", votes=rows))
+    blanks = [["id", None, "claude"], [1, "yes", "no"], [2, "no", "no"]]
+    with scan(workbook(tmp_path / "plain.xlsx", votes=blanks)) as table:
+        assert table.query("select count(*) from rows") == [(2,)]

@@ -116,3 +116,15 @@ def test_judges_between_0_and_1_and_people_from_1_to_5_are_read_with_both_scales
     for one, other in zip(found.systems, again.systems, strict=True):
         assert one.judge_only == pytest.approx(other.judge_only)
         assert tuple(one.interval) == pytest.approx(tuple(other.interval))
+
+
+def test_judges_between_0_and_1_are_on_that_scale_beside_any_human_grades() -> None:
+    shares = [0.2, 0.9, 0.55, 0.61, 0.7, 0.05]
+    assert seen(rated(shares)) == (0, 1)
+    assert seen(rated(shares, [1, None, 0, 1, None, None])) == (0, 1)
+    assert seen(rated(shares, ["pass", None, "fail", "pass", None, None])) == (0, 1)
+    table = rated(shares, [1, 2, 3, 4, 5, None])
+    data = read(table, judges=("gpt",), truth="human", system="system")
+    assert usual_scales(data) == ((1, 5), (0, 1))
+    assert seen(rated([0, 1, 1, 0, 1, 1])) is None  # pass/fail
+    assert seen(rated([0.1, 0.2, 0.3, 0.1, 0.2, 0.4])) is None  # perhaps of another scale

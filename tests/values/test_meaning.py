@@ -235,3 +235,26 @@ def test_minus_one_that_the_user_lists_is_a_class():
     table = {"lf": [0, 1, -1], "h": [0, 1]}
     rules = LabelRules(labels=(0, 1, -1))
     assert agree(table, truth=None, votes=["lf", "h"], weak=["lf"], rules=rules).missing == ()
+
+
+def test_a_truth_that_is_unsure_where_no_vote_is_is_asked_about() -> None:
+    table = {"gold": ["a", "b", "unsure"], "gpt": ["a", "b"]}
+    with pytest.raises(InputError, match=r"'gold' says unsure.*--missing=unsure"):
+        agree(table, truth="gold", votes=["gpt"], rules=LabelRules())
+    both = {"gold": ["a", "b", "unsure"], "gpt": ["a", "b", "unsure"]}
+    assert agree(both, truth="gold", votes=["gpt"], rules=LabelRules()).never_true == ()
+
+
+def test_right_and_wrong_in_two_vocabularies_are_asked_about() -> None:
+    with pytest.raises(InputError, match="0 and 1, and also no and yes"):
+        agree({"gpt": ["0", "1", "yes", "no"]}, truth=None, votes=["gpt"], rules=LabelRules())
+    with pytest.raises(InputError, match="fail and pass, and also no and yes"):
+        agree(
+            {"a": ["pass", "fail"], "b": ["yes", "no"]},
+            truth=None,
+            votes=["a", "b"],
+            rules=LabelRules(),
+        )
+    rules = LabelRules(labels=("0", "1", "yes", "no"))
+    agree({"gpt": ["0", "1", "yes", "no"]}, truth=None, votes=["gpt"], rules=rules)
+    agree({"gpt": ["correct", "incorrect", "wrong"]}, truth=None, votes=["gpt"], rules=LabelRules())

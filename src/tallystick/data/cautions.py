@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tallystick.data.copied_truth import CopiedTruth, copied_truth
+from tallystick.data.copied_truth import CopiedTruth, copied_truth, reversed_votes
 from tallystick.data.data import Data
 from tallystick.data.label_block import LabelBlock, label_block
 from tallystick.data.no_answer_codes import CodeDoubt, doubted_codes
 from tallystick.data.pooled_splits import PooledSplit, pooled_split
+from tallystick.data.unrelated_truth import unrelated_truth
 from tallystick.errors import InputError
 from tallystick.results import Interval, Result, percent
 
@@ -56,7 +57,35 @@ def find_cautions(data: Data, question: Question, *, sliced: bool) -> tuple[Caut
         found.append(_block_caution(block))
     if split is not None and sliced:
         found.append(_split_caution(split))
+    turned = reversed_votes(data)
+    if turned is not None:
+        found.append(_reversed_caution(*turned))
+    stray = unrelated_truth(data)
+    if stray is not None:
+        found.append(_stray_caution(stray))
     return tuple(found)
+
+
+def _stray_caution(truth: str) -> Caution:
+    return Caution(
+        warning=(
+            f"{truth!r} agrees with no column more than by chance, while the columns agree with one"
+            " another. Are its labels on the right rows? Check the names of the items, and whether"
+            " the labels were sorted apart from them"
+        ),
+        assumption=f"the labels of {truth!r} stand on the right rows",
+    )
+
+
+def _reversed_caution(truth: str, agreement: float) -> Caution:
+    return Caution(
+        warning=(
+            f"no column equals {truth!r} on more than {percent(agreement)} of the labelled rows,"
+            " with two labels. Are the labels of one side written the other way round (0 for pass"
+            " here, 1 for pass there)? Then turn one side round before you rely on any figure here"
+        ),
+        assumption=f"{truth!r} and the votes mean the same by the same label",
+    )
 
 
 def _copy_caution(copy: CopiedTruth) -> Caution:

@@ -15,7 +15,7 @@ from tallystick.io import Table
 from tallystick.values import as_number, without_missing
 from tallystick.values.sql import Kind
 
-__all__ = ["CopiedTruth", "copied_truth", "likely_copy"]
+__all__ = ["CopiedTruth", "copied_truth", "likely_copy", "reversed_votes"]
 
 _LEAST = 30
 """Rows with a label and an answer below which equal columns say little."""
@@ -24,6 +24,9 @@ _SHARE = 1 / 3
 """The share of the next best column's error rate that a good column is taken to have."""
 
 _ACCIDENT = 0.05
+_OPPOSITE = 0.35
+"""Share of labelled rows below which a column of two labels says the opposite of the truth."""
+
 _MOST_COLUMNS = 200
 
 
@@ -70,6 +73,25 @@ def copied_truth(data: Data) -> CopiedTruth | None:
     return likely_copy(truth, _agreements(data.held, truth, columns, data.rules.missing))
 
 
+def reversed_votes(data: Data) -> tuple[str, float] | None:
+    """Return the truth and the best agreement with it, where every column says the opposite.
+
+    With two labels, columns that all agree with the truth on far less than half of the labelled
+    rows are not that bad: 0 means "pass" on one side and "fail" on the other.
+    """
+    truth = data.roles.truth
+    columns = data.roles.columns(*VOTES)[:_MOST_COLUMNS]
+    if truth is None or not isinstance(data.held, Table) or truth not in data.held.columns:
+        return None
+    if not columns:
+        return None
+    found = _agreements(data.held, truth, columns, data.rules.missing, most_labels=2)
+    shares = [same / rows for rows, same in found.values() if rows >= _LEAST]
+    if not shares or len(shares) < len(columns) or max(shares) >= _OPPOSITE:
+        return None
+    return truth, max(shares)
+
+
 def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> CopiedTruth | None:
     r"""Return the column whose agreement with the truth is too good, given the next best.
 
@@ -106,9 +128,17 @@ def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> Copied
 
 
 def _agreements(
-    table: Table, truth: str, columns: Sequence[str], missing: Sequence[str]
+    table: Table,
+    truth: str,
+    columns: Sequence[str],
+    missing: Sequence[str],
+    *,
+    most_labels: int | None = None,
 ) -> dict[str, tuple[int, int]]:
-    """Return for each column the rows that have both, and those on which they are equal."""
+    """Return for each column the rows that have both, and those on which they are equal.
+
+    Nothing is returned of a truth with one label, or with more than *most_labels*.
+    """
     true = _key(truth, table.kinds[truth], missing)
     cells = ", ".join(
         f"{_key(name, table.kinds[name], missing)} as c{k}" for k, name in enumerate(columns)
@@ -120,7 +150,8 @@ def _agreements(
         f"select count(distinct t), {counts} from"
         f" (select {true} as t, {cells} from rows) where t is not null"
     )
-    if labels < 2:  # a column that always says the one label is no copy
+    # A column that always says the one label is no copy, and no opposite.
+    if labels < 2 or (most_labels is not None and labels > most_labels):
         return {}
     pairs = zip(found[::2], found[1::2], strict=True)
     return {name: (int(rows), int(same)) for name, (rows, same) in zip(columns, pairs, strict=True)}

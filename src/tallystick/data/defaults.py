@@ -446,8 +446,9 @@ def _ask_about_codes(table: Table, profiles: Profiles, numeric: Sequence[str]) -
     }
     for doubt in stray_codes(cells):
         raise InputError(
-            f"{table.source}: {doubt.text()}; if it is a score, name the columns that are models"
-            f" (--models {','.join(numeric)})"
+            f"{table.source}: {doubt.text()}; if it is a score, name the models and between what"
+            f" scores lie (--models {','.join(numeric)} --bounds {min(doubt.low, doubt.code):g},"
+            f"{max(doubt.high, doubt.code):g})"
         )
 
 

@@ -23,6 +23,9 @@ __all__ = ["join_truth"]
 
 _BATCH = 100_000
 
+_LEAST_SHARED = 20
+"""Items of a table from which a file that labels every one of them is taken to be its own."""
+
 _KEY = "'\x1f'"
 """Joins item and system into one key; no name holds this control character."""
 
@@ -30,8 +33,9 @@ _KEY = "'\x1f'"
 def join_truth(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, tuple[str, ...]]:
     """Return *table* with the truth of the second file, the roles, and how many labels landed.
 
-    A key of the second file that matches no row, that repeats, or that contradicts a truth in the
-    table raises `InputError`: nothing is dropped silently.
+    A key of the second file that repeats or contradicts a truth in the table raises `InputError`.
+    So do keys that match no row, unless the file labels every item of the table, as a file does
+    that serves several tables: the others are then left out, and a note says it.
 
     Parameters
     ----------
@@ -45,11 +49,13 @@ def join_truth(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles
     with scan([str(layout.truth_file)], delimiter=layout.delimiter) as labels:
         keys = _keys(table, labels, given)
         truth = _truth(labels, keys, given)
-        _check(table, labels, keys, truth)
+        left_over = _check(table, labels, keys, truth)
         path, landed = _joined(table, labels, keys, truth)
         source = labels.source
     relation = parquet_relation(connect(), [path])
     note = f"{source}: {landed:,} labels joined by {' and '.join(keys)}"
+    if left_over:
+        note += f"; {left_over:,} are for items that {table.source} does not have, and are left out"
     joined = replace(
         table,
         relation=relation,
@@ -102,8 +108,8 @@ def _key_sql(keys: tuple[str, ...]) -> str:
     return f" || {_KEY} || ".join(parts)
 
 
-def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> None:
-    """Refuse keys that are blank, repeat, or match nothing."""
+def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> int:
+    """Refuse keys that are blank, repeat or match nothing; return how many labels are over."""
     key, value = _key_sql(keys), identifier(truth)
     shown = " and ".join(map(repr, keys))
     for name in keys:
@@ -122,12 +128,15 @@ def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> No
     known = {name for (name,) in table.query(f"select distinct {key} from rows")}
     given = [name for (name,) in labels.query(f"select {key} from rows where {value} is not null")]
     strangers = [name for name in given if name not in known]
-    if strangers:
+    # One file of labels may serve several tables: then it has a label for every item of this one.
+    shared = known <= set(given) and len(known) >= _LEAST_SHARED
+    if strangers and not shared:
         listed = ", ".join(_readable(name) for name in strangers[:3])
         raise InputError(
             f"{labels.source}: {len(strangers):,} of {len(given):,} labels are for items that"
             f" {table.source} does not have, such as {listed}. Check {shown} in both files"
         )
+    return len(strangers)
 
 
 def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> tuple[Path, int]:

@@ -31,9 +31,9 @@ def with_plain_numbers(table: Table, missing: Sequence[str] = ()) -> Table:
     --------
     >>> import pyarrow as pa
     >>> from tallystick.io import scan
-    >>> table = with_plain_numbers(scan(pa.table({"gpt": ["90%", "5 %", ""], "x": ["0,5", "1", "NA"]})))
+    >>> table = with_plain_numbers(scan(pa.table({"gpt": ["90%", "5 %", ""], "x": ["0,5", "0,1", "NA"]})))
     >>> table.query("select * from rows")
-    [('0.9', '0.5'), ('0.05', '1'), ('', 'NA')]
+    [('0.9', '0.5'), ('0.05', '0.1'), ('', 'NA')]
     >>> print(*table.notes, sep="; ")
     column 'gpt': '90%' is read as 0.9; column 'x': '0,5' is read as 0.5
     """
@@ -82,8 +82,10 @@ def _cell(table: Table, name: str, missing: Sequence[str]) -> str | None:
         )
         tokens = frozenset(missing)
         silent = all(is_missing(word, tokens) or is_no_answer(word) for (word,) in others)
-        some = f"select 1 from rows where {sure} and contains({cell}, '{sign}') limit 1"
-        if len(others) <= _MOST_WORDS and silent and table.query(some):
+        # One such cell among plain numbers is a slip of the pen.
+        some = f"select distinct {cell} from rows where {sure} and contains({cell}, '{sign}')"
+        enough = 2 if sign == "," else 1
+        if len(others) <= _MOST_WORDS and silent and len(table.query(f"{some} limit 2")) >= enough:
             return f"case when {fits} then {number} else {cell} end"
     return None
 

@@ -18,6 +18,10 @@ from tallystick.io.unpacked import most_unpacked, too_large
 __all__ = ["as_csv"]
 
 
+_LOOKED = 20
+"""Rows of a sheet among which its header is looked for."""
+
+
 def as_csv(file: File) -> File:
     """Return the sheet of a workbook as a CSV file in the scratch folder.
 
@@ -48,6 +52,7 @@ def as_csv(file: File) -> File:
             f"{file.name} must have one sheet with a header and rows, and has {names}: save the"
             " sheet that you mean as CSV (UTF-8)"
         )
+    _refuse_titles(sheets[0], file.name)
     with tempfile.NamedTemporaryFile(
         "w",
         dir=scratch(),
@@ -63,6 +68,22 @@ def as_csv(file: File) -> File:
                 writer.writerow([_text(cell) for cell in row])
     book.close()
     return replace(file, path=Path(made.name), spooled=True)
+
+
+def _refuse_titles(sheet: Any, name: str) -> None:
+    """Refuse a sheet whose first rows are a title: the header would be read as a row of cells."""
+    filled: list[int] = []
+    for row in sheet.iter_rows(max_row=_LOOKED, values_only=True):
+        filled.append(sum(cell is not None and str(cell).strip() != "" for cell in row))
+    widest = max(filled, default=0)
+    header = next((k for k, cells in enumerate(filled, start=1) if cells == widest), 1)
+    above = [cells for cells in filled[: header - 1] if cells]
+    # Blank cells in a header are common; a title fills one cell or two.
+    if widest >= 3 and above and 2 * max(above) <= widest:
+        raise FileError(
+            f"{name}: the header of sheet {sheet.title!r} seems to be in row {header}, below a"
+            " title. Remove the rows above it"
+        )
 
 
 def _text(cell: Any) -> str:

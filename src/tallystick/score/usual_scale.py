@@ -55,9 +55,9 @@ def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     True
     """
     truth = data.roles.truth
-    if _within_unit(data):
-        return (0.0, 1.0), (0.0, 1.0)
     cells = spoken_cells(data, data.roles.columns("judges", "truth"))
+    if _are_shares(data):
+        return _beside_shares(data, cells.get(truth or "", ()))
     spoken = {name: _numbers(labels) for name, labels in cells.items() if not _is_vote(labels)}
     judged = {name: values for name, values in spoken.items() if name != truth}
     if not judged or any(values is None for values in spoken.values()):
@@ -79,29 +79,49 @@ def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     return (judges, judges) if low <= min(human) and max(human) <= high and _few(human) else None
 
 
-def _within_unit(data: Data) -> bool:
-    """Say whether all grades lie between 0 and 1, and some judge gives fractions beyond a half."""
-    if not isinstance(data.held, Table):
+def _are_shares(data: Data) -> bool:
+    """Say whether all judges give numbers between 0 and 1, some of them fractions over a half."""
+    found = [_range(data, name) for name in data.roles.judges]
+    if not found or any(one is None for one in found):
         return False
-    kinds, fractions = data.held.kinds, False
-    for name in data.roles.columns("judges", "truth"):
-        kind = kinds.get(name, "other")
-        if kind not in ("text", "integer", "float"):
-            return False
-        cell = without_missing(name, kind, data.rules.missing)
-        number = as_number("cell", kind)
-        # The first rows rule out pass/fail and other scales; only then is every row looked at.
-        for rows in (f"(select * from rows limit {_LOOKED})", "rows"):
-            [(cells, numbers, low, high, parts)] = data.held.query(
-                f"select count(cell), count(x), min(x), max(x), count(*) filter (x <> floor(x))"
-                f" from (select cell, {number} as x from (select {cell} as cell from {rows}))"
-            )
-            if cells > numbers or (numbers and not 0 <= low <= high <= 1):
-                return False
-            if rows != "rows" and cells and not parts and name != data.roles.truth:
-                return False
-        fractions |= name != data.roles.truth and bool(parts) and high > 0.5
-    return fractions
+    return any(parts and high > 0.5 for one in found if one is not None for _, high, parts in [one])
+
+
+def _beside_shares(data: Data, human: Sequence[Label]) -> tuple[Scale, Scale] | None:
+    """Return the scale of human grades beside judges who go from 0 to 1."""
+    unit = (0.0, 1.0)
+    truth = data.roles.truth
+    if truth is None or _is_vote(human) or _range(data, truth) is not None:
+        return unit, unit
+    values = _numbers(human)
+    own = _usual(values) if values else None
+    return (own, unit) if own is not None and values and _is_used(values, own) else None
+
+
+def _range(data: Data, name: str) -> tuple[float, float, bool] | None:
+    """Return least and greatest number of a column and whether it has fractions.
+
+    None if it holds anything but numbers between 0 and 1. The first rows rule out most columns.
+    """
+    if not isinstance(data.held, Table):
+        return None
+    kind = data.held.kinds.get(name, "other")
+    if kind not in ("text", "integer", "float"):
+        return None
+    cell = without_missing(name, kind, data.rules.missing)
+    number = as_number("cell", kind)
+    ends = (0.0, 0.0, False)
+    for rows in (f"(select * from rows limit {_LOOKED})", "rows"):
+        [(cells, numbers, low, high, parts)] = data.held.query(
+            "select count(cell), count(x), min(x), max(x), count(*) filter (x <> floor(x)) from"
+            f" (select cell, {number} as x from (select {cell} as cell from {rows}))"
+        )
+        if cells > numbers or (numbers and not 0 <= low <= high <= 1):
+            return None
+        ends = (float(low or 0.0), float(high or 0.0), bool(parts))
+        if not parts and name in data.roles.judges:
+            return ends  # 0 and 1 in the first rows: every row need not be looked at
+    return ends
 
 
 def _usual(grades: Sequence[float]) -> Scale | None:
@@ -127,7 +147,7 @@ def scale_note(human: Scale, judges: Scale) -> str:
     if human != judges:
         return (
             f"human grades go from {low:g} to {high:g} and the judges' from {least:g} to {most:g},"
-            " because they use both ends: the judges' are shown on the human scale. If it is not"
+            " by the grades that they give: the judges' are shown on the human scale. If it is not"
             " so, add --scale LO,HI, and --judge-scale LO,HI where it is another"
         )
     why = "no grade lies outside" if human == (0.0, 1.0) else "the judges use both ends"

@@ -15,7 +15,7 @@ from tallystick.values.label import Label, identity, in_order, whole
 from tallystick.values.missing import is_missing
 from tallystick.values.negation import same_denial
 from tallystick.values.spelling import LocateRow, check_vocabulary, spelling
-from tallystick.values.words import as_word, is_never_true, is_no_answer, is_tie
+from tallystick.values.words import PASS_FAIL, as_word, is_never_true, is_no_answer, is_tie
 
 __all__ = ["LabelRules", "Meaning", "agree"]
 
@@ -87,7 +87,7 @@ def agree(
     for no answer are missing; (3) the code -1 beside other labels is no answer of a weak label, and
     is asked about elsewhere; (4) votes such as tie or refused can never be true; (5) the truth and
     the votes share a label; (6) a vote such as "not safe" that the truth calls "unsafe" is asked
-    about.
+    about; (7) so are right and wrong in two vocabularies, such as 0, 1, no and yes.
 
     Parameters
     ----------
@@ -134,6 +134,7 @@ def agree(
     never_true = table.never_true()  # (4)
     table.refuse_strangers(never_true)  # (5)
     table.ask_about_denials()  # (6)
+    table.ask_about_two_vocabularies()  # (7)
 
     # A label that counts as no answer is read as None, whatever its spelling.
     full: dict[str, dict[Label, Label]] = {
@@ -250,7 +251,7 @@ class _Reading:
         return holders
 
     def ask_about_minus_one(self) -> None:
-        """Ask about -1, and about a truth "unknown", that one side uses and the other never does.
+        """Ask about -1, and a truth "unknown" or "unsure", that one side uses and the other never.
 
         -1 is a label like any other beside nothing but 1, beside other numbers below 0, and beside
         fractions.
@@ -258,7 +259,10 @@ class _Reading:
         rest, is_code = self._beside_minus_one()
         named = {spelling(label) for label in (*self.rules.labels, *self.rules.never_true)}
 
-        for code, doubtful in ((-1, is_code), ("unknown", True)):
+        said = self.spoken.get(self.truth or "", [])
+        unsure = {str(spelling(one)) for one in said if is_never_true(one) and not is_tie(one)}
+        codes: list[tuple[Label, bool]] = [(-1, is_code), *((one, True) for one in sorted(unsure))]
+        for code, doubtful in codes:
             holders = [
                 name
                 for name, column in self.spoken.items()
@@ -325,6 +329,28 @@ class _Reading:
                 f"{_columns(names)} {str(label)!r}, which the truth {self.truth!r} never says; it"
                 f" says {str(twin)!r}. Write both alike. If they are two labels, name all labels"
                 f" with labels= (--labels {self._with(label)})"
+            )
+
+    def ask_about_two_vocabularies(self) -> None:
+        """Ask about right and wrong in two vocabularies: two files that were put together."""
+        spoken = in_order(label for column in self.spoken.values() for label in column)
+        labels = {spelling(label): label for label in spoken}
+        words = {as_word(label) for label in spoken}
+        # Single letters are names of choices too.
+        pairs = [
+            set(family)
+            for family in PASS_FAIL
+            if len(family) == 2 and words >= family.keys() and all(len(word) > 1 for word in family)
+        ]
+        if not {"true", "false"} & words and {0, 1} <= labels.keys():
+            pairs.insert(0, {"0", "1"})
+        apart = [pair for pair in pairs[1:] if not pair & pairs[0]]
+        if apart and not self.declared:
+            first, second = (" and ".join(sorted(pair)) for pair in (pairs[0], apart[0]))
+            raise InputError(
+                f"the labels are {first}, and also {second}: if they mean the same, write them"
+                " alike; if they are four labels, name all labels with labels="
+                f" (--labels {','.join(str(one) for one in list(labels.values())[:_SHOWN])})"
             )
 
     def word_notes(self, words: Mapping[str, Sequence[str]]) -> list[str]:
