@@ -109,8 +109,8 @@ def refuse_numbers(data: Data, columns: Sequence[str]) -> None:
         raise InputError(
             f"{data.source}: column {name!r} holds {count(len(known))} different numbers, such as"
             f" {min(known):g} and {max(known):g}: shift compares labels. Cut the numbers into"
-            " classes first; or write how far each answer is from the truth into two columns, old_error and"
-            " new_error, and compare those (tallystick compare FILE)"
+            " classes first; or write how far each answer is from the truth into two columns,"
+            " old_error and new_error, and compare those (tallystick compare FILE)"
         )
 
 
