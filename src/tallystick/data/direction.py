@@ -68,8 +68,9 @@ _MORE = _words(
     " robustness resistance safety compliance"
     # the thing is prevented, found or spared
     " free avoided avoidance avoids prevented prevention detection detected detector detecting"
-    " found caught fixed resolved corrected correction recovery reduction reduced saved saving"
-    " savings handling tolerance efficiency effective effectiveness throughput series"
+    " found caught fixed resolved corrected correction recovery"
+    " reduction reduced saved saving savings"
+    " handling tolerance efficiency effective effectiveness throughput series"
     # money and time that are wanted
     " revenue profit profits earnings income sales gain gains reward rewards win wins engagement"
     " watch dwell uptime"

@@ -43,6 +43,9 @@ METRICS = (
 randomness (all flips of a deterministic API); ``answers_differ`` is the share of all flips."""
 
 
+_SHARES = ("flip_rate", "answers_differ", "accuracy_change")
+
+
 def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
     """Read gates as they are typed; each compares a metric with a number.
 
@@ -57,7 +60,7 @@ def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
                 f" {str(gate)!r}"
             )
         # Before a call is paid for; grades and the error have scales of their own.
-        if gate.left not in ("grade_change", "error"):
+        if gate.left in _SHARES or gate.left.startswith("recall_change:"):
             check_share_bar(gate)
     return gates
 

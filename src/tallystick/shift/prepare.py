@@ -78,7 +78,7 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     new_column = roles.new or grade_column(data, question)
     answers = [name for name in (roles.truth, roles.old, new_column) if name is not None]
     if question.grader is None and roles.truth is not None:
-        refuse_numbers(data, answers)
+        refuse_numbers(data, roles.truth)
     words: Mapping[str, Sequence[Label]] = data.label_lists(*dict.fromkeys(answers))
     truth_column = str(roles.truth or roles.old)
     said = [name for name in (roles.old, new_column) if name is not None]

@@ -93,25 +93,24 @@ def failed_replays(
     return frozenset(lost), tuple(notes)
 
 
-def refuse_numbers(data: Data, columns: Sequence[str]) -> None:
+def refuse_numbers(data: Data, truth: str) -> None:
     """Refuse measurements: an answer of 0.44 to a true 0.45 is not simply wrong.
 
     Numbers are measurements where most of many different ones have fractions.
     """
-    for name in columns:
-        numbers = [_number(cell) for cell in data.cells(name)[name] if cell is not None]
-        known = {number for number in numbers if number is not None}
-        fractions = sum(number != np.floor(number) for number in known)
-        if len(known) <= _MOST_NUMBERS or 2 * fractions < len(known):
-            continue
-        if sum(number is not None for number in numbers) < 0.9 * len(numbers):
-            continue
-        raise InputError(
-            f"{data.source}: column {name!r} holds {count(len(known))} different numbers, such as"
-            f" {min(known):g} and {max(known):g}: shift compares labels. Cut the numbers into"
-            " classes first; or write how far each answer is from the truth into two columns,"
-            " old_error and new_error, and compare those (tallystick compare FILE)"
-        )
+    numbers = [_number(cell) for cell in data.cells(truth)[truth] if cell is not None]
+    known = {number for number in numbers if number is not None}
+    fractions = sum(number != np.floor(number) for number in known)
+    if len(known) <= _MOST_NUMBERS or 2 * fractions < len(known):
+        return
+    if sum(number is not None for number in numbers) < 0.9 * len(numbers):
+        return
+    raise InputError(
+        f"{data.source}: column {truth!r} holds {count(len(known))} different numbers, such as"
+        f" {min(known):g} and {max(known):g}: shift compares labels. Cut the numbers into classes"
+        " first; or write how far each answer is from the truth into two columns, old_error and"
+        " new_error, and compare those (tallystick compare FILE)"
+    )
 
 
 def _number(cell: Label) -> float | None:
