@@ -34,7 +34,9 @@ LAST = PathRound(
 def test_a_path_says_go_on_stop_or_cannot_tell_first():
     assert log_verdict(advice("go on", low=0.001), LAST, 5).startswith("Go on: two more rounds")
     stop = log_verdict(advice("stop", pays=0.03), LAST, 5)
-    assert stop.startswith("Stop: two more rounds of the same learner would not help by 3.0 points or more")
+    assert stop.startswith(
+        "Stop: two more rounds of the same learner would not help by 3.0 points or more"
+    )
     open_ = log_verdict(advice("cannot tell"), LAST, 5)
     assert open_ == (
         "We cannot tell whether two more rounds would help; the likely gain is between −0.3 points"
