@@ -268,7 +268,7 @@ def spelled(path, truth, old, new):
     ("truth", "old", "new"),
     [
         (("1", "2"), ("1", "2"), ("1.0", "2.0")),
-        (("1", "2"), ("1.0", "2.0"), ("1", "2")),
+        (("1", "2"), ("01", "02"), ("1", "2")),
     ],
 )
 def test_a_label_in_two_spellings_is_refused_and_read_as_one_when_coerced(
@@ -299,7 +299,7 @@ def test_capitals_that_the_truth_does_not_tell_apart_are_read_as_one_and_said(in
 def test_an_old_file_whose_column_has_the_name_of_the_truth_is_coerced_too(inside, tmp_path):
     command = spelled(tmp_path, ("1", "2"), ("", ""), ("1", "2"))
     (tmp_path / "old.csv").write_text(
-        "\n".join(["id,true", *(f"{n},{n % 2 + 1}.0" for n in range(60))]) + "\n"
+        "\n".join(["id,true", *(f"{n},0{n % 2 + 1}" for n in range(60))]) + "\n"
     )
     command = [
         *command[:-3],
