@@ -292,7 +292,12 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
     """Answer from data that was read, slice by slice too where a column of slices is named."""
     if data is None:
         return capability.answer(data, question)
-    cautions = find_cautions(data, question, sliced="by" in capability.reads)
+    cautions = find_cautions(
+        data,
+        question,
+        sliced="by" in capability.reads,
+        sampled=capability.labelling is not None,
+    )
     question, settled = question.settled(data)
     result = with_cautions(capability.answer(data, question), cautions)
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))

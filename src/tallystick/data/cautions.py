@@ -46,17 +46,26 @@ class Caution:
     assumption: str = ""
 
 
-def find_cautions(data: Data, question: Question, *, sliced: bool) -> tuple[Caution, ...]:
-    """Return the cautions of *data*; ask where an answer would rest on a likely mistake."""
+def find_cautions(
+    data: Data, question: Question, *, sliced: bool, sampled: bool = True
+) -> tuple[Caution, ...]:
+    """Return the cautions of *data*; ask where an answer would rest on a likely mistake.
+
+    *sliced* says that the verb knows slices, *sampled* that a few labels speak for all rows in it.
+    """
     found = [*ask_about_codes(data, question), *(Caution(warning=one) for one in data.warnings)]
-    copy, split = copied_truth(data), pooled_split(data)
-    if copy is not None:
-        found.append(_copy_caution(copy))
-    block = label_block(data)
-    if block is not None:
-        found.append(_block_caution(block))
+    split = pooled_split(data)
     if split is not None and sliced:
         found.append(_split_caution(split))
+    # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
+    if not sampled and data.roles.old is None:
+        return tuple(found)
+    copy = copied_truth(data)
+    if copy is not None:
+        found.append(_copy_caution(copy))
+    block = label_block(data) if sampled else None
+    if block is not None:
+        found.append(_block_caution(block))
     turned = reversed_votes(data)
     if turned is not None:
         found.append(_reversed_caution(*turned))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from tallystick.data.data import Data
 from tallystick.io import Table, identifier
+from tallystick.values import is_missing, is_no_answer
+from tallystick.values.sql import literal
 
 __all__ = ["LabelBlock", "label_block"]
 
@@ -19,6 +21,8 @@ _FEWEST = 8
 
 _BEYOND_CHANCE = 1e-6
 _MOST_ROWS = 5_000_000
+_MOST = 1_000
+"""Different cells from which the truth holds no labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +73,13 @@ def label_block(data: Data) -> LabelBlock | None:
         return None
     system = data.roles.system
     part = identifier(system) if system is not None and system in table.columns else "0"
-    label = identifier(truth)
+    label = _label(table, truth, frozenset(data.rules.missing))
+    if label is None:
+        return None
     [(rows, labels, first, last, low, high, most)] = table.query(
         f"""
         with numbered as (
-            select row_number() over () as row, {label} as label,
-            {part} as part from rows
+            select row_number() over () as row, {label} as label, {part} as part from rows
         ), placed as (
             select *, (row_number() over (partition by part order by row) - 0.5)
                 / count(*) over (partition by part) as place,
@@ -94,3 +99,16 @@ def label_block(data: Data) -> LabelBlock | None:
     if chance > _BEYOND_CHANCE:
         return None
     return LabelBlock(column=truth, labels=labels, first=first, last=last, rows=rows)
+
+
+def _label(table: Table, truth: str, missing: frozenset[str]) -> str | None:
+    """Return the truth as SQL, null where a word means no answer; None if it is no label at all."""
+    name = identifier(truth)
+    cells = table.query(f"select distinct {name} from rows where {name} is not null limit {_MOST}")
+    if len(cells) == _MOST:
+        return None
+    silent = [cell for (cell,) in cells if is_missing(cell, missing) or is_no_answer(cell)]
+    if not silent:
+        return name
+    words = ", ".join(literal(str(cell)) for cell in silent)
+    return f"case when {name}::varchar in ({words}) then null else {name} end"
