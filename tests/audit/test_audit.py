@@ -288,3 +288,14 @@ def test_columns_that_the_caller_names_are_not_overruled_by_the_names_of_others(
     votes = {"a": [k % 2 for k in range(120)], "b": [k % 3 // 2 for k in range(120)]}
     result = audit({**log, **votes}, judges=("a", "b"), ignore=("model", "annotator"))
     assert "judge" in [part.verb for part in result.sections]
+
+
+def test_a_table_of_graded_outputs_is_pointed_to_score():
+    table = {
+        "question_id": [k // 2 for k in range(80)],
+        "system": ["old", "new"] * 40,
+        "gpt": [1, 0, 1, 1] * 20,
+        "human": [1, None, None, 0] * 20,
+    }
+    with pytest.raises(InputError, match="tallystick score"):
+        audit(table)

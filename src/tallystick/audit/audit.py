@@ -23,6 +23,7 @@ from tallystick.data import (
     detect,
     read,
 )
+from tallystick.data.outputs import find_outputs
 from tallystick.errors import InputError, TallystickError
 from tallystick.io import Table, identifier
 from tallystick.registry import capabilities
@@ -96,18 +97,31 @@ def look(data: Data, found: Detection, question: Question) -> AuditResult:
 def _name_reader(data: Data, found: Detection, question: Question) -> None:
     """Where a capability reads such a table by the names of its columns, refuse by naming it.
 
-    A log of attempts has one row per event: no group of its columns answers one question. Columns
-    of the same names may mean something else, so that nothing is answered here.
+    A log of attempts has one row per event: no group of its columns answers one question. Nor does
+    one of a table of outputs, in which several systems answer each item. Columns of the same names
+    may mean something else, so that nothing is answered here.
     """
+    options = {"alpha": question.alpha, "seed": question.seed}
     for capability in capabilities():
         told = capability.door.as_it_is
         if told is None or not told(data.table, data.roles):
             continue
-        options = {"alpha": question.alpha, "seed": question.seed}
         try:
             how = "; ".join(answered(capability, data.table, options).notes)
         except TallystickError as error:
             how = str(error)
+        raise InputError(by_name_words(capability.verb, data.source, how, found))
+
+    # Several systems answer each item: no group of columns, but outputs that are graded.
+    if find_outputs(data.table, data.roles, Layout())[1].system is None:
+        return
+    for capability in capabilities():
+        if "system" not in capability.reads:
+            continue
+        try:
+            how = "; ".join(answered(capability, data.table, options).notes)
+        except TallystickError:
+            continue  # not graded outputs after all
         raise InputError(by_name_words(capability.verb, data.source, how, found))
 
 

@@ -51,8 +51,9 @@ def by_name_words(verb: str, source: str, how: str, found: Detection) -> str:
     be.
     """
     asked = "; ".join(map(str, found.questions))
+    read = f" ({how})" if how else ""
     return (
-        f"{source}: this may be a table with one row per event, {how}. Then type: tallystick {verb}"
+        f"{source}: this may be a table that {verb} reads{read}. Then type: tallystick {verb}"
         f" {source}. Otherwise, {asked}"
     )
 
