@@ -65,7 +65,9 @@ def test_labels_of_unknown_origin_change_the_answer() -> None:
     rng = np.random.default_rng(0)
     table = {"item": list(range(200)), "system": ["a", "b"] * 100}
     table["gpt"] = rng.integers(0, 2, 200).tolist()
-    table["human"] = [int(v) if k < 40 else None for k, v in enumerate(table["gpt"])]
+    table["human"] = [
+        int(v) if k % 5 == 0 or k % 5 == 3 else None for k, v in enumerate(table["gpt"])
+    ]
     asked = {"system": "system", "judges": ("gpt",), "truth": "human", "item": "item"}
     plain = score.evaluate(table, **asked)
     unknown = score.evaluate(table, **asked, label_draw="unknown")

@@ -125,7 +125,7 @@ def test_files_whose_columns_differ_are_refused_by_name(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1], "b": [1]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": [1], "c": [1]}), tmp_path / "2.parquet")
     with pytest.raises(
-        InputError, match=r"1\.parquet has a column 'b', which .*2\.parquet has not"
+        InputError, match=r"1\.parquet has a column 'b', which .*2\.parquet does not have"
     ):
         scan(str(tmp_path / "*.parquet"))
 

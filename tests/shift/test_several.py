@@ -29,7 +29,7 @@ def test_what_is_for_one_api_is_refused_for_several():
     both = {"api": ("replay:new", "replay:old"), "budget": 300}
     with pytest.raises(InputError, match="one API at a time"):
         shift.evaluate(TABLE, **ROLES, **both, gates=("flip_rate <= 1%",))
-    with pytest.raises(InputError, match="does not reach"):
+    with pytest.raises(InputError, match="is too small for 2 APIs"):
         shift.evaluate(TABLE, **ROLES, api=("replay:new", "replay:old"), budget=1)
 
 

@@ -49,10 +49,11 @@ class OddDraw:
     everywhere: float
 
     def __str__(self) -> str:
-        """Say what shows it, for a person.
+        r"""Say what shows it, for a person.
 
-        >>> print(OddDraw(p_value=1e-5, columns=("gpt",), label="pass", drawn=1.0, everywhere=0.16))
-        the labelled items are no random draw (p < 0.0001): gpt says pass on 100.0 % of them and on 16.0 % of all
+        >>> odd = OddDraw(p_value=1e-5, columns=("gpt",), label="pass", drawn=1.0, everywhere=0.16)
+        >>> str(odd).replace("\xa0", " ")
+        'the labelled items are no random draw (p < 0.0001): gpt says pass on 100.0 % of them and on 16.0 % of all'
         """
         if self.label is not None:
             what = f"{self.columns[0]} says {self.label}"
@@ -97,7 +98,7 @@ def odd_draw(
     >>> known = np.array([False, False, True, True])
     >>> found = odd_draw(codes, np.array([80.0, 0, 5, 15]), known, columns=("x", "y"), labels="ab")
     >>> found.columns, found.drawn, found.everywhere
-    (('y',), 0.25, 0.85)
+    (('y',), 0.75, 0.15)
     >>> odd_draw(codes, np.array([64.0, 16, 16, 4]), known, columns=("x", "y"), labels="ab") is None
     True
     """

@@ -105,7 +105,7 @@ def mean_rule(first: npt.ArrayLike, second: npt.ArrayLike) -> MeanRule:
     --------
     >>> rule = mean_rule([1, 1.2, .83, 2, 3.5, .9, 1.1, 6, 1.4, .7], [1.5] * 10)
     >>> round(rule.spread, 4), round(rule.needed, 1), rule.settled
-    (1.5187, 544.7, False)
+    (1.5466, 647.3, False)
     """
     x, y = paired_scores(first, second)
     if _are_small_counts(np.concatenate([x, y])):
