@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.io import Label, Table, identifier
+from tallystick.io.arrays import codes_of
 from tallystick.values.label import MOST_LABELS
 from tallystick.values.missing import without_missing
 from tallystick.values.spelling import spelling
@@ -71,7 +72,7 @@ class Sample:
                 [-1 if word in silent else seen.setdefault(word, len(seen)) for word in words],
                 np.int32,
             )
-            index = np.from_dlpack(encoded.indices.fill_null(-1))
+            index = codes_of(encoded, missing=-1)
             out[:, j] = np.where(index >= 0, numbers[index], -1) if len(numbers) else -1
         return out
 
