@@ -36,12 +36,13 @@ def with_windows(result: JudgeResult, windows: Sequence[Mapping[str, Any]]) -> J
     told = [one.proves for one in alarms] + notices
     more = len(told) - _MOST
     rest = (f"{count(more)} more changes are in the windows of --json",) if more > 0 else ()
+    said = _sentences(result, windows)
     return replace(
         result,
         alarms=(*result.alarms, *alarms),
         warnings=(*result.warnings, *told[:_MOST], *rest),
-        sentences=_sentences(result, windows),
-        verdict=_sentences(result, windows).verdict,
+        sentences=said,
+        verdict=said.verdict,
     )
 
 
