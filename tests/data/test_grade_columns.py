@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from tallystick import score
 from tallystick.data import Door, Roles, read
 from tallystick.data.grade_columns import grade_columns
 from tallystick.errors import InputError
@@ -94,3 +95,16 @@ def test_judges_of_another_question_than_the_human_grades_are_left_out() -> None
     taken, notes = grade_columns(table, Roles(truth="human_correctness"))
     assert taken == ("judge_correctness", "other")
     assert "'judge_style' (graded by people as 'human_style')" in notes[0]
+
+
+def test_the_length_of_an_answer_is_no_judge() -> None:
+    table = {
+        "prompt_id": [k // 2 for k in range(80)],
+        "system": ["a", "b"] * 40,
+        "judge_score": [0.85, 0.4, 0.6, 0.95] * 20,
+        "oracle_label": [0.7, None, None, 0.9] * 20,
+        "response_chars": list(range(400, 2000, 20)),
+    }
+    result = score.evaluate(table)
+    assert [row.name for row in result.judges] == ["judge_score"]
+    assert any("'response_chars' (" in note for note in result.notes)
