@@ -73,6 +73,36 @@ def test_a_change_raises_one_alarm_with_the_words_of_judge(
 
 
 @pytest.mark.usefixtures("here")
+def test_more_items_give_an_alarm_its_final_cause_and_raise_no_second_one(
+    service: Service, web: Web, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(web)
+    columns = votes(3000, change=1000)
+    compute = service.worker.ask
+
+    def ask(order: WorkerOrder, **_: object) -> Computed:
+        """Let the naming, which confirms the cause here, find another one."""
+        step = json.loads(compute(order).body)
+        for naming in step["namings"]:
+            naming |= {"cause": "More than one thing changed", "likely": None}
+        return Computed(status=200, body=json.dumps(step).encode())
+
+    monkeypatch.setattr(service.worker, "ask", ask)
+    posted(web, {name: column[:2000] for name, column in columns.items()})  # type: ignore[misc]
+    settle(service, clock)
+    (first,) = web.get("/v1/alerts").json()["alerts"]
+    assert "alone changed, around item" in first["what"]
+    web.post(f"/v1/alerts/{first['id']}/seen")
+    posted(web, {name: column[2000:] for name, column in columns.items()}, start=2000)  # type: ignore[misc]
+    settle(service, clock)
+    (now,) = web.get("/v1/alerts").json()["alerts"]
+    assert (now["id"], now["at"], now["seen"]) == (first["id"], first["at"], None)
+    assert now["what"].startswith("s: the votes changed, around item")
+    assert now["proves"] == first["proves"] + ". With 1,000 more items: More than one thing changed"
+    assert now["detail"]["likely"] is None
+
+
+@pytest.mark.usefixtures("here")
 def test_late_votes_never_change_what_the_test_saw(
     service: Service, web: Web, clock: Clock
 ) -> None:

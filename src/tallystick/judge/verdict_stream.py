@@ -50,6 +50,7 @@ def alarm_of(
         "evidence": min(event.evidence, 1e300),
         "likely": _short(event.explanations.likely, names),
         "not_ruled_out": [_short(one, names) for one in event.explanations.kept],
+        "cause": cause,
     }
     return alarm, detail
 
@@ -66,10 +67,13 @@ def notice_of(event: Notice, names: Sequence[str], labels: Sequence[Hashable]) -
     return f"{name} began to write {label} ({event.votes} of {event.of} votes)"
 
 
-def naming_of(event: Naming, names: Sequence[str], block: int) -> str:
-    """Return the final name of what an earlier alarm was about."""
-    item = count((event.alarm_block + 1) * block)
-    return f"the alarm at item {item}, looked at again: {_cause(event.explanations, names)}"
+def naming_of(event: Naming, names: Sequence[str], block: int) -> tuple[str, dict[str, Any]]:
+    """Return the final name of what an earlier alarm was about, in words and as JSON types."""
+    item = (event.alarm_block + 1) * block
+    cause = _cause(event.explanations, names)
+    likely = _short(event.explanations.likely, names)
+    told = f"more items have come since the alarm at item {count(item)}. {cause}"
+    return told, {"item": item, "cause": cause, "likely": likely}
 
 
 def _series(series: Series, label: Hashable, names: Sequence[str]) -> str:

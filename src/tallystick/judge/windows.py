@@ -49,6 +49,8 @@ class Window:
     notices, notice_kinds
         Facts that need no test: a judge fell ``silent``, or writes a ``new label``; and the
         ``naming`` of what an earlier alarm was about.
+    namings
+        For every such naming: the item of the alarm, and the cause that more items show.
     partial
         Whether the stream ended before the window was full.
     """
@@ -63,6 +65,7 @@ class Window:
     details: tuple[Mapping[str, Any], ...] = ()
     notices: tuple[str, ...] = ()
     notice_kinds: tuple[str, ...] = ()
+    namings: tuple[Mapping[str, Any], ...] = ()
     partial: bool = False
 
     def to_dict(self) -> dict[str, Json]:
@@ -219,6 +222,7 @@ class Windows:
         labels = [] if self._watch is None else self._watch.labels
         alarms, details, notices = [], [], []
         kinds: list[str] = []
+        namings: list[dict[str, Any]] = []
         for event in events:
             if isinstance(event, StreamAlarm):
                 alarm, detail = alarm_of(event, names, self.alpha)
@@ -228,8 +232,10 @@ class Windows:
                 notices.append(notice_of(event, names, labels))
                 kinds.append(event.kind)
             elif isinstance(event, Naming):
-                notices.append(naming_of(event, names, self.block))
+                told, naming = naming_of(event, names, self.block)
+                notices.append(told)
                 kinds.append("naming")
+                namings.append(naming)
         start = index * self.size
         return Window(
             index=index,
@@ -242,6 +248,7 @@ class Windows:
             details=tuple(details),
             notices=tuple(notices),
             notice_kinds=tuple(kinds),
+            namings=tuple(namings),
             partial=partial,
         )
 

@@ -13,7 +13,15 @@ from tallystick.serve.problem import HttpProblem
 from tallystick.serve.routes import Incoming, Parameter, Route
 from tallystick.serve.store import Reader, Transaction
 
-__all__ = ["ROUTES", "AlertBody", "AlertList", "AlertNote", "listed_alerts", "raise_alert"]
+__all__ = [
+    "ROUTES",
+    "AlertBody",
+    "AlertList",
+    "AlertNote",
+    "amend_alert",
+    "listed_alerts",
+    "raise_alert",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +31,8 @@ class AlertNote:
     Parameters
     ----------
     name
-        One word for its kind: ``change``, ``silent``, ``spelling``, ``panel``, ``naming``,
-        ``shift``, ``watch``, ``check``.
+        One word for its kind: ``change``, ``silent``, ``spelling``, ``panel``, ``shift``,
+        ``watch``, ``check``.
     what
         One sentence that stands alone.
     proves, does_not_prove
@@ -95,11 +103,34 @@ def raise_alert(transaction: Transaction, note: AlertNote, *, now: float) -> int
             now,
         ),
     )
+    _deliver(transaction, ident, now=now)
+    return ident
+
+
+def amend_alert(transaction: Transaction, ident: int, note: AlertNote, *, now: float) -> None:
+    """Put what is known now in the place of an earlier alarm, for people to see and hooks to get.
+
+    One event stays one alarm: it counts as unseen again, and keeps its id and its time.
+    """
+    transaction.run(
+        "update alert set what = ?, proves = ?, does_not_prove = ?, detail = ?, seen = null,"
+        " seen_by = null where id = ?",
+        (
+            note.what,
+            note.proves,
+            note.does_not_prove,
+            json.dumps(note.detail, allow_nan=False, default=str),
+            ident,
+        ),
+    )
+    _deliver(transaction, ident, now=now)
+
+
+def _deliver(transaction: Transaction, ident: int, *, now: float) -> None:
     row = transaction.one(f"{_SELECT} where a.id = ?", (ident,))
     if row is not None:
         body = _body(row)
         queue_deliveries(transaction, ident, msgspec.to_builtins(body), stream=body.stream, now=now)
-    return ident
 
 
 def listed_alerts(

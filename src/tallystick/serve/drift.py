@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tallystick.serve.alerts import AlertNote, raise_alert
+from tallystick.results import count
+from tallystick.serve.alerts import AlertNote, amend_alert, raise_alert
 from tallystick.serve.drift_seen import forget_rows, is_seen, see_rows, vote_columns
 from tallystick.serve.jobs import Held, Job
 from tallystick.serve.routes import Incoming, Parameter, Route
@@ -45,7 +46,6 @@ _NOT_WHY = (
 _NOTICES = {
     "silent": ("silent", _NOT_WHO),
     "new label": ("spelling", _NOT_WHY),
-    "naming": ("naming", "more than the votes show: only labels tell who is right"),
 }
 """Kinds of notices, by the names of the alarms that they become."""
 
@@ -190,6 +190,8 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
             )
         for note in _notes(stream, index, step):
             raise_alert(transaction, note, now=now)
+        for naming in step.get("namings") or ():
+            _rename(transaction, stream, naming, now=now)
         transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
 
     service.writer.do(work)
@@ -222,7 +224,7 @@ def _notes(stream: StreamRecord, index: int, step: Mapping[str, Any]) -> list[Al
     notes = [
         AlertNote(
             name="change",
-            what=f"{stream.name}: the votes changed",
+            what=_title(stream, one),
             proves=one["proves"],
             does_not_prove=one["does_not_prove"],
             stream=stream.id,
@@ -231,6 +233,8 @@ def _notes(stream: StreamRecord, index: int, step: Mapping[str, Any]) -> list[Al
         for one in step.get("alarms") or ()
     ]
     for kind, text in step.get("notices") or ():
+        if kind not in _NOTICES:
+            continue  # a new name of an earlier alarm, which is amended
         name, limits = _NOTICES[kind]
         notes.append(
             AlertNote(
@@ -255,6 +259,38 @@ def _notes(stream: StreamRecord, index: int, step: Mapping[str, Any]) -> list[Al
             )
         )
     return notes
+
+
+def _title(stream: StreamRecord, change: Mapping[str, Any]) -> str:
+    """Return what changed, or that something did, and where."""
+    what = change["likely"] or "the votes changed"
+    return f"{stream.name}: {what}, around item {count(change['around'])}"
+
+
+def _rename(
+    transaction: Transaction, stream: StreamRecord, naming: Mapping[str, Any], *, now: float
+) -> None:
+    """Give an earlier alarm the cause that 1,000 more items show, where it is another one."""
+    earlier = transaction.all(
+        "select id, proves, does_not_prove, detail from alert"
+        " where stream = ? and name = 'change' order by id desc limit 50",
+        (stream.id,),
+    )
+    for ident, proves, does_not_prove, text in earlier:
+        detail = json.loads(text)
+        if detail.get("item") != naming["item"] or detail.get("cause") == naming["cause"]:
+            continue
+        detail |= {"likely": naming["likely"], "cause": naming["cause"]}
+        note = AlertNote(
+            name="change",
+            what=_title(stream, detail),
+            proves=f"{proves}. With 1,000 more items: {naming['cause']}",
+            does_not_prove=does_not_prove,
+            stream=stream.id,
+            detail=detail,
+        )
+        amend_alert(transaction, ident, note, now=now)
+        return
 
 
 # -- routes

@@ -30,7 +30,8 @@ def drift_step(given: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
         ``state``, ``result`` (what `judge` says of the window, or None), ``reason``, ``alarms``,
-        ``notices`` (kind and words), ``started`` (whether the test began anew, because there are
+        ``notices`` (kind and words), ``namings`` (item of an earlier alarm, and its cause as more
+        items show it), ``started`` (whether the test began anew, because there are
         new judges or windows of another size).
 
     Examples
@@ -64,5 +65,6 @@ def drift_step(given: dict[str, Any]) -> dict[str, Any]:
         "reason": window.reason,
         "alarms": alarms,
         "notices": [list(one) for one in zip(window.notice_kinds, window.notices, strict=True)],
+        "namings": [dict(one) for one in window.namings],
         "started": started,
     }
