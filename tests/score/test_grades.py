@@ -77,6 +77,6 @@ def test_a_tie_is_a_half_and_no_longer_pass_or_fail():
 
 def test_a_column_of_one_letter_alone_is_refused_with_the_way_out():
     with pytest.raises(
-        InputError, match=r"'C' is not a grade, and no other cell is one\. Write pass and fail"
+        InputError, match=r"'C' is not a grade that is known here\. Write pass and fail"
     ):
         read_column("gpt", ["C"], None, lambda label: "row 1")

@@ -166,8 +166,15 @@ def test_people_answer_in_the_words_of_the_table(judges, labels, answers):
     assert labelling(data, ScoreQuestion()).classes == answers
 
 
+def test_two_words_of_the_users_own_are_fail_and_pass():
+    table = {"id": [1, 2], "gpt": ["unsafe", "safe"]}
+    data = read(table, CAPABILITY.door, item="id", judges=("gpt",), labels=("unsafe", "safe"))
+    assert labelling(data, ScoreQuestion()).classes == ("unsafe", "safe")
+
+
 def test_labels_that_are_not_pass_and_fail_are_refused():
-    data = read({"id": [1, 2], "gpt": [1, 0]}, CAPABILITY.door, item="id", labels=("x", "y"))
+    table = {"id": [1, 2], "gpt": ["x", "y"]}
+    data = read(table, CAPABILITY.door, item="id", judges=("gpt",), labels=("x", "y", "z"))
     with pytest.raises(InputError, match="a word for pass and one for fail"):
         labelling(data, ScoreQuestion())
 

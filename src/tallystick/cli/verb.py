@@ -69,7 +69,8 @@ _READING: Mapping[str, tuple[str, str]] = {
     "missing": ("--missing", "Values that mean no answer, e.g. -1,NA (blank cells always do)."),
     "labels": (
         "--labels",
-        "All possible labels, if the table may lack some; repeat, or use commas.",
+        "All possible labels, if the table may lack some; in score, words of grades with the worst"
+        " first. Repeat, or use commas.",
     ),
     "never_true": (
         "--never-true",

@@ -34,6 +34,7 @@ def read_column(
     place: Callable[[Label], str],
     *,
     human: bool = False,
+    worth: Mapping[str, float] | None = None,
 ) -> Column:
     """Return what every label of a column is worth, or ask.
 
@@ -50,6 +51,8 @@ def read_column(
     human
         Whether these are human grades. 0 and 1 then mean fail and pass even beside a scale to which
         they do not belong.
+    worth
+        What words of the user's own stand for (`word_worth`): 0 and 1, or numbers on the scale.
 
     Examples
     --------
@@ -57,6 +60,9 @@ def read_column(
     {'pass': 1.0, 'fail': 0.0, 'NA': nan, '(unread)': nan}
     >>> read_column("gpt", [1, 3, 5], (1, 5), str).values
     {1: 0.0, 3: 0.5, 5: 1.0}
+    >>> own = {"unsafe": 0.0, "safe": 1.0}
+    >>> read_column("gpt", ["Safe", "unsafe"], None, str, worth=own).values
+    {'Safe': 1.0, 'unsafe': 0.0}
     >>> read_column("human", ["pass", "passs", "fail"], None, lambda label: "row 217 of outputs.csv")
     Traceback (most recent call last):
     tallystick.errors.InputError: row 217 of outputs.csv, column human: 'passs' is not a grade. ...
@@ -69,7 +75,8 @@ def read_column(
     if marks is not None:
         return Column({**marks, **none}, set(marks.values()) <= {0.0, 1.0})
 
-    numbers = {label: number_of(label) for label in said}
+    own = worth or {}
+    numbers = {label: own.get(as_word(label) or "", number_of(label)) for label in said}
     odd = [label for label, value in numbers.items() if value is None]
     if odd:
         raise InputError(_misfit(name, said, odd, numbers, place))
@@ -137,6 +144,20 @@ def number_of(label: Label) -> float | None:
     return float(text) if NUMBER.fullmatch(text) else None
 
 
+_MOST_WORDS = 7
+"""Different words up to which they may be the steps of a scale."""
+
+
+def _own_words(said: Sequence[Label]) -> str:
+    """Return the way to say what words are worth, with the words of this column."""
+    words = [str(label).strip() for label in said]
+    if not 2 <= len(words) <= _MOST_WORDS or any("," in word for word in words):
+        return ""
+    listed = quote(",".join(words))
+    order = "or the other way round" if len(words) == 2 else "in the right order"
+    return f" List the grades with the worst first (--labels {listed}, {order})."
+
+
 def _misfit(
     name: str,
     said: Sequence[Label],
@@ -161,8 +182,9 @@ def _misfit(
     if len(odd) == len(said) and not meant:
         # No cell is a grade: reading one of them as no grade would only lead to the next.
         return (
-            f"{place(wrong)}, column {name}: {wrong!r} is not a grade, and no other cell is one."
-            f" Write {grades}, or name the columns that hold grades (--judges, --truth)"
+            f"{place(wrong)}, column {name}: {wrong!r} is not a grade that is known here."
+            f"{_own_words(said)} Write pass and fail, 0 and 1, or numbers, or name the columns that"
+            " hold grades (--judges, --truth)"
         )
     way_out = f" Correct the cell, or add --missing {quote(str(wrong).strip())} to read it as no"
     if "," in str(wrong):  # the option would take it for two tokens

@@ -25,6 +25,7 @@ from tallystick.score.label_draw import split_outputs
 from tallystick.score.outputs import Outputs
 from tallystick.score.question import ScoreQuestion
 from tallystick.score.reading import OutputPatterns, item_groups, read_patterns
+from tallystick.score.word_grades import word_worth
 from tallystick.values import NUMBER, PASS_FAIL, Label, as_pass_fail, is_no_answer
 from tallystick.values.words import as_word
 
@@ -338,6 +339,8 @@ def _passing(named: tuple[Label, ...]) -> int | None:
     """Return which of two words is a pass, None if that cannot be told."""
     texts = [str(label) for label in named]
     marks = {"0": 0.0, "1": 1.0} if sorted(texts) == ["0", "1"] else as_pass_fail(texts)
+    if marks is None and len(word_worth(named)) == 2:
+        return 1  # words of the user's own: the worse one comes first
     return texts.index(next(t for t in texts if marks[t] == 1.0)) if marks else None
 
 

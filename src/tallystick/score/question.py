@@ -100,12 +100,17 @@ class ScoreQuestion(Question):
         """
         from tallystick.score.turned import less_is_better, turned_note
         from tallystick.score.usual_scale import scale_note, usual_scales
+        from tallystick.score.word_grades import word_scale
 
         if len(data.roles.systems) == 2:
             return self, ()
         found, notes = self, []
         scales = None if self.scale or self.judge_scale else usual_scales(data)
-        if scales is not None:
+        steps = None if self.scale else word_scale(data.rules.labels)
+        if steps is not None:
+            found = replace(found, scale=steps)
+            notes.append(f"the {steps[1]:g} words of --labels are grades from 1 to {steps[1]:g}")
+        elif scales is not None:
             human, judges = scales
             found = replace(found, scale=human, judge_scale=None if judges == human else judges)
             notes.append(scale_note(human, judges))

@@ -16,6 +16,7 @@ from tallystick.io import Table
 from tallystick.score.grades import Column, Scale, read_column
 from tallystick.score.item_grid import grid_of
 from tallystick.score.outputs import Floats, Ints, Outputs
+from tallystick.score.word_grades import word_worth
 from tallystick.tally import Tally
 from tallystick.values import Label
 
@@ -71,8 +72,9 @@ def read_outputs(
     columns = _columns(data, sliced=sliced)
     cells, rows = _cells(data, columns)
     place = _place(data)
-    grades, votes = _grades(cells, data.roles.judges, judge_scale or scale, place)
-    truth, pass_fail = _truth(cells, data.roles.truth, scale, place)
+    worth = word_worth(data.rules.labels)
+    grades, votes = _grades(cells, data.roles.judges, judge_scale or scale, place, worth)
+    truth, pass_fail = _truth(cells, data.roles.truth, scale, place, worth)
     if data.roles.truth is None:
         pass_fail = votes
     systems, system = _systems(cells, data, place)
@@ -159,8 +161,9 @@ def read_patterns(
         raise InputError(f"{data.source} holds no outputs")
     cells = _Cells(found.codes.astype(np.int64), found.labels, counts, columns)
     where = _place(data)
-    grades, votes = _grades(cells, data.roles.judges, judge_scale or scale, where)
-    truth, pass_fail = _truth(cells, data.roles.truth, scale, where)
+    worth = word_worth(data.rules.labels)
+    grades, votes = _grades(cells, data.roles.judges, judge_scale or scale, where, worth)
+    truth, pass_fail = _truth(cells, data.roles.truth, scale, where, worth)
     systems, system = _systems(cells, data, where)
     outputs = Outputs(
         systems=systems,
@@ -270,9 +273,12 @@ def _grades(
     judges: Sequence[str],
     scale: Scale | None,
     place: Callable[[str], Callable[[Label], str]],
+    worth: Mapping[str, float],
 ) -> tuple[Floats, bool]:
     """Return entries x judges, and whether all of them are pass or fail."""
-    found = [read_column(name, cells.words(name), scale, place(name)) for name in judges]
+    found = [
+        read_column(name, cells.words(name), scale, place(name), worth=worth) for name in judges
+    ]
     held = [_looked_up(cells, name, one) for name, one in zip(judges, found, strict=True)]
     return np.stack(held, axis=1), all(one.pass_fail for one in found)
 
@@ -282,10 +288,12 @@ def _truth(
     truth: str | None,
     scale: Scale | None,
     place: Callable[[str], Callable[[Label], str]],
+    worth: Mapping[str, float],
 ) -> tuple[Floats, bool]:
     if truth is None:
         return np.full(len(cells.counts), np.nan), True
-    found = read_column(truth, cells.words(truth), scale, place(truth), human=True)
+    words = cells.words(truth)
+    found = read_column(truth, words, scale, place(truth), human=True, worth=worth)
     return _looked_up(cells, truth, found), found.pass_fail
 
 
