@@ -8,13 +8,14 @@ LOWER = (
     " edit_distance cost_usd toxicity hallucination_rate hallucinated gpt_violations fails mistakes"
     " regret rank_A A_rank mean_rank position place ms_old bits_per_byte neg_log_likelihood"
     " false_positive_rate errorRate kl_divergence zero_shot_error response_time fnr"
+    " cross_entropy miss_rate n_issues contains_pii flagged_gpt severity num_retries energy_kwh bias"
 )
 HIGHER = (
     "correct exact_match f1 lossless score rating loglik log_likelihood error_free non_toxic no_errors"
     " not_hallucinated neg_mean_squared_error neg_loss tokens_per_second samples_per_sec usd_saved"
     " cost_efficiency win_loss pass_fail mean_reciprocal_rank rank1_accuracy percentile_rank"
     " hallucination_detection_f1 ms_marco_bm25 model_4_bits time_series_a bm25_re_rank low_rank_a"
-    " rank_gpt second_model safe_unsafe uptime"
+    " rank_gpt second_model safe_unsafe uptime problem_solved issues_resolved refusal_rate"
 )
 
 

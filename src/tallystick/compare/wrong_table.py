@@ -12,7 +12,10 @@ from tallystick.io import Table, identifier
 
 __all__ = ["refuse_marks_as_answers", "refuse_results_table", "refuse_two_scales"]
 
-_MARKS = frozenset({"correct", "right", "iscorrect", "accurate", "passed", "score", "acc"})
+_MARKS = frozenset(
+    {"correct", "right", "iscorrect", "accurate", "pass", "passed", "score", "acc", "ok", "hit"}
+    | {"success", "solved", "em", "match", "won", "win"}
+)
 """Words in the name of a column that holds right or wrong, and no answer."""
 _WHO = frozenset({"model", "models", "system", "run", "name", "method", "checkpoint", "agent"})
 _MOST_MODELS = 50

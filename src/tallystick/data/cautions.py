@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tallystick.data.copied_truth import CopiedTruth, copied_truth, reversed_votes
 from tallystick.data.data import Data
 from tallystick.data.label_block import LabelBlock, label_block
+from tallystick.data.label_order import LabelOrder, label_order
 from tallystick.data.no_answer_codes import CodeDoubt, doubted_codes
 from tallystick.data.pooled_splits import PooledSplit, pooled_split
 from tallystick.data.unrelated_truth import unrelated_truth
@@ -64,8 +65,11 @@ def find_cautions(
     if copy is not None:
         found.append(_copy_caution(copy))
     block = label_block(data) if sampled else None
+    order = label_order(data) if sampled and block is None else None
     if block is not None:
         found.append(_block_caution(block))
+    elif order is not None:
+        found.append(_order_caution(order))
     turned = reversed_votes(data)
     if turned is not None:
         found.append(_reversed_caution(*turned))
@@ -118,6 +122,18 @@ def _block_caution(block: LabelBlock) -> Caution:
             " random order; otherwise label rows drawn at random"
         ),
         assumption="the table is in random order",
+    )
+
+
+def _order_caution(order: LabelOrder) -> Caution:
+    return Caution(
+        warning=(
+            f"all {order.labels:,} labels of {order.truth!r} are on rows with {order.column!r} from"
+            f" {order.low} to {order.high}, which are {percent(order.share)} of the table. They"
+            f" speak for the others only if nothing changed with {order.column!r}; otherwise label"
+            " rows drawn at random"
+        ),
+        assumption=f"nothing changes with {order.column!r}",
     )
 
 

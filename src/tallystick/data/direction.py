@@ -29,9 +29,9 @@ def _words(text: str) -> frozenset[str]:
 _LOWER = _words(
     # what it takes
     "latency delay lag duration time runtime elapsed walltime ttft tpot cost costs price prices"
-    " spend expense expenses fee fees emissions"
+    " spend expense expenses fee fees emissions energy kwh wh"
     # how far off
-    " error errors err loss losses logloss perplexity ppl bpb bpc nll nlls wer cer ter eer mae mse"
+    " error errors err loss losses logloss entropy perplexity ppl bpb bpc nll nlls wer cer ter eer mae mse"
     " rmse nrmse rmsle msle mape smape brier ece crps fid lpips distance distances divergence kl"
     " kld jsd wasserstein regret residual residuals deviation penalty penalties fpr fnr"
     # what should not happen
@@ -41,6 +41,9 @@ _LOWER = _words(
     " harm harms harmful harmfulness unsafe incorrect wrong inaccurate misclassified inaccuracies"
     " complaint complaints escalation escalations jailbreak jailbreaks jailbroken leak leaks leaked"
     " fabricated fabrication fabrications contradiction contradictions omission omissions"
+    " flagged issue issues problem problems severity pii bias biased miss misses missed retry"
+    " retries anomaly anomalies offensive hateful plagiarism plagiarised plagiarized ungrounded"
+    " unsupported unfaithful irrelevant nonsense gibberish vulnerability vulnerabilities"
 )
 """Words of which less is better, wherever they stand in a name."""
 
@@ -68,7 +71,7 @@ _MORE = _words(
     " robustness resistance safety compliance"
     # the thing is prevented, found or spared
     " free avoided avoidance avoids prevented prevention detection detected detector detecting"
-    " found caught fixed resolved corrected correction recovery"
+    " found caught fixed resolved solved solving corrected correction recovery"
     " reduction reduced saved saving savings"
     " handling tolerance efficiency effective effectiveness throughput series"
     # money and time that are wanted

@@ -14,13 +14,13 @@ from tallystick.io import Table, identifier
 from tallystick.values import is_missing, is_no_answer
 from tallystick.values.sql import literal
 
-__all__ = ["LabelBlock", "label_block"]
+__all__ = ["BEYOND_CHANCE", "FEWEST_LABELS", "MOST_ROWS", "LabelBlock", "label_block", "label_cell"]
 
-_FEWEST = 8
+FEWEST_LABELS = 8
 """Labels from which on a block is no accident."""
 
-_BEYOND_CHANCE = 1e-6
-_MOST_ROWS = 5_000_000
+BEYOND_CHANCE = 1e-6
+MOST_ROWS = 5_000_000
 _MOST = 1_000
 """Different cells from which the truth holds no labels."""
 
@@ -69,11 +69,11 @@ def label_block(data: Data) -> LabelBlock | None:
     table = data.held
     if truth is None or data.session is not None or data.roles.probability is not None:
         return None
-    if not isinstance(table, Table) or truth not in table.columns or data.n_rows > _MOST_ROWS:
+    if not isinstance(table, Table) or truth not in table.columns or data.n_rows > MOST_ROWS:
         return None
     system = data.roles.system
     part = identifier(system) if system is not None and system in table.columns else "0"
-    label = _label(table, truth, frozenset(data.rules.missing))
+    label = label_cell(table, truth, frozenset(data.rules.missing))
     if label is None:
         return None
     [(rows, labels, first, last, low, high, most)] = table.query(
@@ -92,16 +92,16 @@ def label_block(data: Data) -> LabelBlock | None:
         from placed
         """
     )
-    if most < _FEWEST or labels == rows:
+    if most < FEWEST_LABELS or labels == rows:
         return None
     span = min(1.0, high - low + 1 / rows)
     chance = most * math.pow(span, most - 1) - (most - 1) * math.pow(span, most)
-    if chance > _BEYOND_CHANCE:
+    if chance > BEYOND_CHANCE:
         return None
     return LabelBlock(column=truth, labels=labels, first=first, last=last, rows=rows)
 
 
-def _label(table: Table, truth: str, missing: frozenset[str]) -> str | None:
+def label_cell(table: Table, truth: str, missing: frozenset[str]) -> str | None:
     """Return the truth as SQL, null where a word means no answer; None if it is no label at all."""
     name = identifier(truth)
     cells = table.query(f"select distinct {name} from rows where {name} is not null limit {_MOST}")

@@ -98,7 +98,12 @@ class ScoreQuestion(Question):
 
         What the user names is left alone. Preferences have neither.
         """
-        from tallystick.score.turned import less_is_better, turned_note
+        from tallystick.score.turned import (
+            less_is_better,
+            turned_note,
+            unclear_measure,
+            unclear_note,
+        )
         from tallystick.score.usual_scale import scale_note, usual_scales
         from tallystick.score.word_grades import word_scale
 
@@ -119,6 +124,8 @@ class ScoreQuestion(Question):
             if word is not None or self.lower_is_better:
                 found = replace(found, lower_is_better=True)
                 notes.append(turned_note(None if self.lower_is_better else word))
+            elif (measure := unclear_measure(data)) is not None:
+                notes.append(unclear_note(measure))
         return found, tuple(notes)
 
     def mix(self) -> Mapping[str, float] | None:
