@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tallystick.cli.app import app
 from tests.serve.web import Web
 
-ASIDE = ("as_of", "command", "source")
+ASIDE = ("as_of", "command", "source", "label_doubts")
 
 
 _PLAIN = (["pass", "fail"], ["0", "1"], ["1", "0"], ["a", "b", "c"])
@@ -140,6 +140,11 @@ def differences(
         # What the command line refuses, a stream cannot know.
         return [] if by_http["decision"] == "unknowable" else [f"refused: {ran.exception}"]
     by_hand = json.loads(ran.stdout.replace(str(path), "rows.csv"))
+    # What the service knows of its labels, and adds, no file can show.
+    for name, part in (("warnings", "warning"), ("assumptions", "assumption")):
+        own = [doubt[part] for doubt in by_http.get("label_doubts", ())]
+        assert by_http[name][len(by_http[name]) - len(own) :] == own
+        by_http[name] = by_http[name][: len(by_http[name]) - len(own)]
     names = by_http.keys() | by_hand.keys()
     return [
         f"{name}: {by_http.get(name)!r:.300} / {by_hand.get(name)!r:.300}"

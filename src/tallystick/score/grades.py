@@ -100,8 +100,8 @@ def read_column(
                 " correct the cell, widen the scale (--scale), or name that of the judges if it is"
                 " another (--judge-scale)"
             )
-    worth = {label: (value - low) / (high - low) for label, value in held.items()}
-    return Column({**worth, **none}, False)
+    shares = {label: (value - low) / (high - low) for label, value in held.items()}
+    return Column({**shares, **none}, False)
 
 
 def _zero_one(

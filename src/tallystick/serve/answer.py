@@ -13,6 +13,7 @@ from tallystick.errors import InputError, NotIdentifiable
 from tallystick.io import scan
 from tallystick.results import Result
 from tallystick.serve.question import arguments, call_of, counts_suffice, label_way
+from tallystick.serve.queue.doubts import LabelDoubt, label_doubts
 from tallystick.serve.rows import (
     Cells,
     StreamBook,
@@ -42,6 +43,7 @@ class StreamAnswer:
     as_of: int
     version: int
     command: str
+    doubts: tuple[LabelDoubt, ...] = ()
 
 
 def answer_stream(
@@ -60,6 +62,9 @@ def answer_stream(
         shared = {"as_of": as_of, "version": stream.version}
         command = shlex.join(["tallystick", verb, "rows.csv", *words])
         source = _source(reader, book, call, span)
+        held = [ident for ident, body in book.slices.items() if span.holds(body)]
+        used = book.table.has_truth and call.reading.get("truth") is not None
+        doubts = label_doubts(reader, stream, book.chances, span, held) if used else []
     if source is None:
         why = "no row is in this window" if stream.rows else "the stream has no row yet"
         return StreamAnswer(result=None, why=why, command=command, **shared)
@@ -68,7 +73,7 @@ def answer_stream(
     except (InputError, NotIdentifiable) as error:
         # The request was sound: it is the rows that cannot answer it, or not yet.
         return StreamAnswer(result=None, why=str(error), command=command, **shared)
-    return StreamAnswer(result=result, why="", command=command, **shared)
+    return StreamAnswer(result=result, why="", command=command, doubts=tuple(doubts), **shared)
 
 
 def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[str]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +33,10 @@ def result(store: Store, order: WorkerOrder) -> Computed:
     body: dict[str, Any]
     if found.result is not None:
         body = json.loads(to_json(found.result.to_dict()))
+        # What the service knows of its labels and no file shows.
+        body["label_doubts"] = [asdict(one) for one in found.doubts]
+        body["warnings"] = [*body["warnings"], *(one.warning for one in found.doubts)]
+        body["assumptions"] = [*body["assumptions"], *(one.assumption for one in found.doubts)]
     else:
         body = _unknowable(order.verb, found.why)
     body["as_of"] = found.as_of

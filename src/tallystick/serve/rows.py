@@ -98,7 +98,7 @@ class StreamBook:
         self.chances = chances(reader, stream) if way != "all" else Chances()
         self.counted: dict[int, float] | None = None
         """Rows whose label counts, with their probability; None where every label does."""
-        if self.chances.frames:
+        if self.chances.has_draws(span):
             self.counted = self.chances.counted(way, span)
             self.table = replace(self.table, has_chances=way == "drawn")
         self._places = {ident: k for k, ident in enumerate(self.table.votes.values())}

@@ -43,7 +43,7 @@ def test_volunteered_labels_are_shown_apart_and_enter_only_if_asked(web: Web) ->
     for k in rows:
         web.post(f"/v1/streams/{STREAM}/labels", json={"item": f"q{k}", "value": truth[k]})
     text = web.get(f"/streams/{STREAM}").text
-    assert "volunteered ones are not counted" in text
+    assert "that nobody drew are not counted" in text
     assert "Count them too" in text
     asked = web.get(f"/streams/{STREAM}?labels=all").text
     assert "this is an assumption" in asked

@@ -58,7 +58,7 @@ def test_labels_before_a_draw_stand_for_themselves_and_later_ones_are_left_out(
     for k in free:
         web.post(url, json={"item": f"q{k}", "value": truth[k]})
     found = known(service)
-    assert (len(found.drawn), len(found.apart), len(found.volunteered)) == (20, 5, 7)
+    assert (len(found.drawn), len(found.apart), len(found.undrawn)) == (20, 5, 7)
     lines = [json.loads(one) for one in web.get(f"/v1/streams/{STREAM}/rows").text.splitlines()]
     counted = {one["item"]: one["probability"] for one in lines if "label" in one}
     assert len(counted) == 25
@@ -67,6 +67,23 @@ def test_labels_before_a_draw_stand_for_themselves_and_later_ones_are_left_out(
     everything = web.get(f"/v1/streams/{STREAM}/rows?labels=all").text
     assert everything.count('"label"') == 32
     assert "probability" not in everything
+
+
+def test_labels_that_came_with_records_are_no_random_draw_once_rows_were_drawn(
+    web: Web, service: Service
+) -> None:
+    truth = fill(web)
+    bad = [k for k in range(300) if truth[k] == "fail"][:40]
+    records = [{"item": f"q{k}", "label": {"value": "fail", "by": "desk"}} for k in bad]
+    assert web.post(f"/v1/streams/{STREAM}/records", json=records).status_code == 200
+    draw(web, budget=60, overlap=0)
+    label(web, truth, 60)
+    found = known(service)
+    assert len(found.apart) == 40
+    body = web.get(f"/v1/streams/{STREAM}/results/score").json()
+    (system,) = body["systems"]
+    share = truth.count("pass") / 300
+    assert system["interval"][0] <= share <= system["interval"][1]
 
 
 def drawn_items(service: Service) -> set[int]:

@@ -151,7 +151,7 @@ async def get_stream_page(incoming: Incoming) -> Response:
         axis=axis_of(view.entries),
         slices=found["slices"],
         labels=labels,
-        others=bool(known.volunteered or known.apart or labels),
+        others=bool(known.undrawn or known.apart or labels),
         labels_line=_labels_line(found["facts"], known, labels),
         people_line=_people_line((found["readers"] or (0,))[0]),
         rests=_rests(known, (found["readers"] or (0,))[0], len({p.index for p in found["points"]})),
@@ -196,19 +196,17 @@ def _next(view: StreamView, waiting: int, facts: StreamFacts) -> dict[str, Any]:
 def _labels_line(facts: StreamFacts, known: Any, labels: str) -> str:
     if not facts.labels:
         return "None yet."
-    if not known.frames:
+    if not known.drawn:
         return f"{count(facts.labels)}, none of them drawn here: they count as if drawn at random."
     if labels == "all":
         return f"{count(facts.labels)}, all counted as if drawn at random: this is an assumption."
     text = f"{count(len(known.drawn))} drawn by the queue."
     if known.waiting:
         text += f" {count(len(known.waiting))} more count as soon as the rows before them are read."
-    if known.imported:
-        text += f" {count(len(known.imported))} came with the records and count as a random draw."
     if known.apart:
         text += f" {count(len(known.apart))} from before the draw stand for their own rows only."
-    if known.volunteered:
-        text += f" {count(len(known.volunteered))} volunteered ones are not counted."
+    if known.undrawn:
+        text += f" {count(len(known.undrawn))} that nobody drew are not counted."
     if known.skipped:
         text += f" {count(known.skipped)} were skipped."
     return text
@@ -224,7 +222,7 @@ def _people_line(readers: int) -> str:
 
 def _rests(known: Any, readers: int, windows: int) -> str:
     parts = [
-        "Labels drawn with known chances" if known.frames else "Labels as they came",
+        "Labels drawn with known chances" if known.drawn else "Labels as they came",
         f"{readers} {'reader' if readers == 1 else 'readers'}",
         f"{windows} closed {'window' if windows == 1 else 'windows'}",
     ]

@@ -7,11 +7,11 @@ was chosen with probability
 
 .. math:: \pi = 1 - \prod_f (1 - r_f p_{fh})   \tag{Q1}
 
-Labels that came with the records count as one more draw, of all rows alike: that is what the
-command line assumes of labels, and the page names it. A volunteered label that was there before
-the first draw that could have taken its row stands for itself only: :math:`\pi = 1`. Any other was
-volunteered for a row that a draw had left out; it says nothing of other rows, and is left out
-unless it is asked for.
+A label that nobody drew (it came with a record, or a person volunteered it) and that was there
+before the first draw that could have taken its row stands for itself only: :math:`\pi = 1`. Any
+other was given to a row that a draw had left out; it says nothing of other rows, and is left out
+unless it is asked for. Where no draw has been read, every label counts, as on
+the command line, and `doubts` names what that takes for granted.
 
 ``score`` takes the probabilities. The other verbs need labels that were drawn evenly, so for them a
 row is kept with probability :math:`\pi_{min}/\pi`, decided by its `u`: what is left is an even
@@ -66,26 +66,23 @@ class Chances:
     Parameters
     ----------
     frames
-        How many draws there are. With none, nothing is known of how labels were chosen.
+        The draws. With none, nothing is known of how labels were chosen.
     drawn
         Row to probability, for rows that were drawn and have a truth (Q1).
-    imported
-        Row to probability, for rows whose labels came with the records.
     apart
         Rows that stand for themselves only.
-    volunteered
-        Rows whose labels are left out.
+    undrawn
+        Rows whose labels are left out, because a draw could have taken them and did not.
     waiting
         Rows that were read after the first open draw: they count as soon as that is read.
     skipped, disagreed
         Draws that were read and have no truth.
     """
 
-    frames: int = 0
+    frames: tuple[DrawnFrame, ...] = ()
     drawn: Mapping[int, float] = field(default_factory=dict)
-    imported: Mapping[int, float] = field(default_factory=dict)
     apart: frozenset[int] = frozenset()
-    volunteered: frozenset[int] = frozenset()
+    undrawn: frozenset[int] = frozenset()
     waiting: frozenset[int] = frozenset()
     skipped: int = 0
     disagreed: int = 0
@@ -93,7 +90,11 @@ class Chances:
 
     def probability(self, row: int) -> float | None:
         """Return the probability of a row with a truth; None if its label is left out."""
-        return 1.0 if row in self.apart else self.drawn.get(row) or self.imported.get(row)
+        return 1.0 if row in self.apart else self.drawn.get(row)
+
+    def has_draws(self, span: Span) -> bool:
+        """Say whether a row of a span was drawn and has a label."""
+        return any(span.covers(self.rows[ident].bucket) for ident in self.drawn)
 
     def counted(self, way: str, span: Span) -> dict[int, float]:
         """Return the rows of a span whose labels count, each with its probability.
@@ -182,7 +183,7 @@ def drawn_frame(
     )
 
 
-def either(frames: Sequence[DrawnFrame], row: LabelledRow, *, before: float = 0.0) -> float:
+def either(frames: Sequence[DrawnFrame], row: LabelledRow) -> float:
     """Return the probability that one of several frames took a row (Q1).
 
     Parameters
@@ -191,10 +192,8 @@ def either(frames: Sequence[DrawnFrame], row: LabelledRow, *, before: float = 0.
         The frames, in order.
     row
         The row.
-    before
-        The probability that it was taken before them.
     """
-    missed = 1.0 - before
+    missed = 1.0
     for frame in frames:
         missed *= 1.0 - frame.of(row)
     return 1.0 - missed  # (Q1)
@@ -234,7 +233,7 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
         seen = span_of(span or "", [], now=created)
         places = {row: h for row, h, _ in draws}
         frames.append(drawn_frame(as_of, seen, parts, places, read / max(1, len(draws))))
-    chosen = _Chosen(frames=frames, settled=settled, waiting=waiting, lost=lost, rows=stream.rows)
+    chosen = _Chosen(frames=frames, settled=settled, waiting=waiting, lost=lost)
     return _sorted(labelled, chosen, _first_labels(reader, stream))
 
 
@@ -246,37 +245,30 @@ class _Chosen:
     settled: Mapping[int, int]
     waiting: set[int]
     lost: Mapping[str, int]
-    rows: int
 
 
 def _sorted(
     labelled: Mapping[int, LabelledRow],
     chosen: _Chosen,
-    known_since: Mapping[int, tuple[int, int]],
+    known_since: Mapping[int, int],
 ) -> Chances:
     """Say of each labelled row how it was chosen."""
     frames = chosen.frames
-    came = {i for i in labelled if i not in chosen.settled and known_since.get(i, (0, 0))[1]}
-    rate = len(came) / chosen.rows if chosen.rows else 0.0
     drawn: dict[int, float] = {}
-    imported: dict[int, float] = {}
     apart: set[int] = set()
-    volunteered: set[int] = set()
+    undrawn: set[int] = set()
     for ident, row in labelled.items():
         if ident in chosen.settled:
-            drawn[ident] = either(frames, row, before=rate)
-        elif ident in came:
-            imported[ident] = either(frames, row, before=rate)
+            drawn[ident] = either(frames, row)
         elif ident not in chosen.waiting:
             could = [f.as_of for f in frames if f.as_of >= row.first and f.span.covers(row.bucket)]
-            before = not could or known_since.get(ident, (0, 0))[0] <= min(could)
-            (apart if before else volunteered).add(ident)
+            before = not could or known_since.get(ident, 0) <= min(could)
+            (apart if before else undrawn).add(ident)
     return Chances(
-        frames=len(frames),
+        frames=tuple(frames),
         drawn=drawn,
-        imported=imported,
         apart=frozenset(apart),
-        volunteered=frozenset(volunteered),
+        undrawn=frozenset(undrawn),
         waiting=frozenset(chosen.waiting),
         skipped=chosen.lost["skipped"],
         disagreed=chosen.lost["disagreed"],
@@ -308,11 +300,10 @@ def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, L
     return found
 
 
-def _first_labels(reader: Reader, stream: StreamRecord) -> dict[int, tuple[int, int]]:
-    """Return the batch that brought the first label of each row, and how many came with records."""
+def _first_labels(reader: Reader, stream: StreamRecord) -> dict[int, int]:
+    """Return the batch that brought the first label of each row."""
     rows = reader.all(
-        "select row_id, min(seq), sum(case when origin = 'imported' then 1 else 0 end) from label"
-        " where stream = ? and value is not null group by row_id",
+        "select row_id, min(seq) from label where stream = ? and value is not null group by row_id",
         (stream.id,),
     )
-    return {row: (int(first or 0), int(n)) for row, first, n in rows}
+    return {row: int(first or 0) for row, first in rows}

@@ -1,0 +1,185 @@
+"""What the way in which labels were chosen leaves open, said with every result of a stream.
+
+The command line sees rows and cannot know who chose them. The service knows: which labels it drew
+itself, which rows came after the draw, which draws people skipped or disagree on, and which labels
+somebody gave to rows of their own choice. Each of these is an assumption, and is named as one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tallystick.results import count
+from tallystick.serve.queue.chances import Chances
+from tallystick.serve.settings import StreamRecord
+from tallystick.serve.span import Span
+from tallystick.serve.store import Reader
+
+__all__ = ["LabelDoubt", "label_doubts"]
+
+_FEWEST = 8
+"""Labels from which on their place among the rows is no accident."""
+
+_BEYOND_CHANCE = 1e-6
+_MOST = 5_000
+"""Labels up to which it is looked whether they lie together: more take time and lie apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelDoubt:
+    """Something that labels cannot tell, and what a result takes for granted because of it."""
+
+    warning: str
+    assumption: str
+
+
+def label_doubts(
+    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
+) -> list[LabelDoubt]:
+    """Return what a result about *span* takes for granted.
+
+    Parameters
+    ----------
+    reader, stream
+        Where the rows are.
+    known
+        How the labelled rows were chosen; without draws where every label counts as it came.
+    span, slices
+        The rows that are asked about, and the numbers of the slices that belong to it.
+    """
+    if not known.has_draws(span):
+        return _as_they_came(reader, stream, known, span)
+    found = [_beyond(reader, stream, known, span, slices), _unlabelled(reader, stream, span)]
+    return [one for one in found if one is not None]
+
+
+def _beyond(
+    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
+) -> LabelDoubt | None:
+    """Return the doubt about rows that no draw could take: those that came later, above all."""
+    where, values = span.condition()
+    marks = ", ".join(map(str, slices)) or "-1"
+    reach = []
+    for frame in known.frames:
+        inside, more = frame.span.condition()
+        reach.append(f"(seq_first <= ?{inside})")
+        values += [frame.as_of, *more]
+    sql = (
+        f"select count(*) from rows where stream = ?{where} and slice in ({marks})"
+        f" and not ({' or '.join(reach)})"
+    )
+    if span.last is not None:
+        sql = (
+            "select count(*) from (select seq_first, bucket from rows where stream = ?"
+            f" and slice in ({marks}) order by id desc limit ?) t where not ({' or '.join(reach)})"
+        )
+        values = [span.last, *values]
+    [(later,)] = reader.all(sql, (stream.id, *values))
+    if not later:
+        return None
+    rows = "row was" if later == 1 else "rows were"
+    return LabelDoubt(
+        warning=(
+            f"{count(later)} {rows} in no draw, because they came after the last one or lie outside"
+            " its window. These figures take them to be like the rows that labels were drawn from."
+            " Draw again to know"
+        ),
+        assumption="rows that were in no draw are like those that labels were drawn from",
+    )
+
+
+def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> LabelDoubt | None:
+    """Return the doubt about drawn rows that people have read and that have no label."""
+    where, values = span.condition("r")
+    states = dict(
+        reader.all(
+            "select d.state, count(*) from draw d join frame f on f.id = d.frame"
+            " join rows r on r.stream = f.stream and r.id = d.row_id"
+            f" where f.stream = ?{where} group by d.state",
+            (stream.id, *values),
+        )
+    )
+    apart, skipped = states.get("disagreed", 0), states.get("skipped", 0)
+    read = apart + skipped + states.get("answered", 0)
+    if not apart + skipped:
+        return None
+    why = [
+        *([f"people disagree on {count(apart)}"] if apart else []),
+        *(
+            [f"{count(skipped)} were skipped" if skipped > 1 else "1 was skipped"]
+            if skipped
+            else []
+        ),
+    ]
+    way_out = " A third person can decide (open the label page)." if apart else ""
+    return LabelDoubt(
+        warning=(
+            f"{count(apart + skipped)} of {count(read)} drawn rows that were read have no label:"
+            f" {' and '.join(why)}. They are left out, and these are often the hard ones.{way_out}"
+        ).removesuffix("."),
+        assumption="drawn rows without a label are like those with one",
+    )
+
+
+def _as_they_came(
+    reader: Reader, stream: StreamRecord, known: Chances, span: Span
+) -> list[LabelDoubt]:
+    """Return the doubts about labels that nobody drew."""
+    where, values = span.condition("r")
+    found = reader.all(
+        "select l.row_id, l.origin from label l join rows r on r.stream = l.stream"
+        " and r.id = l.row_id where l.stream = ? and l.current = 1 and l.value is not null"
+        f"{where} limit {_MOST + 1}",
+        (stream.id, *values),
+    )
+    if not found or span.last is not None:
+        return []
+    chosen = {row for row, origin in found if origin == "volunteered"}
+    if chosen:
+        noun = "label was" if len(chosen) == 1 else "labels were"
+        return [
+            LabelDoubt(
+                warning=(
+                    f"{count(len(chosen))} {noun} given to rows that somebody chose. They count as"
+                    " if the rows had been drawn at random. Let the service draw rows to know"
+                ),
+                assumption="rows that people chose to label are like the others",
+            )
+        ]
+    together = _together(reader, stream, span, {row for row, _ in found})
+    return [together] if together is not None else []
+
+
+def _together(
+    reader: Reader, stream: StreamRecord, span: Span, labelled: set[int]
+) -> LabelDoubt | None:
+    """Return the doubt about labels that all lie on rows that came one after another.
+
+    m places drawn from [0, 1] lie within a span of s with chance m s^(m-1) - (m-1) s^m, as in
+    `tallystick.data.label_block`.
+    """
+    m = len(labelled)
+    if not _FEWEST <= m <= _MOST:
+        return None
+    where, values = span.condition()
+    low, high = min(labelled), max(labelled)
+    [(inside, rows)] = reader.all(
+        "select count(case when id >= ? and id <= ? then 1 end), count(*) from rows"
+        f" where stream = ?{where}",
+        (low, high, stream.id, *values),
+    )
+    if rows == m or not rows:
+        return None
+    share = inside / rows
+    if m * math.pow(share, m - 1) - (m - 1) * math.pow(share, m) > _BEYOND_CHANCE:
+        return None
+    return LabelDoubt(
+        warning=(
+            f"all {count(m)} labels are on {count(inside)} rows that came one after another, of"
+            f" {count(rows)}. They speak for the others only if nothing changed meanwhile. Let the"
+            " service draw rows to know"
+        ),
+        assumption="rows are alike whenever they came",
+    )
