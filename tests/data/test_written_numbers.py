@@ -31,6 +31,32 @@ def test_a_column_that_is_written_so_throughout_is_read(cells, plain) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cells", "plain"),
+    [
+        (["1.234,5", "987,25", "12"], ["1234.5", "987.25", "12"]),  # German
+        (["1,234.5", "987.25", "12"], ["1234.5", "987.25", "12"]),  # English
+        (["1,234,567", "-2,000", "NA"], ["1234567", "-2000", "NA"]),
+        (["1\u202f234,5", "987"], ["1234.5", "987"]),  # French
+        (["1'234.50", "987.25"], ["1234.50", "987.25"]),  # Swiss
+    ],
+)
+def test_thousands_in_groups_are_read_where_the_column_shows_them(cells, plain) -> None:
+    assert cells_of(*cells) == plain
+
+
+def test_numbers_around_a_thousand_show_their_groups_and_other_columns_follow() -> None:
+    old = [f"{value:,}".replace(",", ".") for value in range(950, 1050, 4)]
+    new = [f"{value:,}".replace(",", ".") for value in range(1010, 1110, 4)]
+    table = with_plain_numbers(scan(pa.table({"old": old, "new": new})))
+    assert table.query("select min(old::int), max(old::int), min(new::int) from rows") == [
+        (950, 1046, 1010)
+    ]
+    # Milliseconds with three decimals, and a whole number now and then.
+    times = [f"{value / 1000:.3f}" for value in range(1000, 9000, 37)] + ["100", "250"]
+    assert cells_of(*times) == times
+
+
+@pytest.mark.parametrize(
     "cells",
     [
         ["1,234", "12,000", "999"],  # thousands, or a little more than one
@@ -78,6 +104,6 @@ def test_labels_in_per_cent_stay_labels() -> None:
 
 def test_a_column_without_a_single_grade_says_what_to_write() -> None:
     table = {"system": ["a", "b"] * 20, "gpt": ["blau", "rot"] * 20, "human": ["1", "0"] * 20}
-    with pytest.raises(InputError, match=r"no other cell is one\. Write pass and fail") as told:
+    with pytest.raises(InputError, match=r"round\)\. Or write pass and fail") as told:
         score.evaluate(table, judges=("gpt",))
     assert "--missing" not in str(told.value)

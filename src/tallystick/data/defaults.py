@@ -353,11 +353,7 @@ def _scores(
     numeric = [name for name in free if profiles[name].numeric >= _MOSTLY]
     # A model of right and wrong answers whose failures are -1 or 99 is still a model.
     _ask_about_codes(table, profiles, [n for n in numeric if _is_coded(profiles[n])])
-    marks = [
-        name
-        for name in free
-        if name not in numeric and as_pass_fail(_answered(profiles[name])) is not None
-    ]
+    marks = [name for name in free if name not in numeric and _is_mark(profiles[name])]
     words = [name for name in free if name not in (*numeric, *marks)]
     measures = [name for name in numeric if set(tokens(name)) & MEASURES]
     if len(measures) < len(numeric):
@@ -379,6 +375,12 @@ def _scores(
     _check_scale(table, profiles, numeric)
     other = dict.fromkeys(words, "words, not scores")
     return _Choice(models, "numbers on one scale", {**left_out, **other})
+
+
+def _is_mark(profile: Profile) -> bool:
+    """Say whether a column says right and wrong in words; True and False are kept as 1 and 0."""
+    answered = _answered(profile)
+    return as_pass_fail(answered) is not None or (bool(answered) and set(answered) <= {0, 1})
 
 
 _ODD_NUMBERS = {

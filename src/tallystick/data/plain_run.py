@@ -152,8 +152,11 @@ def _item_names(
 _ASKED = frozenset(
     {
         "input",
+        "inputs",
         "prompt",
+        "prompts",
         "question",
+        "questions",
         "query",
         "user_input",
         "instruction",

@@ -33,6 +33,7 @@ from tallystick.data.runs import are_runs, named_runs, read_runs, runs_of
 from tallystick.data.session import Session
 from tallystick.data.session_file import is_session
 from tallystick.data.session_truth import join_session
+from tallystick.data.summary_rows import without_summary
 from tallystick.data.tidy_tables import chosen_metric, named_by_task
 from tallystick.data.truth_file import join_truth
 from tallystick.data.written_numbers import with_plain_numbers
@@ -291,6 +292,8 @@ def _name(source: Any) -> str:
 def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table all of whose rows are here, and about the spelling of its labels."""
     # Labels stay as they are written; grades and scores are numbers.
+    if door != Door():
+        table = without_summary(table, given)
     if door.outputs or (door.want == "models" and given.truth is None):
         table = with_plain_numbers(table, rules.missing)
     data = _tabled(table, door, given, layout, rules)

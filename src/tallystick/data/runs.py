@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from tallystick.data.detect.names import plain
@@ -250,8 +251,13 @@ def _renamed(logs: Sequence[Log]) -> list[Log]:
 
 
 def _share_items(files: Sequence[File], layout: Layout, given: Roles) -> bool:
-    """Say whether an item of the first file occurs in another one."""
+    """Say whether an item of the first file occurs in another one.
+
+    Files of which no two share an item are the parts of one table, unless they ask the same: then
+    each run has names of its own for the same items, and the user is asked.
+    """
     seen: set[str] = set()
+    content: list[tuple[str, set[str]]] = []
     for file in files:
         with scan([str(file.path)], delimiter=layout.delimiter) as table:
             if any(plain(name) in MODEL_COLUMNS for name in table.columns):
@@ -266,10 +272,32 @@ def _share_items(files: Sequence[File], layout: Layout, given: Roles) -> bool:
                 *(cells_of(table, name) for name in ([item] if item else asked)), strict=True
             )
             own = {"\x1f".join(map(str, row)) for row in cells}
+            if item is not None and given.item is None and asked:
+                content.append((asked[0], {str(cell) for cell in cells_of(table, asked[0])}))
         if seen & own:
             return True
         seen |= own
+    _refuse_same_questions(files, content)
     return False
+
+
+_ALIKE = 0.5
+"""Share of what the shorter file asks that the other asks too, from which they ask the same."""
+
+
+def _refuse_same_questions(files: Sequence[File], content: Sequence[tuple[str, set[str]]]) -> None:
+    """Ask about files that name every item differently and ask the same of the model."""
+    if len(content) < len(files):
+        return
+    (column, first), *others = content
+    for file, (_, texts) in zip(files[1:], others, strict=True):
+        fewer = min(len(first), len(texts))
+        if fewer > 1 and len(first & texts) >= _ALIKE * fewer:
+            raise InputError(
+                f"{files[0].name} and {file.name} have no item in common, and {column!r} holds the"
+                f" same text in both: they look like two runs of the same items. Match them by it"
+                f" (--item {quote(column)}) and say which score to compare (--metric C)"
+            )
 
 
 def runs_of(source: Any) -> list[_Run]:
