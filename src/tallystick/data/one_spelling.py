@@ -64,7 +64,7 @@ def one_spelling(data: Data) -> Data:
 
 
 def _labels(data: Data, held: Table) -> dict[str, list[str]] | None:
-    """Return the labels of the truth and of every vote; None if one of them is no column of words."""
+    """Return the labels of the truth and the votes; None if a column holds more than words."""
     truth = data.roles.truth
     columns = data.roles.columns(*VOTES)
     labels: dict[str, list[str]] = {}
