@@ -25,7 +25,7 @@ demo-serve: $(STAMP)  ## a day of the service in less than a minute: votes, drif
 	$(BIN)/python examples/serve_a_day.py
 
 test: $(STAMP)  ## run the tests, the README and the docs
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test-slow: $(STAMP)  ## run the long coverage simulations and rewrite their tables in docs/
 	$(BIN)/python -m pytest -n auto -m slow

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -15,38 +16,58 @@ MOST_PARAMETERS = 8
 MOST_STATEMENTS = 60
 
 
-def functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield path, node
+class Outline(NamedTuple):
+    """What the rules ask of a file; the trees of all files are too large to keep."""
+
+    path: str
+    functions: list[tuple[str, int, int]]  # name, parameters, statements
+    classes: list[str]
+
+
+@cache
+def outlines() -> tuple[Outline, ...]:
+    return tuple(map(_outline, sorted(SOURCE.rglob("*.py"))))
+
+
+def _outline(path: Path) -> Outline:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    functions = []
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+            parameters = sum(one.arg not in ("self", "cls") for one in given)
+            statements = sum(isinstance(one, ast.stmt) for one in ast.walk(node)) - 1
+            functions.append((node.name, parameters, statements))
+    classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+    return Outline(str(path.relative_to(SOURCE)), functions, classes)
 
 
 def test_no_function_takes_more_than_eight_parameters() -> None:
-    crowded = []
-    for path, node in functions():
-        given = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-        names = [one.arg for one in given if one.arg not in ("self", "cls")]
-        if len(names) > MOST_PARAMETERS:
-            crowded.append(f"{path.relative_to(SOURCE)}: {node.name} takes {len(names)}")
+    crowded = [
+        f"{one.path}: {name} takes {parameters}"
+        for one in outlines()
+        for name, parameters, _ in one.functions
+        if parameters > MOST_PARAMETERS
+    ]
     assert not crowded, "\n".join(crowded)
 
 
 def test_no_function_has_more_than_sixty_statements() -> None:
-    long = []
-    for path, node in functions():
-        statements = sum(isinstance(one, ast.stmt) for one in ast.walk(node)) - 1
-        if statements > MOST_STATEMENTS:
-            long.append(f"{path.relative_to(SOURCE)}: {node.name} has {statements}")
+    long = [
+        f"{one.path}: {name} has {statements}"
+        for one in outlines()
+        for name, _, statements in one.functions
+        if statements > MOST_STATEMENTS
+    ]
     assert not long, "\n".join(long)
 
 
 def test_there_is_one_record_of_roles() -> None:
     homes = [
-        str(path.relative_to(SOURCE))
-        for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef) and node.name in ("Roles", "ColumnOptions", "Named")
+        one.path
+        for one in outlines()
+        for name in one.classes
+        if name in ("Roles", "ColumnOptions", "Named")
     ]
     assert homes == ["data/roles.py"]
 

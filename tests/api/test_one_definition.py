@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -68,27 +69,24 @@ def word_lists(tree: ast.Module) -> Iterator[int]:
             yield node.lineno
 
 
-def found(rule: str, *, home: str) -> list[str]:
-    look = {"alias": aliases, "words": word_lists}[rule]
-    return [
-        f"{path.relative_to(SOURCE)}:{line}"
-        for path in sorted(SOURCE.rglob("*.py"))
-        if path != SOURCE / home
-        for line in look(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+@cache
+def found() -> dict[str, list[str]]:
+    """Return the files with an alias and those with a list of words, each with its line."""
+    out: dict[str, list[str]] = {"alias": [], "words": []}
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        name = path.relative_to(SOURCE).as_posix()
+        out["alias"] += [f"{name}:{line}" for line in aliases(tree)]
+        out["words"] += [f"{name}:{line}" for line in word_lists(tree)]
+    return out
 
 
-def test_label_is_defined_once() -> None:
-    assert found("alias", home="values/label.py") == []
-
-
-def test_words_for_no_answer_are_listed_once() -> None:
-    assert found("words", home="values/words.py") == []
-
-
-def test_the_two_homes_are_seen_by_these_rules() -> None:
-    assert any(line.startswith("values/label.py") for line in found("alias", home=""))
-    assert any(line.startswith("values/words.py") for line in found("words", home=""))
+@pytest.mark.parametrize(("rule", "home"), [("alias", "label.py"), ("words", "words.py")])
+def test_labels_and_words_for_no_answer_are_defined_in_one_home_that_is_seen(
+    rule: str, home: str
+) -> None:
+    places = {line.rpartition(":")[0] for line in found()[rule]}
+    assert places == {f"values/{home}"}
 
 
 @pytest.mark.parametrize(

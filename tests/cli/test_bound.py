@@ -9,6 +9,11 @@ WEAK = "links,words,sender,caps"
 
 
 @pytest.fixture
+def tallystick(in_process):
+    return in_process
+
+
+@pytest.fixture
 def table(tmp_path):
     data = spam(600, rng=3, labelled=120)
     path = tmp_path / "spam.csv"

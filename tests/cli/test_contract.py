@@ -92,9 +92,10 @@ def test_control_c_leaves_with_130_and_no_partial_file(tmp_path):
         stderr=subprocess.PIPE,
         cwd=tmp_path,
     )
-    process.stdin.write(b"a,b\n" + b"1,0\n" * 1000)
+    # More than a pipe holds: when it is written, the command is reading.
+    process.stdin.write(b"a,b\n" + b"1,0\n" * 100_000)
     process.stdin.flush()
-    time.sleep(2.5)
+    time.sleep(0.2)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -121,56 +121,26 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path):
     assert [event.get("answer") for event in read_events(path)] == [None, 0, 1]
 
 
-_CHILD = textwrap.dedent(
-    """
-    import os, signal, sys
-    from tallystick.data.session_file import SessionFile
-    path, call, part = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    real_write, real_sync = os.write, os.fsync
-    writes = 0
-    def die():
-        os.kill(os.getpid(), signal.SIGKILL)
-    def write(handle, data):
-        global writes
-        if handle == 1:
-            return real_write(handle, data)
-        writes += 1
-        if writes == call and part != "synced":
-            if part != "written":
-                data = data[: int(len(data) * float(part))]
-            real_write(handle, data)
-            die()
-        return real_write(handle, data)
-    def sync(handle):
-        real_sync(handle)
-        if writes == call and part == "synced":
-            die()
-    os.write, os.fsync = write, sync
-    with SessionFile(path, {"question": "judge"}) as file:
-        for k in range(len(file.events) - 1, 6):
-            file.append([{"answer": k}])
-            real_write(1, f"{k} ".encode())
-    """
-)
-
-
 @pytest.mark.parametrize("part", ["0", "0.5", "0.98", "written", "synced"])
 def test_kill_9_at_every_write_loses_no_acknowledged_answer_and_doubles_none(tmp_path, part):
-    for call in (1, 2, 4, 7):
-        path = tmp_path / f"{call}-{part}.label"
-        child = subprocess.run(
-            [sys.executable, "-c", _CHILD, str(path), str(call), part], capture_output=True
-        )
-        assert child.returncode == -9
-        acknowledged = [int(word) for word in child.stdout.split()]
-        begun = b"\n" in path.read_bytes()
-        kept = [e["answer"] for e in read_events(path)[1:]] if begun else []
+    driver = Path(__file__).with_name("session_kills.py")
+    command = [sys.executable, str(driver), str(tmp_path), part, "1", "2", "4", "7"]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=120)
+    report = json.loads(done.stdout)
+    assert list(report) == ["1", "2", "4", "7"]
+    for call, run in report.items():
+        assert run["left"] == -9
+        killed = tmp_path / f"{call}.killed"
+        begun = b"\n" in killed.read_bytes()
+        kept = [e["answer"] for e in read_events(killed)[1:]] if begun else []
+        acknowledged = run["acknowledged"]
         assert kept[: len(acknowledged)] == acknowledged
         assert len(kept) <= len(acknowledged) + 1  # at most the one that was being written
 
-        again = subprocess.run([sys.executable, "-c", _CHILD, str(path), "99", "0"], check=True)
-        assert again.returncode == 0
-        assert [e["answer"] for e in read_events(Path(path))[1:]] == list(range(6))
+        assert run["again"] == 0
+        whole = read_events(tmp_path / f"{call}.label")
+        assert [e["answer"] for e in whole[1:]] == list(range(6))
+    assert any(run["acknowledged"] for run in report.values())
 
 
 def test_a_head_that_was_never_finished_is_begun_again(tmp_path):

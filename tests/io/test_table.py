@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -62,3 +66,31 @@ def test_shared_digests_are_not_taken_for_repeats(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(type(table), "derive", same)
     assert not table.repeats("id")
+
+
+def test_a_query_gives_what_its_derived_relation_gives(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,a\n1,x\n2,y\n3,x\n")
+    sql = "select a, count(*) from rows group by a order by a"
+    for source in (str(tmp_path / "t.csv"), pa.table({"id": [1, 2, 3], "a": ["x", "y", "x"]})):
+        with scan(source) as held:
+            expected = held.derive(sql).fetchall()
+            assert held.query(sql) == expected == [("x", 2), ("y", 1)]
+            held.query(sql).clear()  # what was remembered is not the caller's to change
+            assert held.query(sql) == expected
+            assert held.arrow(sql).to_pydict()["a"] == ["x", "y"]
+            assert replace(held, relation=held.derive("select * from rows limit 1")).query(
+                "select count(*) from rows"
+            ) == [(1,)]
+            assert held.query("select count(*) from rows") == [(3,)]
+
+
+def test_a_relation_of_the_callers_connection_is_read_there_each_time() -> None:
+    connection = duckdb.connect()
+    connection.execute("create table mine as select 1 as id, 'x' as a")
+    held = scan(connection.table("mine"))
+    assert held.query("select a from rows") == [("x",)]
+    assert held.arrow("select id from rows").to_pydict() == {"id": [1]}
+    connection.execute("insert into mine values (2, 'y')")
+    assert held.query("select a from rows order by id") == [("x",), ("y",)]
+    assert held.query("select count(*) from rows") == [(2,)]
+    connection.close()

@@ -36,7 +36,7 @@ def test_subsets_of_llmbar_as_systems_are_covered_where_the_judges_are_not(share
     true = (frame["truth"] == "pass").groupby(frame["system"]).mean()
     rng = np.random.default_rng(1)
     inside = judged = total = wrong = 0
-    for seed in range(5):
+    for seed in range(2):
         shown = frame.copy()
         keep = np.zeros(len(shown), bool)
         for _, part in shown.groupby("system"):
@@ -50,6 +50,6 @@ def test_subsets_of_llmbar_as_systems_are_covered_where_the_judges_are_not(share
             inside += true[row.name] in row.interval
             judged += row.judge_only in row.interval
         wrong += sum(pair.settled and true[pair.a] < true[pair.b] for pair in result.pairs)
-    assert inside >= total - 3
+    assert inside >= total - 1
     assert judged < inside
     assert wrong == 0

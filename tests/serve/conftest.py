@@ -14,6 +14,7 @@ from tallystick.serve import nightly
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.service import Config, Service
 from tallystick.serve.store import open_store
+from tests.report.browser import ABSENT, CHROMIUM, Browser
 from tests.serve.postgres import fresh_database, postgres_server
 from tests.serve.queue.people import InProcess
 from tests.serve.web import Clock, Loop, Web
@@ -29,6 +30,16 @@ def postgres() -> Iterator[str]:
     """One PostgreSQL for all tests of this process; skipped with a reason where there is none."""
     with postgres_server() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One Chromium for all pages of servers on this machine: it takes seconds to start."""
+    if CHROMIUM is None:
+        pytest.skip(ABSENT)
+    running = Browser(tmp_path_factory.mktemp("profile"), local=True)
+    yield running
+    running.close()
 
 
 @pytest.fixture

@@ -88,9 +88,9 @@ def test_a_receiver_that_fails_is_tried_six_times_over_a_day_and_no_more(
     alarm(service)
     receiver.statuses = [500] * 10
     times = []
-    for _ in range(3 * 24 * 60):
+    for _ in range(3 * 24 * 12):
         before = len(receiver.got)
-        run_jobs(service, clock, 60.0)
+        run_jobs(service, clock, 300.0)
         if len(receiver.got) > before:
             times.append(clock.now)
         if len(times) == 6 and clock.now > times[-1] + 7200:

@@ -38,7 +38,7 @@ def site(busy: Service) -> Iterator[Web]:
         yield Web(make_app(busy), loop)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", [1, 2])  # benchmarks/truth/serve_equal.py runs 300
 def test_http_and_the_command_line_say_the_same(site: Web, tmp_path: Path, seed: int) -> None:
     stream = f"s{seed}"
     post(site, stream, seed)

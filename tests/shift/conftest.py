@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import pytest
 
 from tallystick.shift import Items
 
+KINDS = ("500", "429", "reset", "hang", "garbage", "error200")
 SERVER = Path(__file__).with_name("server.py")
 COLUMNS = ["id", "true", "old", "new", "confidence"]
 
@@ -31,8 +32,16 @@ class Server:
 
 
 @contextmanager
-def serving(*, delay: float = 0.0, faults: float = 0.0, seconds: float = 60.0) -> Iterator[Server]:
-    command = [sys.executable, str(SERVER), str(delay), str(faults), str(seconds)]
+def serving(
+    *,
+    delay: float = 0.0,
+    faults: float = 0.0,
+    seconds: float = 60.0,
+    pause: float = 1.0,
+    kinds: Sequence[str] = KINDS,
+) -> Iterator[Server]:
+    numbers = map(str, (delay, faults, seconds, pause))
+    command = [sys.executable, str(SERVER), *numbers, ",".join(kinds)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -1,24 +1,27 @@
 """A small API on loopback that answers late, and badly now and then. Run as a process; prints its
 port.
 
-    python server.py DELAY FAULTS SECONDS
+    python server.py DELAY FAULTS SECONDS PAUSE KINDS
 
 POST / answers {"label": …} with the field "new" of the request; POST /v1/chat/completions like a
 chat model; POST /echo with the Authorization header it got; POST /denied with 401. GET /stats says
 what was asked and answered. It ends by itself after SECONDS. A bare protocol, so that it takes
-little of the machine on which the client is timed."""
+little of the machine on which the client is timed. A share FAULTS of the items fails at the first
+try, in one of the KINDS (with commas between); 429 asks to wait PAUSE seconds."""
 
 import asyncio
 import contextlib
 import json
 import random
 import sys
+import time
 from collections import Counter
 
-DELAY, FAULTS, SECONDS = (
-    (float(word) for word in sys.argv[1:4]) if __name__ == "__main__" else (0.0, 0.0, 0.0)
+DELAY, FAULTS, SECONDS, PAUSE = (
+    (float(word) for word in sys.argv[1:5]) if __name__ == "__main__" else (0.0, 0.0, 0.0, 0.0)
 )
-KINDS = ("500", "429", "reset", "hang", "garbage", "error200")
+KINDS = sys.argv[5].split(",") if __name__ == "__main__" else []
+times: list[float] = []
 requests: Counter[str] = Counter()
 paid: Counter[str] = Counter()
 faults: Counter[str] = Counter()
@@ -61,6 +64,7 @@ class Connection(asyncio.Protocol):
         if path == "/":
             item = json.loads(body)["id"]
             requests[item] += 1
+            times.append(time.monotonic())
             busy["now"] += 1
             busy["most"] = max(busy.values())
             asyncio.get_running_loop().call_later(DELAY, self.answer, item, json.loads(body)["new"])
@@ -78,7 +82,9 @@ class Connection(asyncio.Protocol):
             if kind == "500":
                 self.transport.write(reply("500 Internal Server Error", "{}"))
             elif kind == "429":
-                self.transport.write(reply("429 Too Many Requests", "{}", "Retry-After: 1"))
+                self.transport.write(
+                    reply("429 Too Many Requests", "{}", f"Retry-After: {PAUSE:g}")
+                )
             elif kind == "garbage":
                 self.transport.write(reply("200 OK", '{"label": '))
             elif kind == "error200":
@@ -92,12 +98,8 @@ class Connection(asyncio.Protocol):
 
 def special(path: str, headers: dict[str, str], body: bytes) -> bytes:
     if path == "/stats":
-        return reply(
-            "200 OK",
-            json.dumps(
-                {"requests": requests, "paid": paid, "faults": faults, "most": busy["most"]}
-            ),
-        )
+        stats = {"requests": requests, "paid": paid, "faults": faults, "times": times}
+        return reply("200 OK", json.dumps({**stats, "most": busy["most"]}))
     if path == "/denied":
         requests["denied"] += 1
         return reply("401 Unauthorized", '{"error": "bad key"}')

@@ -65,17 +65,17 @@ def test_the_server_gives_the_result_of_the_replay_however_answers_arrive(items,
 
 def test_faults_lose_nothing_and_pay_nothing_twice(items, rows, server):
     # a busy machine must not look like a hanging server
-    wire = Wire(concurrency=8, timeout=6, wait=0.05)
-    how = Run(budget=150, wire=wire, deterministic=True)
-    with server(delay=0.01, faults=0.2) as api:
+    wire = Wire(concurrency=32, timeout=3, wait=0.05)
+    how = Run(budget=100, wire=wire, deterministic=True, how=AskDesign(strategy="uniform"))
+    with server(delay=0.01, faults=0.3, pause=0.1) as api:
         result = run(items, http(api.url, wire=wire), rows, how)
         stats = api.stats()
     assert set(stats["faults"]) == {"500", "429", "reset", "hang", "garbage", "error200"}
     assert result.requests.failed == 0
-    assert result.n_items == 150
+    assert result.n_items == 100
     assert set(stats["paid"].values()) == {1}
-    assert len(stats["paid"]) == 150
-    assert result.requests.sent == 150 + sum(stats["faults"].values())
+    assert len(stats["paid"]) == 100
+    assert result.requests.sent == 100 + sum(stats["faults"].values())
     assert same(result) == same(run(items, REPLAY, rows, how))
 
 
@@ -259,7 +259,7 @@ def test_many_failures_in_a_row_open_the_breaker(items, rows, tmp_path, monkeypa
 
 def test_the_money_is_a_hard_limit(items, rows, server):
     wire = Wire(concurrency=8, timeout=0.3, wait=0.01, price=0.5, max_cost=40)
-    with server(faults=0.3) as api:
+    with server(faults=0.3, pause=0.05) as api:
         result = run(items, http(api.url, wire=wire), rows, Run(budget=200, wire=wire))
         sent = sum(api.stats()["requests"].values())
     assert result.cost <= 40

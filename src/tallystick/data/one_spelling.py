@@ -55,14 +55,16 @@ def one_spelling(data: Data) -> Data:
     """
     if data.rules.coerce or not isinstance(data.held, Table):
         return data
-    note = _capitals(data, data.held) or _decimals(data, data.held)
+    texts = _labels(data, data.held)
+    # Columns of words alone hold no number, so there is no 1.0 to look for.
+    note = _decimals(data, data.held) if texts is None else _capitals(data, texts)
     if note is None:
         return data
     return replace(data, rules=replace(data.rules, coerce=True), notes=(*data.notes, note))
 
 
-def _capitals(data: Data, held: Table) -> str | None:
-    """Return the note on texts that differ only by capitals or blanks, None if there are none."""
+def _labels(data: Data, held: Table) -> dict[str, list[str]] | None:
+    """Return the labels of the truth and the votes; None if a column holds more than words."""
     truth = data.roles.truth
     columns = data.roles.columns(*VOTES)
     labels: dict[str, list[str]] = {}
@@ -71,6 +73,13 @@ def _capitals(data: Data, held: Table) -> str | None:
         if found is None:
             return None
         labels[column] = found
+    return labels
+
+
+def _capitals(data: Data, labels: Mapping[str, list[str]]) -> str | None:
+    """Return the note on texts that differ only by capitals or blanks, None if there are none."""
+    truth = data.roles.truth
+    columns = data.roles.columns(*VOTES)
     if any(_tells_apart(labels[column]) for column in (columns if truth is None else (truth,))):
         return None
 

@@ -20,7 +20,7 @@ from tallystick.io.scratch import scratch
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["connect", "reading"]
+__all__ = ["connect", "reading", "text_is_whole"]
 
 
 def connect() -> DuckDBPyConnection:
@@ -62,6 +62,17 @@ def reading(source: str) -> Iterator[None]:
     except (duckdb.Error, pa.ArrowException, UnicodeDecodeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise FileError(f"{source} cannot be read: {reason}") from error
+
+
+@lru_cache(maxsize=1)
+def text_is_whole() -> bool:
+    """Say whether the SQL text of a relation can be run by any cursor of its database.
+
+    Before DuckDB 2 the text names an Arrow table by an address that the parser refuses.
+    """
+    import duckdb
+
+    return int(duckdb.__version__.split(".")[0]) >= 2
 
 
 @lru_cache(maxsize=1)

@@ -96,9 +96,8 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
         source.columns if isinstance(source, duckdb.DuckDBPyRelation) else source.column_names,
         "the table",
     )
-    relation = (
-        source if isinstance(source, duckdb.DuckDBPyRelation) else connect().from_arrow(source)
-    )
+    relation_given = isinstance(source, duckdb.DuckDBPyRelation)
+    relation = source if relation_given else connect().from_arrow(source)
     relation, left_out = with_plain_types(relation)
     notes = tuple(f"{reason}; it is left out" for reason in left_out.values())
     return Table(
@@ -107,6 +106,7 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
         source="the table",
         notes=notes,
         left_out=left_out,
+        foreign=relation_given,
     )
 
 
