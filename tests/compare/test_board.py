@@ -224,7 +224,7 @@ def test_one_model_that_shares_no_label_with_the_truth_is_named():
     data = {"gold": ["yes", "no"], "x": ["si", "nein"], "y": ["no", "no"]}
     [note] = Board.of(data, truth="gold", models=["x", "y"]).notes
     assert note.startswith(
-        "'x' answers 'si', 'nein' and the truth 'gold' holds 'no', 'yes': no label is shared"
+        "'x' answers 'nein', 'si' and the truth 'gold' holds 'no', 'yes': no label is shared"
     )
 
 

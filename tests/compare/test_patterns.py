@@ -82,3 +82,24 @@ def test_a_saved_tally_is_compared_from_its_counts():
     counted = rank_counted(counted_moments(read(tally, DOOR)))
     assert counted.pairs == rows.pairs
     assert counted.patterns() is not None
+
+
+def test_counts_warn_of_a_model_without_a_true_label_as_rows_do():
+    rng = np.random.default_rng(3)
+    truth = rng.choice(["yes", "no"], 300)
+    held = {name: rng.choice(["yes", "no"], 300) for name in ("a", "b")}
+    held["gold"] = truth
+    held["c"] = np.where(truth == "yes", "si", "nein")
+    with read(held, DOOR, truth="gold", models=("a", "b", "c")) as data:
+        counted, rows = both(data)
+    assert counted.warnings == rows.warnings
+    assert any(one.startswith("'c' answers 'nein', 'si' and the truth") for one in counted.warnings)
+
+
+def test_counts_name_the_model_that_costs_items_as_rows_do():
+    held = {name: column.astype(float) for name, column in table(models=3).items()}
+    held["m1"][40:] = np.nan
+    with read(held, DOOR) as data:
+        counted, rows = both(data)
+    assert counted.warnings == rows.warnings
+    assert "without m1 500 items are left, not 40: --models m0,m2" in counted.warnings[0]

@@ -1,108 +1,53 @@
-"""Random streams, and the proof that HTTP and the command line say the same of them."""
+"""The proof that HTTP and the command line say the same of a stream."""
 
 from __future__ import annotations
 
 import json
 import random
+import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 from click.testing import CliRunner
 
 from tallystick.cli.app import app
+from tallystick.serve.question import label_way
+from tests.serve.random_streams import RandomStream, random_stream
 from tests.serve.web import Web
 
 ASIDE = ("as_of", "command", "source", "label_doubts")
+GATE_CODES = (10, 11)
+"""What the command line ends with where a gate fails, or is undecided."""
 
 
-_PLAIN = (["pass", "fail"], ["0", "1"], ["1", "0"], ["a", "b", "c"])
-_ODD = (
-    ["ja, oder?", "nein"],
-    ["=1", "-1"],
-    ["TRUE", "FALSE"],
-    ["1.0", "0.0"],
-    ["\u00c4", "\u00df", '"'],
-    ["yes ", "no"],
-)
-_ODD_ITEMS = ("i{}", "\u00fc{}", '"{}"', "a,{}", "={}", "{} x", "{}", "-{}", "a\t{}", "{}.0")
-
-
-def random_records(
-    seed: int, *, odd: bool = False
-) -> tuple[dict[str, Any], list[list[dict[str, Any]]]]:
-    """Return settings and batches: any order, repeats, late and corrected labels.
-
-    *odd* streams are smaller, with names and labels that files and databases like to get wrong.
-    """
-    rng = random.Random(seed)
-    judges = ["gpt", "claude", "llama", "rule 4", "qwen"][: rng.randint(2, 5)]
-    labels = rng.choice(_ODD if odd else _PLAIN)
-    named = rng.choice(_ODD_ITEMS) if odd else "i{}"
-    predicts = rng.random() < 0.6  # then the first column answers every item
-    systems = rng.choice([[""], [""], ["old", "new"], ["s1", "s2", "s3"]])
-    langs = ["en", "de", "fr"][: rng.randint(1, 3)]
-    graded = rng.random() < 0.4
-    skill = {judge: rng.uniform(0.55, 0.97) for judge in judges}
-    records: list[dict[str, Any]] = []
-    for n in range(rng.choice([1, 8, 20, 40, 80] if odd else [1, 8, 60, 120, 300])):
-        for system in systems:
-            truth = rng.choice(labels)
-            item = named.format(n)
-            name = {"item": item, "system": system} if system else {"item": item}
-            at = 1_799_990_000 + rng.randint(0, 9_000)
-            votes = {
-                judge: truth if rng.random() < skill[judge] else rng.choice(labels)
-                for judge in judges
-                if rng.random() < 0.9 or (predicts and judge == judges[0])
-            }
-            first: dict[str, Any] = {**name, "at": at, "slice": {"lang": rng.choice(langs)}}
-            if graded:
-                first["grades"] = {"length": round(rng.gauss(100, 20), 2)}
-            records.append({**first, "votes": votes})
-            for judge, vote in votes.items():
-                if rng.random() < 0.3:  # the same again, or apart
-                    records.append({**name, "votes": {judge: vote}})
-            if rng.random() < 0.4:
-                late = {**name, "label": {"value": truth, "by": "ann"}}
-                records.append(late)
-                if rng.random() < 0.2:
-                    other = rng.choice(labels)
-                    records.append(
-                        {**name, "label": {"value": other, "by": "ann"}, "replace": True}
-                    )
-                if rng.random() < 0.1:
-                    records.append({**name, "label": {"value": rng.choice(labels), "by": "bob"}})
-    heads = [one for one in records if "at" in one]
-    rest = [one for one in records if "at" not in one]
-    rng.shuffle(heads)
-    # Corrections must follow what they correct; everything else may come in any order.
-    plain = [one for one in rest if "label" not in one]
-    rng.shuffle(plain)
-    said = [one for one in rest if "label" in one]
-    ordered = [*heads, *plain, *said]
-    batches: list[list[dict[str, Any]]] = []
-    while ordered:
-        size = rng.choice([1, 7, 50, 400])
-        batches.append(ordered[:size])
-        ordered = ordered[size:]
-    settings: dict[str, Any] = {}
-    if predicts:
-        settings["roles"] = {"prediction": [judges[0]]}
-    return settings, batches
-
-
-def post(web: Web, stream: str, seed: int, *, odd: bool = False) -> None:
-    """Post a random stream; some batches twice, some with a key."""
-    settings, batches = random_records(seed, odd=odd)
+def post(web: Web, stream: str, seed: int, *, odd: bool = False) -> RandomStream:
+    """Post a random stream; some batches twice, some with a key. Draws are labelled."""
+    made = random_stream(seed, odd=odd)
     rng = random.Random(seed + 1)
-    assert web.put(f"/v1/streams/{stream}", json=settings).status_code == 200
-    for number, batch in enumerate(batches):
+    assert web.put(f"/v1/streams/{stream}", json=made.settings).status_code == 200
+    for number, batch in enumerate(made.batches):
         headers = {"Idempotency-Key": f"b{number}"} if rng.random() < 0.5 else {}
         times = 2 if headers and rng.random() < 0.3 else 1
         for _ in range(times):
             answer = web.post(f"/v1/streams/{stream}/records", json=batch, headers=headers)
             assert answer.status_code == 200, answer.text
+    if made.draw:
+        label_draw(web, stream, made, rng)
+    return made
+
+
+def label_draw(web: Web, stream: str, made: RandomStream, rng: random.Random) -> None:
+    """Draw rows and label most of them, as a person at the queue does."""
+    drawn = web.post(f"/v1/streams/{stream}/frames", json={"budget": made.draw, "overlap": 0.0})
+    if drawn.status_code == 422:  # every row is labelled already
+        return
+    assert drawn.status_code == 201, drawn.text
+    for _ in range(made.draw - 2):
+        turn = web.get(f"/v1/streams/{stream}/next")
+        if turn.status_code != 200:
+            return
+        said = {"ask": turn.json()["ask"], "value": rng.choice(made.labels)}
+        assert web.post(f"/v1/streams/{stream}/labels", json=said).status_code == 200
 
 
 def differences(
@@ -119,26 +64,29 @@ def differences(
     With *other*, a service on another database, its answer must be the same bytes, too. Cells that
     begin like a formula are quoted in CSV, so such streams are read as NDJSON.
     """
-    span = {name: value for name, value in query.items() if name in ("window", "slice", "labels")}
     answer = web.get(f"/v1/streams/{stream}/results/{verb}", params=query)
-    assert answer.status_code == 200, answer.text
-    by_http = answer.json()
     if other is not None:
         there = other.get(f"/v1/streams/{stream}/results/{verb}", params=query)
         if there.content != answer.content:
             return [f"databases: {answer.text:.300} / {there.text:.300}"]
-    rows = web.get(f"/v1/streams/{stream}/rows", params={**span, "format": "csv"})
-    path = folder / "rows.csv"
-    if b"'=" in rows.content or b"'-" in rows.content:
-        rows = web.get(f"/v1/streams/{stream}/rows", params=span)
-        path = folder / "rows.ndjson"
-    path.write_bytes(rows.content)
+    if answer.status_code == 422:
+        # A column that the stream does not have; the request itself is refused.
+        return [] if "has no column" in answer.text else [f"422: {answer.text:.300}"]
+    assert answer.status_code == 200, answer.text
+    by_http = answer.json()
+    span = {name: value for name, value in query.items() if name in ("window", "slice", "labels")}
+    # After a draw, rows come with the labels that a verb can use.
+    path = exported(web, stream, folder, {"labels": label_way(verb), **span})
     words = shlex.split(by_http["command"])
     assert words[:3] == ["tallystick", verb, "rows.csv"]
     ran = CliRunner().invoke(app, [verb, str(path), *words[3:], "--json"])
-    if ran.exit_code != 0:
-        # What the command line refuses, a stream cannot know.
-        return [] if by_http["decision"] == "unknowable" else [f"refused: {ran.exception}"]
+    if ran.exit_code not in (0, *GATE_CODES):
+        # What the command line refuses, a stream cannot know, and says so in the same words.
+        said = str(ran.exception).replace(str(path), "rows.csv")
+        if by_http["decision"] != "unknowable":
+            return [f"refused: {said:.300}"]
+        why = by_http["unknown"]["result"]
+        return [] if _alike(why, said) else [f"why: {why:.300} / {said:.300}"]
     by_hand = json.loads(ran.stdout.replace(str(path), "rows.csv"))
     # What the service knows of its labels, and adds, no file can show.
     for name, part in (("warnings", "warning"), ("assumptions", "assumption")):
@@ -153,6 +101,24 @@ def differences(
     ]
 
 
+def exported(web: Web, stream: str, folder: Path, span: dict[str, str]) -> Path:
+    """Write the rows of a stream to a file, as whoever runs the command line would."""
+    rows = web.get(f"/v1/streams/{stream}/rows", params={**span, "format": "csv"})
+    path = folder / "rows.csv"
+    if re.search(rb"'[-=+@\t]", rows.content):
+        rows = web.get(f"/v1/streams/{stream}/rows", params=span)
+        path = folder / "rows.ndjson"
+    path.write_bytes(rows.content)
+    return path
+
+
+def _alike(why: str, said: str) -> bool:
+    """Say whether a refusal has the same words; a stream has rows, but no lines of a file."""
+    if why == "no row is in this window":
+        return said.endswith("has a header but no rows: nothing to count")
+    return why == re.sub(r" \(line \d+\)", "", said)
+
+
 QUERIES: tuple[tuple[str, dict[str, str]], ...] = (
     ("judge", {}),
     ("judge", {"by": "lang", "alpha": "0.1"}),
@@ -165,5 +131,25 @@ QUERIES: tuple[tuple[str, dict[str, str]], ...] = (
     ("compare", {"by": "lang"}),
     ("bound", {}),
     ("bound", {"window": "last:30"}),
+    ("judge", {"window": "24h", "certified": "true"}),
+    ("judge", {"judges": "gpt,claude", "missing": "99,NA"}),
+    ("judge", {"by": "system"}),
+    ("judge", {"method": "dawid-skene", "slice": "lang:de", "window": "7d"}),
+    ("score", {"by": "lang"}),
+    ("score", {"window": "24h", "alpha": "0.2"}),
+    ("score", {"label-draw": "all", "window": "last:50"}),
+    ("score", {"gate": "score(new) > 0.5"}),
+    ("compare", {"window": "24h", "blanks": "random"}),
+    ("compare", {"gate": "gpt >= claude - 0.05"}),
+    ("compare", {"stop-early": "true", "window": "last:100"}),
+    ("compare", {"by": "system", "alpha": "0.2", "missing": "NA"}),
+    ("compare", {"slice": "lang:fr", "models": "gpt,claude"}),
+    ("bound", {"by": "lang"}),
+    ("bound", {"label-model": "majority", "window": "..2027-01-15T07:00Z"}),
+    ("bound", {"slice": "lang:en", "alpha": "0.1", "metric": "accuracy"}),
+    ("judge", {"coerce": "true"}),
+    ("judge", {"labels": "all"}),
+    ("score", {"labels": "all"}),
+    ("compare", {"labels": "even"}),
 )
-"""Questions that are asked of every stream."""
+"""Questions that are asked of streams, in turn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 Bools = npt.NDArray[np.bool_]
+Counted: TypeAlias = npt.NDArray[np.float64] | None
 
 _MOST = 5
 _SUMMARIES = frozenset(
@@ -77,16 +79,21 @@ def no_item_in_common(names: Sequence[str], answered: Bools) -> str:
     return f"{head}. Compare those that share items: --models {chosen} ({count(common)} items)"
 
 
-def who_costs_items(names: Sequence[str], answered: Bools) -> str:
+def who_costs_items(names: Sequence[str], answered: Bools, counts: Counted = None) -> str:
     """Name the one model without which at least twice as many items would be left; "" if none.
+
+    With *counts*, each row of *answered* stands for that many items.
 
     >>> who_costs_items(["A", "B", "C"], np.array([[1, 1, 0]] * 5 + [[1, 1, 1]], dtype=bool))
     'without C 6 items are left, not 1: --models A,B'
     """
     if len(names) < 3:
         return ""
-    common = int(answered.all(axis=1).sum())
-    without = {j: int(np.delete(answered, j, axis=1).all(axis=1).sum()) for j in range(len(names))}
+    each = np.ones(len(answered)) if counts is None else counts
+    common = int(each[answered.all(axis=1)].sum())
+    without = {
+        j: int(each[np.delete(answered, j, axis=1).all(axis=1)].sum()) for j in range(len(names))
+    }
     worst = max(without, key=lambda j: without[j])
     if without[worst] < _WORTH * max(common, 1):
         return ""

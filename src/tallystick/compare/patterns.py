@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng
+from tallystick.compare.in_common import who_costs_items
 from tallystick.compare.ranking import leaderboard
 from tallystick.compare.settings import Settings
+from tallystick.compare.shared_labels import no_shared_label
 from tallystick.compare.verdict import left_out_warning, with_left_out
 from tallystick.data import Data
 from tallystick.data.frames import first_repeat_in, lazily
@@ -184,12 +186,21 @@ def _counted(
         return None  # the rows say why
     moments = Moments.of_patterns(scores[whole], counts[whole], models)
     notes = [str(note) for note in data.notes if isinstance(note, Loss)]
+    if data.roles.truth is not None:
+        given = {name: tally.labels[name] for name in models}
+        notes += no_shared_label(data.roles.truth, tally.labels[data.roles.truth], given)
     lost = int(counts[~whole].sum())
     if lost:
         lacking = (np.isnan(scores) * counts[:, None]).sum(axis=0)
         worst = int(np.argmax(lacking))
         notes.append(
-            left_out_warning(lost, int(counts.sum()), most=models[worst], lacks=int(lacking[worst]))
+            left_out_warning(
+                lost,
+                int(counts.sum()),
+                most=models[worst],
+                lacks=int(lacking[worst]),
+                instead=who_costs_items(models, ~np.isnan(scores), counts),
+            )
         )
     with np.errstate(invalid="ignore"):
         mean = np.where(whole, scores.mean(axis=1), np.nan)

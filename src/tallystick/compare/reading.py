@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tallystick.compare.board import Board
 from tallystick.compare.grouped import Grouped
 from tallystick.compare.in_common import no_item_in_common, summary_rows, who_costs_items
+from tallystick.compare.shared_labels import no_shared_label
 from tallystick.compare.verdict import left_out_warning
 from tallystick.data import Data
 from tallystick.data.detect.names import ITEM_NAMES
@@ -50,7 +51,11 @@ def read_board(data: Data, *, bounds: tuple[float, float] | None = None) -> Boar
         answered = answers >= 0
         scores = np.where(hidden[:, None], np.nan, (answers == gold[:, None]).astype(float))
         truth = [words[code] for code in gold.tolist()]
-        shared = _vocabularies(data, answers, gold, words)
+        given = {
+            name: _occurring(column, words)
+            for name, column in zip(roles.models, answers.T, strict=True)
+        }
+        shared = no_shared_label(roles.truth, _occurring(gold, words), given)
 
     beside = data.cells(*roles.columns("item", "cluster"))
     # A token that means "no answer" may well be the name of an item or of a cluster.
@@ -143,6 +148,11 @@ def _codes(
     return coded.codes[:, :-1], coded.codes[:, -1], (*coded.labels, None)
 
 
+def _occurring(codes: npt.NDArray[np.int32], words: Sequence[Label]) -> list[Label]:
+    """Return the labels that occur in a column."""
+    return [words[code] for code in np.flatnonzero(np.bincount(codes[codes >= 0])).tolist()]
+
+
 def _silent(models: Sequence[str], answered: npt.NDArray[np.bool_], grouped: Grouped) -> list[str]:
     """Say how many items are left out because a model gave no answer there."""
     lost = grouped.lost
@@ -219,28 +229,3 @@ def _one_truth(truth: Sequence[Label], places: npt.NDArray[np.int64], n: int) ->
         if place >= 0:
             found[place].add(truth[row])
     return tuple(next(iter(labels)) if len(labels) == 1 else None for labels in found)
-
-
-def _vocabularies(
-    data: Data,
-    answers: npt.NDArray[np.int32],
-    gold: npt.NDArray[np.int32],
-    words: Sequence[Label],
-) -> list[str]:
-    """Name the models that give none of the true labels."""
-    true, *given = (
-        set(np.flatnonzero(np.bincount(column[column >= 0])).tolist())
-        for column in (gold, *answers.T)
-    )
-
-    def listed(codes: set[int]) -> str:
-        shown = [repr(words[code]) for code in sorted(codes)]
-        return ", ".join(shown[:5]) + (" …" if len(shown) > 5 else "")
-
-    apart = [j for j, codes in enumerate(given) if codes and not codes & true]
-    return [
-        f"{data.roles.models[j]!r} answers {listed(given[j])} and the truth {data.roles.truth!r}"
-        f" holds {listed(true)}: no label is shared, so it is never right. If they mean the same,"
-        " write them alike"
-        for j in apart[:5]
-    ]

@@ -6,9 +6,11 @@ import numpy as np
 
 from tallystick.compare.board import Board
 from tallystick.data import Data
+from tallystick.data.counted_cells import labels_in
 from tallystick.data.detect.names import tokens
 from tallystick.errors import InputError
 from tallystick.io import Table, identifier
+from tallystick.tally import Tally
 
 __all__ = ["refuse_marks_as_answers", "refuse_results_table", "refuse_two_scales"]
 
@@ -29,25 +31,32 @@ def refuse_marks_as_answers(data: Data) -> None:
     They say whether an answer was right already: that they equal the label says nothing.
     """
     truth, held = data.roles.truth, data.held
-    if truth is None or not isinstance(held, Table):
+    if truth is None or data.in_engine:
         return
     marks = [name for name in data.roles.models if set(tokens(name)) & _MARKS]
-    if len(marks) < len(data.roles.models) or truth not in held.columns:
+    if len(marks) < len(data.roles.models):
+        return
+    if isinstance(held, Table) and truth not in held.columns:
         return
     known = {"0", "1", "0.0", "1.0", "true", "false"}
-    for name in marks:
-        cell = identifier(name)
-        found = held.query(
-            f"select distinct lower(cast({cell} as varchar)) from rows where {cell} is not null"
-            " limit 5"
-        )
-        if not {str(value) for (value,) in found} <= known:
-            return
+    if not all(_some_cells(held, name) <= known for name in marks):
+        return
     raise InputError(
         f"{data.source}: {', '.join(map(repr, marks[:4]))} say whether an answer was right, by"
         f" their names and their cells (0 and 1), so they are not compared with {truth!r}: leave"
         " out --truth, and they are the scores. If they are answers, rename them"
     )
+
+
+def _some_cells(held: Table | Tally, column: str) -> set[str]:
+    """Return different cells of a column in lower case, enough to see what they are."""
+    if isinstance(held, Tally):
+        return {str(label).lower() for label in labels_in(held, column)}
+    cell = identifier(column)
+    found = held.query(
+        f"select distinct lower(cast({cell} as varchar)) from rows where {cell} is not null limit 7"
+    )
+    return {str(value) for (value,) in found}
 
 
 def refuse_results_table(data: Data) -> None:

@@ -10,8 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from tallystick.data.counted_cells import spelled_codes
 from tallystick.data.data import VOTES, Data
 from tallystick.io import Table
+from tallystick.tally import Tally
 from tallystick.values import as_number, without_missing
 from tallystick.values.sql import Kind
 
@@ -66,11 +70,9 @@ def copied_truth(data: Data) -> CopiedTruth | None:
     """
     truth = data.roles.truth
     columns = data.roles.columns(*VOTES)[:_MOST_COLUMNS]
-    if truth is None or data.session is not None or not isinstance(data.held, Table):
+    if truth is None or data.session is not None or data.in_engine or len(columns) < 2:
         return None
-    if len(columns) < 2 or truth not in data.held.columns:
-        return None
-    return likely_copy(truth, _agreements(data.held, truth, columns, data.rules.missing))
+    return likely_copy(truth, _agreements(data, truth, columns))
 
 
 def reversed_votes(data: Data) -> tuple[str, float] | None:
@@ -81,11 +83,9 @@ def reversed_votes(data: Data) -> tuple[str, float] | None:
     """
     truth = data.roles.truth
     columns = data.roles.columns(*VOTES)[:_MOST_COLUMNS]
-    if truth is None or not isinstance(data.held, Table) or truth not in data.held.columns:
+    if truth is None or data.in_engine or not columns:
         return None
-    if not columns:
-        return None
-    found = _agreements(data.held, truth, columns, data.rules.missing, most_labels=2)
+    found = _agreements(data, truth, columns, most_labels=2)
     shares = [same / rows for rows, same in found.values() if rows >= _LEAST]
     if not shares or len(shares) < len(columns) or max(shares) >= _OPPOSITE:
         return None
@@ -128,17 +128,45 @@ def likely_copy(truth: str, agreements: Mapping[str, tuple[int, int]]) -> Copied
 
 
 def _agreements(
-    table: Table,
-    truth: str,
-    columns: Sequence[str],
-    missing: Sequence[str],
-    *,
-    most_labels: int | None = None,
+    data: Data, truth: str, columns: Sequence[str], *, most_labels: int | None = None
 ) -> dict[str, tuple[int, int]]:
     """Return for each column the rows that have both, and those on which they are equal.
 
     Nothing is returned of a truth with one label, or with more than *most_labels*.
     """
+    held, missing = data.held, data.rules.missing
+    if isinstance(held, Tally):
+        labels, found = _in_counts(held, (truth, *columns), missing)
+    elif truth in held.columns:
+        labels, found = _in_rows(held, truth, columns, missing)
+    else:
+        return {}
+    # A column that always says the one label is no copy, and no opposite.
+    if labels < 2 or (most_labels is not None and labels > most_labels):
+        return {}
+    pairs = zip(found[::2], found[1::2], strict=True)
+    return {name: (int(rows), int(same)) for name, (rows, same) in zip(columns, pairs, strict=True)}
+
+
+def _in_counts(
+    tally: Tally, columns: Sequence[str], missing: Sequence[str]
+) -> tuple[int, list[int]]:
+    """Return how many true labels there are; rows with both and equal ones, for each column."""
+    codes, counts = spelled_codes(tally, columns, missing)
+    codes, counts = codes[codes[:, 0] >= 0], counts[codes[:, 0] >= 0]
+    true = codes[:, 0]
+    found = [
+        int(counts[which].sum())
+        for column in codes[:, 1:].T
+        for which in (column >= 0, column == true)
+    ]
+    return len(np.unique(true)), found
+
+
+def _in_rows(
+    table: Table, truth: str, columns: Sequence[str], missing: Sequence[str]
+) -> tuple[int, list[int]]:
+    """Return the same of rows, counted in their engine."""
     true = _key(truth, table.kinds[truth], missing)
     cells = ", ".join(
         f"{_key(name, table.kinds[name], missing)} as c{k}" for k, name in enumerate(columns)
@@ -150,11 +178,7 @@ def _agreements(
         f"select count(distinct t), {counts} from"
         f" (select {true} as t, {cells} from rows) where t is not null"
     )
-    # A column that always says the one label is no copy, and no opposite.
-    if labels < 2 or (most_labels is not None and labels > most_labels):
-        return {}
-    pairs = zip(found[::2], found[1::2], strict=True)
-    return {name: (int(rows), int(same)) for name, (rows, same) in zip(columns, pairs, strict=True)}
+    return int(labels), found
 
 
 def _key(column: str, kind: Kind, missing: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tallystick.data.cell_codes import cell_codes, cell_groups
+from tallystick.data.counted_cells import BesideCounts
 from tallystick.data.frames import arrow_table, fetch, part, row_count
 from tallystick.data.numbers import read_numbers
 from tallystick.data.roles import Roles
@@ -80,6 +81,8 @@ class Data:
         What was read of the rows, for whoever opens the same data again; None to keep nothing.
     warnings
         What was seen while reading that a reader must know before relying on an answer.
+    beside
+        For counts: what whoever counted the rows knows of them beside their counts.
     """
 
     held: Table | Tally | Any
@@ -91,6 +94,7 @@ class Data:
     session: Session | None = None
     memory: RowMemory | None = None
     warnings: tuple[str, ...] = ()
+    beside: BesideCounts | None = None
 
     # -- counts
 

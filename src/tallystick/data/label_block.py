@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tallystick.data.data import Data
 from tallystick.io import Table, identifier
+from tallystick.tally import Tally
 from tallystick.values import is_missing, is_no_answer
 from tallystick.values.sql import literal
 
@@ -69,7 +70,11 @@ def label_block(data: Data) -> LabelBlock | None:
     table = data.held
     if truth is None or data.session is not None or data.roles.probability is not None:
         return None
-    if not isinstance(table, Table) or truth not in table.columns or data.n_rows > MOST_ROWS:
+    if data.in_engine or data.n_rows > MOST_ROWS:
+        return None
+    if isinstance(table, Tally):
+        return _counted_block(data, table, truth)
+    if truth not in table.columns:
         return None
     system = data.roles.system
     part = identifier(system) if system is not None and system in table.columns else "0"
@@ -92,13 +97,33 @@ def label_block(data: Data) -> LabelBlock | None:
         from placed
         """
     )
-    if most < FEWEST_LABELS or labels == rows:
-        return None
-    span = min(1.0, high - low + 1 / rows)
+    block = LabelBlock(column=truth, labels=labels, first=first or 0, last=last or 0, rows=rows)
+    return block if labels and _is_no_chance(block, most, high - low) else None
+
+
+def _is_no_chance(block: LabelBlock, most: int, width: float) -> bool:
+    """Say whether *most* labels would hardly lie within that width by chance."""
+    if most < FEWEST_LABELS or block.labels == block.rows:
+        return False
+    span = min(1.0, width + 1 / block.rows)
     chance = most * math.pow(span, most - 1) - (most - 1) * math.pow(span, most)
-    if chance > BEYOND_CHANCE:
+    return chance <= BEYOND_CHANCE
+
+
+def _counted_block(data: Data, tally: Tally, truth: str) -> LabelBlock | None:
+    """Return the block of a tally whose rows were counted where their order is known."""
+    if data.beside is None or data.beside.labelled is None:
         return None
-    return LabelBlock(column=truth, labels=labels, first=first, last=last, rows=rows)
+    silent = frozenset(data.rules.missing)
+    labels = sum(
+        int(n)
+        for label, n in zip(tally.column(truth), tally.counts.tolist(), strict=True)
+        if not is_missing(label, silent) and not is_no_answer(label)
+    )
+    first, last = data.beside.labelled
+    rows = round(tally.n)
+    block = LabelBlock(column=truth, labels=labels, first=first, last=last, rows=rows)
+    return block if labels and _is_no_chance(block, labels, (last - first) / rows) else None
 
 
 def label_cell(table: Table, truth: str, missing: frozenset[str]) -> str | None:

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tallystick.data.counted_cells import cells_of
 from tallystick.data.data import VOTES, Data
 from tallystick.io import Table, identifier
 from tallystick.io.arrays import as_numpy
-from tallystick.values import as_number, is_no_answer, spelling, without_missing
+from tallystick.tally import Tally
+from tallystick.values import as_number, is_missing, is_no_answer, spelling, without_missing
 
 __all__ = ["CodeDoubt", "doubted_codes", "stray_codes"]
 
@@ -93,10 +95,11 @@ def doubted_codes(data: Data) -> tuple[CodeDoubt, ...]:
     >>> [(one.column, one.code, one.cells) for one in doubted_codes(read(grades, models=("m1", "m2")))]
     [('m2', 0, 4)]
     """
-    if not isinstance(data.held, Table) or len(data.roles.systems) == 2:
+    if data.in_engine or len(data.roles.systems) == 2:
         return ()
     columns = data.roles.columns(*VOTES, "truth")[:_MOST_COLUMNS]
-    held = {name: _numbers(data.held, name, data.rules.missing) for name in columns}
+    read = _counted_numbers if isinstance(data.held, Tally) else _numbers
+    held = {name: read(data.held, name, data.rules.missing) for name in columns}
     return stray_codes({name: values for name, values in held.items() if values is not None})
 
 
@@ -171,6 +174,26 @@ def _numbers(table: Table, column: str, missing: Sequence[str]) -> Floats | None
     )["number"]
     values = np.asarray(as_numpy(fetched), dtype=np.float64)
     return values[np.isfinite(values)]
+
+
+def _counted_numbers(tally: Tally, column: str, missing: Sequence[str]) -> Floats | None:
+    """Return the same of counts."""
+    labels, tokens = tally.labels[column], frozenset(missing)
+    if any(isinstance(label, bool) for label in labels):
+        return None
+    numbers = np.full(len(labels), np.nan)
+    for place, label in enumerate(labels):
+        if is_missing(label, tokens):
+            continue
+        number = spelling(label)
+        if isinstance(number, int | float):
+            numbers[place] = float(number)
+        elif not _are_silent((str(label),)):
+            return None
+    own = tally.marginal([column])
+    codes, counts = own.codes, np.asarray(own.counts).astype(np.int64)
+    known = np.isfinite(numbers[codes[:, 0]])
+    return numbers[cells_of(codes[known], counts[known], _LOOKED)[:, 0]]
 
 
 def _are_silent(words: Iterable[str]) -> bool:

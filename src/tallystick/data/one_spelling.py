@@ -15,8 +15,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tallystick.data.counted_cells import labels_in
 from tallystick.data.data import VOTES, Data
 from tallystick.io import Table, identifier
+from tallystick.tally import Tally
 from tallystick.values import is_missing, is_no_answer, spelling
 from tallystick.values.words import is_never_true
 
@@ -53,7 +55,7 @@ def one_spelling(data: Data) -> Data:
     >>> one_spelling(read({"a": ["1", "0"], "b": ["1.0", ""]}, judges=("a", "b"))).rules.coerce
     True
     """
-    if data.rules.coerce or not isinstance(data.held, Table):
+    if data.rules.coerce or data.in_engine:
         return data
     texts = _labels(data, data.held)
     # Columns of words alone hold no number, so there is no 1.0 to look for.
@@ -63,7 +65,7 @@ def one_spelling(data: Data) -> Data:
     return replace(data, rules=replace(data.rules, coerce=True), notes=(*data.notes, note))
 
 
-def _labels(data: Data, held: Table) -> dict[str, list[str]] | None:
+def _labels(data: Data, held: Table | Tally) -> dict[str, list[str]] | None:
     """Return the labels of the truth and the votes; None if a column holds more than words."""
     truth = data.roles.truth
     columns = data.roles.columns(*VOTES)
@@ -102,10 +104,10 @@ def _capitals(data: Data, labels: Mapping[str, list[str]]) -> str | None:
     )
 
 
-def _decimals(data: Data, held: Table) -> str | None:
+def _decimals(data: Data, held: Table | Tally) -> str | None:
     """Return the note on whole numbers that are written 1 and 1.0, None if there are none."""
     columns = data.roles.columns(*VOTES, "truth")
-    if not columns or any(held.kinds.get(name) != "text" for name in columns):
+    if not columns or not all(_is_text(held, name) for name in columns):
         return None
 
     # Labels may be few and far down; a vote shows in its first rows how its numbers are written.
@@ -134,14 +136,25 @@ def _decimals(data: Data, held: Table) -> str | None:
     )
 
 
-def _written(table: Table, column: str, silent: frozenset[str], *, whole: bool) -> list[str]:
-    """Return the different cells of a column of text that say something, sorted."""
+def _is_text(held: Table | Tally, column: str) -> bool:
+    if isinstance(held, Tally):
+        return all(isinstance(label, str) for label in labels_in(held, column))
+    return held.kinds.get(column) == "text"
+
+
+def _different(held: Table | Tally, column: str, rows: str = "rows") -> list[str]:
+    """Return the different cells of a column of text, as many as show that they are no labels."""
+    if isinstance(held, Tally):
+        return [str(label) for label in labels_in(held, column)[:_MOST]]
     name = identifier(column)
-    rows = "rows" if whole else f"(select {name} from rows limit {_LOOKED})"
-    found = table.query(
-        f"select distinct {name} from {rows} where {name} is not null limit {_MOST}"
-    )
-    texts = sorted(cell.strip() for (cell,) in found)
+    found = held.query(f"select distinct {name} from {rows} where {name} is not null limit {_MOST}")
+    return [cell for (cell,) in found]
+
+
+def _written(held: Table | Tally, column: str, silent: frozenset[str], *, whole: bool) -> list[str]:
+    """Return the different cells of a column of text that say something, sorted."""
+    rows = "rows" if whole else f"(select {identifier(column)} from rows limit {_LOOKED})"
+    texts = sorted(cell.strip() for cell in _different(held, column, rows))
     return [text for text in texts if not is_missing(text, silent) and not is_no_answer(text)]
 
 
@@ -183,17 +196,16 @@ def _tells_apart(labels: list[str]) -> bool:
     return len({spelling(label) for label in plain}) < len(plain)
 
 
-def _texts(table: Table, column: str) -> list[str] | None:
+def _texts(held: Table | Tally, column: str) -> list[str] | None:
     """Return the different labels of a column of text; None if it holds something else.
 
     Text that reads as a number or as true and false is something else too: coercing it would change
     more than capitals.
     """
-    if table.kinds.get(column) != "text":
+    if not _is_text(held, column):
         return None
-    name = identifier(column)
-    found = table.query(f"select distinct {name} from rows where {name} is not null limit {_MOST}")
-    texts = sorted(cell for (cell,) in found if cell.strip())
+    found = _different(held, column)
+    texts = sorted(cell for cell in found if cell.strip())
     if len(found) >= _MOST or any(not isinstance(spelling(text), str) for text in texts):
         return None
     return texts

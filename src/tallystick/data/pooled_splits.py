@@ -6,10 +6,12 @@ column of splits wants train and test in one number without knowing it.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from tallystick.data.data import Data
 from tallystick.io import Table, identifier
+from tallystick.tally import Tally
 from tallystick.values.words import as_word
 
 __all__ = ["PooledSplit", "pooled_split"]
@@ -61,20 +63,33 @@ def pooled_split(data: Data) -> PooledSplit | None:
     >>> pooled_split(read(table, models=("a", "b"))).parts
     ('test', 'train')
     """
-    if not isinstance(data.held, Table):
-        return None
-    held, table = data.roles.holders(), data.held
-    for name in table.columns:
-        free = name not in held and name not in table.left_out
-        if not free or table.kinds.get(name) != "text":
-            continue
-        cell = identifier(name)
-        rows = table.query(
-            f"select distinct {cell} from (select {cell} from rows limit {_LOOKED})"
-            f" where {cell} is not null limit {_MOST + 1}"
-        )
-        words = {as_word(word): word.strip() for (word,) in rows if word.strip()}
-        known = words.keys() <= _TRAIN | _HELD_OUT and len(rows) <= _MOST
+    for name, cells in _texts(data):
+        words = {as_word(word): word.strip() for word in cells if word.strip()}
+        known = words.keys() <= _TRAIN | _HELD_OUT and len(cells) <= _MOST
         if known and words.keys() & _TRAIN and words.keys() & _HELD_OUT:
             return PooledSplit(column=name, parts=tuple(sorted(words.values())))
     return None
+
+
+def _texts(data: Data) -> Iterator[tuple[str, Collection[str]]]:
+    """Yield the columns of text that have no role, each with its different cells."""
+    taken, table = data.roles.holders(), data.held
+    if isinstance(table, Tally):
+        counted = {
+            name: [label for label in table.labels[name] if isinstance(label, str)]
+            for name in table.names
+        }
+        beside = {} if data.beside is None else data.beside.texts
+        yield from (
+            (name, cells) for name, cells in {**counted, **beside}.items() if name not in taken
+        )
+    elif isinstance(table, Table):
+        for name in table.columns:
+            free = name not in taken and name not in table.left_out
+            if free and table.kinds.get(name) == "text":
+                cell = identifier(name)
+                rows = table.query(
+                    f"select distinct {cell} from (select {cell} from rows limit {_LOOKED})"
+                    f" where {cell} is not null limit {_MOST + 1}"
+                )
+                yield name, [word for (word,) in rows]

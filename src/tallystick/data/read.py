@@ -39,6 +39,7 @@ from tallystick.data.truth_file import join_truth
 from tallystick.data.written_numbers import with_plain_numbers
 from tallystick.errors import InputError
 from tallystick.io import Table, scan, unmatched
+from tallystick.io.cells import unmatched_labels
 from tallystick.io.names import check_names
 from tallystick.tally import Tally
 from tallystick.values import LabelRules
@@ -135,7 +136,8 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
             held = replace(held, metric=held.metric or layout.vote)
     try:
         if isinstance(held, Tally):
-            return _counted(held, door or Door(), roles, layout, rules, _name(source))
+            counted = _counted(held, door or Door(), roles, layout, rules, _name(source))
+            return _spelled(counted, door or Door())
         if isinstance(held, Table):
             return _whole(held, door or Door(), roles, layout, rules)
         return _lazy(held, door or Door(), roles, layout, rules)
@@ -296,7 +298,11 @@ def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelR
         table = without_summary(table, given)
     if door.outputs or (door.want == "models" and given.truth is None):
         table = with_plain_numbers(table, rules.missing)
-    data = _tabled(table, door, given, layout, rules)
+    return _spelled(_tabled(table, door, given, layout, rules), door)
+
+
+def _spelled(data: Data, door: Door) -> Data:
+    """Return data with one spelling of each label, where that is safe."""
     # Without a door nothing is guessed; grades have words of their own, in any spelling.
     return data if door == Door() or door.outputs else one_spelling(data)
 
@@ -449,8 +455,11 @@ def _without(table: Table, columns: Sequence[str]) -> Table:
 
 def _cells(table: Table, roles: Roles) -> list[str]:
     """Columns in which a token for no answer may stand."""
-    named = roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "weight")))
-    return [name for name in named if name in table.columns] or list(table.columns)
+    return [name for name in _answered(roles) if name in table.columns] or list(table.columns)
+
+
+def _answered(roles: Roles) -> tuple[str, ...]:
+    return roles.columns(*(role for role in ALL_ROLES if role not in ("item", "by", "weight")))
 
 
 def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
@@ -537,6 +546,9 @@ def _counted(
             f"column {name!r} is named like the truth and is left out: add --truth {name} to use it"
             for name in aside
         )
+    if rules.missing:
+        named = [name for name in _answered(roles) if name in tally.names] or tally.names
+        notes = (*notes, *unmatched_labels(tally.labels, named, rules.missing))
     return Data(held=tally, roles=roles, rules=rules, source=source, notes=notes)
 
 

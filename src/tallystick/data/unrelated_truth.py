@@ -11,10 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from tallystick.data.counted_cells import cells_of, spelled_codes
 from tallystick.data.data import VOTES, Data
 from tallystick.data.detect.beyond_chance import beyond_chance, kappas
-from tallystick.data.detect.sample import Codes, draw
-from tallystick.io import Table, identifier
+from tallystick.data.detect.sample import MOST_ROWS, Codes, draw
+from tallystick.io import identifier
+from tallystick.tally import Tally
 
 __all__ = ["is_unrelated", "unrelated_truth"]
 
@@ -41,11 +43,18 @@ def unrelated_truth(data: Data) -> str | None:
     """
     truth, held = data.roles.truth, data.held
     columns = data.roles.columns(*VOTES)[:_MOST_COLUMNS]
-    if truth is None or data.session is not None or not isinstance(held, Table):
+    if truth is None or data.session is not None or data.in_engine:
         return None
-    if len(columns) < 2 or truth not in held.columns or len(data.roles.systems) == 2:
+    if len(columns) < 2 or len(data.roles.systems) == 2:
         return None
     names = (truth, *columns)
+    if isinstance(held, Tally):
+        codes, counts = spelled_codes(held, names, data.rules.missing)
+        known = codes[:, 0] >= 0
+        codes = cells_of(codes[known], counts[known], MOST_ROWS)
+        return truth if codes.size and is_unrelated(codes) else None
+    if truth not in held.columns:
+        return None
     chosen = ", ".join(map(identifier, names))
     # Sparse labels are looked at where they are.
     some = held.derive(f"select {chosen} from rows where {identifier(truth)} is not null")

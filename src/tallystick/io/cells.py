@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from tallystick.errors import InputError
 from tallystick.io.nearest import missing_column
 from tallystick.io.table import Table
-from tallystick.values.missing import as_number, without_missing
+from tallystick.values.label import Label
+from tallystick.values.missing import as_number, is_missing, without_missing
 from tallystick.values.sql import Kind
 
-__all__ = ["check_numbers", "unmatched"]
+__all__ = ["check_numbers", "unmatched", "unmatched_labels"]
 
 _AT_ONCE = 200
 """Columns that one query looks at: an expression of thousands is too deep for the engine."""
@@ -28,19 +29,42 @@ def unmatched(table: Table, columns: Sequence[str], tokens: Sequence[str]) -> tu
     ("--missing none: no cell of 'gpt', 'claude' is 'none' (upper and lower case matter)",)
     """
     kinds = table.kinds
+
+    def stands(token: str) -> bool:
+        return any(
+            _stands_in(
+                table, {name: kinds[name] for name in columns[start : start + _AT_ONCE]}, token
+            )
+            for start in range(0, len(columns), _AT_ONCE)
+        )
+
+    return _not_there(columns, [token for token in tokens if token and not stands(token)])
+
+
+def unmatched_labels(
+    labels: Mapping[str, Sequence[Label]], columns: Sequence[str], tokens: Sequence[str]
+) -> tuple[str, ...]:
+    """Return what `unmatched` says of a table, from the different labels of its columns.
+
+    >>> unmatched_labels({"gpt": ("yes", "NA", None)}, ["gpt"], ("NA", "none"))
+    ("--missing none: no cell of 'gpt' is 'none' (upper and lower case matter)",)
+    """
+
+    def stands(token: str) -> bool:
+        only = frozenset((token,))
+        held = (label for name in columns for label in labels[name])
+        return any(is_missing(label, only) and not is_missing(label) for label in held)
+
+    return _not_there(columns, [token for token in tokens if token and not stands(token)])
+
+
+def _not_there(columns: Sequence[str], tokens: Sequence[str]) -> tuple[str, ...]:
     shown = ", ".join(map(repr, columns[:4])) + (
         f" … ({len(columns)} in all)" if len(columns) > 4 else ""
     )
     return tuple(
         f"--missing {token}: no cell of {shown} is {token!r} (upper and lower case matter)"
         for token in tokens
-        if token
-        and not any(
-            _stands_in(
-                table, {name: kinds[name] for name in columns[start : start + _AT_ONCE]}, token
-            )
-            for start in range(0, len(columns), _AT_ONCE)
-        )
     )
 
 

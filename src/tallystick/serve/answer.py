@@ -9,9 +9,12 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from tallystick.data import conclude, read
+from tallystick.data.counted_cells import BesideCounts
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.io import scan
 from tallystick.results import Result
+from tallystick.serve.ingest.interned import TRUTH
+from tallystick.serve.label_rows import label_rows
 from tallystick.serve.question import arguments, call_of, counts_suffice, label_way
 from tallystick.serve.queue.doubts import LabelDoubt, label_doubts
 from tallystick.serve.rows import (
@@ -27,11 +30,19 @@ from tallystick.serve.settings import find_stream
 from tallystick.serve.span import Span
 from tallystick.serve.store import Reader, Store
 from tallystick.tally import Tally
+from tallystick.values import is_missing, is_no_answer
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
 
-__all__ = ["StreamAnswer", "answer_stream", "arrow_rows", "stream_tally"]
+__all__ = [
+    "CountedRows",
+    "StreamAnswer",
+    "answer_stream",
+    "arrow_rows",
+    "counted_rows",
+    "stream_tally",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +72,7 @@ def answer_stream(
         _check_columns(call, book.table, given)
         shared = {"as_of": as_of, "version": stream.version}
         command = shlex.join(["tallystick", verb, "rows.csv", *words])
-        source = _source(reader, book, call, span)
+        source, beside = _source(reader, book, call, span)
         held = [ident for ident, body in book.slices.items() if span.holds(body)]
         used = book.table.has_truth and call.reading.get("truth") is not None
         doubts = label_doubts(reader, stream, book.chances, span, held) if used else []
@@ -69,7 +80,7 @@ def answer_stream(
         why = "no row is in this window" if stream.rows else "the stream has no row yet"
         return StreamAnswer(result=None, why=why, command=command, **shared)
     try:
-        result = _concluded(call, source)
+        result = _concluded(call, source, beside)
     except (InputError, NotIdentifiable) as error:
         # The request was sound: it is the rows that cannot answer it, or not yet.
         return StreamAnswer(result=None, why=str(error), command=command, **shared)
@@ -88,17 +99,31 @@ def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[
                 raise InputError(f"{flag}: the stream has no column {name!r}: {hint}")
 
 
-def _source(reader: Reader, book: StreamBook, call: Call, span: Span) -> Any:
-    """Return the counts where they suffice, else the rows; None where there is neither."""
+def _source(
+    reader: Reader, book: StreamBook, call: Call, span: Span
+) -> tuple[Any, BesideCounts | None]:
+    """Return the counts where they suffice, else the rows; None where there is neither.
+
+    Counts come with what the command line would see in the rows beside them.
+    """
     if span.last is None and counts_suffice(call, book.table):
         by = call.reading.get("by")
-        tally = stream_tally(reader, book, span, by=by)
-        return tally if tally.n else None
+        counted = counted_rows(reader, book, span, by=by)
+        if not counted.tally.n:
+            return None, None
+        tokens = {
+            one.strip() for text in call.reading.get("missing", ()) for one in text.split(",")
+        }
+        labelled = counted.labelled(frozenset(tokens))
+        places = None
+        if call.reading.get("truth") == TRUTH and labelled:
+            places = label_rows(reader, book, span, labelled, int(counted.tally.n))
+        return counted.tally, BesideCounts(labelled=places, texts=counted.texts(book.table))
     table = arrow_rows(reader, book, span)
-    return table if table.num_rows else None
+    return (table if table.num_rows else None), None
 
 
-def _concluded(call: Call, source: Any) -> Result:
+def _concluded(call: Call, source: Any, beside: BesideCounts | None) -> Result:
     reading = dict(call.reading)
     if isinstance(source, Tally):
         reading.pop("item", None)
@@ -107,19 +132,51 @@ def _concluded(call: Call, source: Any) -> Result:
         held = replace(scan(source), source="rows.csv")
     more = call.question.reading()
     with read(held, call.capability.door, **reading, **more) as data:
-        return conclude(call.capability, replace(data, source="rows.csv"), call.question)
+        data = replace(data, source="rows.csv", beside=beside)
+        return conclude(call.capability, data, call.question)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedRows:
+    """The kept counts of a span, the truths of their patterns, and the slices of their rows."""
+
+    tally: Tally
+    truths: Mapping[int, str | None]
+    slices: Sequence[Mapping[str, str]]
+
+    def labelled(self, missing: frozenset[str]) -> set[int]:
+        """Return the patterns with a label that means something."""
+        words = {word for word in self.truths.values() if word is not None}
+        silent = {word for word in words if is_missing(word, missing) or is_no_answer(word)}
+        return {
+            ident for ident, word in self.truths.items() if word is not None and word not in silent
+        }
+
+    def texts(self, table: StreamTable) -> dict[str, set[str]]:
+        """Return the different cells of the columns that are not counted."""
+        names = [*(["system"] if table.has_systems else []), *table.slices]
+        return {name: {one[name] for one in self.slices if name in one} for name in names}
 
 
 def stream_tally(reader: Reader, book: StreamBook, span: Span, *, by: str | None = None) -> Tally:
     """Return the kept counts of a span: votes, truth, and the slices of *by* where it is named."""
+    return counted_rows(reader, book, span, by=by).tally
+
+
+def counted_rows(
+    reader: Reader, book: StreamBook, span: Span, *, by: str | None = None
+) -> CountedRows:
+    """Return the same with what is known of the rows beside."""
     where, values = span.condition()
     cells: dict[tuple[int, str | None], int] = {}
+    slices: set[int] = set()
     for slice_, pattern, n in reader.all(
         f"select slice, pattern, sum(n) from tally where stream = ?{where} group by 1, 2",
         (book.stream.id, *values),
     ):
         body = book.slices[slice_]
         if n and span.holds(body):
+            slices.add(slice_)
             key = (pattern, body.get(by) if by is not None else None)
             cells[key] = cells.get(key, 0) + int(n)
     # A row whose label does not count is counted as one without: by its votes alone.
@@ -134,6 +191,7 @@ def stream_tally(reader: Reader, book: StreamBook, span: Span, *, by: str | None
     names = [*book.table.votes]
     columns: dict[str, list[Any]] = {one: [] for one in names}
     truths: list[Any] = []
+    truth_of: dict[int, str | None] = {}
     marks: list[Any] = []
     counts: list[int] = []
     for (pattern, mark), n in cells.items():
@@ -141,15 +199,18 @@ def stream_tally(reader: Reader, book: StreamBook, span: Span, *, by: str | None
         for one, vote in zip(names, votes, strict=True):
             columns[one].append(vote)
         truths.append(truth)
+        truth_of[pattern] = truth
         marks.append(mark)
         counts.append(n)
     if book.table.has_truth:
         columns["label"] = truths
     if by is not None:
         columns[by] = marks
-    if not counts or not columns:
-        return Tally()
-    return Tally.from_patterns(columns, counts, apart=() if by is None else (by,))
+    # Each column keeps its own spelling: what is one label is decided where the command line does.
+    tally = Tally()
+    if counts and columns:
+        tally = Tally.from_patterns(columns, counts, apart=tuple(columns))
+    return CountedRows(tally=tally, truths=truth_of, slices=[book.slices[one] for one in slices])
 
 
 def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:

@@ -51,19 +51,6 @@ def test_labels_of_rows_that_people_chose_are_named_before_any_draw(web: Web) ->
     assert found["warnings"][-1].startswith("30 labels were given to rows that somebody chose")
 
 
-def test_labels_on_the_first_rows_are_seen_to_lie_together(web: Web) -> None:
-    truth = fill(web)
-    records = [
-        {"item": f"q{k}", "label": {"value": truth[k], "by": "desk"}} for k in range(0, 60, 2)
-    ]
-    web.post(f"/v1/streams/{STREAM}/records", json=records)
-    found = result(web)
-    assert found["warnings"][-1].startswith("all 30 labels are on 59 rows that came one after")
-    spread = [{"item": f"q{k}", "label": {"value": truth[k], "by": "desk"}} for k in (150, 299)]
-    web.post(f"/v1/streams/{STREAM}/records", json=spread)
-    assert result(web)["label_doubts"] == []
-
-
 def test_skipped_and_disputed_draws_are_counted_and_a_third_person_settles_one(
     web: Web, far: Callable[[str], Web]
 ) -> None:

@@ -7,7 +7,6 @@ somebody gave to rows of their own choice. Each of these is an assumption, and i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,13 +17,6 @@ from tallystick.serve.span import Span
 from tallystick.serve.store import Reader
 
 __all__ = ["LabelDoubt", "label_doubts"]
-
-_FEWEST = 8
-"""Labels from which on their place among the rows is no accident."""
-
-_BEYOND_CHANCE = 1e-6
-_MOST = 5_000
-"""Labels up to which it is looked whether they lie together: more take time and lie apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +42,7 @@ def label_doubts(
         The rows that are asked about, and the numbers of the slices that belong to it.
     """
     if not known.has_draws(span):
-        return _as_they_came(reader, stream, known, span)
+        return _as_they_came(reader, stream, span)
     found = [_beyond(reader, stream, known, span, slices), _unlabelled(reader, stream, span)]
     return [one for one in found if one is not None]
 
@@ -123,63 +115,24 @@ def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> LabelDoubt 
     )
 
 
-def _as_they_came(
-    reader: Reader, stream: StreamRecord, known: Chances, span: Span
-) -> list[LabelDoubt]:
+def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[LabelDoubt]:
     """Return the doubts about labels that nobody drew."""
     where, values = span.condition("r")
-    found = reader.all(
-        "select l.row_id, l.origin from label l join rows r on r.stream = l.stream"
+    [(chosen,)] = reader.all(
+        "select count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
         " and r.id = l.row_id where l.stream = ? and l.current = 1 and l.value is not null"
-        f"{where} limit {_MOST + 1}",
+        f" and l.origin = 'volunteered'{where}",
         (stream.id, *values),
     )
-    if not found or span.last is not None:
+    if not chosen:
         return []
-    chosen = {row for row, origin in found if origin == "volunteered"}
-    if chosen:
-        noun = "label was" if len(chosen) == 1 else "labels were"
-        return [
-            LabelDoubt(
-                warning=(
-                    f"{count(len(chosen))} {noun} given to rows that somebody chose. They count as"
-                    " if the rows had been drawn at random. Let the service draw rows to know"
-                ),
-                assumption="rows that people chose to label are like the others",
-            )
-        ]
-    together = _together(reader, stream, span, {row for row, _ in found})
-    return [together] if together is not None else []
-
-
-def _together(
-    reader: Reader, stream: StreamRecord, span: Span, labelled: set[int]
-) -> LabelDoubt | None:
-    """Return the doubt about labels that all lie on rows that came one after another.
-
-    m places drawn from [0, 1] lie within a span of s with chance m s^(m-1) - (m-1) s^m, as in
-    `tallystick.data.label_block`.
-    """
-    m = len(labelled)
-    if not _FEWEST <= m <= _MOST:
-        return None
-    where, values = span.condition()
-    low, high = min(labelled), max(labelled)
-    [(inside, rows)] = reader.all(
-        "select count(case when id >= ? and id <= ? then 1 end), count(*) from rows"
-        f" where stream = ?{where}",
-        (low, high, stream.id, *values),
-    )
-    if rows == m or not rows:
-        return None
-    share = inside / rows
-    if m * math.pow(share, m - 1) - (m - 1) * math.pow(share, m) > _BEYOND_CHANCE:
-        return None
-    return LabelDoubt(
-        warning=(
-            f"all {count(m)} labels are on {count(inside)} rows that came one after another, of"
-            f" {count(rows)}. They speak for the others only if nothing changed meanwhile. Let the"
-            " service draw rows to know"
-        ),
-        assumption="rows are alike whenever they came",
-    )
+    noun = "label was" if chosen == 1 else "labels were"
+    return [
+        LabelDoubt(
+            warning=(
+                f"{count(chosen)} {noun} given to rows that somebody chose. They count as if the"
+                " rows had been drawn at random. Let the service draw rows to know"
+            ),
+            assumption="rows that people chose to label are like the others",
+        )
+    ]
