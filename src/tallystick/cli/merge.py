@@ -24,7 +24,7 @@ __all__ = ["merge"]
 def _run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: Any) -> None:
     """Add saved tallies into one; the order does not matter.
 
-    Tallies that have counted the same file, stream or batch are refused.
+    Tallies that have counted the same file, stream, batch or rows are refused.
     """
     from tallystick.tally import describe
 
@@ -50,19 +50,26 @@ def _total(tallies: Sequence[str], *, allow_overlap: bool) -> tuple[Tally, tuple
 
     total = Tally()
     for place, (path, part) in enumerate(zip(tallies, parts, strict=True)):
-        shared = total.sources.shared(part.sources)
-        if shared and not allow_overlap:
-            first = next(
-                other
-                for other, held in zip(tallies[:place], parts, strict=False)
-                if held.sources.shared(part.sources)
+        if total.sources.clash(part.sources) is not None and not allow_overlap:
+            first, clash = _clash(part, tallies[:place], parts) or (
+                "the sum of the others",
+                total.sources.clash(part.sources),
             )
             raise MergeError(
-                f"{first} and {path} both count {', '.join(shared[:5])}: its rows would be counted"
-                " twice. Leave one tally out, or give --allow-overlap"
+                f"{first} and {path} both count {clash}. Leave one tally out, or give"
+                " --allow-overlap"
             )
         total = total.merge(part, allow_overlap=allow_overlap)
     return total, same
+
+
+def _clash(part: Tally, paths: Sequence[str], parts: Sequence[Tally]) -> tuple[str, str] | None:
+    """Return the first tally that shares something with *part*, and what it is."""
+    for path, other in zip(paths, parts, strict=False):
+        clash = other.sources.clash(part.sources)
+        if clash is not None:
+            return path, clash
+    return None
 
 
 def _same(tallies: Sequence[str]) -> tuple[str, ...]:

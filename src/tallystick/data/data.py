@@ -19,6 +19,7 @@ from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.io import Place, Table, identifier, scan
 from tallystick.tally import Tally
+from tallystick.tally.recipe import Recipe
 from tallystick.values import (
     Label,
     LabelRules,
@@ -80,6 +81,9 @@ class Data:
         What was read of the rows, for whoever opens the same data again; None to keep nothing.
     warnings
         What was seen while reading that a reader must know before relying on an answer.
+    sketch_items
+        Whether counts keep a sketch of the items, so that rows are not counted twice when saved
+        tallies are merged.
     """
 
     held: Table | Tally | Any
@@ -91,6 +95,7 @@ class Data:
     session: Session | None = None
     memory: RowMemory | None = None
     warnings: tuple[str, ...] = ()
+    sketch_items: bool = False
 
     # -- counts
 
@@ -182,8 +187,7 @@ class Data:
             if isinstance(self.held, Tally):
                 self._counted[key] = self._from_tally(self.held, columns, missing, cut)
             else:
-                self._counted[key] = Tally.of(
-                    self.held,
+                recipe = Recipe.of(
                     columns=columns,
                     cut=cut,
                     weight=self.roles.weight,
@@ -191,6 +195,8 @@ class Data:
                     coerce=self.rules.coerce,
                     apart=[name for name in columns if name not in self._answers],
                 )
+                item = self.roles.item if self.sketch_items else None
+                self._counted[key] = Tally.by_recipe(self.held, replace(recipe, item=item))
         return self._counted[key]
 
     def _from_tally(
