@@ -14,6 +14,7 @@ from tallystick.cli.deliver import deliver
 from tallystick.cli.verb import output_options, sorted_options
 from tallystick.cli.working import working
 from tallystick.errors import MergeError
+from tallystick.values import two_vocabularies
 
 if TYPE_CHECKING:
     from tallystick.tally import Tally
@@ -33,7 +34,7 @@ def _run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: A
     with working("adding"):
         total, same = _total(tallies, allow_overlap=allow_overlap)
     result = describe(total)
-    result = replace(result, warnings=(*result.warnings, *same))
+    result = replace(result, warnings=(*result.warnings, *same, *_two_vocabularies(total)))
     total.save(output)
     deliver(result, delivery)
 
@@ -61,6 +62,20 @@ def _total(tallies: Sequence[str], *, allow_overlap: bool) -> tuple[Tally, tuple
             )
         total = total.merge(part, allow_overlap=allow_overlap)
     return total, same
+
+
+def _two_vocabularies(total: Tally) -> tuple[str, ...]:
+    """Warn of columns that say right and wrong in two ways: the tables were written differently."""
+    found = {name: two_vocabularies(labels) for name, labels in total.labels.items()}
+    odd = {name: pairs for name, pairs in found.items() if pairs is not None}
+    if not odd:
+        return ()
+    first, second = next(iter(odd.values()))
+    columns = f"column{'s' * (len(odd) > 1)} {', '.join(odd)}"
+    return (
+        f"{columns}: the labels are {first}, and also {second}. If they mean the same, no verb can"
+        " use this tally: write them alike in the tables, count them again, and merge those",
+    )
 
 
 def _clash(part: Tally, paths: Sequence[str], parts: Sequence[Tally]) -> tuple[str, str] | None:
