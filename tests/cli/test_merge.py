@@ -80,3 +80,85 @@ def test_tallies_of_data_in_memory_are_refused_only_if_they_are_the_same_file(in
     [warning] = json.loads(done.stdout)["warnings"]
     assert "byte for byte" in warning
     assert in_process("merge", "a.tally", "c.tally", "-o", "d.tally").returncode == 0
+
+
+def days(tmp_path):
+    """Monday's export, and Tuesday's, which holds Monday's rows too."""
+    rows = [f"q{i},{'ham' if i % 3 else 'spam'},{'ham' if i % 7 else 'spam'}" for i in range(600)]
+    for name, part in (("mon", rows[:200]), ("tue", rows), ("new", rows[200:])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,ann,bob", *part]) + "\n")
+    return rows
+
+
+def test_a_cumulative_export_is_not_added_to_what_it_holds(in_process, tmp_path):
+    days(tmp_path)
+    for name in ("mon", "tue", "new"):
+        counted(in_process, f"{name}.csv", f"{name}.tally")
+    done = in_process("merge", "mon.tally", "tue.tally", "-o", "both.tally")
+    assert done.returncode == 1
+    assert "mon.tally and tue.tally both count about" in done.stderr
+    assert "with the same item and the same votes (100 % of the smaller one)" in done.stderr
+    assert not (tmp_path / "both.tally").exists()
+    assert in_process("merge", "mon.tally", "new.tally", "-o", "all.tally").returncode == 0
+    done = in_process("merge", "all.tally", "tue.tally", "-o", "both.tally", "--allow-overlap")
+    assert "counted more than once" in done.stdout
+    assert "mon.csv, new.csv, tue.csv" in Tally.load(tmp_path / "both.tally").sources.repeats[0]
+
+
+def test_the_same_rows_in_another_form_are_found(in_process, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from openpyxl import Workbook
+
+    rows = [row.split(",") for row in days(tmp_path)[:200]]
+    counted(in_process, "mon.csv", "mon.tally")
+
+    crlf = "\r\n".join(["bob,item,ann", *(f"{b},{i},{a}" for i, a, b in reversed(rows))])
+    (tmp_path / "crlf.csv").write_bytes(crlf.encode())
+    columns = dict(zip(("item", "ann", "bob"), zip(*rows, strict=True), strict=True))
+    table = pa.table({name: list(cells) for name, cells in columns.items()})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    book = Workbook()
+    for row in (("item", "ann", "bob"), *rows):
+        book.active.append(row)
+    book.save(tmp_path / "rows.xlsx")
+
+    for name in ("crlf.csv", "rows.parquet", "rows.xlsx"):
+        counted(in_process, name, "other.tally")
+        done = in_process("merge", "mon.tally", "other.tally", "-o", "both.tally")
+        assert done.returncode == 1, name
+        assert "200 rows with the same item" in done.stderr
+
+
+def test_ids_that_start_again_in_each_file_are_no_overlap(in_process, tmp_path):
+    for k, name in enumerate(("mon", "tue")):
+        rows = [f"{i},{(i * 7 + k) % 3},{(i * 5 + 2 * k) % 4}" for i in range(300)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,ann,bob", *rows]) + "\n")
+        counted(in_process, f"{name}.csv", f"{name}.tally")
+    done = in_process("merge", "mon.tally", "tue.tally", "-o", "both.tally", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["n_items"] == 600
+
+
+def test_two_vocabularies_in_one_sum_are_said_with_the_way_out(in_process, tmp_path):
+    for name, words in (("a", ("0", "1")), ("b", ("no", "yes"))):
+        rows = [f"{name}{i},{words[i % 2]},{words[i % 3 > 0]}" for i in range(30)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,ann,bob", *rows]) + "\n")
+        counted(in_process, f"{name}.csv", f"{name}.tally")
+    done = in_process("merge", "a.tally", "b.tally", "-o", "both.tally", "--json")
+    [warning] = json.loads(done.stdout)["warnings"]
+    assert "columns ann, bob: the labels are 0 and 1, and also no and yes" in warning
+    assert "write them alike in the tables" in warning
+
+
+def test_one_label_of_two_types_names_a_way_out_that_exists(in_process, tmp_path):
+    """merge has no --coerce: a table is counted again with it, and the sum then coerces."""
+    for name, rows in (("a", ["0", "1"]), ("b", [0, 1])):
+        Tally.of({"x": rows}).save(tmp_path / f"{name}.tally")
+    done = in_process("merge", "a.tally", "b.tally", "-o", "both.tally")
+    assert done.returncode == 1
+    assert (
+        "count one of the tables again with coerce=True (tallystick tally --coerce)" in done.stderr
+    )
+    Tally.of({"x": [0, 1]}, coerce=True).save(tmp_path / "b.tally")
+    assert in_process("merge", "a.tally", "b.tally", "-o", "both.tally").returncode == 0

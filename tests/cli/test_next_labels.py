@@ -66,3 +66,13 @@ def test_the_grades_that_are_there_count_in_the_session_that_score_begins():
     path = words[words.index("--session") + 1]
     again = CliRunner().invoke(app, ["score", "outputs.csv", "--truth-file", path]).stdout
     assert f"tallystick label --session {path} --next 20 --out batch.csv" in again
+
+
+@pytest.mark.usefixtures("table")
+def test_the_page_shows_the_command_of_the_terminal_and_no_other():
+    from html import unescape
+
+    shown = CliRunner().invoke(app, ["score", "outputs.csv", "--html", "page.html"]).stdout
+    [line] = [text.strip() for text in shown.splitlines() if "tallystick label" in text]
+    page = unescape(Path("page.html").read_text(encoding="utf-8"))
+    assert page.count("tallystick label ") == page.count(line) == 1

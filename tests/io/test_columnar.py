@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 import random
 from decimal import Decimal
 from pathlib import Path
@@ -92,6 +93,25 @@ def test_damage_inside_a_parquet_file_is_our_error_or_harmless(tmp_path: Path) -
             messages.append(str(error))
     assert messages
     assert all("votes.parquet" in message for message in messages), messages
+
+
+def test_fields_of_a_struct_are_columns_with_dotted_names(tmp_path: Path) -> None:
+    human = [{"label": "a", "by": {"score": 0.5, "day": datetime.date(2024, 1, 2)}}, None]
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": [1, 2], "human": human, "gpt": ["a", "b"]}), path)
+    with scan(path) as table:
+        assert table.columns == ("id", "human.label", "human.by.score", "human.by.day", "gpt")
+        assert table.kinds["human.by.score"] == "float"
+        assert table.query('select "human.label", "human.by.day" from rows') == [
+            ("a", "2024-01-02"),
+            (None, None),
+        ]
+
+
+def test_a_field_that_is_called_like_another_column_leaves_the_struct_out() -> None:
+    table = scan(pa.table({"a": [{"b": 1}], "a.b": [2]}))
+    assert table.columns == ("a", "a.b")
+    assert "rename one of them" in table.left_out["a"]
 
 
 def test_dates_become_text_decimals_floats_and_nested_columns_are_left_out() -> None:

@@ -61,13 +61,40 @@ def test_a_broken_line_is_refused_with_its_number(tmp_path: Path, content: str, 
         _scan(tmp_path / "a.jsonl", content)
 
 
-def test_nested_values_are_left_out_with_a_note_and_refused_when_named(tmp_path: Path) -> None:
-    table = _scan(tmp_path / "a.jsonl", '{"a": 1, "meta": null}\n{"a": 0, "meta": {"x": [1]}}\n')
+def test_lists_are_left_out_with_a_note_and_refused_when_named(tmp_path: Path) -> None:
+    table = _scan(tmp_path / "a.jsonl", '{"a": 1, "meta": null}\n{"a": 0, "meta": [1]}\n')
     assert table.left_out.keys() == {"meta"}
-    assert "column 'meta' holds an object at line 2 of" in table.notes[0]
+    assert "column 'meta' holds a list at line 2 of" in table.notes[0]
     assert Tally.of(table, columns=["a"]).n == 2
-    with pytest.raises(InputError, match="column 'meta' holds an object at line 2"):
+    with pytest.raises(
+        InputError, match=r"column 'meta' holds a list at line 2.*one row per value"
+    ):
         Tally.of(table, columns=["meta"])
+
+
+def test_fields_of_objects_are_columns_with_dotted_names(tmp_path: Path) -> None:
+    rows = (
+        '{"id": 1, "human": {"label": "a", "by": {"n": 2}}, "gpt": "a"}\n'
+        '{"id": 2, "human": null, "gpt": "b"}\n'
+        '{"id": 3, "human": {"label": "b", "tags": ["x"]}, "gpt": "b"}\n'
+    )
+    table = _scan(tmp_path / "a.jsonl", rows)
+    assert {"id", "gpt", "human.label", "human.by.n"} <= set(table.columns)
+    assert table.kinds["human.by.n"] == "integer"
+    assert table.query('select "human.label" from rows') == [("a",), (None,), ("b",)]
+    assert table.left_out.keys() == {"human.tags"}
+
+
+def test_a_field_that_is_called_like_a_column_is_refused_by_line(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"line 1 has two fields that are called 'a\.b'"):
+        _scan(tmp_path / "a.jsonl", '{"a": {"b": 1}, "a.b": 2}\n')
+
+
+def test_an_object_with_thousands_of_fields_is_not_a_row(tmp_path: Path) -> None:
+    many = ", ".join(f'"k{i}": 1' for i in range(2_000))
+    table = _scan(tmp_path / "a.jsonl", f'{{"a": 1, "scores": {{{many}}}}}\n')
+    assert table.columns == ("a", "scores")
+    assert table.left_out.keys() == {"scores"}
 
 
 def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path: Path) -> None:

@@ -306,3 +306,17 @@ def test_a_picture_is_asked_for_by_its_kind_and_number():
         chart_svg(result, kind="bands")
     with pytest.raises(InputError, match="figure must be below 2"):
         chart_svg(result, figure=2)
+
+
+def test_a_chart_writes_an_estimate_and_its_ring_with_the_decimals_of_the_interval():
+    from tallystick.report.kinds.forest import forest
+
+    figure = Figure(
+        kind="forest",
+        title="Scores",
+        columns={"name": ["a"], "x": [4.0881], "low": [3.871], "high": [4.272], "ring": [4.0171]},
+        roles={"name": "name", "x": "x", "low": "low", "high": "high", "mark": "ring"},
+    )
+    [track] = forest(figure).tracks
+    assert (track.value, track.interval) == ("4.09", "[3.87, 4.27]")
+    assert [mark.text for mark in track.marks if mark.shape == "text"] == ["ring 4.02"]

@@ -69,3 +69,19 @@ def test_an_interval_after_its_estimate_stands_in_the_same_cell_and_sorts_by_the
     assert [str(cell) for cell in table.rows[0]] == ["a", "86.3\xa0% [84.9, 87.6]", "< 0.0001"]
     assert [str(cell) for cell in table.rows[1]] == ["b", "–", "0.50"]
     assert [row[1].order for row in table.rows] == [0.863, None]
+
+
+def test_a_number_beside_an_estimate_has_the_decimals_of_its_interval():
+    rows = [
+        {"system": "a", "corrected": 4.0881, "interval": Interval(3.87, 4.27), "judges": 4.0171},
+        {"system": "b", "corrected": 3.82, "interval": Interval(3.59, 4.0), "judges": None},
+    ]
+    units = {"corrected": "number", "judges": "number"}
+    first, second = grid(rows, units, most=9).text().splitlines()[1:]
+    assert first.split() == ["a", "4.09", "[3.87,", "4.27]", "4.02"]
+    assert second.split() == ["b", "3.82", "[3.59,", "4.00]", "–"]
+
+
+def test_a_column_of_no_stated_unit_keeps_its_own_digits():
+    rows = [{"score": 4.0881, "interval": Interval(3.87, 4.27), "seconds": 0.0171}]
+    assert "0.0171" in grid(rows, {}, most=9).text()

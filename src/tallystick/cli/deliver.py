@@ -173,10 +173,14 @@ def _write_page(path: Path, result: Result, data: Data | None, cases: Cases | No
     from tallystick.cli.next_step import next_command
     from tallystick.report import Provenance, write_page
 
+    # A result that knows its own command, as the terminal shows it, has no other on the page.
+    own = getattr(result, "label_command", None)
+    if own is not None and not result.opening.next:
+        own = ""
     provenance = Provenance(
         command=shlex.join(["tallystick", *sys.argv[1:]]),
         digests=data.digests() if data is not None else {},
-        next_command=next_command(result, sys.argv[1:]),
+        next_command=next_command(result, sys.argv[1:]) if own is None else own,
     )
     write_page(path, result, provenance=provenance, cases=cases)
     tell([f"report: {path}"])

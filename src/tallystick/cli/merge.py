@@ -14,6 +14,7 @@ from tallystick.cli.deliver import deliver
 from tallystick.cli.verb import output_options, sorted_options
 from tallystick.cli.working import working
 from tallystick.errors import MergeError
+from tallystick.values import two_vocabularies
 
 if TYPE_CHECKING:
     from tallystick.tally import Tally
@@ -24,7 +25,7 @@ __all__ = ["merge"]
 def _run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: Any) -> None:
     """Add saved tallies into one; the order does not matter.
 
-    Tallies that have counted the same file, stream or batch are refused.
+    Tallies that have counted the same file, stream, batch or rows are refused.
     """
     from tallystick.tally import describe
 
@@ -33,7 +34,7 @@ def _run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: A
     with working("adding"):
         total, same = _total(tallies, allow_overlap=allow_overlap)
     result = describe(total)
-    result = replace(result, warnings=(*result.warnings, *same))
+    result = replace(result, warnings=(*result.warnings, *same, *_two_vocabularies(total)))
     total.save(output)
     deliver(result, delivery)
 
@@ -50,19 +51,40 @@ def _total(tallies: Sequence[str], *, allow_overlap: bool) -> tuple[Tally, tuple
 
     total = Tally()
     for place, (path, part) in enumerate(zip(tallies, parts, strict=True)):
-        shared = total.sources.shared(part.sources)
-        if shared and not allow_overlap:
-            first = next(
-                other
-                for other, held in zip(tallies[:place], parts, strict=False)
-                if held.sources.shared(part.sources)
+        if total.sources.clash(part.sources) is not None and not allow_overlap:
+            first, clash = _clash(part, tallies[:place], parts) or (
+                "the sum of the others",
+                total.sources.clash(part.sources),
             )
             raise MergeError(
-                f"{first} and {path} both count {', '.join(shared[:5])}: its rows would be counted"
-                " twice. Leave one tally out, or give --allow-overlap"
+                f"{first} and {path} both count {clash}. Leave one tally out, or give"
+                " --allow-overlap"
             )
         total = total.merge(part, allow_overlap=allow_overlap)
     return total, same
+
+
+def _two_vocabularies(total: Tally) -> tuple[str, ...]:
+    """Warn of columns that say right and wrong in two ways: the tables were written differently."""
+    found = {name: two_vocabularies(labels) for name, labels in total.labels.items()}
+    odd = {name: pairs for name, pairs in found.items() if pairs is not None}
+    if not odd:
+        return ()
+    first, second = next(iter(odd.values()))
+    columns = f"column{'s' * (len(odd) > 1)} {', '.join(odd)}"
+    return (
+        f"{columns}: the labels are {first}, and also {second}. If they mean the same, no verb can"
+        " use this tally: write them alike in the tables, count them again, and merge those",
+    )
+
+
+def _clash(part: Tally, paths: Sequence[str], parts: Sequence[Tally]) -> tuple[str, str] | None:
+    """Return the first tally that shares something with *part*, and what it is."""
+    for path, other in zip(paths, parts, strict=False):
+        clash = other.sources.clash(part.sources)
+        if clash is not None:
+            return path, clash
+    return None
 
 
 def _same(tallies: Sequence[str]) -> tuple[str, ...]:

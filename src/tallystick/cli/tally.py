@@ -36,7 +36,9 @@ def _run(
     delivery.check(source, output=output)
     with read(list(source), Door(), **reading) as data:
         tell(data.notes)
-        data = replace(data, roles=data.roles.with_columns("judges", _counted(data, reading)))
+        roles = data.roles.with_columns("judges", _counted(data, reading))
+        # Only a tally that is saved can be merged with another.
+        data = replace(data, roles=roles, sketch_items=output is not None)
         edges = _edges(cut)
         with working("counting"):
             counted = data.tally("judges", "by", cut=edges)

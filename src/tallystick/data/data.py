@@ -20,6 +20,7 @@ from tallystick.data.session import Session
 from tallystick.errors import InputError
 from tallystick.io import Place, Table, identifier, scan
 from tallystick.tally import Tally
+from tallystick.tally.recipe import Recipe
 from tallystick.values import (
     Label,
     LabelRules,
@@ -83,6 +84,9 @@ class Data:
         What was seen while reading that a reader must know before relying on an answer.
     beside
         For counts: what whoever counted the rows knows of them beside their counts.
+    sketch_items
+        Whether counts keep a sketch of the items, so that rows are not counted twice when saved
+        tallies are merged.
     """
 
     held: Table | Tally | Any
@@ -95,6 +99,7 @@ class Data:
     memory: RowMemory | None = None
     warnings: tuple[str, ...] = ()
     beside: BesideCounts | None = None
+    sketch_items: bool = False
 
     # -- counts
 
@@ -186,8 +191,7 @@ class Data:
             if isinstance(self.held, Tally):
                 self._counted[key] = self._from_tally(self.held, columns, missing, cut)
             else:
-                self._counted[key] = Tally.of(
-                    self.held,
+                recipe = Recipe.of(
                     columns=columns,
                     cut=cut,
                     weight=self.roles.weight,
@@ -195,6 +199,8 @@ class Data:
                     coerce=self.rules.coerce,
                     apart=[name for name in columns if name not in self._answers],
                 )
+                item = self.roles.item if self.sketch_items else None
+                self._counted[key] = Tally.by_recipe(self.held, replace(recipe, item=item))
         return self._counted[key]
 
     def _from_tally(

@@ -6,25 +6,26 @@ from __future__ import annotations
 
 import glob
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tallystick.errors import FileError
 from tallystick.io.names import check_names
 from tallystick.io.scratch import scratch
 from tallystick.io.sources import File
 from tallystick.io.table import Part
-from tallystick.values.missing import without_missing
+from tallystick.values.missing import null_if_missing
 from tallystick.values.sql import identifier, kind_of, literal
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
+    from duckdb.sqltypes import DuckDBPyType
 
 __all__ = ["arrow_part", "arrow_relation", "parquet_part", "parquet_relation", "with_plain_types"]
 
-_NESTED = ("[]", "STRUCT", "MAP", "UNION", "BLOB", "BIT", "VARIANT")
+_NESTED = ("[]", "MAP", "UNION", "BLOB", "BIT", "VARIANT")
 
 
 def parquet_part(file: File) -> Part:
@@ -109,26 +110,52 @@ def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict
     """Return the rows with dates, enumerations and the like as text and decimals as floats, and
     what stays nested.
 
-    NaN becomes NULL here, before a filter or a group can be decided from statistics that know
-    nothing of it.
+    The fields of a struct become columns with dotted names: ``human.label``. NaN becomes NULL here,
+    before a filter or a group can be decided from statistics that know nothing of it.
     """
     columns, left_out, changed = [], {}, False
-    for column, sql_type in zip(relation.columns, map(str, relation.types), strict=True):
-        name = cell = identifier(column)
-        if kind_of(sql_type) == "float":
-            cell = without_missing(column, "float", ())
-        elif kind_of(sql_type) == "other":
-            if sql_type.startswith("DECIMAL"):
-                cell = f"cast({name} as DOUBLE)"
-            elif sql_type.startswith(_NESTED) or sql_type.endswith("]"):
-                left_out[column] = (
-                    f"column {column!r} holds {sql_type} values: flatten it to one value a row"
-                )
-            else:
-                cell = f"cast({name} as VARCHAR)"
-        changed = changed or cell != name
-        columns.append(f"{cell} as {name}")
+    given = set(relation.columns)
+    for column, kind in zip(relation.columns, relation.types, strict=True):
+        fields = list(_fields(column, identifier(column), kind))
+        twins = [name for name, _, _ in fields if name != column and name in given]
+        if twins:
+            left_out[column] = (
+                f"column {column!r} has a field that is called {twins[0]!r}, as another column is:"
+                " rename one of them"
+            )
+            columns.append(identifier(column))
+            continue
+        for name, place, own in fields:
+            cell, reason = _plain_cell(name, place, str(own))
+            if reason:
+                left_out[name] = reason
+            columns.append(f"{cell} as {identifier(name)}")
+            changed = changed or cell != identifier(name)
     return (relation.project(", ".join(columns)) if changed else relation), left_out
+
+
+def _fields(name: str, place: str, kind: DuckDBPyType) -> Iterator[tuple[str, str, DuckDBPyType]]:
+    """Yield the name, the SQL and the type of a column, or of each field of a struct."""
+    if kind.id != "struct":
+        yield name, place, kind
+        return
+    for field, inner in kind.children:
+        below = f"struct_extract({place}, {literal(str(field))})"
+        yield from _fields(f"{name}.{field}", below, cast("DuckDBPyType", inner))
+
+
+def _plain_cell(name: str, cell: str, sql_type: str) -> tuple[str, str]:
+    """Return the SQL of a cell as a plain type, and why it cannot be one."""
+    if kind_of(sql_type) == "float":
+        return null_if_missing(cell, "float", ()), ""
+    if kind_of(sql_type) != "other":
+        return cell, ""
+    if sql_type.startswith("DECIMAL"):
+        return f"cast({cell} as DOUBLE)", ""
+    if sql_type.startswith(_NESTED) or sql_type.endswith("]"):
+        way_out = "write one row per value, or one column for the value that you mean"
+        return cell, f"column {name!r} holds {sql_type} values: {way_out}"
+    return f"cast({cell} as VARCHAR)", ""
 
 
 def _part(file: File, rows: int, names: Sequence[str]) -> Part:

@@ -2,7 +2,8 @@
 
 Cells are spooled as text and cast on the way out, once the types of the whole column are known: a
 column of integers comes as BIGINT, of numbers as DOUBLE, of strings as VARCHAR, of booleans as
-BOOLEAN. NaN is missing.
+BOOLEAN. NaN is missing. The fields of an object inside a row become columns with dotted names:
+``{"human": {"label": 1}}`` has the column ``human.label``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ _NAMES = {
 _NESTED = frozenset({"an object", "a list"})
 _LARGEST = 2**63 - 1
 
+_MOST_FIELDS = 1_000
+"""Fields of one row up to which its objects are opened: one with more is a table of its own."""
+
 
 @dataclass
 class JsonColumns:
@@ -55,8 +59,8 @@ class JsonColumns:
         }
         return {
             key: (
-                f"column {key!r} holds {kinds[0]} at {self.seen[key][kinds[0]]}: flatten it to one"
-                " value a key"
+                f"column {key!r} holds {kinds[0]} at {self.seen[key][kinds[0]]}: write one row per"
+                " value, or one key for the value that you mean"
             )
             for key, kinds in found.items()
             if kinds
@@ -153,10 +157,36 @@ def _spooled(
     """Write numbered objects in batches; return how many there were."""
     before = spool.rows
     while batch := list(islice(rows, BATCH)):
-        _flush([row for _, row in batch], [number for number, _ in batch], places, spool, columns)
+        flat = [_flat(row, number, places) for number, row in batch]
+        _flush(flat, [number for number, _ in batch], places, spool, columns)
     if spool.rows == before:
         raise FileError(f"{places.name} has no rows: nothing to count")
     return spool.rows - before
+
+
+def _flat(row: dict[str, Any], number: int, places: Places) -> dict[str, Any]:
+    """Return the row with the fields of inner objects under dotted names.
+
+    >>> _flat({"id": 1, "human": {"label": "a", "by": {"name": "ann"}}}, 1, Places("line", "f"))
+    {'id': 1, 'human.label': 'a', 'human.by.name': 'ann'}
+    """
+    if not any(type(value) is dict for value in row.values()):
+        return row
+    flat: dict[str, Any] = {}
+    # A stack instead of recursion: objects may be nested as deep as the decoder allows.
+    rest = list(reversed(row.items()))
+    while rest:
+        key, value = rest.pop()
+        if type(value) is dict and len(flat) + len(rest) + len(value) <= _MOST_FIELDS:
+            rest += [(f"{key}.{name}", inner) for name, inner in reversed(value.items())]
+        elif key in flat:
+            raise FileError(
+                f"{places.within(number)} has two fields that are called {key!r}, one of them in an"
+                " object: rename one of them"
+            )
+        else:
+            flat[key] = value
+    return flat
 
 
 def _object(text: str, number: int, name: str) -> dict[str, Any]:

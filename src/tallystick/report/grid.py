@@ -15,8 +15,8 @@ from tallystick.results import (
     Interval,
     Unit,
     Unknown,
+    estimate_texts,
     interval_text,
-    number_interval,
     value_text,
 )
 
@@ -108,8 +108,15 @@ def grid(
     columns = {name: _column(shown, name) for name in names}
     joined = _joined(names, columns)
     kept = [name for name in names if name not in joined.values()]
+    # A column that is said to hold numbers without an interval of its own, such as a judge's score
+    # beside the corrected one, is written with the decimals of the estimate in its row.
+    near = next((columns[after] for after in joined.values()), None)
     cells = [
-        _cells(columns[name], columns.get(joined.get(name, "")), units.get(name, "number"))
+        _cells(columns[name], columns[joined[name]], units.get(name, "number"))
+        if name in joined
+        else _cells_beside(columns[name], near)
+        if near is not None and units.get(name) == "number"
+        else _cells(columns[name], None, units.get(name, "number"))
         for name in kept
     ]
     intervals = {
@@ -182,10 +189,17 @@ def _cells(column: Sequence[Any], intervals: Sequence[Any] | None, unit: Unit) -
 
 def _with_interval(cell: float, ends: Interval, unit: Unit) -> GridCell:
     """Return an estimate with its interval, both with as many decimals as the interval deserves."""
-    if unit != "number":
-        return GridCell(value_text(cell, unit), interval_text(ends, unit), float(cell))
-    text, _, under = number_interval(cell, ends).partition(" [")
-    return GridCell(text, f"[{under}", float(cell))
+    return GridCell(*estimate_texts(cell, ends, unit), float(cell))
+
+
+def _cells_beside(column: Sequence[Any], intervals: Sequence[Any]) -> list[GridCell]:
+    """Return numbers with the decimals of the interval in their row."""
+    return [
+        GridCell(estimate_texts(cell, ends)[0], "", float(cell))
+        if isinstance(cell, float) and _known(cell) and isinstance(ends, Interval)
+        else GridCell(_cell(cell, "number"), "", _order(cell))
+        for cell, ends in zip(column, intervals, strict=True)
+    ]
 
 
 def _order(cell: Any) -> float | None:

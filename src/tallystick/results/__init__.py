@@ -38,7 +38,7 @@ from tallystick.results.section import Section
 from tallystick.results.sentences import Sentences
 from tallystick.results.slices import Slice, slice_lines
 from tallystick.results.text import harmless
-from tallystick.results.units import Unit, interval_text, value_text
+from tallystick.results.units import Unit, estimate_texts, interval_text, value_text
 from tallystick.results.unknown import Needed, Unknown
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ = [
     "all_of",
     "check_gates",
     "count",
+    "estimate_texts",
     "exit_code",
     "harmless",
     "interval_text",

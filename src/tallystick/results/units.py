@@ -18,7 +18,7 @@ from tallystick.results.numbers import (
     points_interval,
 )
 
-__all__ = ["Unit", "interval_text", "value_text"]
+__all__ = ["Unit", "estimate_texts", "interval_text", "value_text"]
 
 Unit: TypeAlias = Literal["share", "points", "count", "p", "number"]
 """A share of something, a difference of two shares, a count, a p-value, or any other number."""
@@ -58,3 +58,22 @@ def interval_text(interval: Interval, unit: Unit = "number") -> str:
     else:
         whole = number_interval(None, interval)
     return whole[whole.index("[") :]
+
+
+def estimate_texts(
+    value: float | None, interval: Interval | None, unit: Unit = "number"
+) -> tuple[str, str]:
+    """Return an estimate and its interval as every table and chart shows them.
+
+    A number gets as many decimals as its interval deserves, so that one result is written alike in
+    its verdict, its table and its chart.
+
+    >>> estimate_texts(4.0881, Interval(3.871, 4.272)), estimate_texts(4.0881, None)
+    (('4.09', '[3.87, 4.27]'), ('4.088', ''))
+    """
+    if interval is None:
+        return value_text(value, unit), ""
+    if unit != "number":
+        return value_text(value, unit), interval_text(interval, unit)
+    text, _, ends = number_interval(value, interval).partition(" [")
+    return text, f"[{ends}"

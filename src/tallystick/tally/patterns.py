@@ -129,13 +129,13 @@ def merge(a: Patterns, b: Patterns, recipe: Recipe) -> Patterns:
 
 
 def one_vocabulary(
-    labels: Mapping[str, Sequence[Label]], recipe: Recipe
+    labels: Mapping[str, Sequence[Label]], recipe: Recipe, *, counted: bool = False
 ) -> Mapping[str, Sequence[Label]]:
     """Refuse (or, if asked to coerce, rename) one value in two spellings, over all columns that are
-    not apart.
+    not apart. What was *counted* already has another way out.
     """
     shared = {name: column for name, column in labels.items() if name not in recipe.apart}
-    renamed = check_vocabulary(shared, coerce=recipe.coerce)
+    renamed = check_vocabulary(shared, coerce=recipe.coerce, counted=counted)
     if not recipe.coerce:
         return labels
     return {
@@ -147,7 +147,7 @@ def one_vocabulary(
 def _on_common_labels(a: Patterns, b: Patterns, recipe: Recipe) -> tuple[Patterns, Patterns]:
     """Write both sides in the union of their labels, after the check that it is one vocabulary."""
     both = {name: (*a.labels[name], *b.labels[name]) for name in a.labels}
-    spelt = one_vocabulary(both, recipe)
+    spelt = one_vocabulary(both, recipe, counted=True)
     union = {name: in_order(column) for name, column in spelt.items()}
     places = {name: _places(column, union[name]) for name, column in spelt.items()}
     left = [places[name][: len(a.labels[name])] for name in a.labels]

@@ -35,6 +35,8 @@ class Recipe:
         refused.
     apart
         Columns with a vocabulary of their own; cut columns always have one.
+    item
+        The column of item ids, of which a sketch is kept beside the counts; None for no sketch.
     """
 
     columns: tuple[str, ...] | None = None
@@ -43,6 +45,7 @@ class Recipe:
     missing: frozenset[str] = frozenset()
     coerce: bool = False
     apart: frozenset[str] = frozenset()
+    item: str | None = None
 
     @classmethod
     def of(
@@ -129,6 +132,7 @@ class Recipe:
             missing=self.missing,
             coerce=self.coerce or other.coerce,
             apart=self.apart | other.apart,
+            item=self.item if self.item == other.item else None,
         )
 
 

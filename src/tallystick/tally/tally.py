@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
+from tallystick.tally.item_sketch import ItemSketch
 from tallystick.tally.patterns import Patterns, merge, settle
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.sources import Sources
@@ -109,6 +110,15 @@ class Tally:
         recipe = Recipe.of(
             columns=columns, cut=cut, weight=weight, missing=missing, coerce=coerce, apart=apart
         )
+        return cls.by_recipe(data, recipe, batch_id=batch_id)
+
+    @classmethod
+    def by_recipe(cls, data: Any, recipe: Recipe, *, batch_id: str | None = None) -> Tally:
+        """Count *data* as :meth:`of` does, with the options in one record.
+
+        A recipe that names the ``item`` column keeps a sketch of the items of files, so that a sum
+        of two tallies refuses rows that both have counted.
+        """
         made, sources = _count(data, recipe, batch_id)
         return cls._holding(made, recipe, sources)
 
@@ -336,14 +346,15 @@ class Tally:
         other
             A tally of the same columns.
         allow_overlap
-            Add up even if both have counted the same file or batch; ``sources.repeats`` names it.
+            Add up even if both have counted the same file, batch or rows; ``sources.repeats`` names
+            it.
 
         Examples
         --------
         >>> monday = Tally.of({"a": [1, 0]}, batch_id="monday")
         >>> monday + monday
         Traceback (most recent call last):
-        tallystick.errors.MergeError: batch monday is in both tallies: its rows would be counted ...
+        tallystick.errors.MergeError: both tallies count batch monday: its rows would be counted ...
         >>> monday.merge(monday, allow_overlap=True).sources.repeats
         ('batch monday',)
         """
@@ -422,10 +433,9 @@ def _count(
         with opened(data) as table:
             counted = count(table, recipe)
             # A table that somebody else holds open may never be merged or saved: hash it then.
-            if isinstance(data, Table):
-                sources = partial(_sources_of, table)
-            elif batch_id is None:
-                sources = _sources_of(table)
+            sources = partial(_sources_of, table, counted.sketch)
+            if not isinstance(data, Table) and batch_id is None:
+                sources = sources()
     else:
         counted = count(data, recipe)
     if batch_id is not None:
@@ -434,8 +444,8 @@ def _count(
     return made, sources
 
 
-def _sources_of(table: Table) -> Sources:
-    return Sources.of_contents(table.contents())
+def _sources_of(table: Table, items: Mapping[str, ItemSketch]) -> Sources:
+    return replace(Sources.of_contents(table.contents()), items=items)
 
 
 _NOTHING = Patterns({}, store(np.zeros((0, 0), np.int32), np.zeros(0, np.int64), ()))

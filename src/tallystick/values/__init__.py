@@ -21,6 +21,7 @@ from tallystick.values.missing import (
 )
 from tallystick.values.spelling import LARGEST, check_vocabulary, spelling
 from tallystick.values.sql import Kind, identifier, kind_of, literal
+from tallystick.values.two_vocabularies import two_vocabularies
 from tallystick.values.words import (
     NEVER_TRUE,
     NO_ANSWER,
@@ -62,6 +63,7 @@ __all__ = [
     "numbers_among",
     "plain",
     "spelling",
+    "two_vocabularies",
     "whole",
     "without_missing",
 ]

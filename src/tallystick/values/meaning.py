@@ -15,7 +15,8 @@ from tallystick.values.label import Label, identity, in_order, whole
 from tallystick.values.missing import is_missing
 from tallystick.values.negation import same_denial
 from tallystick.values.spelling import LocateRow, check_vocabulary, spelling
-from tallystick.values.words import PASS_FAIL, as_word, is_never_true, is_no_answer, is_tie
+from tallystick.values.two_vocabularies import two_vocabularies
+from tallystick.values.words import as_word, is_never_true, is_no_answer, is_tie
 
 __all__ = ["LabelRules", "Meaning", "agree"]
 
@@ -334,19 +335,10 @@ class _Reading:
     def ask_about_two_vocabularies(self) -> None:
         """Ask about right and wrong in two vocabularies: two files that were put together."""
         spoken = in_order(label for column in self.spoken.values() for label in column)
-        labels = {spelling(label): label for label in spoken}
-        words = {as_word(label) for label in spoken}
-        # Single letters are names of choices too.
-        pairs = [
-            set(family)
-            for family in PASS_FAIL
-            if len(family) == 2 and words >= family.keys() and all(len(word) > 1 for word in family)
-        ]
-        if not {"true", "false"} & words and {0, 1} <= labels.keys():
-            pairs.insert(0, {"0", "1"})
-        apart = [pair for pair in pairs[1:] if not pair & pairs[0]]
-        if apart and not self.declared:
-            first, second = (" and ".join(sorted(pair)) for pair in (pairs[0], apart[0]))
+        pairs = two_vocabularies(spoken)
+        if pairs is not None and not self.declared:
+            first, second = pairs
+            labels = {spelling(label): label for label in spoken}
             raise InputError(
                 f"the labels are {first}, and also {second}: if they mean the same, write them"
                 " alike; if they are four labels, name all labels with labels="

@@ -36,6 +36,7 @@ def check_vocabulary(
     *,
     coerce: bool = False,
     locate_row: LocateRow | None = None,
+    counted: bool = False,
 ) -> dict[str, dict[Label, Label]]:
     """Hold all label columns of one call to one spelling of each label.
 
@@ -52,6 +53,8 @@ def check_vocabulary(
         Return the renaming instead of refusing. See `spelling` for the spelling that is chosen.
     locate_row
         Where a label first stands in a column (`Table.row_of`), for the message.
+    counted
+        Whether the labels come from tallies that are added up: the message has another way out.
 
     Returns
     -------
@@ -88,8 +91,7 @@ def check_vocabulary(
                 raise InputError(
                     f"the label {_described(other, where, locate_row)} and the label"
                     f" {_described(value, column, locate_row)} look like one label spelled in two"
-                    " ways: write them alike, or read both as"
-                    f" {spelling(value)!r} with coerce=True (--coerce)"
+                    f" ways: write them alike, or {_way_out(value, counted)}"
                 )
         renaming[column] = {v: spelling(v) if coerce else whole(v) for v in present}
     return renaming
@@ -124,6 +126,16 @@ def _meaning(label: Label) -> Decimal | str:
             return _WORDS[text]
         return Decimal(text) if NUMBER.fullmatch(text) else text
     return Decimal(repr(label)) if isinstance(label, float) else Decimal(int(label or 0))
+
+
+def _way_out(value: Label, counted: bool) -> str:
+    """Return how both spellings are read as one; a sum of tallies has no option for it."""
+    if counted:
+        return (
+            "count one of the tables again with coerce=True (tallystick tally --coerce), so that"
+            f" both are {spelling(value)!r}"
+        )
+    return f"read both as {spelling(value)!r} with coerce=True (--coerce)"
 
 
 def _check_size(value: Label, column: str, coerce: bool, locate_row: LocateRow | None) -> None:

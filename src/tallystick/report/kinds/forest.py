@@ -19,7 +19,7 @@ from tallystick.report.words import (
     plain_cell,
     title,
 )
-from tallystick.results import Figure, Interval, interval_text, value_text
+from tallystick.results import Figure, Interval, estimate_texts
 
 __all__ = ["KIND", "MOST_NAMES", "forest"]
 
@@ -103,12 +103,13 @@ def _interval_head(figure: Figure) -> str:
 
 def _texts(figure: Figure, row: Mapping[str, Any]) -> tuple[str, str]:
     """Return the estimate and its interval as they are written beside the track."""
-    point, low, high = (row.get(role) for role in (_point(figure), "low", "high"))
-    ends = None if low is None or high is None else Interval(min(low, high), max(low, high))
-    return (
-        value_text(point, figure.unit) if _point(figure) in figure.roles else "",
-        "" if ends is None else interval_text(ends, figure.unit),
-    )
+    text, ends = estimate_texts(row.get(_point(figure)), _ends(row), figure.unit)
+    return text if _point(figure) in figure.roles else "", ends
+
+
+def _ends(row: Mapping[str, Any]) -> Interval | None:
+    low, high = row.get("low"), row.get("high")
+    return None if low is None or high is None else Interval(min(low, high), max(low, high))
 
 
 def _marks(
@@ -137,7 +138,8 @@ def _marks(
         marks.append(Mark(shape="circle", look=look, points=at, radius=6.0, hover=hover))
     if ring is not None:
         off = low is not None and high is not None and not low <= ring <= high
-        marks += _ring(figure, ring, point, along, off=off, first=first)
+        words = estimate_texts(ring, _ends(row), figure.unit)[0]
+        marks += _ring(figure, (ring, words), point, along, off=off, first=first)
     return tuple(marks)
 
 
@@ -146,13 +148,20 @@ def _upright(place: float, height: float, look: str) -> Mark:
 
 
 def _ring(
-    figure: Figure, value: float, point: float | None, along: Axis, *, off: bool, first: bool
+    figure: Figure,
+    ring: tuple[float, str],
+    point: float | None,
+    along: Axis,
+    *,
+    off: bool,
+    first: bool,
 ) -> list[Mark]:
-    """Return a ring and its label, which stands on the side away from the link."""
+    """Return a ring, given by its value and how that is written, and its label, which stands on the
+    side away from the link.
+    """
+    value, written = ring
     place = along.place(value)
-    words = value_text(value, figure.unit)
-    if first:
-        words = f"{title(figure, 'mark')} {words}"
+    words = f"{title(figure, 'mark')} {written}" if first else written
     # near an end of the track the label would be cut, so it stands on the other side
     room = (_LETTER * len(words) + 14) / _NARROW
     left = point is not None and along.place(point) > place
@@ -163,7 +172,7 @@ def _ring(
             look="ring off" if off else "ring",
             points=((place, 17.0),),
             radius=5.0,
-            hover=f"{title(figure, 'mark')} {value_text(value, figure.unit)}",
+            hover=f"{title(figure, 'mark')} {written}",
         ),
         Mark(
             shape="text",

@@ -20,7 +20,7 @@ from tallystick.report.words import (
     plain_cell,
     title,
 )
-from tallystick.results import Figure, Interval, interval_text, value_text
+from tallystick.results import Figure, Interval, estimate_texts, value_text
 
 __all__ = ["MOST_PANELS", "MOST_POINTS", "lines", "lines_key", "thin_lines"]
 
@@ -170,10 +170,9 @@ def _whisker(row: _Row, frame: _Frame, low: str, high: str) -> Mark:
 
 def _dot(figure: Figure, row: _Row, frame: _Frame, look: str, value: float) -> Mark:
     low, high = row.get("low"), row.get("high")
-    interval = ""
-    if low is not None and high is not None:
-        interval = interval_text(Interval(min(low, high), max(low, high)), figure.unit)
-    estimate = value_text(value, figure.unit) if look != "edge" else ""
+    ends = None if low is None or high is None else Interval(min(low, high), max(low, high))
+    estimate, interval = estimate_texts(value, ends, figure.unit)
+    estimate = estimate if look != "edge" else ""
     hover = f"{title(figure, 'x')} {_plain(row['x'])}: {estimate} {interval}"
     radius = {"pt": 3.0, "ring": 5.0, "edge": 2.0}[look]
     at = ((frame.x(row["x"]), frame.y(value)),)

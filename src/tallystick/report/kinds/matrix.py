@@ -8,7 +8,7 @@ from tallystick.report.drawing import TintedCell, TintedTable
 from tallystick.report.kinds.kind import Kind
 from tallystick.report.shorten import shorten
 from tallystick.report.words import NAME, group_words, plain_cell, title
-from tallystick.results import Figure, Interval, interval_text, value_text
+from tallystick.results import Figure, Interval, estimate_texts
 
 __all__ = ["KIND", "MOST_SIDE", "matrix"]
 
@@ -47,12 +47,9 @@ def matrix(figure: Figure) -> TintedTable:
 
 def _cell(figure: Figure, cell: dict[str, Any], largest: float, *, written: bool) -> TintedCell:
     value, low, high = (_number(cell.get(role)) for role in ("value", "low", "high"))
-    text = cell["text"] if "text" in figure.roles else value_text(value, figure.unit)
-    ends = (
-        ""
-        if low is None or high is None
-        else interval_text(Interval(min(low, high), max(low, high)), figure.unit)
-    )
+    known = None if low is None or high is None else Interval(min(low, high), max(low, high))
+    own, ends = estimate_texts(value, known, figure.unit)
+    text = cell["text"] if "text" in figure.roles else own
     # a mark that says nothing leaves the cell without colour: the number proves nothing
     proved = "mark" not in figure.roles or bool(cell["mark"])
     tint = round(_TINTS * (value or 0.0) / largest) if proved else 0

@@ -30,7 +30,9 @@ def count(data: Any, recipe: Recipe) -> Counted:
         with opened(data) as table:
             _refuse_doubtful(table, recipe)
             with reading(table.source):
-                return count_relation(table.relation, recipe)
+                # Parts of a file and data in memory have no origin: they add up in any way.
+                rows = sum(part.rows for part in table.parts) if table.origin else None
+                return count_relation(table.relation, recipe, rows=rows)
     if is_relation(data):
         from tallystick.tally.engines.duck import count_relation
 

@@ -5,10 +5,12 @@ fetched.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
 from tallystick.io.arrays import as_numpy
+from tallystick.tally.engines.duck_items import LeastItems
 from tallystick.tally.engines.encode import bad_weight, outside_edges
 from tallystick.tally.engines.memory import Counted, count_groups
 from tallystick.tally.recipe import Recipe
@@ -28,8 +30,14 @@ _WHOLE = frozenset({"SMALLINT", "USMALLINT", "INTEGER", "UINTEGER", "BIGINT", "U
 _NUMBERS = _WHOLE | {"FLOAT", "DOUBLE"}
 
 
-def count_relation(relation: DuckDBPyRelation, recipe: Recipe) -> Counted:
-    """Group and count a relation where it lies."""
+def count_relation(
+    relation: DuckDBPyRelation, recipe: Recipe, *, rows: int | None = None
+) -> Counted:
+    """Group and count a relation where it lies.
+
+    *rows* is how many rows a relation has that comes from files. Its items are then sketched in the
+    same scan, if the recipe names them.
+    """
     kinds = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     names = recipe.select(tuple(kinds))
     for name in names:
@@ -46,6 +54,11 @@ def count_relation(relation: DuckDBPyRelation, recipe: Recipe) -> Counted:
     if recipe.weight is not None:
         keys.append(f"{_number(recipe.weight, kinds[recipe.weight])} as weight")
         sums = "sum(weight) as total, min(weight) as least, count(*) - count(weight) as absent"
+    least = None
+    if rows is not None and recipe.item is not None and recipe.item in kinds:
+        least = LeastItems(column=recipe.item, sql_type=kinds[recipe.item], rows=rows)
+        keys.append(least.key())
+        sums = f"{sums}, {least.sums()}"
     by = ", ".join(f"k{j}" for j in range(len(names)))
     groups = relation.project(", ".join(keys)).aggregate(f"{by}, {sums}", by).to_arrow_table()
     if recipe.weight is not None:
@@ -53,7 +66,10 @@ def count_relation(relation: DuckDBPyRelation, recipe: Recipe) -> Counted:
     columns = {name: groups[f"k{j}"] for j, name in enumerate(names)}
     for name, edges in recipe.cut.items():
         _check_bins(name, columns[name].to_pylist(), edges)
-    return count_groups(names, columns, groups["total"], weighted=recipe.weight is not None)
+    counted = count_groups(names, columns, groups["total"], weighted=recipe.weight is not None)
+    if least is None:
+        return counted
+    return replace(counted, sketch=least.sketch(columns, groups, recipe.missing))
 
 
 def fetch_columns(relation: DuckDBPyRelation, names: Sequence[str]) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from tallystick.errors import InputError
 from tallystick.io.arrays import as_numpy
 from tallystick.tally.counter import count_integers
 from tallystick.tally.engines.encode import Encoded, cut_numbers, encode, weights_of
+from tallystick.tally.item_sketch import ItemSketch
 from tallystick.tally.recipe import Recipe
 from tallystick.tally.store import Codes, Counts
 from tallystick.values.label import Label
@@ -23,13 +24,14 @@ __all__ = ["Counted", "count_columns", "count_groups", "decode", "encode_columns
 @dataclass(frozen=True, eq=False)
 class Counted:
     """What an engine brings back: patterns (rows may repeat) as codes into the labels as they were
-    written.
+    written; and a sketch of the items, where the recipe asks for one and the data come from files.
     """
 
     names: tuple[str, ...]
     labels: tuple[Sequence[Label], ...]
     codes: Codes
     counts: Counts
+    sketch: Mapping[str, ItemSketch] = field(default_factory=dict)
 
 
 def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:
