@@ -87,8 +87,14 @@ def _source(reader: Reader, book: StreamBook, call: Call, span: Span) -> Any:
     """Return the counts where they suffice, else the rows; None where there is neither."""
     if span.last is None and counts_suffice(call, book.table):
         by = call.reading.get("by")
-        tally = stream_tally(reader, book, span, by=by)
-        return tally if tally.n else None
+        try:
+            tally = stream_tally(reader, book, span, by=by)
+        except InputError:
+            # Columns that spell a label in two ways have no counts in common. The reader of rows
+            # decides, as on the command line: it takes both for one, with a note, or asks.
+            pass
+        else:
+            return tally if tally.n else None
     table = arrow_rows(reader, book, span)
     return table if table.num_rows else None
 
